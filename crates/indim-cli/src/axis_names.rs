@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use indim::{AxisNames, DType, Diagnostic, RuleChoice, RuleSetName};
-use indim_graph::terminal::shown;
+use indim::explain::check_axis_names;
+use indim::{AxisNames, DType, Diagnostic, RuleChoice};
 use indim_text::{parse_array_type, parse_axis_names};
 
 use crate::source::Opened;
@@ -34,14 +34,5 @@ pub(crate) fn names_of(source: &Opened, given: Option<AxisNames>) -> Option<Axis
 
 /// Refuses names that were written for axes of `name` under a rule that does not go by them.
 pub(crate) fn check_rule(name: &str, rule: RuleChoice) -> Result<(), Diagnostic> {
-    if rule == RuleChoice::Named(RuleSetName::Named) {
-        return Ok(());
-    }
-    let message =
-        format!("the axes of `{}` are named, and {rule} matches none by its name", shown(name));
-    let mut refused = Diagnostic::new("axis-names-not-taken", message);
-    refused.help(
-        "with `--rule named` axes of the same name meet; under other rules leave the names out",
-    );
-    Err(refused)
+    check_axis_names(name, rule, "--rule named")
 }

@@ -164,7 +164,7 @@ impl Explain {
         let graph = symbolic.graph.graph();
         let explanation =
             Explanation::new(graph, &compile_options()?).map_err(CompileError::diagnostic)?;
-        let mut more = symbolic.axes_text();
+        let mut more = symbolic.axes_text().to_owned();
         if self.sizes || symbolic.has_names() {
             more += &symbolic.sizes_text();
         }

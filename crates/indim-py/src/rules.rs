@@ -1,13 +1,15 @@
 //! The rules by themselves: shapes, conversions between rule sets, explanations, the oracle.
 
-use indim::explain::{ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput};
+use indim::explain::{
+    ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, check_axis_names,
+};
 use indim::{
     Attributes, AxisFunction, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic,
-    Literal, MAXIMUM_RANK, NumberProgram, RankLimit, RuleChoice, RuleSet, RuleSetName, Shape,
+    Expression, Literal, MAXIMUM_RANK, NumberProgram, RankLimit, RuleChoice, RuleSetName, Shape,
     express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -133,7 +135,23 @@ pub(crate) fn _explain_expression(
             },
         }
     }
-    explain_computation(py, &computation, &types, &NumberProgram::default())
+    let explained = explain_computation(py, &computation, &types, &NumberProgram::default())?;
+    let has = |it: &Expression, name: &str| it.mentions(name) || it.assigns(name);
+    check_operands(&operands, |name| computation.expressions().any(|it| has(it, name)))?;
+    Ok(explained)
+}
+
+/// Refuses operands that an expression does not have.
+fn check_operands(
+    operands: &[(String, Bound<'_, PyAny>)],
+    has: impl Fn(&str) -> bool,
+) -> PyResult<()> {
+    match operands.iter().find(|(name, _)| !has(name)) {
+        Some((name, _)) => Err(PyTypeError::new_err(format!(
+            "`{name}` is neither a name of the expression nor an argument of explain"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// As [`_explain_expression`], where operands may be types in text, whose sizes and axes may have names.
@@ -150,24 +168,18 @@ pub(crate) fn _explain_types(
     let mentioned = operands.iter().filter(|(name, _)| expression.mentions(name));
     let inputs = mentioned.map(|(name, object)| typed_input(py, name, object));
     let inputs = inputs.collect::<PyResult<Vec<_>>>()?;
-    let rule = rule_of_operations(rule)?;
-    if let Some(input) = inputs.iter().find(|input| input.axis_names.is_some())
-        && !matches!(rule, Some(RuleSet::Named { .. }))
-    {
-        let message = format!(
-            "the axes of `{}` are named, and this rule matches none by its name",
-            input.name
-        );
-        let mut error = Diagnostic::new("axis-names-not-taken", message);
-        error.help("with `rule=\"named\"` axes of the same name meet; under other rules leave the names out");
-        return Err(diagnostic_error(py, &error, "ExprError"));
+    let refused = |error: Diagnostic| diagnostic_error(py, &error, "ExprError");
+    if let Some(input) = inputs.iter().find(|input| input.axis_names.is_some()) {
+        check_axis_names(input.name, parse_rule(rule)?, "rule=\"named\"").map_err(refused)?;
     }
+    let rule = rule_of_operations(rule)?;
     let symbolic = SymbolicExpression::new(&expression, &inputs, rule.as_ref())
         .map_err(|error| input_error(py, text, error))?;
-    symbolic.check_free().map_err(|error| diagnostic_error(py, &error, "ExprError"))?;
+    symbolic.check_free().map_err(refused)?;
+    check_operands(&operands, |name| expression.mentions(name) || expression.assigns(name))?;
     let explanation = Explanation::new(symbolic.graph.graph(), &CompileOptions::default());
     let (text, json, svg, machine_code) = explained_texts(explanation.map_err(compile_error)?);
-    let mut text = text + &symbolic.axes_text();
+    let mut text = text + symbolic.axes_text();
     if symbolic.has_names() {
         text += &symbolic.sizes_text();
     }

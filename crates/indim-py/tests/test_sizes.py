@@ -152,6 +152,8 @@ def test_arrays_of_other_packages_are_explained_by_their_types():
 def test_what_an_explained_expression_does_not_have_is_an_error(shape):
     with pytest.raises(TypeError, match="`y` is neither a name of the expression nor an argument of explain"):
         im.explain("x * 2", x=shape, y="f32[3]")
+    with pytest.raises(TypeError, match="`sum` is neither a name of the expression"):
+        im.explain("sum(x)", x=shape, sum="f32[3]")
     assert im.explain("y = x * 2; y", x=shape, y="f32[3]").startswith("nothing is broadcast")
 
 

@@ -46,7 +46,7 @@ pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorK
 }
 
 fn no_number(field: &str, line: u64, name: &str) -> StoreErrorKind {
-    let is_beyond = is_beyond_f64(field);
+    let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
     let is = if is_beyond { "beyond f64" } else { "no number" };
     let message = format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
     let mut error = Diagnostic::new("not-a-number", message);
@@ -60,9 +60,9 @@ fn no_number(field: &str, line: u64, name: &str) -> StoreErrorKind {
     error.into()
 }
 
-/// Whether a field has digits, and is so large that only an infinity could stand for it.
-fn is_beyond_f64(field: &str) -> bool {
-    field.contains(|c: char| c.is_ascii_digit()) && field.parse().is_ok_and(f64::is_infinite)
+/// Whether a field has digits, and is so large that the number that stands for it is an infinity.
+fn is_beyond_f64(field: &str, number: f64) -> bool {
+    number.is_infinite() && field.contains(|c: char| c.is_ascii_digit())
 }
 
 /// Whether a field is a number, or could be a missing one.
@@ -105,11 +105,12 @@ impl Column {
                 whole.push(field.parse().ok()?)
             }
             _ => {
+                let number = field.parse().ok()?;
                 // A whole number that only a rounded one could stand for.
-                if is_whole(field) && field.parse::<i64>().is_err() || is_beyond_f64(field) {
+                let is_rounded = is_whole(field) && field.parse::<i64>().is_err();
+                if is_rounded || is_beyond_f64(field, number) {
                     return None;
                 }
-                let number = field.parse().ok()?;
                 self.numbers()?.push(number);
             }
         }

@@ -6,7 +6,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, GraphError, GraphErrorKind, Literal, SymbolicGraph, ValueId};
 use indim_ops::{ArrayType, DType};
-use indim_shape::{AxisNames, Diagnostic, RuleSet};
+use indim_shape::{AxisNames, Diagnostic, RuleChoice, RuleSet, RuleSetName};
 use indim_text::{
     Binding, ExprError, ExprErrorKind, Expression, parse_array_type, parse_symbolic_type,
     split_axis_names,
@@ -58,6 +58,24 @@ impl<'n> TypedInput<'n> {
         };
         Ok(TypedInput { name, of, axis_names })
     }
+}
+
+/// Refuses names that were written for axes of an input under a rule that does not go by them; `named` is how
+/// to ask for the one that does.
+///
+/// # Errors
+/// `axis-names-not-taken`.
+pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<(), Diagnostic> {
+    if rule == RuleChoice::Named(RuleSetName::Named) {
+        return Ok(());
+    }
+    let message =
+        format!("the axes of `{}` are named, and {rule} matches none by its name", shown(input));
+    let mut refused = Diagnostic::new("axis-names-not-taken", message);
+    refused.help(format!(
+        "with `{named}` axes of the same name meet; under other rules leave the names out"
+    ));
+    Err(refused)
 }
 
 /// The graph of an expression over typed inputs, with the sizes for which else it stands.
@@ -139,8 +157,8 @@ impl SymbolicExpression {
     }
 
     /// What the axes of the results are called, under a rule that goes by names; else nothing.
-    pub fn axes_text(&self) -> String {
-        self.axes.clone()
+    pub fn axes_text(&self) -> &str {
+        &self.axes
     }
 
     /// The sizes for which the graph stands, and why some are numbers; what stands for names.

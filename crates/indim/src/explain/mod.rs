@@ -22,6 +22,7 @@ use listing::Listing;
 pub use broadcast::{Asked, ExplainedBroadcast};
 pub use inputs::{
     InputError, InputErrorKind, InputType, SymbolicExpression, TypedInput, build_typed,
+    check_axis_names,
 };
 pub use reduction::{ExplainedReduction, reductions};
 
