@@ -5,15 +5,18 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use indim::files::largest;
-use indim::stores::Like;
+use indim::stores::{self, Like};
 use indim::stream::Stored;
-use indim::{ArrayType, Diagnostic, Expression};
+use indim::{ArrayType, Diagnostic, Expression, Shape};
 use indim_graph::terminal::shown;
 
 use crate::destination::{Destination, Format, is_standard_output};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::report::Report;
+
+/// Chunks are not made smaller that take less to be written.
+const LEAST_CHUNK_BYTES: usize = 64 << 10;
 
 /// A `FILE` or `NAME=FILE` of the command line.
 #[derive(Debug)]
@@ -129,6 +132,35 @@ impl<'a> Outputs<'a> {
             .map(|stored| stored.concat())
     }
 
+    /// Makes the largest chunks of results smaller whose chunks are chosen here; says whether there were
+    /// any.
+    pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, Like)]) -> bool {
+        let zarr = stores::Format::Zarr;
+        let is_chosen = |output: &Output<'_>| output.format == Format::Stored(zarr);
+        let chosen = self.0.iter().zip(results).filter(|(output, _)| is_chosen(output));
+        let largest = chosen.max_by_key(|(_, (result, like))| zarr.scratch_bytes(result, like));
+        largest.is_some_and(|(_, (result, like))| {
+            zarr.scratch_bytes(result, like) > LEAST_CHUNK_BYTES && like.halve_chunks(result)
+        })
+    }
+
+    /// Says whose chunks became smaller.
+    pub(crate) fn note_smaller_chunks(
+        &self,
+        results: &[(ArrayType, Like)],
+        chosen: &[(ArrayType, Like)],
+    ) {
+        for (output, (before, (result, like))) in self.0.iter().zip(results.iter().zip(chosen)) {
+            if let Some(chunks) = like.chunks.as_ref().filter(|_| before.1.chunks != like.chunks) {
+                let chunks = Shape::from(chunks.as_slice());
+                say(&format!(
+                    "note: {}: {result} is written in chunks of {chunks}, to stay within the limit",
+                    shown(&output.path.to_string_lossy())
+                ));
+            }
+        }
+    }
+
     /// Opens all of them for writing: each for its result, of this type and like this, or one archive for
     /// all.
     ///
@@ -140,7 +172,7 @@ impl<'a> Outputs<'a> {
     ) -> Result<Vec<Destination>, Diagnostic> {
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.0.len());
         for (output, (result, like)) in self.0.iter().zip(results) {
-            if output.format == Format::Stored(indim::stores::Format::Tiff) && like.has_other_size {
+            if output.format == Format::Stored(stores::Format::Tiff) && like.has_other_size {
                 say(
                     "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
                      whose place on the earth is not written",
@@ -169,7 +201,8 @@ impl Output<'_> {
             Format::Stored(format) => {
                 let (result, like) = results.first()?;
                 let (chunks, is_sequential) = (format.chunks(result, like), format.is_sequential());
-                Some(vec![Stored { chunks, is_sequential, ..Stored::default() }])
+                let scratch_bytes = format.scratch_bytes(result, like);
+                Some(vec![Stored { chunks, is_sequential, scratch_bytes, ..Stored::default() }])
             }
             Format::Npy => Some(vec![Stored { is_sequential: is_stream, ..Stored::default() }]),
             Format::Npz | Format::Safetensors if is_stream => None,

@@ -53,7 +53,8 @@ impl Program<'_> {
         let results: Vec<(ArrayType, Like)> = types.iter().enumerate().map(like).collect();
         match way(self.graph, &sources, outputs, &results, self.resources)? {
             Way::Streamed(streamed) => {
-                let destinations = outputs.open(&results)?;
+                outputs.note_smaller_chunks(&results, &streamed.results);
+                let destinations = outputs.open(&streamed.results)?;
                 let (sources, _) = read_pipe(sources, memory_left)?;
                 match destinations.is_empty() {
                     true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,

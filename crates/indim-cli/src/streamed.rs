@@ -28,6 +28,8 @@ const HELD_BYTES: usize = 256 << 20;
 /// A plan for a computation that is large.
 pub(crate) struct Streamed {
     plan: Plan,
+    /// The results, in chunks that are as small as the limit asks for.
+    pub(crate) results: Vec<(ArrayType, Like)>,
     options: StreamOptions<'static>,
     pool: rayon::ThreadPool,
 }
@@ -53,7 +55,9 @@ pub(crate) fn way(
     resources: &Resources,
 ) -> Result<Way, Diagnostic> {
     let types = output_types(graph);
-    let Some(outputs) = stored_outputs(outputs, results) else { return Ok(Way::Whole) };
+    if stored_outputs(outputs, results).is_none() {
+        return Ok(Way::Whole);
+    }
     let read = sources.iter().map(|(_, source)| source);
     if !read.clone().any(|source| source.regions().is_some()) {
         return Ok(Way::Whole);
@@ -78,15 +82,46 @@ pub(crate) fn way(
     let compile = resources.compile_options()?;
     let options = StreamOptions { memory_limit, input_bytes, compile, ..StreamOptions::default() };
     let pool = resources.pool()?;
-    match pool.install(|| Plan::new(graph, &inputs, &outputs, &options)) {
-        Ok(plan) => Ok(Way::Streamed(Box::new(Streamed { plan, options, pool }))),
-        Err(StreamError::MemoryLimit { bytes, obstacles, .. }) => {
+    let planned = pool.install(|| plan_in_chunks(graph, &inputs, outputs, results, &options));
+    match planned {
+        Ok((plan, results)) => {
+            Ok(Way::Streamed(Box::new(Streamed { plan, results, options, pool })))
+        }
+        Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
             // With what would be kept from piece to piece, as the limit was given.
-            let bytes = bytes.saturating_add(limit - memory_limit);
-            Ok(Way::NotStreamed(StreamError::MemoryLimit { bytes, limit, obstacles }))
+            let with_kept = |bytes: usize| {
+                let pieces = bytes.saturating_sub(input_bytes);
+                rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
+            };
+            let enough = enough.map(with_kept);
+            Ok(Way::NotStreamed(StreamError::MemoryLimit { enough, limit, obstacles }))
         }
         Err(error @ StreamError::TooManyReadings) => Ok(Way::NotStreamed(error)),
         Err(error) => Err(error.diagnostic()),
+    }
+}
+
+/// A number of bytes that is easier to say, by a thirtieth more at most.
+fn rounded_up(bytes: usize) -> usize {
+    let unit = bytes.checked_next_power_of_two().map_or(1, |above| (above / 64).max(1));
+    bytes.checked_next_multiple_of(unit).unwrap_or(bytes)
+}
+
+/// The plan, and the results in the chunks that it is for: smaller ones where the limit asks for them.
+fn plan_in_chunks(
+    graph: &Graph,
+    inputs: &[Stored],
+    outputs: &Outputs<'_>,
+    results: &[(ArrayType, Like)],
+    options: &StreamOptions<'_>,
+) -> Result<(Plan, Vec<(ArrayType, Like)>), StreamError> {
+    let mut chosen = results.to_vec();
+    loop {
+        let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
+        match Plan::new(graph, inputs, &stored, options) {
+            Err(StreamError::MemoryLimit { .. }) if outputs.halve_chunks(&mut chosen) => {}
+            planned => return Ok((planned?, chosen)),
+        }
     }
 }
 

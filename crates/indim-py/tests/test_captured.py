@@ -278,3 +278,57 @@ def test_the_old_array_is_let_go():
     weights = np.full(3, 2.0)
     np.testing.assert_array_equal(f(X), 2 * X)
     assert gone() is None
+
+
+class _Lazy:
+    """An array in chunks, as those of h5py and Zarr."""
+
+    shape, dtype, chunks = (3,), np.dtype(float), (1,)
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("it is loaded")
+
+
+LAZY = _Lazy()
+HOLDER = types.SimpleNamespace(lazy=_Lazy())
+ENTRIES = {"lazy": _Lazy(), "list": [1]}
+
+
+def _of_closure():
+    inner = _Lazy()
+    return lambda x: np.where(x > 0, inner, x)
+
+
+def _of_local(x):
+    own = LAZY
+    return indim.add(x, own)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda x: x * LAZY, "LAZY"),
+        (lambda x: np.add(LAZY, x), "LAZY"),
+        (lambda x: x + HOLDER.lazy, "HOLDER.lazy"),
+        (lambda x: x - ENTRIES["lazy"], "ENTRIES['lazy']"),
+        (_of_closure(), "inner"),
+        (_of_local, "own"),
+        (lambda x: x * _Lazy(), "captured"),
+    ],
+)
+def test_what_is_refused_goes_by_the_name_that_the_function_has_for_it(function, name):
+    with pytest.raises(TypeError) as raised:
+        indim.jit(function)(X)
+    assert f"`{name}` is a " in str(raised.value), raised.value
+    assert f"`{name}[...]`" in str(raised.value)
+
+
+def test_an_array_of_another_shape_goes_by_its_name():
+    four = np.ones(4)
+    with pytest.raises(ValueError, match="cannot broadcast `four` onto `x`"):
+        indim.jit(lambda x: x * four)(X)
+    with pytest.raises(ValueError, match="cannot broadcast `ENTRIES_four` onto `x`"):
+        indim.jit(lambda x: x * ENTRIES["four"])(X)
+
+
+ENTRIES["four"] = np.ones(4)

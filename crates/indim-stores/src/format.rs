@@ -91,6 +91,30 @@ impl Format {
         }
     }
 
+    /// The bytes of memory that writing a result in its chunks takes beside its pieces, as
+    /// [`Sink::scratch_bytes`](crate::Sink::scratch_bytes) of what writes it.
+    ///
+    /// ```
+    /// use indim_ops::{ArrayType, DType};
+    /// use indim_stores::{Format, Like};
+    ///
+    /// let result = ArrayType::new(DType::U8, [1 << 20]);
+    /// let like = Like { chunks: Some(vec![1 << 10]), ..Like::default() };
+    /// assert_eq!(Format::Zarr.scratch_bytes(&result, &like), 2 * 8 << 10); // eight chunks at a time
+    /// ```
+    pub fn scratch_bytes(self, result: &ArrayType, like: &Like) -> usize {
+        let bytes = |chunks: &[usize]| {
+            let size = result.dtype.size();
+            chunks.iter().fold(size, |bytes, &size| bytes.saturating_mul(size))
+        };
+        let chunk = self.chunks(result, like).map_or(0, |chunks| bytes(&chunks));
+        match self {
+            Format::Csv | Format::Tiff => 0,
+            Format::Png => chunk.saturating_mul(2),
+            Format::Zarr => encoding_bytes(chunk),
+        }
+    }
+
     /// Whether a result is written row by row, in their order.
     ///
     /// ```
@@ -125,6 +149,22 @@ impl Format {
 
 /// About how many bytes a chunk has where nothing says how large chunks are.
 const CHUNK_BYTES: usize = 4 << 20;
+
+/// Chunks are encoded one by one, or several at a time that have so many bytes together.
+const ENCODED_BYTES: usize = 16 << 20;
+
+/// So many are encoded at a time at most.
+const MOST_ENCODED: usize = 8;
+
+/// How many chunks of so many bytes are encoded at a time.
+pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
+    (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MOST_ENCODED)
+}
+
+/// The bytes of chunks that are encoded at a time, and of what becomes of them.
+pub(crate) fn encoding_bytes(chunk_bytes: usize) -> usize {
+    chunk_bytes.saturating_mul(2 * encoded_at_a_time(chunk_bytes))
+}
 
 /// Chunks of about so many bytes, whole along the last axes.
 pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
@@ -179,6 +219,26 @@ impl Like {
         like.geography = grid.filter(fits).cloned();
         like.has_other_size = grid.is_some() && like.geography.is_none();
         like
+    }
+
+    /// Makes the chunks of a result half as long along the first axis along which they are longer than one;
+    /// says whether there was one.
+    ///
+    /// ```
+    /// use indim_ops::{ArrayType, DType};
+    /// use indim_stores::Like;
+    ///
+    /// let mut like = Like { chunks: Some(vec![1, 5]), ..Like::default() };
+    /// assert!(like.halve_chunks(&ArrayType::new(DType::U8, [9, 9])));
+    /// assert_eq!(like.chunks, Some(vec![1, 3]));
+    /// ```
+    pub fn halve_chunks(&mut self, result: &ArrayType) -> bool {
+        let chunks = self.chunks.get_or_insert_with(|| default_chunks(result));
+        match chunks.iter_mut().find(|size| **size > 1) {
+            Some(size) => *size = size.div_ceil(2),
+            None => return false,
+        }
+        true
     }
 }
 

@@ -146,8 +146,59 @@ fn results_appear_whole_or_not_at_all_and_replace_arrays_alone() {
     fs::write(other.join("notes.txt"), "mine").unwrap();
     assert_eq!(write(&other, &array, &options).unwrap_err().code(), "zarr-in-place");
     assert_eq!(write(&folder.path().join("no/x.zarr"), &array, &options).unwrap_err().code(), "io");
+    assert_eq!(write(&path.join("a/b"), &array, &options).unwrap_err().code(), "zarr-in-place");
     let mut names: Vec<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["g.zarr", "other.zarr", "x.zarr"]);
+}
+
+/// Groups that are not there appear with the array, and others meet in them.
+#[test]
+fn groups_around_a_result_are_made_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = |path: &Path| {
+        let mut names: Vec<_> = fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let array = counted(&ArrayType::new(DType::U8, [4]));
+    let root = folder.path().join("x.zarr");
+    let paths = ["a/b/low", "a/b/high", "a/wide", "c/d.zarr/e", "top"].map(|name| root.join(name));
+    // All are begun before any is complete.
+    let begin = |path: &Path| -> Box<dyn Sink> {
+        Box::new(ZarrSink::create(path, array.array_type(), &ZarrOptions::default()).unwrap())
+    };
+    drop(begin(&paths[0]));
+    assert_eq!(names(folder.path()), [""; 0]);
+    let mut sinks = paths.each_ref().map(|path| begin(path));
+    assert_eq!(names(folder.path()).len(), 5);
+    for sink in &mut sinks {
+        sink.write(&Region::whole(&array.array_type().shape), &array).unwrap();
+    }
+    sinks.into_iter().for_each(|sink| sink.finish().unwrap());
+    assert_eq!(names(folder.path()), ["x.zarr"]);
+    assert_eq!(names(&root), ["a", "c", "top", "zarr.json"]);
+    assert_eq!(names(&root.join("a/b")), ["high", "low", "zarr.json"]);
+    for path in &paths {
+        assert_eq!(read_by_pieces(&open(path).unwrap()), array.bytes(), "{}", path.display());
+    }
+    // Later ones find the groups, and put a new one into them.
+    write(&root.join("a/new/x"), &array, &ZarrOptions::default()).unwrap();
+    assert_eq!(names(&root.join("a")), ["b", "new", "wide", "zarr.json"]);
+    for bad in [root.join("a/../../y.zarr/b/c"), root.join("__b/c"), root.join("top/c")] {
+        let error = write(&bad, &array, &ZarrOptions::default()).unwrap_err();
+        assert_eq!(error.code(), "zarr-in-place", "{error}");
+    }
+    // What is put together at the root knows of no other array.
+    fs::write(
+        root.join("zarr.json"),
+        r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline"}}"#,
+    )
+    .unwrap();
+    let error = write(&root.join("a/b/c"), &array, &ZarrOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "zarr-in-place", "{error}");
 }

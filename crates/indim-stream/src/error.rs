@@ -18,8 +18,8 @@ const LISTED: usize = 3;
 pub enum StreamError {
     /// Even in small pieces it would hold more memory than is allowed.
     MemoryLimit {
-        /// The least bytes that were found to do, or more; one more than the limit where none were.
-        bytes: usize,
+        /// A limit that does, in bytes, near the least one; `None` where none was found.
+        enough: Option<usize>,
         /// The bytes that are allowed.
         limit: usize,
         /// What cannot be cut, the largest first.
@@ -120,13 +120,16 @@ impl StreamError {
 impl fmt::Display for StreamError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StreamError::MemoryLimit { bytes, limit, obstacles } => {
-                formatter.write_str("piece by piece the program holds ")?;
-                match bytes.saturating_sub(*limit) {
-                    1 => write!(formatter, "more than the limit of {limit} bytes at a time")?,
-                    _ => {
-                        write!(formatter, "{bytes} bytes or more at a time, the limit is {limit}")?
-                    }
+            StreamError::MemoryLimit { enough, limit, obstacles } => {
+                match enough {
+                    Some(enough) => write!(
+                        formatter,
+                        "piece by piece the program takes a limit of {enough} bytes, and it is {limit}"
+                    )?,
+                    None => write!(
+                        formatter,
+                        "piece by piece the program holds more than the limit of {limit} bytes at a time"
+                    )?,
                 }
                 let obstacles: Vec<String> = obstacles.iter().map(Obstacle::to_string).collect();
                 if !obstacles.is_empty() {
@@ -181,19 +184,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_said_where_they_are_known() {
-        let of = |bytes| {
-            StreamError::MemoryLimit { bytes, limit: 100, obstacles: Vec::new() }.to_string()
+    fn a_limit_that_does_is_said_where_it_is_known() {
+        let of = |enough| {
+            StreamError::MemoryLimit { enough, limit: 100, obstacles: Vec::new() }.to_string()
         };
-        assert!(
-            of(250).contains("holds 250 bytes or more at a time, the limit is 100;"),
-            "{}",
-            of(250)
-        );
-        assert!(
-            of(101).contains("holds more than the limit of 100 bytes at a time;"),
-            "{}",
-            of(101)
-        );
+        assert!(of(Some(101)).contains("takes a limit of 101 bytes, and it is 100;"));
+        assert!(of(None).contains("holds more than the limit of 100 bytes at a time;"));
     }
 }

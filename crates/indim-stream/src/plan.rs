@@ -27,6 +27,9 @@ const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 /// How often smaller pieces are tried where the program takes more beside them than expected.
 const TRIES: usize = 8;
 
+/// How often a higher limit is tried, to say which one does.
+const MOST_LIMITS: usize = 24;
+
 /// A program over arrays that lie elsewhere, cut into passes and pieces that fit a limit of memory.
 ///
 /// ```
@@ -113,33 +116,17 @@ impl Plan {
         let ways = ways.into_iter().chain(counted);
         let ways: Vec<Way> = ways.map(|it| Way::new(it, inputs)).collect();
         let limit = options.memory_limit.saturating_sub(options.input_bytes);
-        let too_much = |bytes: usize| StreamError::MemoryLimit {
-            bytes: bytes.saturating_add(options.input_bytes),
+        let search = Search { ways: &ways, outputs, options };
+        let refused = match search.plan_within(limit)? {
+            Ok(plan) => return Ok(plan),
+            Err(refused) => refused,
+        };
+        let enough = search.limit_that_does(limit, refused)?;
+        Err(StreamError::MemoryLimit {
+            enough: enough.map(|bytes| bytes.saturating_add(options.input_bytes)),
             limit: options.memory_limit,
             obstacles: ways.last().map_or(Vec::new(), Way::obstacles),
-        };
-        let mut for_pieces = limit;
-        for _ in 0..TRIES {
-            let with_programs = |bytes: usize| bytes.saturating_add(limit - for_pieces);
-            let (way, chosen) = cheapest(&ways, outputs, for_pieces)?;
-            let Chosen { jobs, kept_bytes, .. } =
-                chosen.map_err(|least| too_much(with_programs(least)))?;
-            let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, options));
-            let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
-            let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
-            if held.saturating_add(kept_bytes) <= limit {
-                let (graph, parts) = (way.sliced.graph.clone(), way.sliced.parts.clone());
-                let input_bytes = options.input_bytes;
-                return Ok(Plan { graph, parts, passes, kept_bytes, input_bytes });
-            }
-            // As much less as the programs take, which is less for smaller pieces.
-            let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
-            let pieces = held - programs.min(held);
-            let share = pieces as f64 / held.max(1) as f64;
-            let scaled = (limit.saturating_sub(kept_bytes) as f64 * share * 0.9) as usize;
-            for_pieces = scaled.saturating_add(kept_bytes).min(for_pieces / 10 * 9);
-        }
-        Err(too_much(limit.saturating_add(1)))
+        })
     }
 
     /// How many passes there are over what is stored elsewhere, in part or as a whole: each reads some of the
@@ -244,6 +231,66 @@ impl Way {
 
     fn obstacles(&self) -> Vec<Obstacle> {
         Obstacle::all(&self.sliced.graph, &self.cuts)
+    }
+}
+
+/// The plans for a graph that is read and written in one of several ways.
+struct Search<'a> {
+    ways: &'a [Way],
+    outputs: &'a [Stored],
+    options: &'a StreamOptions<'a>,
+}
+
+/// Plans hold at least so many bytes, where that is known.
+struct HoldsAtLeast(Option<usize>);
+
+impl Search<'_> {
+    /// The best plan that holds at most `limit` bytes beside what the caller holds.
+    fn plan_within(&self, limit: usize) -> Result<Result<Plan, HoldsAtLeast>, StreamError> {
+        let mut for_pieces = limit;
+        for _ in 0..TRIES {
+            let (way, chosen) = cheapest(self.ways, self.outputs, for_pieces)?;
+            let Chosen { jobs, kept_bytes, .. } = match chosen {
+                Ok(chosen) => chosen,
+                Err(least) => {
+                    let with_programs = least.saturating_add(limit - for_pieces);
+                    return Ok(Err(HoldsAtLeast(Some(with_programs))));
+                }
+            };
+            let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, self.options));
+            let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
+            let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
+            if held.saturating_add(kept_bytes) <= limit {
+                let (graph, parts) = (way.sliced.graph.clone(), way.sliced.parts.clone());
+                let input_bytes = self.options.input_bytes;
+                return Ok(Ok(Plan { graph, parts, passes, kept_bytes, input_bytes }));
+            }
+            // As much less as the programs take, which is less for smaller pieces.
+            let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
+            let pieces = held - programs.min(held);
+            let share = pieces as f64 / held.max(1) as f64;
+            let scaled = (limit.saturating_sub(kept_bytes) as f64 * share * 0.9) as usize;
+            for_pieces = scaled.saturating_add(kept_bytes).min(for_pieces / 10 * 9);
+        }
+        Ok(Err(HoldsAtLeast(None)))
+    }
+
+    /// A limit within which there is a plan, above one within which there is none: each is a tenth higher, or
+    /// as high as is known to be needed.
+    fn limit_that_does(
+        &self,
+        mut limit: usize,
+        mut refused: HoldsAtLeast,
+    ) -> Result<Option<usize>, StreamError> {
+        for _ in 0..MOST_LIMITS {
+            let higher = limit.saturating_add(limit / 10).saturating_add(1);
+            limit = refused.0.unwrap_or(0).max(higher);
+            match self.plan_within(limit)? {
+                Ok(_) => return Ok(Some(limit)),
+                Err(holds) => refused = holds,
+            }
+        }
+        Ok(None)
     }
 }
 

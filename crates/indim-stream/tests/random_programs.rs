@@ -276,8 +276,11 @@ fn streamed(
     let options = StreamOptions { memory_limit, ..StreamOptions::default() };
     let plan = match Plan::new(graph, &stored, &stored_outputs, &options) {
         Ok(plan) => plan,
-        Err(StreamError::MemoryLimit { bytes, limit, .. }) => {
-            assert!(bytes > limit);
+        Err(StreamError::MemoryLimit { enough, limit, .. }) => {
+            let enough = enough.expect("a limit that does");
+            assert!(enough > limit);
+            let options = StreamOptions { memory_limit: enough, ..options };
+            assert!(Plan::new(graph, &stored, &stored_outputs, &options).is_ok());
             return None;
         }
         Err(error) => panic!("{error}"),

@@ -197,6 +197,52 @@ class _Search:
                 self.add("attribute", cls, name)
 
 
+def name_of(value):
+    """What the function that is traced calls ``value``, as messages quote it: a name, ``h.weights`` or
+    ``d['weights']``; ``None`` where it has no name."""
+    frame = sys._getframe(1)
+    # The caller of `trace` is not the function any more.
+    while frame is not None and frame.f_code.co_name != "trace":
+        if _package(frame.f_globals.get("__name__")) not in _LIBRARIES:
+            found = _name_in(frame, value)
+            if found is not None:
+                return found
+        frame = frame.f_back
+    return None
+
+
+#: Between the function that is traced and what it calls there may be functions of these.
+_LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask")
+
+
+def _name_in(frame, value):
+    """What the code of a frame calls ``value``."""
+    local, mentioned = frame.f_locals, frame.f_code.co_names
+    names = local | {name: frame.f_globals[name] for name in mentioned if name in frame.f_globals}
+    for name, found in names.items():
+        if found is value:
+            return name
+    for name, holder in names.items():
+        if type(holder) is dict:
+            entries = list(holder.items())[:_MOST_ENTRIES]
+        elif type(holder) in (list, tuple):
+            entries = list(enumerate(holder[:_MOST_ENTRIES]))
+        else:
+            try:
+                own = object.__getattribute__(holder, "__dict__")
+            except AttributeError:
+                continue
+            attributes = [name for name in mentioned if name in own]
+            found = next((name for name in attributes if own[name] is value), None)
+            if found is not None:
+                return f"{name}.{found}"
+            continue
+        found = next((key for key, entry in entries if entry is value), None)
+        if found is not None:
+            return f"{name}[{found!r}]"
+    return None
+
+
 #: What a class makes attributes of, and where it keeps the function.
 _CODE = {
     staticmethod: "__func__",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import re
 
 import numpy as np
 
@@ -95,7 +96,7 @@ class Recording:
         if self.around is not None:
             return self.lifted(self.around.tracer(value, name))
         array = _arrays.as_array(_foreign.without_default_labels(value), name)
-        return Tracer(self, self.recorder(name).capture("captured", array))
+        return Tracer(self, self.recorder(name).capture(_as_identifier(name), array))
 
     def operand(self, operand):
         """The name of a value, or a number."""
@@ -104,7 +105,14 @@ class Recording:
         operand = as_it_is(operand)
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
             return operand
-        return self.tracer(operand, "operand")._name
+        if isinstance(operand, Tracer):
+            return self.lifted(operand)._name
+        return self.tracer(operand, _captured.name_of(operand) or "captured")._name
+
+
+def _as_identifier(name):
+    """``d['weights']`` as ``d_weights``."""
+    return re.sub(r"\W+", "_", name).strip("_") or "captured"
 
 
 class Tracer:

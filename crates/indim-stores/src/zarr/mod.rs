@@ -9,6 +9,7 @@ mod blosc;
 mod blosc_lz;
 mod codec;
 mod element;
+mod place;
 mod shuffle;
 mod sink;
 mod unfinished;

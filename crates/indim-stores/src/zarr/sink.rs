@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use indim_arrays::Buffer;
@@ -15,10 +15,11 @@ use zarrs::filesystem::FilesystemStore;
 use zarrs::group::GroupBuilder;
 use zarrs::storage::StorageError;
 
+use super::place::{Place, parent};
 use super::unfinished::Unfinished;
-use super::{at, bad, codec, element, guarded, is_zarr};
+use super::{at, bad, codec, element, guarded};
 use crate::copy::copy_from_region;
-use crate::format::default_chunks;
+use crate::format::{default_chunks, encoded_at_a_time, encoding_bytes};
 use crate::sink::{Complete, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -37,9 +38,7 @@ pub struct ZarrOptions {
 /// Its folder has a hidden name beside its place until it is complete. An array that was there is replaced, a
 /// group or anything else is not.
 pub struct ZarrSink {
-    path: PathBuf,
-    /// The group in which the array is to be, if it is in one, and the name of the array in it.
-    group: Option<(PathBuf, String)>,
+    place: Place,
     array_type: ArrayType,
     chunks: Vec<usize>,
     array: Array<FilesystemStore>,
@@ -48,11 +47,11 @@ pub struct ZarrSink {
 }
 
 impl ZarrSink {
-    /// A result that is to be in the folder `path`. In `x.zarr/name` it is the array of that name in a
-    /// group, which is made where there is none.
+    /// A result that is to be in the folder `path`. In `x.zarr/group/name` it is the array of that name in
+    /// groups, which are made where there are none.
     ///
     /// # Errors
-    /// `io`; `zarr-in-place` when there is something there that is no array, or the group is none of
+    /// `io`; `zarr-in-place` when there is something there that is no array, or a group is none of
     /// version 3; `wrong-options` when chunks or names are not one for each axis; `too-large`.
     pub fn create(
         path: &Path,
@@ -77,31 +76,26 @@ impl ZarrSink {
             return Err(Diagnostic::new("wrong-options", message).into());
         }
         let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
-        let group = group_of(path)?;
-        check_place(path)?;
-        let parent = match &group {
-            Some((group, _)) if !group.exists() => parent(group),
-            _ => parent(path),
-        };
+        let place = Place::of(path)?;
+        let parent = parent(place.outermost());
         let folder = Unfinished::create_in(parent).map_err(|error| without_name(error, parent))?;
         let store = Arc::new(FilesystemStore::new(folder.path()).map_err(|error| bad(&error))?);
-        let inner = match &group {
-            Some((_, name)) => {
-                let group = GroupBuilder::new().build(store.clone(), "/").map_err(|e| bad(&e))?;
-                group.store_metadata().map_err(|error| of_storage(&error))?;
-                format!("/{name}")
-            }
-            None => "/".to_owned(),
-        };
-        let array = guarded(|| build(&store, &inner, array_type, &chunks, options))?;
-        let (path, array_type) = (path.to_owned(), array_type.clone());
-        Ok(ZarrSink { path, group, array_type, chunks, array, elements_written: 0, folder })
+        for group in place.groups() {
+            let group = GroupBuilder::new().build(store.clone(), &group).map_err(|e| bad(&e))?;
+            group.store_metadata().map_err(|error| of_storage(&error))?;
+        }
+        let array = guarded(|| build(&store, &place.array(), array_type, &chunks, options))?;
+        let array_type = array_type.clone();
+        Ok(ZarrSink { place, array_type, chunks, array, elements_written: 0, folder })
     }
 
     fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
         with_elements(region, piece, &self.array_type, |elements| {
             let chunks: Vec<Region> = Region::grid(region.extents(), &self.chunks).collect();
-            chunks.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))
+            let at_a_time = encoded_at_a_time(self.chunk_bytes());
+            chunks.chunks(at_a_time).try_for_each(|chunks| {
+                chunks.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))
+            })
         })?;
         self.elements_written += region.extents().iter().product::<usize>();
         Ok(())
@@ -134,6 +128,11 @@ impl ZarrSink {
         guarded(store)
     }
 
+    fn chunk_bytes(&self) -> usize {
+        let bytes = |bytes: usize, &size: &usize| bytes.saturating_mul(size);
+        self.chunks.iter().fold(self.array_type.dtype.size(), bytes)
+    }
+
     fn check_complete(&self) -> Result<(), StoreErrorKind> {
         check_complete(&self.array_type, self.elements_written)?;
         Ok(sync(self.folder.path())?)
@@ -160,61 +159,6 @@ fn build(
     let metadata = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
     array.store_metadata_opt(&metadata).map_err(|error| of_storage(&error))?;
     Ok(array)
-}
-
-/// The group of `x.zarr/name`, and the name.
-fn group_of(path: &Path) -> Result<Option<(PathBuf, String)>, StoreErrorKind> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr")) {
-        return Ok(None);
-    }
-    let (group, name) = (parent(path), path.file_name().and_then(|name| name.to_str()));
-    let Some(name) = name else { return Err(in_place("it has no name")) };
-    if name.starts_with("__") || name.starts_with('.') {
-        return Err(in_place("names in groups of Zarr do not begin with `__` or a dot"));
-    }
-    if group.exists() {
-        let metadata = fs::read(group.join("zarr.json")).unwrap_or_default();
-        let metadata = serde_json::from_slice::<serde_json::Value>(&metadata).unwrap_or_default();
-        if metadata["node_type"] != "group" {
-            return Err(in_place(
-                "the folder around it is no group of Zarr, version 3, in which results are written: name \
-                 another, as in `out.zarr` or `out.zarr/name`",
-            ));
-        }
-        if !metadata["consolidated_metadata"].is_null() {
-            return Err(in_place(
-                "the group around it has consolidated metadata, which would not know of it: name another \
-                 group",
-            ));
-        }
-    }
-    Ok(Some((group.to_owned(), name.to_owned())))
-}
-
-/// Refuses to replace what is no array.
-fn check_place(path: &Path) -> Result<(), StoreErrorKind> {
-    let Ok(old) = fs::symlink_metadata(path) else { return Ok(()) };
-    let metadata = fs::read(path.join("zarr.json")).unwrap_or_default();
-    let metadata = serde_json::from_slice::<serde_json::Value>(&metadata).unwrap_or_default();
-    let is_array = path.join(".zarray").is_file() || metadata["node_type"] == "array";
-    if old.is_dir() && (is_array || fs::read_dir(path)?.next().is_none()) {
-        return Ok(());
-    }
-    Err(in_place(match old.is_dir() && is_zarr(path) {
-        true => {
-            "a group of Zarr is there, which is not replaced: name an array in it, or remove it first"
-        }
-        false => "there is something that is no array of Zarr: name another, or remove it first",
-    }))
-}
-
-fn in_place(message: &str) -> StoreErrorKind {
-    Diagnostic::new("zarr-in-place", message).into()
-}
-
-fn parent(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }
 
 /// The error without the hidden name, which means nothing to the user.
@@ -271,7 +215,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 impl core::fmt::Debug for ZarrSink {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "ZarrSink({}, {})", self.path.display(), self.array_type)
+        write!(formatter, "ZarrSink({}, {})", self.place.path().display(), self.array_type)
     }
 }
 
@@ -284,50 +228,39 @@ impl Sink for ZarrSink {
         Some(&self.chunks)
     }
 
-    /// Chunks on their way, and what they are encoded to, one for each thread.
+    /// Chunks on their way, and what they are encoded to.
     fn scratch_bytes(&self) -> usize {
-        let bytes = |bytes: usize, &size: &usize| bytes.saturating_mul(size);
-        let chunk = self.chunks.iter().fold(self.array_type.dtype.size(), bytes);
-        chunk.saturating_mul(3 * rayon::current_num_threads().max(1))
+        encoding_bytes(self.chunk_bytes())
     }
 
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
-        self.store(region, piece).map_err(|kind| at(&self.path, kind))
+        self.store(region, piece).map_err(|kind| at(self.place.path(), kind))
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
-        self.check_complete().map_err(|kind| at(&self.path, kind))?;
-        let Self { path, group, folder, .. } = *self;
-        Ok(Box::new(CompleteFolder { path, group, folder }))
+        self.check_complete().map_err(|kind| at(self.place.path(), kind))?;
+        let Self { place, folder, .. } = *self;
+        Ok(Box::new(CompleteFolder { place, folder }))
     }
 }
 
 /// A folder that is complete, under a hidden name.
 #[derive(Debug)]
 struct CompleteFolder {
-    path: PathBuf,
-    group: Option<(PathBuf, String)>,
+    place: Place,
     folder: Unfinished,
 }
 
 impl CompleteFolder {
     fn put(&self) -> Result<(), StoreErrorKind> {
-        let (from, to) = match &self.group {
-            // A result before this one may have made the group.
-            Some((group, name)) if group.exists() => {
-                (self.folder.path().join(name), self.path.as_path())
-            }
-            Some((group, _)) => (self.folder.path().to_owned(), group.as_path()),
-            None => (self.folder.path().to_owned(), self.path.as_path()),
-        };
-        check_place(&self.path)?;
-        self.folder.put(&from, to)?;
-        sync_folder(parent(to)).map_err(Into::into)
+        let (from, to) = self.place.renamed(self.folder.path())?;
+        self.folder.put(&from, &to)?;
+        sync_folder(parent(&to)).map_err(Into::into)
     }
 }
 
 impl Complete for CompleteFolder {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        self.put().map_err(|kind| at(&self.path, kind))
+        self.put().map_err(|kind| at(self.place.path(), kind))
     }
 }

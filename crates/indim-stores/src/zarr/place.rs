@@ -1,0 +1,142 @@
+//! Where a result of Zarr goes: by itself, or in groups, of which some are made for it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use indim_shape::Diagnostic;
+
+use super::is_zarr;
+use crate::StoreErrorKind;
+
+/// The place of an array, and the groups around it that are made with it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// Those that were not there, the outermost first.
+    new_groups: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The place of an array, if one may be put there.
+    pub(super) fn of(path: &Path) -> Result<Self, StoreErrorKind> {
+        check_free(path)?;
+        let mut new_groups = Vec::new();
+        for (group, name) in groups_around(path) {
+            check_name(name)?;
+            match group.exists() {
+                true => check_group(group)?,
+                false => new_groups.insert(0, group.to_owned()),
+            }
+        }
+        Ok(Place { path: path.to_owned(), new_groups })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What gets its name at last: the array, or the outermost group that is made with it.
+    pub(super) fn outermost(&self) -> &Path {
+        self.new_groups.first().unwrap_or(&self.path)
+    }
+
+    /// The groups that are made, as they are called in a store of the outermost.
+    pub(super) fn groups(&self) -> impl Iterator<Item = String> {
+        self.new_groups.iter().map(|group| self.within(group))
+    }
+
+    /// What the array is called in that store.
+    pub(super) fn array(&self) -> String {
+        self.within(&self.path)
+    }
+
+    fn within(&self, node: &Path) -> String {
+        let below = node.strip_prefix(self.outermost()).unwrap_or(Path::new(""));
+        let names: Vec<_> = below.iter().map(OsStr::to_string_lossy).collect();
+        format!("/{}", names.join("/"))
+    }
+
+    /// What is renamed to what, now: results before this one may have made some of the groups.
+    pub(super) fn renamed(&self, store: &Path) -> Result<(PathBuf, PathBuf), StoreErrorKind> {
+        check_free(&self.path)?;
+        let node = self.new_groups.iter().find(|group| !group.exists()).unwrap_or(&self.path);
+        Ok((store.join(self.within(node).trim_start_matches('/')), node.clone()))
+    }
+}
+
+/// The groups around an array, the innermost first, each with the name of what is in it: up to the outermost
+/// folder that is called `.zarr`, or else the folder around it.
+fn groups_around(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
+    let is_called_zarr = |path: &&Path| {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"))
+    };
+    let around: Vec<&Path> = path.ancestors().skip(1).collect();
+    let outermost = around.iter().rposition(is_called_zarr);
+    let count = match outermost {
+        Some(outermost) => outermost + 1,
+        None if is_called_zarr(&path) => 0,
+        None => 1,
+    };
+    let inner = path.ancestors().map(Path::file_name);
+    let of_nothing = |group: &Path| group.as_os_str().is_empty();
+    let around = around.into_iter().map(|it| if of_nothing(it) { Path::new(".") } else { it });
+    around.zip(inner).take(count).collect()
+}
+
+fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
+    match name.and_then(OsStr::to_str) {
+        None => Err(in_place("it has no name")),
+        Some(name) if name.starts_with("__") || name.starts_with('.') => {
+            Err(in_place("names in groups of Zarr do not begin with `__` or a dot"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Refuses a folder that is no group, or one that would not know of an array that is put into it.
+fn check_group(group: &Path) -> Result<(), StoreErrorKind> {
+    let metadata = metadata(group);
+    if metadata["node_type"] != "group" {
+        return Err(in_place(
+            "the folder around it is no group of Zarr, version 3, in which results are written: name \
+             another, as in `out.zarr` or `out.zarr/name`",
+        ));
+    }
+    match metadata["consolidated_metadata"].is_null() {
+        true => Ok(()),
+        false => Err(in_place(
+            "the group around it has consolidated metadata, which would not know of it: name another group",
+        )),
+    }
+}
+
+/// Refuses to replace what is no array.
+fn check_free(path: &Path) -> Result<(), StoreErrorKind> {
+    let Ok(old) = fs::symlink_metadata(path) else { return Ok(()) };
+    let is_array = path.join(".zarray").is_file() || metadata(path)["node_type"] == "array";
+    if old.is_dir() && (is_array || fs::read_dir(path)?.next().is_none()) {
+        return Ok(());
+    }
+    Err(in_place(match old.is_dir() && is_zarr(path) {
+        true => {
+            "a group of Zarr is there, which is not replaced: name an array in it, or remove it first"
+        }
+        false => "there is something that is no array of Zarr: name another, or remove it first",
+    }))
+}
+
+fn metadata(node: &Path) -> serde_json::Value {
+    let text = fs::read(node.join("zarr.json")).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+fn in_place(message: &str) -> StoreErrorKind {
+    Diagnostic::new("zarr-in-place", message).into()
+}
+
+/// The folder around a file or folder.
+pub(super) fn parent(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
