@@ -144,3 +144,18 @@ def test_what_is_evaluated_again_has_no_labels():
     x = pd.Series(x, index=["a", "b"])
     with pytest.raises(TypeError, match="re_evaluate takes neither labels nor chunks: call evaluate"):
         indim.re_evaluate()
+
+
+def test_pandas_own_types_become_numpys_and_categories_are_refused():
+    f = indim.jit(lambda x: x + 1)
+    frame = pd.DataFrame({"a": pd.array([1, 2], "Int64"), "b": pd.array([1, 2], "Int32")})
+    pd.testing.assert_frame_equal(f(frame), (frame + 1).astype("i8"))
+    frame["b"] = [0.5, 1.5]
+    pd.testing.assert_frame_equal(f(frame), (frame + 1).astype("f8"))
+    frame["a"] = pd.array([1, None], "Int64")
+    assert np.isnan(f(frame).loc[1, "a"]) and f(frame).loc[1, "b"] == 2.5
+    with pytest.raises(TypeError, match="`x` is a Series of category"):
+        f(pd.Series([1, 2, 1], dtype="category"))
+    frame["c"] = pd.Categorical([1, 2])
+    with pytest.raises(TypeError, match=r"hold no numbers: 'c' \(category\)"):
+        f(frame)

@@ -247,3 +247,23 @@ def test_coordinates_in_chunks_stay_lazy(function):
     result = indim.jit(function)(x)
     assert result.chunks is not None and result.height.chunks is not None
     xr.testing.assert_allclose(result.compute(), function(x).compute(), rtol=1e-14)
+
+
+@pytest.mark.parametrize("keep_attrs", ["default", True, False])
+def test_arrays_without_labels_before_labelled_ones_are_what_xarray_makes_of_numpys(keep_attrs):
+    x = xr.DataArray([[1.0, 2.0, 3.0]], dims=("a", "b"), coords={"b": [1, 2, 3]}, attrs={"units": "K"})
+    dataset = xr.Dataset({"x": x, "y": ("b", [4, 5, 6])}, attrs={"title": "t"})
+    for function in (
+        lambda k, x: k + x,
+        lambda k, x: k - x * k,
+        lambda k, x: k < x,
+        lambda k, x: k**x,
+        lambda k, x: np.maximum(k, x),
+        lambda k, x: xr.where(k > x, k, x),
+    ):
+        compiled = indim.jit(function)
+        for k in (np.array(2.0), np.float32(2), 2, 2.5, np.array([3.0, 2.0, 1.0])):
+            for labelled in (x, dataset) if np.ndim(k) == 0 else (x,):
+                with xr.set_options(keep_attrs=keep_attrs):
+                    expected = function(k, labelled)
+                    xr.testing.assert_identical(compiled(k, labelled), expected)

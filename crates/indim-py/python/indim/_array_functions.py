@@ -144,7 +144,7 @@ def _polyval(p, x):
 
 @_implements(np.result_type)
 def _result_type(*arrays_and_dtypes):
-    return np.result_type(*(of.dtype if isinstance(of, Tracer) else of for of in arrays_and_dtypes))
+    return np.result_type(*(of.dtype if isinstance(of, Tracer) else as_it_is(of) for of in arrays_and_dtypes))
 
 
 @_implements(np.ndim)

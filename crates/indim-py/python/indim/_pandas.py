@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 
+import numpy as np
 import pandas as pd
 
 from ._engines import chunked_program, returned
@@ -65,13 +66,17 @@ def _arrays(leaves, names):
 
 def _elements(leaf, name):
     """The elements as one array: those of columns are of the type that they have in common."""
-    array = leaf.to_numpy()
-    if array.dtype != object:
+    kinds = [leaf.dtype] if isinstance(leaf, pd.Series) else list(leaf.dtypes)
+    # Categories are labels, also where they are numbers.
+    array = leaf.to_numpy() if not any(isinstance(kind, pd.CategoricalDtype) for kind in kinds) else None
+    if array is not None and array.dtype != object:
         return array
     if isinstance(leaf, pd.Series):
         raise TypeError(f"`{name}` is a Series of {leaf.dtype}; indim computes with numbers and bool")
     is_number = pd.api.types.is_numeric_dtype
     others = [f"{label!r} ({kind})" for label, kind in leaf.dtypes.items() if not is_number(kind)]
+    if not others and not any(map(pd.api.types.is_bool_dtype, kinds)):
+        return _in_common_type(leaf, kinds)
     if not others:
         raise TypeError(f"the columns of `{name}` are numbers and bool: convert those of bool first")
     shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
@@ -79,6 +84,14 @@ def _elements(leaf, name):
         f"`{name}` has columns that hold no numbers: {shown}. Leave them out, as "
         f'`{name}.select_dtypes("number")` does'
     )
+
+
+def _in_common_type(frame, kinds):
+    """Columns of numbers, some of them of pandas' own types, as one array."""
+    common = np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in kinds))
+    if frame.isna().to_numpy().any():
+        common = np.result_type(common, np.float64)
+    return frame.to_numpy(dtype=common, na_value=np.nan)
 
 
 class _Labelled:

@@ -224,9 +224,16 @@ class Tracer:
         return Tracer(recording, recorder.record(function, operands, attributes, rule))
 
     def _operator(self, symbol, x, y):
+        if self._is_for_labels((x, y)):
+            # As an array of NumPy does.
+            return _UFUNCS_OF_SYMBOLS[symbol](x, y)
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
         return self._record(symbol, (x, y))
+
+    def _is_for_labels(self, operands):
+        """Whether one of these is an array of xarray that holds tracing values: it says what is computed."""
+        return self._recording.namespace is not None and _foreign.is_labelled(operands)
 
     def __neg__(self):
         return self._call("-")
@@ -265,6 +272,8 @@ class Tracer:
     __pandas_priority__ = 10_000
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if self._is_for_labels(inputs):
+            return NotImplemented
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
@@ -358,6 +367,14 @@ class Tracer:
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return self._call("transpose", [(None, _arrays.integers(axes))] if axes else ())
 
+
+#: The ufuncs behind Python's operators.
+_UFUNCS_OF_SYMBOLS = {
+    **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
+    **{"%": np.remainder, "**": np.power, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor},
+    **{"<<": np.left_shift, ">>": np.right_shift, "==": np.equal, "!=": np.not_equal},
+    **{"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal},
+}
 
 #: Ufuncs that the expression language knows under another name.
 _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
