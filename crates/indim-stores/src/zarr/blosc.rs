@@ -9,6 +9,8 @@ use super::blosc_lz;
 use super::shuffle::{unshuffle_bits, unshuffle_bytes};
 
 const HEADER_BYTES: usize = 16;
+/// The format of the chunks; later ones, of Blosc2, have other headers and shuffle bits otherwise.
+const NEWEST_FORMAT: u8 = 2;
 /// Blocks of larger elements, or of fewer of them, are not split.
 const MOST_SPLITS: usize = 16;
 const LEAST_SPLIT_BYTES: usize = 128;
@@ -30,6 +32,9 @@ struct Header {
 impl Header {
     fn parse(data: &[u8], limit: usize) -> Result<Header, String> {
         let header = data.get(..HEADER_BYTES).ok_or("less than a header")?;
+        if header[0] > NEWEST_FORMAT {
+            return Err(format!("format {} of Blosc, which is not read here", header[0]));
+        }
         let size = |at: usize| number(header, at).unwrap_or_default();
         let (flags, element) = (header[2], usize::from(header[3]).max(1));
         let (bytes, block, compressed) = (size(4), size(8), size(12));
@@ -86,7 +91,8 @@ pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         decompress_block(&header, parts, scratch)?;
         if header.has(BYTES_ARE_SHUFFLED) && header.element > 1 {
             unshuffle_bytes(scratch, header.element, block);
-        } else if header.has(BITS_ARE_SHUFFLED) && block.len() >= header.element {
+        } else if header.has(BITS_ARE_SHUFFLED) && (block.len() / header.element).is_multiple_of(8)
+        {
             unshuffle_bits(scratch, header.element, block);
         } else {
             block.copy_from_slice(scratch);

@@ -2,13 +2,14 @@
 //!
 //! `attributes.rs`: what the attributes of an array say of it; `codec.rs`: how chunks are compressed, within
 //! bounds, with `blosc.rs`, `blosc_lz.rs` and `shuffle.rs` for what Blosc has compressed; `element.rs`: the
-//! element types; `sink.rs`: results; `unfinished.rs`: folders that have not got their name yet.
+//! element types; `opened.rs`: what `zarrs` opens; `sink.rs`: results, `place.rs`: where they go; `unfinished.rs`: folders that have not got their name yet.
 
 mod attributes;
 mod blosc;
 mod blosc_lz;
 mod codec;
 mod element;
+mod opened;
 mod place;
 mod shuffle;
 mod sink;
@@ -19,7 +20,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use indim_arrays::Buffer;
 use indim_graph::terminal::shown;
@@ -96,8 +96,7 @@ impl ZarrArray {
     fn open_unnamed(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
         codec::register();
         check_metadata(path)?;
-        let store = Arc::new(FilesystemStore::new(path).map_err(|error| bad(&error))?);
-        let array = guarded(|| Array::open(store, "/").map_err(|error| bad(&error)))?;
+        let array = opened::open(path)?;
         let Some(dtype) = element::dtype(array.data_type()) else {
             let name = shown(&array.data_type().to_string());
             return Err(Diagnostic::new(

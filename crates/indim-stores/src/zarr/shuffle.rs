@@ -12,10 +12,11 @@ pub(super) fn unshuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
     to[count * element..].copy_from_slice(&from[count * element..]);
 }
 
-/// As [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits.
-/// Elements beyond a multiple of eight stand at the end as they are.
+/// As [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits. Of
+/// another number of elements than a multiple of eight no bits are shuffled.
 pub(super) fn unshuffle_bits(from: &[u8], element: usize, to: &mut [u8]) {
-    let count = from.len() / element / 8 * 8;
+    let count = from.len() / element;
+    debug_assert!(count.is_multiple_of(8), "the bits of {count} elements are as they were");
     let row = count / 8;
     to[..count * element].fill(0);
     for byte in 0..element {

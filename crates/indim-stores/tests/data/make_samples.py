@@ -65,6 +65,15 @@ def zarr_samples():
         for shuffle in range(3):
             codec = numcodecs.Blosc(cname=library, clevel=5, shuffle=shuffle)
             zarr_array(f"v2-blosc-{library}-{shuffle}", big, (40, 50), zarr_format=2, compressors=codec)
+    for length in (17, 100, 3001):
+        # Of so many elements no bits are shuffled.
+        zarr_array(f"v2-blosc-bits-{length}", np.arange(length) * 3.0, (length,), zarr_format=2,
+                   compressors=numcodecs.Blosc(cname="zstd", shuffle=2))
+    zarr_array("v2-fortran-scalar", np.array(7, ">i2"), (), zarr_format=2, order="F")
+    partly = zarr.create_array(str(HERE / "zarr/v2-complex-anything"), shape=(5,), chunks=(2,), dtype=">c16",
+                               zarr_format=2, fill_value=None, attributes={"units": "V"})
+    partly[:2] = [1 + 2j, 3]
+    save_npy(HERE / "zarr/v2-complex-anything.npy", partly[...])
     noise = np.random.default_rng(0).integers(0, 256, (40, 50), np.uint8)
     zarr_array("v2-blosc-copy", noise, (40, 50), zarr_format=2, compressors=numcodecs.Blosc())
     wide = (counted("f8", (100, 300)) / 3).round(1)
