@@ -111,6 +111,30 @@ fn delimiters_marks_and_line_ends_are_seen() {
     }
 }
 
+/// Whatever ends the lines, and whatever is between them.
+#[test]
+fn lines_are_counted_as_editors_count_them() {
+    for (end, table) in ["\n", "\r\n", "\r"].into_iter().flat_map(|end| {
+        [
+            "x\n1\n\n\n2\nzz\n",
+            "x\n\"1\"\n2\n3\n4\nzz\n",
+            "\u{feff}x\n1\n1\n1\n1\nzz",
+            "0\n1\n2\n3\n4\nzz\n",
+        ]
+        .map(|table| (end, table.replace('\n', end)))
+    }) {
+        let error = column(&table, None).unwrap_err().to_string();
+        assert!(error.contains("line 6: `zz`"), "{end:?} {table:?} {error}");
+        let (_, remarks) = column(&table.replace("zz", "\"\""), None).unwrap();
+        assert!(remarks[0].ends_with("the first in line 6"), "{table:?} {remarks:?}");
+    }
+    let error = column("x,y\n\"a\nb\",1\n\"c\nd\",zz\n", Some("y")).unwrap_err().to_string();
+    assert!(error.contains("line 4: `zz`"), "{error}");
+    let error = column("x\ntrue\n1\n", None).unwrap_err().to_string();
+    assert!(error.contains("line 3: `1` in column `x` is neither true nor false"), "{error}");
+    assert!(!error.contains("i64"), "{error}");
+}
+
 #[test]
 fn damaged_and_large_tables_are_refused() {
     assert_eq!(code("", None), "bad-csv");
@@ -121,4 +145,9 @@ fn damaged_and_large_tables_are_refused() {
     let path = folder.path().join("x.csv");
     std::fs::write(&path, b"x\n\xff\xfe\n").unwrap();
     assert_eq!(CsvColumn::open(&path, None, 10).unwrap_err().code(), "bad-csv");
+    // A quote that is not closed takes in a gigabyte, which is a hole.
+    std::fs::write(&path, "x\n1\n\"2\n").unwrap();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
+    let error = CsvColumn::open(&path, None, 1000).unwrap_err();
+    assert!(error.to_string().contains("a record of more than 67108864 bytes"), "{error}");
 }

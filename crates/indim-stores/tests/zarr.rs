@@ -153,6 +153,26 @@ fn results_appear_whole_or_not_at_all_and_replace_arrays_alone() {
     assert_eq!(names, ["g.zarr", "other.zarr", "x.zarr"]);
 }
 
+/// A link stays, and the array is replaced to which it leads.
+#[test]
+#[cfg(unix)]
+fn links_to_arrays_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let [real, link, dangling] =
+        ["real.zarr", "link.zarr", "no.zarr"].map(|it| folder.path().join(it));
+    let options = ZarrOptions::default();
+    let [four, six] = [4, 6].map(|length| counted(&ArrayType::new(DType::U8, [length])));
+    write(&real, &four, &options).unwrap();
+    std::os::unix::fs::symlink("real.zarr", &link).unwrap();
+    write(&link, &six, &options).unwrap();
+    assert_eq!(read_by_pieces(&open(&real).unwrap()), six.bytes());
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    std::os::unix::fs::symlink("nothing.zarr", &dangling).unwrap();
+    let error = write(&dangling, &six, &options).unwrap_err();
+    assert!(error.to_string().contains("a link that leads nowhere"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
 /// Groups that are not there appear with the array, and others meet in them.
 #[test]
 fn groups_around_a_result_are_made_with_it() {

@@ -27,6 +27,7 @@ enum Elements {
 pub(super) struct Column {
     elements: Elements,
     empty: u64,
+    /// Where the first empty field is: the position of its record, then its line.
     first_empty: u64,
 }
 
@@ -34,30 +35,20 @@ pub(super) struct Column {
 pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorKind> {
     let mut column = Column { elements: Elements::None, empty: 0, first_empty: 0 };
     let mut record = StringRecord::new();
-    while let Some((field, line)) = table.next(&mut record)? {
+    while let Some((field, start)) = table.next(&mut record)? {
         if column.bytes() >= limit {
             let message =
                 format!("its elements take more memory than the {limit} bytes that are left");
             return Err(Diagnostic::new("memory-limit", message).into());
         }
-        column.push(&field, line).ok_or_else(|| no_number(&field, line, &table.name))?;
+        if column.push(&field, start).is_none() {
+            return Err(column.no_number(&field, table.line(start)?, &table.name));
+        }
+    }
+    if column.empty > 0 {
+        column.first_empty = table.line(column.first_empty)?;
     }
     Ok(column)
-}
-
-fn no_number(field: &str, line: u64, name: &str) -> StoreErrorKind {
-    let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
-    let is = if is_beyond { "beyond f64" } else { "no number" };
-    let message = format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
-    let mut error = Diagnostic::new("not-a-number", message);
-    if is_beyond {
-        error.help("write inf or -inf where infinity is meant");
-    } else if is_whole(field) {
-        error.help("it is beyond i64: with a decimal point it is the nearest f64");
-    } else if field.contains(',') && !field.contains(char::is_alphabetic) {
-        error.help("numbers have a decimal point, and nothing between thousands");
-    }
-    error.into()
 }
 
 /// Whether a field has digits, and is so large that the number that stands for it is an infinity.
@@ -71,6 +62,24 @@ pub(super) fn is_number(field: &str) -> bool {
 }
 
 impl Column {
+    fn no_number(&self, field: &str, line: u64, name: &str) -> StoreErrorKind {
+        let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
+        let is = if is_beyond { "beyond f64" } else { "no number" };
+        let has_truths = matches!(self.elements, Elements::Truths(_));
+        let is = if has_truths { "neither true nor false, as those before it" } else { is };
+        let message =
+            format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
+        let mut error = Diagnostic::new("not-a-number", message);
+        if is_beyond {
+            error.help("write inf or -inf where infinity is meant");
+        } else if is_whole(field) && !has_truths {
+            error.help("it is beyond i64: with a decimal point it is the nearest f64");
+        } else if field.contains(',') && !field.contains(char::is_alphabetic) {
+            error.help("numbers have a decimal point, and nothing between thousands");
+        }
+        error.into()
+    }
+
     fn len(&self) -> usize {
         match &self.elements {
             Elements::None => 0,
@@ -85,9 +94,9 @@ impl Column {
     }
 
     /// Takes one more field; nothing if it is no number.
-    fn push(&mut self, field: &str, line: u64) -> Option<()> {
+    fn push(&mut self, field: &str, start: u64) -> Option<()> {
         if field.is_empty() {
-            self.first_empty = if self.empty == 0 { line } else { self.first_empty };
+            self.first_empty = if self.empty == 0 { start } else { self.first_empty };
             self.empty += 1;
             self.numbers()?.push(f64::NAN);
             return Some(());

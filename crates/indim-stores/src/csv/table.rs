@@ -1,8 +1,8 @@
 //! Which columns a table has.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read, Seek, Take};
+use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord};
 use indim_graph::terminal::shown;
@@ -13,12 +13,13 @@ use crate::StoreErrorKind;
 /// Lines may be longer, but the delimiter shows in the beginning of the first.
 const MOST_SNIFFED_BYTES: u64 = 1 << 20;
 /// No record may be longer: a quote that is not closed takes in the rest of the file.
-const MOST_RECORD_BYTES: usize = 64 << 20;
+const MOST_RECORD_BYTES: u64 = 64 << 20;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// A table of which one column is read.
 pub(super) struct Table {
-    reader: Reader<BufReader<File>>,
+    path: PathBuf,
+    reader: Reader<Take<File>>,
     /// The first record, if that is data.
     first: Option<StringRecord>,
     column: usize,
@@ -35,9 +36,9 @@ impl Table {
         let delimiter = sniff(&mut file)?;
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).has_headers(false).flexible(false);
-        let mut reader = builder.from_reader(BufReader::new(file));
+        let mut reader = builder.from_reader(file.take(MOST_RECORD_BYTES));
         let mut header = StringRecord::new();
-        if !reader.read_record(&mut header).map_err(|error| error_of(&error))? {
+        if !read_record(&mut reader, &mut header)? {
             return Err(Diagnostic::new("bad-csv", "an empty file").into());
         }
         let is_data = header.iter().all(|field| super::column::is_number(field.trim()));
@@ -47,28 +48,59 @@ impl Table {
         };
         let column = find(&names, column, is_data)?;
         let name = names[column].clone();
-        Ok(Table { reader, first: is_data.then_some(header), column, name })
+        let path = path.to_owned();
+        Ok(Table { path, reader, first: is_data.then_some(header), column, name })
     }
 
-    /// The next field of the column, with its line.
+    /// The next field of the column, with the position in the file at which its record begins.
     pub(super) fn next(
         &mut self,
         record: &mut StringRecord,
     ) -> Result<Option<(String, u64)>, StoreErrorKind> {
-        let line = self.reader.position().line();
         if let Some(first) = self.first.take() {
-            return Ok(Some((first[self.column].trim().to_owned(), 1)));
+            return Ok(Some((first[self.column].trim().to_owned(), 0)));
         }
-        if !self.reader.read_record(record).map_err(|error| error_of(&error))? {
+        let start = self.reader.position().byte();
+        if !read_record(&mut self.reader, record)? {
             return Ok(None);
         }
-        if record.as_slice().len() > MOST_RECORD_BYTES {
-            let message = format!("line {line}: a record of more than {MOST_RECORD_BYTES} bytes");
-            return Err(Diagnostic::new("bad-csv", message).into());
-        }
-        let line = record.position().map_or(line, csv::Position::line);
-        Ok(Some((record[self.column].trim().to_owned(), line)))
+        let start = record.position().map_or(start, csv::Position::byte);
+        Ok(Some((record[self.column].trim().to_owned(), start)))
     }
+
+    /// The number of the line in which the record is that begins there, from 1 on.
+    pub(super) fn line(&self, start: u64) -> Result<u64, StoreErrorKind> {
+        let mut bytes = BufReader::new(File::open(&self.path)?).bytes();
+        let (mut line, mut before) = (1, 0);
+        for position in 0.. {
+            let byte = bytes.next().transpose()?.unwrap_or(0);
+            // Ends of lines in front of a record belong to the one before.
+            if position >= start && !matches!(byte, b'\r' | b'\n') {
+                break;
+            }
+            let is_second = before == b'\r' && byte == b'\n';
+            line += u64::from(matches!(byte, b'\r' | b'\n') && !is_second);
+            before = byte;
+        }
+        Ok(line)
+    }
+}
+
+/// Reads a record, of which no more than some bytes are held.
+fn read_record(
+    reader: &mut Reader<Take<File>>,
+    record: &mut StringRecord,
+) -> Result<bool, StoreErrorKind> {
+    // What the reader has read ahead counts for the record before.
+    reader.get_mut().set_limit(MOST_RECORD_BYTES);
+    let is_there = reader.read_record(record).map_err(|error| error_of(&error))?;
+    if reader.get_ref().limit() == 0 {
+        let message = format!("a record of more than {MOST_RECORD_BYTES} bytes");
+        let mut error = Diagnostic::new("bad-csv", message);
+        error.help("a quote that is not closed takes in all that follows");
+        return Err(error.into());
+    }
+    Ok(is_there)
 }
 
 /// The position of the column that is asked for.

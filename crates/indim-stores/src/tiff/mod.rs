@@ -1,7 +1,8 @@
-//! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff`; `write.rs`;
-//! `geo.rs`: the tags that say where on the earth a grid lies.
+//! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff` over `padded.rs`;
+//! `write.rs`; `geo.rs`: the tags that say where on the earth a grid lies.
 
 mod geo;
+mod padded;
 mod read;
 mod write;
 

@@ -1,7 +1,6 @@
 //! Pages of files as sources, read strip by strip or tile by tile.
 
 use std::fs::File;
-use std::io::BufReader;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +9,10 @@ use indim_arrays::{ArrayError, Buffer};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, Shape};
 use tiff::ColorType;
-use tiff::decoder::{Decoder, Limits};
+use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 
+use super::padded::Padded;
 use super::{bad, bad_text, geo};
 use crate::copy::{copy_from_region, copy_into_region};
 use crate::source::check_region;
@@ -23,7 +23,7 @@ const MOST_CHUNK_BYTES: usize = 1 << 31;
 /// Pages are counted up to this many.
 const MOST_PAGES: usize = 1 << 16;
 
-type FileDecoder = Decoder<BufReader<File>>;
+type FileDecoder = Decoder<Padded>;
 
 /// A page of a TIFF file: `[height, width]`, or `[height, width, bands]` where there are several, whether
 /// they are stored together or apart; integers of 8 to 64 bits and floats of 16 to 64.
@@ -54,6 +54,8 @@ struct Grid {
     bands: usize,
     planes: usize,
     chunk: [usize; 2],
+    /// Whether there are tiles: whole ones, also at the edges.
+    is_tiled: bool,
 }
 
 impl Grid {
@@ -63,6 +65,17 @@ impl Grid {
 
     fn chunks_of_plane(&self) -> usize {
         self.height.div_ceil(self.chunk[0]) * self.across()
+    }
+
+    /// The width and the height of all tiles together, where some lie across an edge.
+    fn of_whole_tiles(&self) -> Option<[u32; 2]> {
+        let sizes = [(self.width, self.chunk[1]), (self.height, self.chunk[0])];
+        let is_across = sizes.iter().any(|(size, tile)| !size.is_multiple_of(*tile));
+        let padded = sizes.map(|(size, tile)| u32::try_from(size.next_multiple_of(tile)).ok());
+        match padded {
+            [Some(width), Some(height)] if self.is_tiled && is_across => Some([width, height]),
+            _ => None,
+        }
     }
 
     /// The bands that one strip or tile has.
@@ -88,8 +101,7 @@ impl TiffFile {
         page: Option<usize>,
         limit: usize,
     ) -> Result<Self, StoreErrorKind> {
-        let mut decoder = Decoder::new(BufReader::new(File::open(path)?)).map_err(|e| bad(&e))?;
-        choose_page(&mut decoder, page)?;
+        let mut decoder = decoder_of(Padded::unchanged(File::open(path)?), page)?;
         let (array_type, grid) = describe(&mut decoder)?;
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
@@ -104,9 +116,14 @@ impl TiffFile {
         let mut limits = Limits::default();
         limits.decoding_buffer_size = most;
         limits.intermediate_buffer_size = most;
+        if let Some(sizes) = grid.of_whole_tiles() {
+            let padded = Padded::with_sizes(File::open(path)?, page.unwrap_or(0), sizes)?;
+            decoder = decoder_of(padded, page)?;
+        }
         let mut decoder = decoder.with_limits(limits);
         let geography = geo::read(&mut decoder, [grid.height, grid.width]);
-        let chunks = [grid.chunk[0], grid.chunk[1].min(grid.width), grid.bands];
+        let chunk = [grid.chunk[0].min(grid.height), grid.chunk[1].min(grid.width)];
+        let chunks = [chunk[0], chunk[1], grid.bands];
         let chunks = chunks[..array_type.shape.rank()].to_vec();
         let (path, decoder) = (path.to_owned(), decoder.into());
         Ok(TiffFile { path, array_type, grid, geography, decoder, chunks })
@@ -126,7 +143,10 @@ impl TiffFile {
             for row in ranges[0].start / chunk[0]..ranges[0].end.div_ceil(chunk[0]) {
                 for column in ranges[1].start / chunk[1]..ranges[1].end.div_ceil(chunk[1]) {
                     let (top, left) = (row * chunk[0], column * chunk[1]);
-                    let sizes = [chunk[0].min(height - top), chunk[1].min(width - left)];
+                    let sizes = match self.grid.is_tiled {
+                        true => chunk,
+                        false => [chunk[0].min(height - top), chunk[1].min(width - left)],
+                    };
                     let index =
                         plane * self.grid.chunks_of_plane() + row * self.grid.across() + column;
                     let bytes = self.read_chunk(&mut decoder, index, sizes)?;
@@ -138,7 +158,7 @@ impl TiffFile {
         Ok(())
     }
 
-    /// The elements of one strip or tile, without what is beyond the grid.
+    /// The elements of one strip or tile.
     fn read_chunk(
         &self,
         decoder: &mut FileDecoder,
@@ -188,6 +208,13 @@ impl TiffFile {
 fn chunk_bytes(grid: &Grid, dtype: DType) -> usize {
     let [rows, columns] = grid.chunk;
     rows.saturating_mul(columns).saturating_mul(grid.bands_of_chunk()).saturating_mul(dtype.size())
+}
+
+/// A decoder at the page that is asked for.
+fn decoder_of(file: Padded, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
+    let mut decoder = Decoder::new(file).map_err(|error| bad(&error))?;
+    choose_page(&mut decoder, page)?;
+    Ok(decoder)
 }
 
 /// Goes to the page that is asked for.
@@ -251,6 +278,7 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKi
     let dtype = dtype(SampleFormat::from_u16_exhaustive(format), color.bit_depth())?;
     let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(|e| bad(&e))?;
     let is_planar = planar == Some(PlanarConfiguration::Planar.to_u16());
+    let is_tiled = decoder.get_chunk_type() == ChunkType::Tile;
     let (chunk_width, chunk_height) = decoder.chunk_dimensions();
     let sizes = [height, width, chunk_height, chunk_width].map(|size| size as usize);
     let [height, width, chunk_height, chunk_width] = sizes;
@@ -262,7 +290,8 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKi
         width,
         bands,
         planes: if is_planar { bands } else { 1 },
-        chunk: [chunk_height.min(height), chunk_width],
+        chunk: [if is_tiled { chunk_height } else { chunk_height.min(height) }, chunk_width],
+        is_tiled,
     };
     Ok((ArrayType::new(dtype, picture::shape(height, width, bands)), grid))
 }

@@ -2,7 +2,8 @@
 //!
 //! `attributes.rs`: what the attributes of an array say of it; `codec.rs`: how chunks are compressed, within
 //! bounds, with `blosc.rs`, `blosc_lz.rs` and `shuffle.rs` for what Blosc has compressed; `element.rs`: the
-//! element types; `opened.rs`: what `zarrs` opens; `sink.rs`: results, `place.rs`: where they go; `unfinished.rs`: folders that have not got their name yet.
+//! element types; `opened.rs`: what `zarrs` opens; `sink.rs`: results, `place.rs`: where they go;
+//! `unfinished.rs`: folders that have not got their name yet.
 
 mod attributes;
 mod blosc;

@@ -20,6 +20,8 @@ pub(super) struct Place {
 impl Place {
     /// The place of an array, if one may be put there.
     pub(super) fn of(path: &Path) -> Result<Self, StoreErrorKind> {
+        let behind_link = behind_link(path)?;
+        let path = behind_link.as_deref().unwrap_or(path);
         check_free(path)?;
         let mut new_groups = Vec::new();
         for (group, name) in groups_around(path) {
@@ -62,6 +64,17 @@ impl Place {
         check_free(&self.path)?;
         let node = self.new_groups.iter().find(|group| !group.exists()).unwrap_or(&self.path);
         Ok((store.join(self.within(node).trim_start_matches('/')), node.clone()))
+    }
+}
+
+/// Where the link leads that a path is.
+fn behind_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
+    if !fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) {
+        return Ok(None);
+    }
+    match fs::canonicalize(path) {
+        Ok(path) => Ok(Some(path)),
+        Err(_) => Err(in_place("it is a link that leads nowhere: remove it first")),
     }
 }
 

@@ -149,6 +149,14 @@ def tiff_samples():
     save("lzw-predictor", counted("i2", (40, 35)), photometric="minisblack", compression="lzw", predictor=2)
     save("float-predictor", counted("f4", (40, 35)), photometric="minisblack", compression="deflate",
          predictor=3)
+    noise = np.random.default_rng(0).integers(0, 255, (40, 35), np.uint8)
+    for bigtiff, byteorder in [(False, "<"), (True, ">")]:
+        save(f"lzw-tiles-{bigtiff}", noise, photometric="minisblack", compression="lzw", tile=(16, 16),
+             bigtiff=bigtiff, byteorder=byteorder)
+    bands = counted("i2", (3, 20, 35))
+    tifffile.imwrite(folder / "planar-tiles.tif", bands, photometric="minisblack", planarconfig="separate",
+                     metadata=None, tile=(16, 16), compression="deflate")
+    save_npy(folder / "planar-tiles.npy", np.moveaxis(bands, 0, -1))
     bands = counted("i2", (4, 6, 5))
     tifffile.imwrite(folder / "planar.tif", bands, photometric="minisblack", planarconfig="separate",
                      metadata=None, rowsperstrip=2)

@@ -1,0 +1,113 @@
+//! Files as the library is to see them: pages of tiles with the sizes of whole tiles.
+//!
+//! The library does not read tiles that lie across the edge of a page where these are compressed by LZW, or
+//! are of bands that are stored apart. Of a page that is as wide and high as its tiles, none lies so.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+
+/// A file with other bytes in some places.
+#[derive(Debug)]
+pub(super) struct Padded {
+    file: BufReader<File>,
+    position: u64,
+    patches: Vec<Patch>,
+}
+
+/// Bytes, and where they stand.
+type Patch = (u64, Vec<u8>);
+
+/// The tags of the width and the height, and the type of their values.
+const SIZES: [u16; 2] = [256, 257];
+const LONG: u16 = 4;
+
+impl Padded {
+    /// The file as it is.
+    pub(super) fn unchanged(file: File) -> Self {
+        Padded { file: BufReader::new(file), position: 0, patches: Vec::new() }
+    }
+
+    /// The file with this width and height of a page.
+    pub(super) fn with_sizes(file: File, page: usize, sizes: [u32; 2]) -> io::Result<Self> {
+        let mut padded = Padded::unchanged(file);
+        padded.patches = padded.patches_of_sizes(page, sizes)?;
+        padded.seek(SeekFrom::Start(0))?;
+        Ok(padded)
+    }
+
+    fn patches_of_sizes(&mut self, page: usize, sizes: [u32; 2]) -> io::Result<Vec<Patch>> {
+        let header: [u8; 4] = self.bytes_at(0)?;
+        let is_little = header[0] == b'I';
+        let is_big = header[2..].contains(&43);
+        let number = |bytes: &[u8]| {
+            let add = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+            if is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
+        };
+        let bytes_of =
+            |number: u32| if is_little { number.to_le_bytes() } else { number.to_be_bytes() };
+        // The bytes of a position, of how many entries a list has, and of an entry.
+        let (wide, count_bytes, entry_bytes) = if is_big { (8, 8, 20) } else { (4, 2, 12) };
+        let mut pointer = if is_big { 8 } else { 4 };
+        let mut list_at = |pointer: u64| {
+            let list = number(&self.bytes_at::<8>(pointer)?[..wide]);
+            let count = number(&self.bytes_at::<8>(list)?[..count_bytes as usize]);
+            io::Result::Ok((list, count))
+        };
+        for _ in 0..page {
+            let (list, count) = list_at(pointer)?;
+            pointer = after(list, count_bytes, count, entry_bytes)?;
+        }
+        let (list, count) = list_at(pointer)?;
+        let mut patches = Vec::new();
+        for index in 0..count.min(u64::from(u16::MAX)) {
+            let entry = after(list, count_bytes, index, entry_bytes)?;
+            let tag = number(&self.bytes_at::<2>(entry)?) as u16;
+            let Some(which) = SIZES.iter().position(|&size| size == tag) else { continue };
+            let of_type = if is_little { LONG.to_le_bytes() } else { LONG.to_be_bytes() };
+            let (one, size) = (bytes_of(1), bytes_of(sizes[which]));
+            // A count of eight bytes is one number; a value of four stands in front of its eight.
+            let zeros = vec![0; wide - 4];
+            let count = if is_little { [&one[..], &zeros] } else { [&zeros[..], &one] };
+            let patch = [&of_type[..], &count.concat(), &size, &zeros].concat();
+            patches.push((entry + 2, patch));
+        }
+        Ok(patches)
+    }
+
+    fn bytes_at<const N: usize>(&mut self, at: u64) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.seek(SeekFrom::Start(at))?;
+        self.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Where an entry of a list begins, and behind the last of them the position of the next list.
+fn after(list: u64, count_bytes: u64, index: u64, entry_bytes: u64) -> io::Result<u64> {
+    let entries = index.checked_mul(entry_bytes);
+    let at = entries.and_then(|bytes| list.checked_add(count_bytes)?.checked_add(bytes));
+    at.ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+impl Read for Padded {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(to)?;
+        let (start, end) = (self.position, self.position + count as u64);
+        for (at, patch) in &self.patches {
+            for (offset, &byte) in (*at..).zip(patch) {
+                if (start..end).contains(&offset) {
+                    to[(offset - start) as usize] = byte;
+                }
+            }
+        }
+        self.position = end;
+        Ok(count)
+    }
+}
+
+impl Seek for Padded {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.position = self.file.seek(to)?;
+        Ok(self.position)
+    }
+}
