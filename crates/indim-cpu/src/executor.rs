@@ -13,7 +13,7 @@ use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
@@ -37,14 +37,13 @@ pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
 /// A nest compiled by an executor, for arrays of any sizes and strides. What depends on sizes takes the
 /// `nest` over those.
 pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// How it runs over arrays of the sizes of `nest` and of these strides, in bytes along each axis of the
-    /// nest: those of the stores' targets first, then those of the accesses. `is_over_input` says which
+    /// How it runs over arrays of the sizes of `nest` and of these strides. `is_over_input` says which
     /// outputs of the graph lie exactly where an input lies; it is empty if none does. `None` where there is
     /// nothing to do.
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
-        strides: &[AxisStrides],
+        strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>>;
 

@@ -25,6 +25,7 @@ mod sought;
 pub mod strides;
 mod view;
 pub mod walk;
+pub mod whole;
 
 pub use held_bytes::HeldBytes;
 pub use lower::{lower, lower_with};

@@ -12,7 +12,7 @@ use indim_graph::{Array, TakeMode};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
-use crate::strides::AxisStrides;
+use crate::strides::{AxisStrides, zero_strides};
 
 /// An array that nests read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -121,7 +121,7 @@ impl Access {
     pub fn strides(&self, rank: usize, array_strides: &[isize]) -> AxisStrides {
         let walked = self.axes.iter().filter_map(|index| index.walked);
         let axes = walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank);
-        let mut strides = AxisStrides::from_elem(0, axes);
+        let mut strides = zero_strides(axes);
         for (index, stride) in self.axes.iter().zip(array_strides) {
             if let Some(Walked { axis, step }) = index.walked {
                 // Beyond memory only where nothing is walked.

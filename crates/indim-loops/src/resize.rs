@@ -5,6 +5,8 @@
 //! Where a nest begins, and how far it goes at a step, are numbers of slices, which are not of such axes.
 
 use core::cell::OnceCell;
+use core::cmp::Reverse;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use indim_ops::ArrayType;
@@ -12,7 +14,10 @@ use indim_shape::Shape;
 use smallvec::SmallVec;
 
 use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store};
-use crate::strides::AxisStrides;
+use crate::strides::coalesce::{CoalescedAxes, coalesce};
+use crate::strides::{AxisStrides, zero_strides};
+use crate::walk::reducing::ReducedAxes;
+use crate::whole::WholeNest;
 
 /// What is there in place of each size.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,6 +48,15 @@ impl Sizes<'_> {
     }
 }
 
+/// How the operands of a nest move along its axes.
+#[derive(Debug, Clone, Copy)]
+pub enum NestStrides<'a> {
+    /// As all of them do if their arrays are dense.
+    Dense,
+    /// By these strides, in bytes: those of the stores' targets first, then those of the accesses.
+    Given(&'a [AxisStrides]),
+}
+
 /// A nest over arrays of certain sizes: its own, or others in their places.
 #[derive(Debug)]
 pub struct SizedNest<'a> {
@@ -51,6 +65,8 @@ pub struct SizedNest<'a> {
     /// The iteration shape.
     pub shape: SmallVec<[usize; 4]>,
     sizes: Sizes<'a>,
+    /// What is known of it if all arrays are dense, and walked whole.
+    whole: Option<&'a WholeNest>,
     /// See [`SizedNest::bytes_moved`], which is asked for again and again.
     bytes_moved: OnceCell<usize>,
 }
@@ -59,7 +75,8 @@ impl<'a> SizedNest<'a> {
     /// The nest over its own sizes.
     pub fn own(nest: &'a Arc<LoopNest>) -> Self {
         let shape = SmallVec::from_slice(nest.shape.sizes());
-        SizedNest { nest, shape, sizes: Sizes::default(), bytes_moved: OnceCell::new() }
+        let (sizes, bytes_moved) = (Sizes::default(), OnceCell::new());
+        SizedNest { nest, shape, sizes, whole: None, bytes_moved }
     }
 
     /// The nest over these sizes.
@@ -67,7 +84,13 @@ impl<'a> SizedNest<'a> {
         let mut shape = SmallVec::new();
         // Few, so that a push for each is faster than `collect`.
         nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
-        SizedNest { nest, shape, sizes, bytes_moved: OnceCell::new() }
+        SizedNest { nest, shape, sizes, whole: None, bytes_moved: OnceCell::new() }
+    }
+
+    /// The same, where this is known of the nest.
+    #[must_use]
+    pub fn walking(self, whole: Option<&'a WholeNest>) -> Self {
+        SizedNest { whole, ..self }
     }
 
     /// The nest by itself; shared where nothing changes.
@@ -113,6 +136,9 @@ impl<'a> SizedNest<'a> {
     /// along all, counts once; of what elements are taken from, no more than one for each point.
     pub fn bytes_moved(&self) -> usize {
         *self.bytes_moved.get_or_init(|| {
+            if let Some(whole) = self.whole {
+                return whole.bytes(&self.shape);
+            }
             let points = self.points();
             let moved = |operand: &Access| {
                 let at_most = points.saturating_mul(operand.array_type.dtype.size());
@@ -124,24 +150,62 @@ impl<'a> SizedNest<'a> {
 
     /// The strides of an array's own axes in bytes, if it is dense.
     pub fn dense(&self, access: &Access) -> AxisStrides {
-        let mut strides = AxisStrides::from_elem(0, access.axes.len());
+        let mut strides = zero_strides(access.axes.len());
         self.for_each_dense(access, |axis, stride| strides[axis] = stride);
         strides
     }
 
     /// The strides of an operand along the axes of the nest in bytes, if its array is dense.
     pub fn dense_strides(&self, access: &Access) -> AxisStrides {
-        let mut strides = AxisStrides::new();
-        self.shape.iter().for_each(|_| strides.push(0));
+        let mut strides = zero_strides(self.shape.len());
         self.for_each_dense(access, |axis, stride| {
             let Some(walked) = access.axes[axis].walked else { return };
-            if walked.axis >= strides.len() {
-                strides.resize(walked.axis + 1, 0);
-            }
             // Beyond memory only where nothing is walked.
-            strides[walked.axis] += stride.wrapping_mul(walked.step);
+            let along = stride.wrapping_mul(walked.step);
+            match strides.get_mut(walked.axis) {
+                Some(stride) => *stride += along,
+                None => {
+                    strides.resize(walked.axis, 0);
+                    strides.push(along);
+                }
+            }
         });
         strides
+    }
+
+    /// For each operand its strides along the axes of the nest, in bytes.
+    pub fn list_strides<'s>(&self, strides: NestStrides<'s>) -> Cow<'s, [AxisStrides]> {
+        match strides {
+            NestStrides::Given(strides) => Cow::Borrowed(strides),
+            NestStrides::Dense => self.nest.operands().map(|of| self.dense_strides(of)).collect(),
+        }
+    }
+
+    /// The axes coalesced over all operands; `None` if there is nothing to iterate over.
+    pub fn coalesced(&self, strides: NestStrides<'_>) -> Option<CoalescedAxes> {
+        match (strides, self.whole) {
+            (NestStrides::Dense, Some(whole)) => Some(whole.coalesced(&self.shape)),
+            _ => coalesce(&self.shape, &self.list_strides(strides)),
+        }
+    }
+
+    /// The axes where this one is reduced, in the order of the largest access; `None` if there is nothing to
+    /// write.
+    pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
+        if let (NestStrides::Dense, Some(whole)) = (strides, self.whole) {
+            let (kept, along) = (whole.coalesced(&self.shape), whole.along(&self.shape));
+            return Some(ReducedAxes { kept, along, length: self.shape[reduced] });
+        }
+        let strides = &self.list_strides(strides);
+        ReducedAxes::new(&self.shape, reduced, strides, self.largest_access())
+    }
+
+    /// The operand of the largest access, of several the first.
+    pub fn largest_access(&self) -> usize {
+        let accesses = self.nest.accesses.iter().enumerate();
+        let bytes =
+            |(index, access): &(usize, &Access)| (self.array_bytes(access), Reverse(*index));
+        accesses.max_by_key(bytes).map_or(0, |(index, _)| self.nest.stores.len() + index)
     }
 
     /// Calls `hear` with each axis of an array and its stride, if the array is dense.

@@ -103,7 +103,8 @@ impl ScratchLayout {
             add(sizes.of(length).saturating_mul(dtype.size()));
         }
         elsewhere.iter().for_each(|&index| tenants[index].bytes = 0);
-        let (mut temporaries, bytes) = places(&tenants, alignment);
+        let (mut temporaries, bytes) =
+            little(&tenants, alignment).unwrap_or_else(|| places(&tenants, alignment));
         let count = loops.temporaries.len();
         let counters = temporaries[count..].into();
         let counter_nests = tenants[count..].iter().map(|tenant| tenant.first_nest).collect();
@@ -138,6 +139,20 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
 /// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another,
 /// because the search takes the longer the more there are.
 const MOST_PLACED: usize = 1024;
+
+/// So few bytes are not worth a search.
+const LITTLE: usize = 1024;
+
+/// As [`places`], one behind the other, where that is little memory.
+fn little(tenants: &[Tenant], alignment: usize) -> Option<(SmallVec<[usize; FEW]>, usize)> {
+    let (mut places, mut total) = (SmallVec::new(), 0);
+    for tenant in tenants {
+        let place = end(total, 0, alignment);
+        places.push(place);
+        total = place.saturating_add(tenant.bytes);
+    }
+    (total <= LITTLE).then_some((places, total))
+}
 
 /// Where each tenant begins, and the bytes of the whole.
 ///
@@ -212,6 +227,14 @@ mod tests {
         let (found, bytes) =
             places(&[tenant(100, 0, 1), tenant(100, 1, 2), tenant(100, 2, 3)], ALIGNMENT);
         assert_eq!((&found[..], bytes), (&[0, 128, 0][..], 228));
+    }
+
+    #[test]
+    fn little_memory_is_not_searched() {
+        let tenants = [tenant(100, 0, 1), tenant(8, 2, 2)];
+        let (found, bytes) = little(&tenants, ALIGNMENT).unwrap();
+        assert_eq!((&found[..], bytes), (&[0, 128][..], 136));
+        assert_eq!(little(&[tenant(LITTLE + 1, 0, 0)], ALIGNMENT), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
@@ -72,7 +72,7 @@ impl NestCode for BlockCode {
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
-        strides: &[AxisStrides],
+        strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
         tiles::bind(&self.code, nest, strides, is_over_input)

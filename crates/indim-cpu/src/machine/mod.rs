@@ -14,7 +14,7 @@ use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 use indim_targets::TargetKind;
@@ -133,7 +133,7 @@ impl NestCode for MachineCode {
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
-        strides: &[AxisStrides],
+        strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
         let recorded = self.known_code();
@@ -145,7 +145,7 @@ impl NestCode for MachineCode {
         Some(Arc::new(BoundLater {
             nest: nest.to_nest(),
             blocks,
-            strides: strides.to_vec(),
+            strides: nest.list_strides(strides).into_owned(),
             is_over_input: is_over_input.to_vec(),
             machine: OnceLock::new(),
             code: self,
@@ -191,8 +191,8 @@ impl NestCode for MachineCode {
             return Err(ByKernels::NoElements);
         }
         // What is listed is what this holds.
-        let _bound =
-            tiles::bind(&code, &SizedNest::own(nest), strides, &[]).ok_or(ByKernels::Memory)?;
+        let _bound = tiles::bind(&code, &SizedNest::own(nest), NestStrides::Given(strides), &[])
+            .ok_or(ByKernels::Memory)?;
         Ok(listing::list(&code, nest, describe))
     }
 
@@ -228,7 +228,8 @@ impl BoundNest for BoundLater {
         }
         let code = self.code.code()?;
         let nest = SizedNest::own(&self.nest);
-        let Some(bound) = tiles::bind(code, &nest, &self.strides, &self.is_over_input) else {
+        let strides = NestStrides::Given(&self.strides);
+        let Some(bound) = tiles::bind(code, &nest, strides, &self.is_over_input) else {
             self.code.account.forfeit();
             return None;
         };

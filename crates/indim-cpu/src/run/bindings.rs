@@ -1,8 +1,9 @@
 //! What a program is bound to: executables by the sizes that its symbols stand for.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use smallvec::SmallVec;
 
 use crate::run::executable::Executable;
@@ -30,16 +31,26 @@ struct Kept {
 }
 
 impl Bindings {
-    /// The executable for these sizes.
-    pub(crate) fn find(&mut self, sizes: &[usize]) -> Option<Arc<Executable>> {
+    /// The executable for these sizes; where there is none, the last one.
+    pub(crate) fn find(
+        &mut self,
+        sizes: &[usize],
+    ) -> Result<Arc<Executable>, Option<Arc<Executable>>> {
         if let Some((last, executable)) = &self.last
             && **last == *sizes
         {
-            return Some(Arc::clone(executable));
+            return Ok(Arc::clone(executable));
         }
-        let (sizes, Kept { executable, .. }) = self.executables.get_key_value(sizes)?;
-        self.last = Some((sizes.clone(), Arc::clone(executable)));
-        Some(Arc::clone(executable))
+        let Some((sizes, kept)) = self.executables.get_key_value(sizes) else {
+            return Err(self.last());
+        };
+        self.last = Some((sizes.clone(), Arc::clone(&kept.executable)));
+        Ok(Arc::clone(&kept.executable))
+    }
+
+    /// The executable that was found or kept last.
+    pub(crate) fn last(&self) -> Option<Arc<Executable>> {
+        self.last.as_ref().map(|(_, executable)| Arc::clone(executable))
     }
 
     /// Keeps an executable, which holds so many bytes; returns those that are kept no longer, to be dropped

@@ -1,7 +1,7 @@
 //! The nests of a graph and their code: what a program knows whatever the sizes of its arrays are. All that
 //! is bound to sizes shares it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use indim_arrays::OutputOrders;
 use indim_graph::Array;
@@ -9,11 +9,11 @@ use indim_kernels::Level;
 use indim_loops::HeldBytes;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
-use indim_loops::resize::{SizedNest, Sizes};
+use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::Lives;
+use indim_loops::whole::WholeNest;
 
 use crate::executor::{BoundNest, Executor, NestCode};
-use crate::run::program::bind;
 use crate::tiles::work;
 
 /// A graph as loop nests, compiled by an executor, over arrays of any sizes.
@@ -40,8 +40,10 @@ pub(crate) struct CodedNest {
     cost: usize,
     /// Where its operands begin, if all do at the first elements of their arrays.
     firsts: Option<Box<[Place]>>,
-    /// Of a nest that is the same over all sizes, what it is bound to.
-    fixed: Option<OnceLock<BoundCode>>,
+    /// What is known of it if it walks dense arrays, all of them.
+    whole: Option<WholeNest>,
+    /// Which of the distinct sizes it is over, or its arrays are.
+    symbols: Vec<usize>,
 }
 
 /// A nest bound to dense arrays of certain sizes.
@@ -80,13 +82,10 @@ impl CodedNests {
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
-        // Others that stand for themselves nowhere.
-        let others = vec![usize::MAX; distinct.len()];
-        let sizes = Sizes { distinct: &distinct, in_place: &others };
         let mut codes = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
             let code = executor.compile(nest, &constants, level);
-            codes.push(CodedNest::new(nest, code, nest.keeps_sizes(sizes)));
+            codes.push(CodedNest::new(nest, code, &distinct));
             check()?;
         }
         let (groups, lives) = (groups(&loops), Lives::of(&loops));
@@ -101,7 +100,14 @@ impl CodedNests {
 
     /// The code of the nest of this index, bound to dense arrays of these sizes.
     pub(crate) fn bind(&self, index: usize, sizes: Sizes<'_>) -> BoundCode {
-        self.codes[index].bind(&self.loops.nests[index], sizes)
+        let coded = &self.codes[index];
+        let nest = SizedNest::new(&self.loops.nests[index], sizes);
+        coded.bound(&nest.walking(coded.whole.as_ref()))
+    }
+
+    /// Whether the nest of this index is the same over sizes that are in the places of the distinct ones.
+    pub(crate) fn is_same(&self, index: usize, in_place: &[usize], other: &[usize]) -> bool {
+        self.codes[index].symbols.iter().all(|&symbol| in_place[symbol] == other[symbol])
     }
 
     /// Where the operands of the nest of this index begin, which was bound so.
@@ -124,6 +130,8 @@ impl CodedNests {
         for coded in &self.codes {
             coded.code.count_bytes(held);
             coded.firsts.iter().for_each(|places| held.own::<Place>(places.len()));
+            held.own::<usize>(coded.symbols.capacity());
+            coded.whole.iter().for_each(|whole| whole.count_bytes(held));
         }
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -132,23 +140,21 @@ impl CodedNests {
 }
 
 impl CodedNest {
-    fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>, is_fixed: bool) -> CodedNest {
+    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, distinct: &[usize]) -> CodedNest {
         let first = |access: &Access| Place { buffer: access.buffer, offset: 0 };
+        let is_over = |size: &usize| {
+            let mut shapes = nest.operands().map(|access| &access.array_type.shape);
+            nest.shape.contains(size) || shapes.any(|shape| shape.contains(size))
+        };
         CodedNest {
             cost: code.cost(),
             firsts: nest
                 .operands()
                 .all(Access::begins_at_first)
                 .then(|| nest.operands().map(first).collect()),
-            fixed: is_fixed.then(OnceLock::new),
+            whole: WholeNest::new(nest),
+            symbols: (0..distinct.len()).filter(|&symbol| is_over(&distinct[symbol])).collect(),
             code,
-        }
-    }
-
-    fn bind(&self, nest: &Arc<LoopNest>, sizes: Sizes<'_>) -> BoundCode {
-        match &self.fixed {
-            Some(fixed) => fixed.get_or_init(|| self.bound(&SizedNest::new(nest, sizes))).clone(),
-            None => self.bound(&SizedNest::new(nest, sizes)),
         }
     }
 
@@ -159,7 +165,7 @@ impl CodedNest {
         };
         let own = || nest.nest.operands().map(place).collect();
         BoundCode {
-            bound: bind(&self.code, nest, |_, access| nest.dense_strides(access), &[]),
+            bound: Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]),
             shared_bytes: self.code.shared_bytes(nest),
             work: work::of_run(nest, self.cost),
             moved: nest.bytes_moved(),

@@ -191,7 +191,8 @@ pub(crate) fn compile_for(
     let (loops, mut compiler) = lowered_by(graph, options, checkpoint)?;
     let (distinct, level) = (Vec::new(), options.level);
     let coded = CodedNests::new(loops, distinct, executor, level, || compiler.check())?;
-    let nests = CompiledNests::new(&Arc::new(coded), SymbolSizes::new(), || compiler.check())?;
+    let nests =
+        CompiledNests::new(&Arc::new(coded), SymbolSizes::new(), None, || compiler.check())?;
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(Executable::new(nests, names.collect()))
 }

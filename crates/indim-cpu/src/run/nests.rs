@@ -58,20 +58,25 @@ pub(crate) struct CompiledNests {
 type Types = SmallVec<[ArrayType; 2]>;
 
 impl CompiledNests {
-    /// Binds the nests to these sizes, in the places of the distinct ones; `check` is called after each part
-    /// of the work, and may end it.
+    /// Binds the nests to these sizes, in the places of the distinct ones. What is the same in those that
+    /// were bound `before` is taken from them. `check` is called after each part of the work, and may end it.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
         coded: &Arc<CodedNests>,
         in_place: SymbolSizes,
+        before: Option<&CompiledNests>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let (loops, sizes) = (&coded.loops, coded.sizes(&in_place));
         let mut bound = Vec::with_capacity(loops.nests.len());
         for index in 0..loops.nests.len() {
-            bound.push(coded.bind(index, sizes));
+            let same = before.filter(|it| coded.is_same(index, &in_place, &it.in_place));
+            bound.push(match same {
+                Some(before) => before.bound[index].clone(),
+                None => coded.bind(index, sizes),
+            });
             check()?;
         }
         let shared_bytes = bound.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);

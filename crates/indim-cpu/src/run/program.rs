@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, LoopNest};
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use smallvec::SmallVec;
 
@@ -100,7 +100,7 @@ pub(crate) fn bind(
     for (operand, access) in nest.nest.operands().enumerate() {
         along.push(strides(operand, access));
     }
-    Arc::clone(code).bind(nest, &along, is_over_input)
+    Arc::clone(code).bind(nest, NestStrides::Given(&along), is_over_input)
 }
 
 impl fmt::Display for Program {

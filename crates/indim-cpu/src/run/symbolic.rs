@@ -109,10 +109,11 @@ impl SymbolicExecutable {
     /// When there are more or fewer shapes than inputs.
     pub fn bind(&self, shapes: &[&[usize]]) -> Result<Arc<Executable>, GuardError> {
         let symbols = self.guards.symbols(shapes)?;
-        if let Some(executable) = self.bindings().find(&symbols) {
-            return Ok(executable);
-        }
-        let (executable, bytes) = self.bound(&symbols);
+        let last = match self.bindings().find(&symbols) {
+            Ok(executable) => return Ok(executable),
+            Err(last) => last,
+        };
+        let (executable, bytes) = self.bound(&symbols, last.as_deref());
         let executable = Arc::new(executable);
         let gone = self.bindings().keep(symbols[..].into(), &executable, bytes);
         // What takes long to free is freed after the lock.
@@ -128,14 +129,17 @@ impl SymbolicExecutable {
     /// # Panics
     /// When there are more or fewer shapes than inputs.
     pub fn bind_once(&self, shapes: &[&[usize]]) -> Result<Executable, GuardError> {
-        Ok(self.bound(&self.guards.symbols(shapes)?).0)
+        let symbols = self.guards.symbols(shapes)?;
+        let last = self.bindings().last();
+        Ok(self.bound(&symbols, last.as_deref()).0)
     }
 
-    /// The executable where the symbols stand for these sizes, which meet the guards; and the bytes that it
-    /// holds beside what all share.
-    fn bound(&self, symbols: &[usize]) -> (Executable, usize) {
+    /// The executable where the symbols stand for these sizes, which meet the guards; what is the same is
+    /// taken from the one bound `before`. And the bytes that it holds beside what all share.
+    fn bound(&self, symbols: &[usize], before: Option<&Executable>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
-        let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), never);
+        let before = before.map(|executable| &executable.nests);
+        let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), before, never);
         let counted = |mut held: HeldBytes| {
             let shared = held.bytes();
             nests.count_bytes(&mut held);

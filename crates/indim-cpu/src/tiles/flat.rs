@@ -61,21 +61,19 @@ impl Flat {
         nest: &SizedNest<'_>,
         axes: &CoalescedAxes,
         is_over_input: &[bool],
-    ) -> Result<Option<Flat>, Lacking> {
+    ) -> Result<Option<Arc<Flat>>, Lacking> {
         let Some(functions) = code.functions.as_deref().filter(|_| code.calls.is_empty()) else {
             return Ok(None);
         };
         let count = functions.outputs.len() + functions.inputs.len();
-        let all = Steps { code, nest, axes, longest: long_tile(code, nest) };
+        let all = Steps { code, nest, axes };
         let Some((steps, row)) = all.of_nest().filter(|_| count <= MOST_OPERANDS) else {
             return Ok(None);
         };
-        let (Some(mut operands), Some(inputs)) = (all.outputs(functions), all.inputs(functions))
-        else {
-            return Ok(None);
-        };
+        let Some(operands) = all.operands(functions) else { return Ok(None) };
+        let (outputs, inputs) = operands.split_at(functions.outputs.len());
         let form = |place: &Place| if place.along == 0 { Form::Single } else { Form::Dense };
-        let written = operands.iter().map(|place| &nest.nest.stores[place.operand]);
+        let written = outputs.iter().map(|place| &nest.nest.stores[place.operand]);
         let moves_much = moves_much(nest);
         let streamed = written.clone().zip(&functions.outputs).map(|(store, &slot)| {
             moves_much
@@ -90,9 +88,12 @@ impl Flat {
             // Now it is known that they are short.
             return Ok(None);
         }
-        operands.extend_from_slice(&inputs);
-        let tile = even_steps(steps, all.longest / row.unwrap_or(1));
-        Ok(Some(Flat { function, operands, row, steps, tile, streams }))
+        let row_elements = row.unwrap_or(1);
+        let tile = match all.fit(steps * row_elements) {
+            true => steps,
+            false => even_steps(steps, long_tile(code, nest) / row_elements),
+        };
+        Ok(Some(Arc::new(Flat { function, operands, row, steps, tile, streams })))
     }
 }
 
@@ -104,8 +105,6 @@ struct Steps<'a> {
     code: &'a TileCode,
     nest: &'a SizedNest<'a>,
     axes: &'a CoalescedAxes,
-    /// The most elements of a tile.
-    longest: usize,
 }
 
 impl Steps<'_> {
@@ -117,14 +116,20 @@ impl Steps<'_> {
             [rows, elements] => {
                 let minimum = minimum_row(self.code, self.axes)?;
                 let are_rows = has_rows(self.axes, &element_sizes(self.nest.nest), minimum);
-                (are_rows && elements <= self.longest).then_some((rows, Some(elements)))
+                (are_rows && self.fit(elements)).then_some((rows, Some(elements)))
             }
             _ => None,
         }
     }
 
-    /// Where the function writes; `None` if it cannot write all that is stored.
-    fn outputs(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
+    /// Whether so many elements are no more than a tile has.
+    fn fit(&self, elements: usize) -> bool {
+        elements <= self.code.block || elements <= long_tile(self.code, self.nest)
+    }
+
+    /// Where the function writes, then where it reads; `None` if it cannot write all that is stored, or read
+    /// there.
+    fn operands(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
         let stores = &self.nest.nest.stores;
         let is_written_once = stores.iter().enumerate().all(|(index, store)| {
             let is_computed = matches!(store.source, Local::Instruction(_));
@@ -133,31 +138,23 @@ impl Steps<'_> {
         if !is_written_once {
             return None;
         }
-        let mut written = SmallVec::new();
-        // Few, so that a push for each is faster than `collect`.
-        for &slot in &functions.outputs {
-            let store = self.code.stored[slot].first?;
-            written.push(self.place(store).filter(|place| place.along != 0)?);
-        }
-        Some(written)
-    }
-
-    /// Where the function reads; `None` if it cannot read there.
-    fn inputs(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
         let accesses = self.nest.nest.accesses.len();
         let is_block = |(&needs_block, operand): (&bool, usize)| {
             !needs_block || self.place(operand).is_some_and(|place| place.along != 0)
         };
-        let are_blocks =
-            self.code.needs_block.iter().zip(self.nest.nest.stores.len()..).all(is_block);
-        if !are_blocks {
+        if !self.code.needs_block.iter().zip(stores.len()..).all(is_block) {
             return None;
         }
-        let mut read = SmallVec::new();
-        for &slot in functions.inputs.iter() {
-            read.push(self.place(self.nest.nest.stores.len() + slot).filter(|_| slot < accesses)?);
+        let mut operands = SmallVec::new();
+        // Few, so that a push for each is faster than `collect`.
+        for &slot in &functions.outputs {
+            let store = self.code.stored[slot].first?;
+            operands.push(self.place(store).filter(|place| place.along != 0)?);
         }
-        Some(read)
+        for &slot in &functions.inputs {
+            operands.push(self.place(stores.len() + slot).filter(|_| slot < accesses)?);
+        }
+        Some(operands)
     }
 
     /// Where an operand of the nest lies, if it is dense or a single element along a step, or all of them.

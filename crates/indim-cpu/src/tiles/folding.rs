@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reducing::{Part, UnitForm};
+use indim_loops::walk::reducing::{DirectColumns, Part, UnitForm};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Folded, Form, Function};
 use smallvec::SmallVec;
 
 use crate::tiles::code::{FEW, TileCode, few};
+use crate::tiles::functions::Functions;
 use crate::tiles::tree::{Columns, takes_in_turn};
 use crate::tiles::wiring::{FunctionWiring, Wiring};
 
@@ -38,7 +39,6 @@ pub(super) struct Folding {
     along: SmallVec<[isize; FEW]>,
     /// And from one row to the next, where units are rows.
     across: SmallVec<[isize; FEW]>,
-    width: usize,
     /// Whether 32 steps are one row.
     is_joined: bool,
     /// Whether the results depend on the order in which values are taken, other than one after another.
@@ -51,7 +51,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// `None` where there is no function, or too few columns for it.
+    /// That of a part; `None` where there is no function, or too few columns for it.
     pub(super) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -59,8 +59,8 @@ impl Folding {
         wiring: &Wiring,
         width: usize,
     ) -> Option<Self> {
-        let FunctionWiring { forms, streams, row_strides, .. } = wiring.function.as_ref()?;
-        let functions = code.folding.as_ref()?;
+        let FunctionWiring { forms, row_strides, .. } = wiring.function.as_ref()?;
+        let functions = code.folding.as_deref()?;
         let is_row = matches!(part.form, UnitForm::Row(_));
         let forms = forms.iter().map(|form| match form {
             // What is single in a row is the same for all that is folded.
@@ -69,77 +69,61 @@ impl Folding {
         });
         let bytes = functions.inputs.iter().map(|&slot| code.element_size(slot) as isize);
         let inputs = forms.clone().zip(row_strides).zip(bytes);
-        let continues = inputs.clone().all(|((form, &stride), bytes)| match form {
-            Form::Dense => stride == width as isize * bytes,
-            form => form == Form::Same,
-        });
         let along = match is_row {
             true => {
                 few(inputs.map(|((form, _), bytes)| if form == Form::Dense { bytes } else { 0 }))
             }
             false => row_strides.clone(),
         };
-        let length = nest.length();
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
         let is_joined = is_row
-            || continues && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
-        let is_fetched_ahead = !is_joined && nest.bytes_moved() >= FETCHED_BYTES;
-        let rows_at_once = if is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
-        let streams = streams.iter().copied();
-        let function = functions.function_of(forms, streams, false, is_fetched_ahead)?;
-        // What is lacking to a step of the function is read before the columns, where others are.
-        let columns = if is_joined { length * width } else { width + part.columns_before };
-        let has_kernels = width > 1 || code.folds.iter().all(|fold| fold.lanes.is_some());
-        if columns < function.step() || !has_kernels {
-            return None;
-        }
-        let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
-        let is_row_by_row = is_row && is_ordered && length > BLOCK;
-        Some(Folding {
-            function,
-            along,
-            across: row_strides.clone(),
-            width,
-            is_joined,
-            is_ordered,
-            is_row_by_row,
-            rows_at_once,
-        })
+            || continues(code, functions, forms.clone(), row_strides, width)
+                && (is_whole(part.walk.tile_steps) || part.walk.tiles_along_axis == 1);
+        let (before, across) = (part.columns_before, row_strides.clone());
+        let folds = Folds { code, nest, width, before, is_row, is_joined };
+        folds.folding(forms, along, across)
+    }
+
+    /// That of rows which are read where they lie, each input so far along them in bytes, and from one to the
+    /// next; `None` where there is no function, or too few elements for it.
+    pub(super) fn of_rows(
+        code: &TileCode,
+        nest: &SizedNest<'_>,
+        along: SmallVec<[isize; FEW]>,
+        across: SmallVec<[isize; FEW]>,
+    ) -> Option<Self> {
+        let forms = along.iter().map(|along| if *along == 0 { Form::Same } else { Form::Dense });
+        let forms: SmallVec<[Form; FEW]> = few(forms);
+        let folds = Folds { code, nest, width: 1, before: 0, is_row: true, is_joined: true };
+        folds.folding(forms.iter().copied(), along, across)
+    }
+
+    /// That of columns which are read where they lie, each operand of the nest so far from one step to the
+    /// next, in bytes; `None` where there is no function, or too few columns for it.
+    pub(super) fn of_columns(
+        code: &TileCode,
+        nest: &SizedNest<'_>,
+        of: &DirectColumns,
+        along: &[isize],
+    ) -> Option<Self> {
+        let (functions, width) = (code.folding.as_deref()?, of.unit_columns);
+        let operands = || functions.inputs.iter().map(|slot| nest.nest.stores.len() + slot);
+        let form = |operand: usize| match (width, along[operand], of.across(operand)) {
+            (1, 0, _) | (_, 0, 0) => Form::Same,
+            (2.., _, 0) => Form::Single,
+            _ => Form::Dense,
+        };
+        let along: SmallVec<[isize; FEW]> = few(operands().map(|operand| along[operand]));
+        let is_joined =
+            of.is_even() && continues(code, functions, operands().map(form), &along, width);
+        let folds = Folds { code, nest, width, before: 0, is_row: false, is_joined };
+        let across = SmallVec::from_elem(0, along.len());
+        folds.folding(operands().map(form), along, across)
     }
 
     /// Whether the function makes a node of the lanes of so many elements of a row.
     fn joins(&self, elements: usize) -> bool {
         self.is_ordered && self.function.joins_lanes() && elements.is_multiple_of(LANES)
-    }
-
-    /// Of rows that are read where they lie, each input so far along them in bytes, and from one to the next;
-    /// `None` where there is no function, or too few elements for it.
-    pub(super) fn of_rows(
-        code: &TileCode,
-        length: usize,
-        along: SmallVec<[isize; FEW]>,
-        across: SmallVec<[isize; FEW]>,
-    ) -> Option<Self> {
-        let functions = code.folding.as_ref()?;
-        let form = |&along: &isize| if along == 0 { Form::Same } else { Form::Dense };
-        let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
-        let forms = along.iter().map(form).chain(accumulators);
-        let streams = functions.outputs.iter().map(|_| false);
-        let function = functions.function_of(forms, streams, false, false)?;
-        if length < function.step() || code.folds.iter().any(|fold| fold.lanes.is_none()) {
-            return None;
-        }
-        let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
-        Some(Folding {
-            function,
-            along,
-            across,
-            width: 1,
-            is_joined: true,
-            is_ordered,
-            is_row_by_row: is_ordered && length > BLOCK,
-            rows_at_once: BLOCK / LANES,
-        })
     }
 
     /// Counts the memory that it holds beside the function.
@@ -157,8 +141,15 @@ impl Folding {
     pub(super) fn accumulators(&self, part: &Part) -> usize {
         match part.form {
             UnitForm::Row(length) => self.row_accumulators(part.walk.tile_steps, length),
-            UnitForm::Columns(1) if self.is_joined => (LANES + 1) * MOST_BLOCKS,
-            UnitForm::Columns(_) => LANES,
+            UnitForm::Columns(width) => self.column_accumulators(width),
+        }
+    }
+
+    /// Those of one of so many columns.
+    pub(super) fn column_accumulators(&self, width: usize) -> usize {
+        match width {
+            1 if self.is_joined => (LANES + 1) * MOST_BLOCKS,
+            _ => LANES,
         }
     }
 
@@ -167,6 +158,77 @@ impl Folding {
         let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
         (LANES + 1) * blocks * count
     }
+}
+
+/// Whether each step of so many columns begins where the one before it ends, for all inputs that move.
+fn continues(
+    code: &TileCode,
+    functions: &Functions,
+    forms: impl Iterator<Item = Form>,
+    along: &[isize],
+    width: usize,
+) -> bool {
+    let bytes = functions.inputs.iter().map(|&slot| code.element_size(slot) as isize);
+    forms.zip(along).zip(bytes).all(|((form, &stride), bytes)| match form {
+        Form::Dense => stride == width as isize * bytes,
+        form => form == Form::Same,
+    })
+}
+
+/// What is folded, wherever it lies.
+struct Folds<'a> {
+    code: &'a TileCode,
+    nest: &'a SizedNest<'a>,
+    /// The columns of a unit, and those before any.
+    width: usize,
+    before: usize,
+    is_row: bool,
+    is_joined: bool,
+}
+
+impl Folds<'_> {
+    /// The function for inputs that lie so, and what it goes through; `None` where there is none, or too
+    /// little for it.
+    fn folding(
+        &self,
+        forms: impl Iterator<Item = Form> + Clone,
+        along: SmallVec<[isize; FEW]>,
+        across: SmallVec<[isize; FEW]>,
+    ) -> Option<Folding> {
+        let Folds { code, nest, width, before, is_row, is_joined } = *self;
+        let (functions, length) = (code.folding.as_deref()?, nest.length());
+        let is_fetched_ahead = !is_joined && nest.bytes_moved() >= FETCHED_BYTES;
+        let rows_at_once = if is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
+        let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
+        let (forms, streams) = (forms.chain(accumulators), functions.outputs.iter().map(|_| false));
+        let function = functions.function_of(forms, streams, false, is_fetched_ahead)?;
+        // What is lacking to a step of the function is read before the columns, where others are.
+        let read = if is_joined { length * width } else { width + before };
+        let has_kernels = width > 1 || code.folds.iter().all(|fold| fold.lanes.is_some());
+        if read < function.step() || !has_kernels {
+            return None;
+        }
+        let is_ordered = code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, length));
+        let is_row_by_row = is_row && is_ordered && length > BLOCK;
+        Some(Folding {
+            function,
+            along,
+            across,
+            is_joined,
+            is_ordered,
+            is_row_by_row,
+            rows_at_once,
+        })
+    }
+}
+
+/// The inputs of the function, `at` their places in memory, which are those of the nest's operands.
+pub(super) fn inputs(
+    code: &TileCode,
+    functions: &Functions,
+    at: impl Fn(usize) -> *mut u8,
+) -> SmallVec<[*mut u8; FEW]> {
+    few(functions.inputs.iter().map(|slot| at(code.nest.stores.len() + slot)))
 }
 
 /// A tile that is folded.
@@ -209,6 +271,11 @@ struct Call {
 }
 
 impl FoldedTile<'_> {
+    /// The columns of a step; one where units are rows.
+    fn width(&self) -> usize {
+        self.columns.first().map_or(1, |columns| columns.width)
+    }
+
     /// Takes all of so many steps; blocks that are complete become nodes.
     ///
     /// # Safety
@@ -229,7 +296,7 @@ impl FoldedTile<'_> {
     /// # Safety
     /// As [`FoldedTile::take`].
     unsafe fn take_in_blocks(&self, steps: Range<usize>) {
-        let Folding { is_joined, width, .. } = *self.folding;
+        let (is_joined, width) = (self.folding.is_joined, self.width());
         let mut step = steps.start;
         while step < steps.end {
             let blocks = ((steps.end - step) / BLOCK).min(MOST_BLOCKS);
@@ -378,7 +445,7 @@ impl FoldedTile<'_> {
     /// As [`FoldedTile::take`]; the first goes into the first lane.
     unsafe fn take_joined(&self, steps: Range<usize>, begins: bool) {
         let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
-        let width = self.folding.width;
+        let width = self.width();
         let whole = Call {
             step: steps.start - self.first,
             units: 1,
@@ -429,7 +496,7 @@ impl FoldedTile<'_> {
                 unit_lanes: 1,
                 row_steps: LANES,
                 rows: rows.len(),
-                columns: self.folding.width,
+                columns: self.width(),
                 begins: step % BLOCK < LANES && rows.start == 0,
                 ..Call::default()
             };
@@ -461,7 +528,7 @@ impl FoldedTile<'_> {
                 unit_steps: Some(0),
                 row_steps: 1,
                 rows: rows_at_once.min(steps.end - first),
-                columns: self.folding.width,
+                columns: self.width(),
                 begins: first == 0,
                 ..Call::default()
             };
@@ -482,7 +549,8 @@ impl FoldedTile<'_> {
     /// # Safety
     /// As [`FoldedTile::take`], for what the call says.
     unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: Call) {
-        let Folding { function, along, across, width, .. } = self.folding;
+        let Folding { function, along, across, .. } = self.folding;
+        let width = self.width();
         let Call { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
         let Call { begins, joins, .. } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());

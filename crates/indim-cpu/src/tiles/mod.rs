@@ -3,7 +3,7 @@
 //!
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
 //! loop over tiles; `flat.rs` where all axes are one or are rows, `whole.rs` where there is but one tile),
-//! `reduce.rs` (the one over a reduced axis; `rows.rs` where rows are read where they lie), `tree.rs` (in
+//! `reduce.rs` (the one over a reduced axis; `reduce/` where values are read where they lie), `tree.rs` (in
 //! which order that combines), `folding.rs` (by functions that do so themselves), `search/` (the one that
 //! finds where an element is). Machine code for each layout is in `functions.rs`, and when it is made in
 //! `account.rs`; what elements cost, `work.rs`.
@@ -15,7 +15,6 @@ mod folding;
 pub(crate) mod functions;
 pub mod memory;
 mod reduce;
-mod rows;
 mod search;
 pub(crate) mod store_fold;
 pub(crate) mod take;
@@ -27,9 +26,7 @@ pub(crate) mod work;
 
 use std::sync::Arc;
 
-use indim_loops::resize::SizedNest;
-use indim_loops::strides::AxisStrides;
-use indim_loops::strides::coalesce::coalesce;
+use indim_loops::resize::{NestStrides, SizedNest};
 
 use crate::executor::BoundNest;
 use code::TileCode;
@@ -43,16 +40,16 @@ use tile::BoundTiles;
 pub(crate) fn bind(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,
-    strides: &[AxisStrides],
+    strides: NestStrides<'_>,
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
     match nest.nest.reduced {
         Some(_) if nest.nest.searches() => Some(Arc::new(BoundSearch::new(code, nest, strides)?)),
         Some(_) => reduce::bind(code, nest, strides),
         None => {
-            let axes = coalesce(&nest.shape, strides)?;
+            let axes = nest.coalesced(strides)?;
             match Flat::new(code, nest, &axes, is_over_input).ok()? {
-                Some(flat) => Some(Arc::new(flat)),
+                Some(flat) => Some(flat),
                 None => Some(Arc::new(BoundTiles::new(code, nest, &axes, strides, is_over_input)?)),
             }
         }

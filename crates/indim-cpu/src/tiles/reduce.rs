@@ -1,21 +1,27 @@
 //! The code of a nest with a reduced axis, bound to strides. Holds unsafe code.
 //!
-//! A tile's values are computed as in any nest, or read where they lie. Then the tree over their columns
-//! takes them. Where an axis is cut, each piece leaves its node of the tree in memory that threads share,
-//! and when all are there they are combined. `whole.rs` has those of one tile.
+//! What is read where it lies is reduced there: `rows.rs`, `columns.rs`. Otherwise a tile's values are
+//! computed as in any nest, or gathered, and then the tree over their columns takes them; `whole.rs` has
+//! those of one tile. Where an axis is cut, each piece leaves its node of the tree in memory that threads
+//! share, and when all are there they are combined: `pieces.rs`. Lanes and nodes have their places by
+//! `accumulators.rs`.
 
+mod accumulators;
+mod columns;
+mod pieces;
+mod rows;
 mod whole;
 
-use core::cmp::Reverse;
 use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Local, Store};
-use indim_loops::resize::SizedNest;
-use indim_loops::strides::AxisStrides;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{Part, Reducing, UnitForm, most_nodes, own_pieces};
+use indim_loops::walk::reducing::{
+    DirectColumns, Part, ReducedAxes, Reducing, UnitForm, Ways, most_nodes, own_pieces,
+};
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
 use smallvec::SmallVec;
@@ -25,11 +31,14 @@ use crate::tiles::code::{FEW, TileCode, element_sizes};
 use crate::tiles::folding::{FoldedTile, Folding};
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::Run;
-use crate::tiles::rows::BoundRows;
-use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold, piece_bytes};
+use crate::tiles::store_fold::piece_bytes;
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
 use crate::tiles::wiring::Wiring;
+use accumulators::{Accumulators, Counts};
+use columns::BoundColumns;
+use pieces::Left;
+use rows::BoundRows;
 use whole::WholeTile;
 
 /// The code of a nest with a reduced axis under walks.
@@ -50,8 +59,7 @@ struct BoundPart {
     /// Where that is not needed, as another function folds what it computes.
     folding: Option<Folding>,
     stores: SmallVec<[BoundStore; 2]>,
-    /// Those of the accumulators.
-    bytes: usize,
+    accumulators: Accumulators,
     left: Left,
     /// Where that is all: its one tile.
     whole: Option<WholeTile>,
@@ -61,36 +69,8 @@ struct BoundPart {
 #[derive(Debug, Clone, Copy)]
 struct BoundStore {
     source: Source,
-    /// Where its accumulators begin, in bytes, and its nodes.
-    lanes: usize,
-    nodes: usize,
-    /// Whether its values are taken in turn.
-    in_turn: bool,
     /// From one result of a tile to the next, in bytes.
     result_stride: isize,
-}
-
-/// Where pieces leave their results in shared memory, in bytes.
-#[derive(Debug, Default)]
-struct Left {
-    /// Those of the first piece.
-    first: usize,
-    /// Those of each store, from where those of the piece begin.
-    stores: SmallVec<[usize; 2]>,
-    /// From one piece to the next.
-    stride: usize,
-}
-
-impl Left {
-    /// From `first` on, of pieces of so many columns.
-    fn new(first: usize, folds: &[StoreFold], width: usize) -> Left {
-        let mut left = Left { first, ..Left::default() };
-        for fold in folds {
-            left.stores.push(left.stride);
-            left.stride += (width * fold.size).next_multiple_of(LEFT_ALIGNMENT);
-        }
-        left
-    }
 }
 
 /// Where the values of a store lie in a tile.
@@ -105,60 +85,63 @@ struct Source {
 pub(super) fn bind(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,
-    strides: &[AxisStrides],
+    strides: NestStrides<'_>,
 ) -> Option<Arc<dyn BoundNest>> {
+    let axes = nest.reduced_axes(nest.nest.reduced?, strides)?;
     let may_fold = code.folding.as_deref().is_some_and(Functions::may_be_made);
-    let folded = may_fold.then(|| bind_with(code, nest, strides, true)).flatten();
-    folded.or_else(|| bind_with(code, nest, strides, false))
+    let folded = may_fold.then(|| bind_with(code, nest, &axes, true)).flatten();
+    folded.or_else(|| bind_with(code, nest, &axes, false))
 }
 
 /// As [`bind`], where functions fold what they compute if it `folds`.
 fn bind_with(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,
-    strides: &[AxisStrides],
+    axes: &ReducedAxes,
     folds: bool,
 ) -> Option<Arc<dyn BoundNest>> {
     let sizes = element_sizes(nest.nest);
-    let reducing = reducing(code, nest, strides, &sizes, folds)?;
-    match BoundRows::new(code, nest, &reducing) {
-        Some(rows) => Some(Arc::new(rows)),
-        None => Some(Arc::new(BoundReduction::new(code, nest, &reducing)?)),
-    }
+    let reducing = reducing(code, nest, axes, &sizes, folds);
+    Some(match reducing.ways() {
+        Ways::Rows(rows) => Arc::new(BoundRows::new(code, nest, &reducing, rows)?),
+        Ways::Columns(together) => {
+            let columns = DirectColumns::new(axes, together);
+            Arc::new(BoundColumns::new(code, nest, &reducing, columns)?)
+        }
+        Ways::Parts(parts) => Arc::new(BoundReduction::new(code, nest, &reducing, parts)?),
+    })
 }
 
-/// What the nest walks, whose operands have elements of so many bytes; `None` without a reduced axis.
+/// What the nest walks over these axes, whose operands have elements of so many bytes.
 pub(super) fn reducing<'a>(
     code: &TileCode,
-    nest: &'a SizedNest<'_>,
-    strides: &'a [AxisStrides],
+    nest: &SizedNest<'_>,
+    axes: &'a ReducedAxes,
     element_sizes: &'a [usize],
     folds: bool,
-) -> Option<Reducing<'a>> {
-    let (reduced, targets) = (nest.nest.reduced?, nest.nest.stores.len());
-    let accesses = nest.nest.accesses.iter().enumerate();
-    let largest =
-        accesses.max_by_key(|(index, access)| (nest.array_bytes(access), Reverse(*index)));
-    Some(Reducing {
-        sizes: &nest.shape,
-        reduced,
-        strides,
+) -> Reducing<'a> {
+    Reducing {
+        axes,
         element_sizes,
-        targets,
-        main: largest.map_or(0, |(index, _)| targets + index),
+        targets: nest.nest.stores.len(),
+        main: nest.largest_access(),
         block: code.block,
         minimum_row: code.minimum_row(),
         is_direct: !code.computes(),
         folds,
         has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
-        has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, nest.shape[reduced])),
-    })
+        has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, axes.length)),
+    }
 }
 
 impl BoundReduction {
     /// See [`bind`]; `None` also where a function is lacking.
-    fn new(code: &Arc<TileCode>, nest: &SizedNest<'_>, reducing: &Reducing<'_>) -> Option<Self> {
-        let walked = reducing.parts()?;
+    fn new(
+        code: &Arc<TileCode>,
+        nest: &SizedNest<'_>,
+        reducing: &Reducing<'_>,
+        walked: Vec<Part>,
+    ) -> Option<Self> {
         let mut parts = Vec::with_capacity(walked.len());
         // They are large, so that a push for each is faster than `collect`.
         for part in walked {
@@ -171,12 +154,12 @@ impl BoundReduction {
         if parts.iter().any(has_short_rows) {
             // Now that it is known which are short, they are gathered.
             let reducing = Reducing { minimum_row: code.minimum_row(), ..*reducing };
-            return BoundReduction::new(code, nest, &reducing);
+            return BoundReduction::new(code, nest, &reducing, reducing.parts());
         }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
             bound.left = Left::new(shared, &code.folds, width(&bound.part));
-            shared += bound.part.pieces() * bound.left.stride;
+            shared = bound.left.end(bound.part.pieces());
         }
         debug_assert!(shared <= piece_bytes(nest, &code.folds), "what is shared has been counted");
         let tiles = parts.iter().map(|bound| bound.part.pieces()).sum();
@@ -206,33 +189,24 @@ impl BoundPart {
             UnitForm::Row(_) => part.walk.tile_steps,
         };
         let length = nest.length();
-        let (mut stores, mut bytes) = (SmallVec::new(), 0);
-        for (store, fold) in code.folds.iter().enumerate() {
-            let lanes = bytes;
-            // The lanes make room for the finished results.
-            let used = folding.as_ref().map_or(LANES, |folding| folding.accumulators(&part));
-            let most = (used * width * fold.size).max(finished * fold.result_size);
-            bytes += most.next_multiple_of(64);
-            let nodes = bytes;
-            let columns = if folds { finished.max(width) } else { width };
-            let node_count = (most_nodes(length) * columns).max(finished);
-            bytes += (node_count * fold.size).next_multiple_of(64);
-            let in_turn = match &folding {
-                Some(folding) => folding.is_in_turn(),
-                None => takes_in_turn(fold, width, length),
-            };
-            let source = source(code, &part, &code.nest.stores[store]);
-            let result_stride = part.result_strides[store];
-            stores.push(BoundStore { source, lanes, nodes, in_turn, result_stride });
+        let lanes = folding.as_ref().map_or(LANES, |folding| folding.accumulators(&part));
+        let columns = if folds { finished.max(width) } else { width };
+        let nodes = most_nodes(length) * columns;
+        let counts = Counts { lanes: lanes * width, nodes, results: finished };
+        let accumulators = Accumulators::new(&code.folds, counts, |fold| match &folding {
+            Some(folding) => folding.is_in_turn(),
+            None => takes_in_turn(fold, width, length),
+        });
+        let mut stores = SmallVec::new();
+        for (store, result_stride) in code.nest.stores.iter().zip(&part.result_strides) {
+            let source = source(code, &part, store);
+            stores.push(BoundStore { source, result_stride: *result_stride });
         }
-        let whole = WholeTile::new(code, &part.walk, &wiring, bytes);
+        let whole = WholeTile::new(code, &part.walk, &wiring, accumulators.bytes);
         let left = Left::default();
-        Some(BoundPart { part, wiring, function, folding, stores, bytes, left, whole })
+        Some(BoundPart { part, wiring, function, folding, stores, accumulators, left, whole })
     }
 }
-
-/// Those of each store.
-type AllColumns<'a> = SmallVec<[Columns<'a>; 2]>;
 
 /// The columns that are reduced together.
 fn width(part: &Part) -> usize {
@@ -288,7 +262,8 @@ impl BoundNest for BoundReduction {
             part.part.walk.count_bytes(held);
             part.wiring.count_bytes(held);
             held.small(&part.stores);
-            held.small(&part.left.stores);
+            part.accumulators.count_bytes(held);
+            part.left.count_bytes(held);
             held.small(&part.part.result_strides);
             part.whole.iter().for_each(|whole| whole.count_bytes(held));
         }
@@ -332,19 +307,6 @@ impl BoundPart {
         });
     }
 
-    /// The tree over the columns of a store, in this memory.
-    fn columns<'f>(&self, memory: *mut u8, store: usize, fold: &'f StoreFold) -> Columns<'f> {
-        let BoundStore { lanes, nodes, in_turn, .. } = self.stores[store];
-        let (lanes, nodes) = (memory.wrapping_add(lanes), memory.wrapping_add(nodes));
-        Columns { fold, width: width(&self.part), lanes, nodes, in_turn }
-    }
-
-    /// The trees of all stores.
-    fn all_columns<'f>(&self, memory: *mut u8, folds: &'f [StoreFold]) -> AllColumns<'f> {
-        let folds = folds.iter().enumerate();
-        folds.map(|(store, fold)| self.columns(memory, store, fold)).collect()
-    }
-
     /// Calls `work` with what pieces share, and memory for positions.
     fn reduce(
         &self,
@@ -355,7 +317,7 @@ impl BoundPart {
         let (walk, wiring) = (&self.part.walk, &self.wiring);
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(code, wiring);
-            let accumulators = workspace.accumulators(self.bytes);
+            let accumulators = workspace.accumulators(self.accumulators.bytes);
             let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
             let function = self.function.as_deref();
             let tile = Tile {
@@ -368,9 +330,10 @@ impl BoundPart {
                 operands,
                 gathered,
             };
-            let folds = &code.folds;
+            let width = width(&self.part);
+            let trees = self.accumulators.all_columns(accumulators, &code.folds, width);
             let shared = bases.shared;
-            work(&mut Reduction { bound: self, folds, tile, accumulators, shared }, outer, offsets);
+            work(&mut Reduction { bound: self, trees, tile, shared }, outer, offsets);
         });
     }
 }
@@ -378,9 +341,9 @@ impl BoundPart {
 /// What the pieces of a run share.
 struct Reduction<'a> {
     bound: &'a BoundPart,
-    folds: &'a [StoreFold],
+    /// Those of all stores.
+    trees: SmallVec<[Columns<'a>; 2]>,
     tile: Tile<'a>,
-    accumulators: *mut u8,
     shared: *mut u8,
 }
 
@@ -390,8 +353,8 @@ impl Reduction<'_> {
     /// # Safety
     /// As [`BoundNest::run`], for this piece, which begins at `position`.
     unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, piece: usize) {
-        let (_, tiles) = self.bound.part.tiles_of(piece);
-        let width = width(&self.bound.part);
+        let BoundPart { part, folding, left, .. } = self.bound;
+        let (_, tiles) = part.tiles_of(piece);
         let mut step = 0;
         for index in 0..tiles {
             let steps = step..step + position.steps;
@@ -399,7 +362,7 @@ impl Reduction<'_> {
             let is_last = index + 1 == tiles;
             // SAFETY: the caller's promise; the values of a tile are taken before the next are made.
             unsafe {
-                match &self.bound.folding {
+                match folding {
                     Some(folding) => self.fold(folding, position, steps.start, |tile| {
                         tile.take(steps.len());
                         if is_last {
@@ -408,10 +371,10 @@ impl Reduction<'_> {
                     }),
                     None => self.take(position, steps, is_last),
                 }
-                for store in (0..self.folds.len()).filter(|_| is_last) {
-                    match self.bound.part.is_cut() {
-                        true => self.leave(store, piece, width),
-                        false => self.write(position, store, width),
+                for (store, columns) in self.trees.iter().enumerate().filter(|_| is_last) {
+                    match part.is_cut() {
+                        true => left.leave(self.shared, store, piece, columns),
+                        false => self.write(position, store, columns.width),
                     }
                 }
             }
@@ -419,20 +382,22 @@ impl Reduction<'_> {
         }
     }
 
+    /// The values of a store in a tile that has been computed.
+    fn values(&self, store: usize) -> Values {
+        let Source { slot, step_stride } = self.bound.stores[store].source;
+        Values { first: self.tile.slot(slot), step_stride }
+    }
+
     /// Computes the values of a tile, and takes them.
     ///
     /// # Safety
     /// As [`BoundNest::run`], for the tile at `position`; those of its piece before it have been taken.
     unsafe fn take(&mut self, position: &Position<'_>, steps: Range<usize>, is_last: bool) {
-        let width = width(&self.bound.part);
         // SAFETY: the caller's promise.
         unsafe {
             self.tile.compute(position);
-            for (store, fold) in self.folds.iter().enumerate() {
-                let Source { slot, step_stride } = self.bound.stores[store].source;
-                let values = Values { first: self.tile.slot(slot), step_stride };
-                let columns = self.columns(store, fold, width);
-                columns.take(values, steps.clone());
+            for (store, columns) in self.trees.iter().enumerate() {
+                columns.take(self.values(store), steps.clone());
                 if is_last {
                     columns.finish(steps.end);
                 }
@@ -454,11 +419,10 @@ impl Reduction<'_> {
         // SAFETY: the caller's promise.
         unsafe { self.tile.bind(position) }
         let Some(functions) = &self.tile.code.folding else { return };
-        let columns = self.bound.all_columns(self.accumulators, self.folds);
         self.tile.operands.clear();
         self.tile.operands.extend(functions.inputs.iter().map(|&slot| self.tile.slots[slot]));
-        let inputs = &self.tile.operands[..];
-        work(&FoldedTile { folding, columns: &columns, inputs, first });
+        let (columns, inputs) = (&self.trees[..], &self.tile.operands[..]);
+        work(&FoldedTile { folding, columns, inputs, first });
     }
 
     /// Reduces a tile of whole rows, and goes on to the next.
@@ -473,36 +437,13 @@ impl Reduction<'_> {
                 self.fold(folding, position, 0, |tile| tile.take_rows(count, length));
             } else {
                 self.tile.compute(position);
-                for (store, fold) in self.folds.iter().enumerate() {
-                    let Source { slot, step_stride } = self.bound.stores[store].source;
-                    let values = Values { first: self.tile.slot(slot), step_stride };
-                    self.columns(store, fold, 1).fold_rows(values, count, length);
+                for (store, columns) in self.trees.iter().enumerate() {
+                    columns.fold_rows(self.values(store), count, length);
                 }
             }
-            for store in 0..self.folds.len() {
-                self.write(position, store, count);
-            }
+            (0..self.trees.len()).for_each(|store| self.write(position, store, count));
         }
         position.advance();
-    }
-
-    /// Where a piece leaves its node for a store.
-    fn left(&self, store: usize, piece: usize) -> *mut u8 {
-        let Left { first, stores, stride } = &self.bound.left;
-        self.shared.wrapping_add(first + piece * stride + stores[store])
-    }
-
-    /// Leaves the first node for [`Reduction::combine_pieces`].
-    ///
-    /// # Safety
-    /// It is what comes of `piece`; shared memory has room for it, which nobody else uses.
-    unsafe fn leave(&self, store: usize, piece: usize, width: usize) {
-        let fold = &self.folds[store];
-        let node = self.columns(store, fold, width).nodes;
-        // SAFETY: the caller's promise.
-        unsafe {
-            core::ptr::copy_nonoverlapping(node, self.left(store, piece), width * fold.size);
-        }
     }
 
     /// Combines what the pieces of one unit have left.
@@ -510,23 +451,13 @@ impl Reduction<'_> {
     /// # Safety
     /// As [`BoundNest::finish`], for the unit at `position`.
     unsafe fn combine_pieces(&self, position: &Position<'_>, pieces: Range<usize>) {
-        let width = width(&self.bound.part);
-        for (store, fold) in self.folds.iter().enumerate() {
-            let columns = self.columns(store, fold, width);
-            // SAFETY: the caller's promise; pieces are of one size, but for the last, so that they are nodes
-            // of one level.
+        for (store, columns) in self.trees.iter().enumerate() {
+            // SAFETY: the caller's promise.
             unsafe {
-                for (index, piece) in pieces.clone().enumerate() {
-                    Columns { lanes: self.left(store, piece), ..columns }.add_node(index);
-                }
-                columns.merge_all(pieces.len());
-                self.write(position, store, width);
+                self.bound.left.combine(self.shared, store, pieces.clone(), columns);
+                self.write(position, store, columns.width);
             }
         }
-    }
-
-    fn columns<'f>(&self, store: usize, fold: &'f StoreFold, width: usize) -> Columns<'f> {
-        Columns { width, ..self.bound.columns(self.accumulators, store, fold) }
     }
 
     /// Writes `count` results, which stand where the first nodes stand.
@@ -534,10 +465,9 @@ impl Reduction<'_> {
     /// # Safety
     /// As [`BoundNest::run`], for the results at `position`; the lanes have been folded and make room.
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
-        let columns = self.bound.columns(self.accumulators, store, &self.folds[store]);
         let to = self.tile.tile_address(store, position);
         let run = Run { count, stride: self.bound.stores[store].result_stride };
         // SAFETY: the caller's promise.
-        unsafe { columns.write(to, run) }
+        unsafe { self.trees[store].write(to, run) }
     }
 }

@@ -9,8 +9,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::HeldBytes;
-use indim_loops::resize::SizedNest;
-use indim_loops::strides::AxisStrides;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
@@ -78,7 +77,7 @@ impl BoundTiles {
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
         axes: &CoalescedAxes,
-        strides: &[AxisStrides],
+        strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Self> {
         let (walk, wiring) = walk(code, nest, axes, strides, is_over_input);
@@ -109,7 +108,7 @@ fn walk(
     code: &TileCode,
     nest: &SizedNest<'_>,
     axes: &CoalescedAxes,
-    strides: &[AxisStrides],
+    strides: NestStrides<'_>,
     is_over_input: &[bool],
 ) -> (Walk, Wiring) {
     let sizes = element_sizes(nest.nest);
@@ -117,7 +116,7 @@ fn walk(
     let with_tiles_of = |block| {
         let walk = Walk::new(axes, &sizes, block, minimum_row);
         let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input, false);
-        wiring.table_strides = table_strides(code, strides);
+        wiring.table_strides = table_strides(code, nest, strides);
         (walk, wiring)
     };
     let long_tile = long_tile(code, nest);
@@ -141,12 +140,12 @@ pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
 }
 
 /// For each access the stride along the axis of which elements are taken.
-fn table_strides(code: &TileCode, strides: &[AxisStrides]) -> Vec<isize> {
+fn table_strides(code: &TileCode, nest: &SizedNest<'_>, strides: NestStrides<'_>) -> Vec<isize> {
     if !code.is_table.contains(&true) {
         return Vec::new();
     }
     let rank = code.nest.shape.rank();
-    let of_accesses = &strides[code.nest.stores.len()..];
+    let of_accesses = &nest.list_strides(strides)[code.nest.stores.len()..];
     of_accesses.iter().map(|strides| strides.get(rank).copied().unwrap_or(0)).collect()
 }
 

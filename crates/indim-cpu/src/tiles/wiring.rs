@@ -274,10 +274,9 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
         Reading::InPlace(_) => operand(slot).step_stride,
         _ => (code.element_size(slot) * walk.step_elements) as isize,
     };
-    let accumulators = functions.outputs.iter().map(|_| Form::Accumulator);
     Some(FunctionWiring {
-        forms: few(functions.inputs.iter().map(form).chain(accumulators)),
-        streams: few(functions.outputs.iter().map(|_| false)),
+        forms: few(functions.inputs.iter().map(form)),
+        streams: SmallVec::new(),
         is_in_place: false,
         row_strides: few(functions.inputs.iter().map(stride)),
     })

@@ -9,7 +9,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, evaluate};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Reduction};
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
 use indim_shape::RuleSet;
@@ -56,10 +56,14 @@ impl NestCode for SimpleCode {
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
-        strides: &[AxisStrides],
+        strides: NestStrides<'_>,
         _: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
-        let bound = BoundSimple { strides: strides.to_vec(), nest: nest.to_nest(), code: self };
+        let bound = BoundSimple {
+            strides: nest.list_strides(strides).into_owned(),
+            nest: nest.to_nest(),
+            code: self,
+        };
         (bound.tiles() > 0).then(|| Arc::new(bound) as Arc<dyn BoundNest>)
     }
 

@@ -9,7 +9,7 @@ use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use super::AxisStrides;
+use super::{AxisStrides, zero_strides};
 
 /// The axes of a nest after coalescing, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +20,6 @@ pub struct CoalescedAxes {
     pub strides: SmallVec<[AxisStrides; 4]>,
     /// For each operand, how far its first point lies from where it used to be.
     pub offsets: AxisStrides,
-}
-
-/// Axes that have become one: their points, and the innermost of them, along which it goes.
-struct Merged {
-    size: usize,
-    innermost: usize,
 }
 
 /// Coalesces the axes of `sizes`, walked by operands with `strides[operand][axis]`.
@@ -43,12 +37,8 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
     sizes: &[usize],
     strides: &[S],
 ) -> Option<CoalescedAxes> {
-    let of_main = |axis: usize| strides.get(main).map_or(0, |strides| strides.as_ref()[axis]);
-    // An axis turns round when that operand walks it backwards; the order of points is free.
-    let step = |strides: &S, axis: usize| match of_main(axis) < 0 {
-        true => -strides.as_ref()[axis],
-        false => strides.as_ref()[axis],
-    };
+    let main = strides.get(main).map_or(&[][..], AsRef::as_ref);
+    let of_main = |axis: usize| main.get(axis).copied().unwrap_or(0);
     let mut axes: SmallVec<[usize; 8]> = SmallVec::new();
     for axis in some {
         match sizes[axis] {
@@ -57,48 +47,54 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
             _ => axes.push(axis),
         }
     }
-    axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
-    let turned = |strides: &S| {
-        let turned = axes.iter().filter(|&&axis| of_main(axis) < 0);
-        turned.map(|&axis| strides.as_ref()[axis] * (sizes[axis] as isize - 1)).sum()
+    if axes.len() > 1 {
+        axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
+    }
+    // An axis turns round when that operand walks it backwards; the order of points is free.
+    let any_turns = axes.iter().any(|&axis| of_main(axis) < 0);
+    let turns = |axis: usize| any_turns && of_main(axis) < 0;
+    let step = |strides: &[isize], axis: usize| match turns(axis) {
+        true => -strides[axis],
+        false => strides[axis],
     };
-    let merged = merge(&axes, sizes, |inner, outer| {
-        strides.iter().all(|strides| {
+    let mut offsets = zero_strides(strides.len());
+    for &axis in axes.iter().filter(|&&axis| turns(axis)) {
+        for (offset, strides) in offsets.iter_mut().zip(strides) {
+            *offset += strides.as_ref()[axis] * (sizes[axis] as isize - 1);
+        }
+    }
+    let merged = merge(&mut axes, sizes, |inner, outer| {
+        strides.iter().map(AsRef::as_ref).all(|strides| {
             step(strides, inner).checked_mul(sizes[inner] as isize) == Some(step(strides, outer))
         })
     });
-    let mut coalesced = CoalescedAxes {
-        sizes: SmallVec::new(),
-        strides: SmallVec::new(),
-        offsets: AxisStrides::new(),
-    };
+    let mut coalesced = CoalescedAxes { sizes: merged, strides: SmallVec::new(), offsets };
     // Few, so that a push for each is faster than `collect`.
-    merged.iter().for_each(|axis| coalesced.sizes.push(axis.size));
-    for strides in strides {
-        let mut along = AxisStrides::new();
-        merged.iter().for_each(|axis| along.push(step(strides, axis.innermost)));
+    for strides in strides.iter().map(AsRef::as_ref) {
+        let mut along = zero_strides(axes.len());
+        along.iter_mut().zip(&axes).for_each(|(along, &axis)| *along = step(strides, axis));
         coalesced.strides.push(along);
-        coalesced.offsets.push(turned(strides));
     }
     Some(coalesced)
 }
 
 /// Merges neighbours where every operand steps from the end of the inner one on to the outer one, which
-/// `continues` says of the two.
+/// `continues` says of the two: leaves the innermost of those that have become one, and returns their points.
 fn merge(
-    axes: &[usize],
+    axes: &mut SmallVec<[usize; 8]>,
     sizes: &[usize],
     continues: impl Fn(usize, usize) -> bool,
-) -> SmallVec<[Merged; 4]> {
-    let mut merged: SmallVec<[Merged; 4]> = SmallVec::new();
-    for &inner in axes {
-        match merged.last_mut() {
-            Some(outer) if continues(inner, outer.innermost) => {
-                *outer = Merged { size: outer.size * sizes[inner], innermost: inner };
-            }
-            _ => merged.push(Merged { size: sizes[inner], innermost: inner }),
+) -> SmallVec<[usize; 4]> {
+    let mut merged: SmallVec<[usize; 4]> = SmallVec::new();
+    for index in 0..axes.len() {
+        let inner = axes[index];
+        match merged.len().checked_sub(1) {
+            Some(last) if continues(inner, axes[last]) => merged[last] *= sizes[inner],
+            _ => merged.push(sizes[inner]),
         }
+        axes[merged.len() - 1] = inner;
     }
+    axes.truncate(merged.len());
     merged
 }
 

@@ -7,5 +7,17 @@ pub mod order;
 
 use smallvec::SmallVec;
 
+/// Of so many axes what is known of each needs no memory of its own.
+const FEW: usize = 4;
+
 /// A stride, or another number, for each of a few axes, which needs no memory of its own.
-pub type AxisStrides = SmallVec<[isize; 4]>;
+pub type AxisStrides = SmallVec<[isize; FEW]>;
+
+/// So many zeros; where they are few faster than `from_elem`.
+#[inline]
+pub fn zero_strides(count: usize) -> AxisStrides {
+    match count <= FEW {
+        true => AxisStrides::from_buf_and_len([0; FEW], count),
+        false => AxisStrides::from_elem(0, count),
+    }
+}

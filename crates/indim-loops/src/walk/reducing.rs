@@ -6,25 +6,55 @@
 //! each of so many steps along the reduced axis. Where rows are short, a tile is a number of rows, each of
 //! which is a unit. Where units are few and long they are cut into *pieces*, which are nodes of the tree.
 
+mod direct;
+
 use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use smallvec::SmallVec;
 
-use super::{FEW_ROWS, Walk, operand_walk};
-use crate::strides::AxisStrides;
+use super::{FEW_ROWS, Walk, even_steps, operand_walk};
 use crate::strides::coalesce::{CoalescedAxes, coalesce_some};
+use crate::strides::{AxisStrides, zero_strides};
+pub use direct::{DirectColumns, DirectRows, Unit};
 
-/// What a nest with a reduced axis walks. Operands are the targets of the stores, then the accesses.
+/// The axes of a nest with a reduced one. Operands are the targets of the stores, then the accesses.
+#[derive(Debug)]
+pub struct ReducedAxes {
+    /// The kept axes, in the order of the main operand's memory.
+    pub kept: CoalescedAxes,
+    /// For each operand the stride along the reduced axis, in bytes.
+    pub along: AxisStrides,
+    /// The elements along it.
+    pub length: usize,
+}
+
+impl ReducedAxes {
+    /// Those of a nest with axes of these sizes and operands of these strides, in bytes; `None` if there is
+    /// nothing to write.
+    pub fn new(
+        sizes: &[usize],
+        reduced: usize,
+        strides: &[AxisStrides],
+        main: usize,
+    ) -> Option<ReducedAxes> {
+        let axes = (0..sizes.len()).filter(|&axis| axis != reduced);
+        // What stays put somewhere does not say what is near there; then it is for the results.
+        let is_moved = |axis: usize| sizes[axis] == 1 || strides[main][axis] != 0;
+        let main = if axes.clone().all(is_moved) { main } else { 0 };
+        let kept = coalesce_some(main, axes, sizes, strides)?;
+        let mut along = zero_strides(strides.len());
+        along.iter_mut().zip(strides).for_each(|(along, strides)| *along = strides[reduced]);
+        Some(ReducedAxes { kept, along, length: sizes[reduced] })
+    }
+}
+
+/// What a nest with a reduced axis walks.
 #[derive(Debug)]
 pub struct Reducing<'a> {
-    /// The sizes of the nest's axes.
-    pub sizes: &'a [usize],
-    /// The reduced axis.
-    pub reduced: usize,
-    /// For each operand its strides in bytes.
-    pub strides: &'a [AxisStrides],
+    /// Its axes.
+    pub axes: &'a ReducedAxes,
     /// For each operand the bytes of an element.
     pub element_sizes: &'a [usize],
     /// How many operands are targets.
@@ -43,6 +73,17 @@ pub struct Reducing<'a> {
     pub has_row_kernels: bool,
     /// Whether wide columns have lanes; else values are taken in turn.
     pub has_lanes: bool,
+}
+
+/// How a nest with a reduced axis goes through memory.
+#[derive(Debug)]
+pub enum Ways {
+    /// All it does is to reduce rows that are read where they lie.
+    Rows(DirectRows),
+    /// As much of columns, so many together.
+    Columns(usize),
+    /// Anything else.
+    Parts(Vec<Part>),
 }
 
 /// A part of a nest, all of whose units have the same form.
@@ -71,19 +112,6 @@ pub enum UnitForm {
     Columns(usize),
     /// A row of so many elements; a tile has several.
     Row(usize),
-}
-
-/// Rows along the reduced axis, each read where it lies, that follow one another at the same distance.
-#[derive(Debug)]
-pub struct DirectRows {
-    /// How many there are.
-    pub rows: usize,
-    /// The elements of each.
-    pub length: usize,
-    /// The rows of a tile; the last one may have fewer.
-    pub tile_rows: usize,
-    /// For each operand from one row to the next, in bytes.
-    pub across: AxisStrides,
 }
 
 impl Part {
@@ -173,6 +201,9 @@ const COLUMNS: usize = 256;
 /// So many columns are taken together at most.
 pub const DIRECT_COLUMNS: usize = 512;
 
+/// Units begin a multiple of so many columns apart: cache lines of most element types.
+const COLUMNS_APART: usize = 16;
+
 /// As [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes stay
 /// in the second cache.
 const LANE_COLUMNS: usize = 512;
@@ -184,29 +215,65 @@ const FEWEST_COLUMNS: usize = 64;
 const SHARED_ELEMENTS: usize = 16 * 1024;
 
 /// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
-const DIRECT_STEPS: usize = 16 * BLOCK;
+pub const DIRECT_STEPS: usize = 16 * BLOCK;
 
 /// The most steps of any other tile.
 const STEPS: usize = 512;
 
 impl Reducing<'_> {
-    /// The parts of the nest; `None` if there is nothing to write.
-    pub fn parts(&self) -> Option<Vec<Part>> {
-        let kept = self.kept()?;
-        let inner = kept.sizes.last().copied().unwrap_or(1);
-        let column = last(&kept, self.main).unsigned_abs();
-        let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
-        let length = self.sizes[self.reduced];
-        let are_rows =
-            length > SHORT_AXIS || self.is_one_tile(&kept) || self.are_read_as_rows(&kept);
-        if !is_by_columns && are_rows {
-            return Some(match self.has_row_kernels && length <= self.longest_row() {
-                true => vec![self.rows(kept)],
-                false => vec![self.columns(&kept, 1, 0..inner)],
-            });
+    /// How the nest goes through memory.
+    pub fn ways(&self) -> Ways {
+        if self.are_tiles_of_rows() {
+            if let Some(rows) = self.direct_rows() {
+                return Ways::Rows(rows);
+            }
+        } else if self.is_direct || self.folds {
+            let columns = self.unit_columns();
+            if self.are_direct(|operand| self.innermost(columns, operand)) {
+                return Ways::Columns(columns);
+            }
         }
+        Ways::Parts(self.parts())
+    }
+
+    /// The parts of the nest, whether or not it is read where it lies.
+    pub fn parts(&self) -> Vec<Part> {
+        if self.are_tiles_of_rows() {
+            return vec![self.rows()];
+        }
+        let kept = &self.axes.kept;
+        let inner = kept.sizes.last().copied().unwrap_or(1);
+        let columns = self.unit_columns();
+        let whole = inner / columns * columns;
+        let mut parts = vec![self.columns(columns, 0..whole)];
+        if whole < inner {
+            parts.push(self.columns(inner - whole, whole..inner));
+        }
+        parts
+    }
+
+    /// Whether units are rows, of which a tile has several.
+    fn are_tiles_of_rows(&self) -> bool {
+        self.are_rows() && self.has_row_kernels && self.axes.length <= self.longest_row()
+    }
+
+    /// Whether units are rows, and not columns side by side.
+    fn are_rows(&self) -> bool {
+        let column = self.across(self.main).unsigned_abs();
+        let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
+        !is_by_columns
+            && (self.axes.length > SHORT_AXIS || self.is_one_tile() || self.are_read_as_rows())
+    }
+
+    /// The columns that are taken together.
+    fn unit_columns(&self) -> usize {
+        if self.are_rows() {
+            return 1;
+        }
+        let ReducedAxes { kept, length, .. } = self.axes;
+        let inner = kept.sizes.last().copied().unwrap_or(1);
         let outer: usize = kept.sizes.iter().rev().skip(1).product();
-        let is_direct = self.are_direct(|operand| last(&kept, operand));
+        let is_direct = self.are_direct(|operand| self.across(operand));
         let most = match (is_direct, self.has_lanes) {
             (true, _) => DIRECT_COLUMNS,
             (false, true) => LANE_COLUMNS.min(self.block),
@@ -214,49 +281,23 @@ impl Reducing<'_> {
         };
         let shared = (inner * outer).div_ceil(FEWEST_UNITS).next_multiple_of(FEWEST_COLUMNS);
         let is_shared =
-            length <= BLOCK && (inner * outer).saturating_mul(length) >= SHARED_ELEMENTS;
-        let columns = inner.min(if is_shared { most.min(shared) } else { most });
-        let whole = inner / columns * columns;
-        let mut parts = vec![self.columns(&kept, columns, 0..whole)];
-        if whole < inner {
-            parts.push(self.columns(&kept, inner - whole, whole..inner));
-        }
-        Some(parts)
+            *length <= BLOCK && (inner * outer).saturating_mul(*length) >= SHARED_ELEMENTS;
+        let most = if is_shared { most.min(shared) } else { most };
+        // Units differ little, so that no small one is left over.
+        even_steps(inner, most).next_multiple_of(COLUMNS_APART).min(most).min(inner)
     }
 
-    /// The nest, if all it does is to reduce rows that are read where they lie; `None` also where they are so
-    /// short, or so long, that they are better done otherwise.
-    pub fn direct_rows(&self) -> Option<DirectRows> {
-        let length = self.sizes[self.reduced];
-        let is_row = (SHORT_AXIS + 1..=self.longest_row()).contains(&length)
-            && (!self.folds || self.folds_rows())
-            && self.has_row_kernels
-            && self.are_direct(|operand| self.along(operand));
-        if !is_row || self.sizes.contains(&0) {
-            return None;
+    /// The stride within a step of so many columns.
+    fn innermost(&self, columns: usize, operand: usize) -> isize {
+        match columns {
+            1 => self.along(operand),
+            _ => self.across(operand),
         }
-        let (mut rows, mut across) = (1, AxisStrides::from_elem(0, self.strides.len()));
-        let kept = (0..self.sizes.len()).rev().filter(|&axis| axis != self.reduced);
-        for axis in kept.filter(|&axis| self.sizes[axis] != 1) {
-            let along = self.strides.iter().map(|strides| strides[axis]);
-            match rows {
-                1 => across.iter_mut().zip(along).for_each(|(across, along)| *across = along),
-                _ => {
-                    let mut next = across.iter().map(|across| across.checked_mul(rows as isize));
-                    if !along.map(Some).all(|along| next.next() == Some(along)) {
-                        return None;
-                    }
-                }
-            }
-            rows *= self.sizes[axis];
-        }
-        let tile_rows = self.rows_of_a_tile(self.folds).min(rows);
-        Some(DirectRows { rows, length, tile_rows, across })
     }
 
     /// The rows of a tile that are read where they lie, where a function folds them if it `folds`.
     fn rows_of_a_tile(&self, folds: bool) -> usize {
-        let length = self.sizes[self.reduced];
+        let length = self.axes.length;
         match folds {
             true => (FOLDED_ELEMENTS / length).clamp(1, FOLDED_ROWS),
             false => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
@@ -264,7 +305,7 @@ impl Reducing<'_> {
     }
 
     fn accesses(&self) -> Range<usize> {
-        self.targets..self.strides.len()
+        self.targets..self.axes.along.len()
     }
 
     /// Whether values are read where they are: nothing is computed before they are folded, and all lie dense
@@ -278,8 +319,9 @@ impl Reducing<'_> {
     }
 
     /// Whether all rows are one tile, which kernels fold.
-    fn is_one_tile(&self, kept: &CoalescedAxes) -> bool {
-        let elements = kept.sizes.iter().fold(self.sizes[self.reduced], |all, &size| all * size);
+    fn is_one_tile(&self) -> bool {
+        let ReducedAxes { kept, length, .. } = self.axes;
+        let elements = kept.sizes.iter().fold(*length, |all, &size| all.saturating_mul(size));
         elements <= self.block && self.has_row_kernels
     }
 
@@ -294,12 +336,12 @@ impl Reducing<'_> {
     }
 
     /// Whether kernels fold rows along a short axis where they lie.
-    fn are_read_as_rows(&self, kept: &CoalescedAxes) -> bool {
-        let length = self.sizes[self.reduced];
+    fn are_read_as_rows(&self) -> bool {
+        let length = self.axes.length;
         let bytes = |operand: usize| (length * self.element_sizes[operand]) as isize;
         let pays = length >= SHORTEST_ROW
-            || self.accesses().all(|operand| last(kept, operand) == bytes(operand))
-            || kept.sizes.iter().product::<usize>() <= FEW_SHORT_ROWS;
+            || self.accesses().all(|operand| self.across(operand) == bytes(operand))
+            || self.axes.kept.sizes.iter().product::<usize>() <= FEW_SHORT_ROWS;
         let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
         pays && is_direct && self.has_row_kernels
     }
@@ -307,7 +349,7 @@ impl Reducing<'_> {
     /// Whether rows are folded as they are computed. Those that have fewer elements, or whose last ones fill
     /// only some lanes, are done faster one step after the other.
     fn folds_rows(&self) -> bool {
-        let length = self.sizes[self.reduced];
+        let length = self.axes.length;
         self.folds && length >= if length.is_multiple_of(LANES) { FEWEST_FOLDED } else { BLOCK / 2 }
     }
 
@@ -322,25 +364,22 @@ impl Reducing<'_> {
 
     /// The stride along the reduced axis.
     fn along(&self, operand: usize) -> isize {
-        self.strides[operand][self.reduced]
+        self.axes.along[operand]
     }
 
-    /// The kept axes, in the order of the main operand's memory.
-    fn kept(&self) -> Option<CoalescedAxes> {
-        let axes = (0..self.sizes.len()).filter(|&axis| axis != self.reduced);
-        // What stays put somewhere does not say what is near there; then it is for the results.
-        let is_moved = |axis: usize| self.sizes[axis] == 1 || self.strides[self.main][axis] != 0;
-        let main = if axes.clone().all(is_moved) { self.main } else { 0 };
-        coalesce_some(main, axes, self.sizes, self.strides)
+    /// The stride along the innermost kept axis.
+    fn across(&self, operand: usize) -> isize {
+        last(&self.axes.kept, operand)
     }
 
     /// Columns `range` of the innermost kept axis, `columns` at a time.
-    fn columns(&self, kept: &CoalescedAxes, columns: usize, range: Range<usize>) -> Part {
-        let length = self.sizes[self.reduced];
+    fn columns(&self, columns: usize, range: Range<usize>) -> Part {
+        let ReducedAxes { kept, length, .. } = self.axes;
+        let length = *length;
         let rank = kept.sizes.len().saturating_sub(1);
         let inner = (columns > 1).then_some(columns);
         // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
-        let chunk_axis = if self.is_gathered_again(kept) { 0 } else { rank };
+        let chunk_axis = if self.is_gathered_again() { 0 } else { rank };
         let mut axes = CoalescedAxes {
             sizes: SmallVec::from_slice(&kept.sizes[..rank]),
             strides: SmallVec::new(),
@@ -349,8 +388,8 @@ impl Reducing<'_> {
         axes.sizes.insert(chunk_axis, range.len() / columns);
         axes.sizes.push(length);
         inner.into_iter().for_each(|columns| axes.sizes.push(columns));
-        for operand in 0..self.strides.len() {
-            let column = last(kept, operand);
+        for operand in 0..self.axes.along.len() {
+            let column = self.across(operand);
             let mut strides = AxisStrides::from_slice(&kept.strides[operand][..rank]);
             strides.insert(chunk_axis, column * columns as isize);
             strides.push(self.along(operand));
@@ -358,10 +397,7 @@ impl Reducing<'_> {
             axes.strides.push(strides);
             axes.offsets.push(kept.offsets[operand] + column * range.start as isize);
         }
-        let innermost = |operand: usize| match columns {
-            1 => self.along(operand),
-            _ => last(kept, operand),
-        };
+        let innermost = |operand: usize| self.innermost(columns, operand);
         let is_dense = |operand| innermost(operand) == self.element_sizes[operand] as isize;
         let is_direct = self.are_direct(innermost);
         let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
@@ -383,29 +419,31 @@ impl Reducing<'_> {
             walk,
             form: UnitForm::Columns(columns),
             is_direct,
-            result_strides: (0..self.targets).map(|target| last(kept, target)).collect(),
+            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
             columns_before: range.start,
             folds: self.folds,
         }
     }
 
     /// Whether an access whose columns are apart stays put along the outer axes.
-    fn is_gathered_again(&self, kept: &CoalescedAxes) -> bool {
+    fn is_gathered_again(&self) -> bool {
+        let kept = &self.axes.kept;
         let rank = kept.sizes.len().saturating_sub(1);
         let stays =
             |operand: usize| kept.strides[operand][..rank].iter().all(|&stride| stride == 0);
         let is_apart = |operand: usize| {
-            let column = last(kept, operand);
+            let column = self.across(operand);
             column != 0 && column != self.element_sizes[operand] as isize
         };
         rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
     }
 
     /// Whole rows, several in a tile.
-    fn rows(&self, mut kept: CoalescedAxes) -> Part {
+    fn rows(&self) -> Part {
+        let mut kept = self.axes.kept.clone();
         let folds = self.folds_rows();
         let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
-        let length = self.sizes[self.reduced];
+        let length = self.axes.length;
         if kept.sizes.is_empty() {
             kept.sizes.push(1);
             kept.strides.iter_mut().for_each(|strides| strides.push(0));
@@ -453,7 +491,7 @@ impl Reducing<'_> {
             tile_steps,
             tiles_along_axis: tile_axis.div_ceil(tile_steps),
             step_elements: axes.sizes[inner_from..].iter().product(),
-            operands: (0..self.strides.len()).map(operand).collect(),
+            operands: (0..self.axes.along.len()).map(operand).collect(),
         }
     }
 }

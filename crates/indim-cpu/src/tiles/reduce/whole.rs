@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::tiles::code::{FEW, TileCode};
 use crate::tiles::folding::{FoldedTile, Folding};
 use crate::tiles::memory::Run;
-use crate::tiles::reduce::BoundPart;
+use crate::tiles::reduce::{BoundPart, width};
 use crate::tiles::tree::{Columns, Values};
 use crate::tiles::whole::{Placed, Whole};
 use crate::tiles::wiring::Wiring;
@@ -82,18 +82,16 @@ impl WholeTile {
         let address = |placed: Placed| {
             bases.get(placed.operand).copied().unwrap_or(computed).wrapping_offset(placed.offset)
         };
+        let width = width(&bound.part);
+        let trees = bound.accumulators.all_columns(accumulators, &code.folds, width);
         // SAFETY: the caller's promise; there is room for what is computed and for the accumulators.
         unsafe {
             match &bound.folding {
-                Some(folding) => {
-                    let columns = bound.all_columns(accumulators, &code.folds);
-                    self.fold(folding, bound, &columns, address);
-                }
+                Some(folding) => self.fold(folding, bound, &trees, address),
                 None => self.compute(bound, address),
             }
-            for (index, fold) in code.folds.iter().enumerate() {
+            for (index, columns) in trees.iter().enumerate() {
                 let (values, results) = self.stores[index];
-                let columns = bound.columns(accumulators, index, fold);
                 if bound.folding.is_none() {
                     let step_stride = bound.stores[index].source.step_stride;
                     take(bound, columns, Values { first: address(values), step_stride });
@@ -158,7 +156,7 @@ impl WholeTile {
 ///
 /// # Safety
 /// The values of the one tile are there, and memory for the columns.
-unsafe fn take(bound: &BoundPart, columns: Columns<'_>, values: Values) {
+unsafe fn take(bound: &BoundPart, columns: &Columns<'_>, values: Values) {
     let steps = bound.part.walk.tile_axis;
     // SAFETY: the caller's promise; all of them are taken at once.
     unsafe {

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use indim_kernels::SearchedRows;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::Local;
-use indim_loops::resize::SizedNest;
-use indim_loops::strides::AxisStrides;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, UnitForm};
 use indim_ops::meaning::reduction::LANES;
@@ -40,11 +39,12 @@ pub(super) struct Computed {
 pub(super) fn parts(
     code: &TileCode,
     nest: &SizedNest<'_>,
-    strides: &[AxisStrides],
+    strides: NestStrides<'_>,
 ) -> Option<Vec<SearchPart>> {
     let sizes = element_sizes(nest.nest);
+    let axes = nest.reduced_axes(nest.nest.reduced?, strides)?;
     let parts = || {
-        let parts = reducing(code, nest, strides, &sizes, false)?.parts()?.into_iter();
+        let parts = reducing(code, nest, &axes, &sizes, false).parts().into_iter();
         parts.map(|part| search_part(code, nest, part)).collect::<Option<Vec<_>>>()
     };
     let first = parts()?;

@@ -6,9 +6,9 @@
 use core::ops::Range;
 
 use indim_kernels::Found;
-use indim_loops::resize::SizedNest;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
-use indim_loops::walk::reducing::{Part, Reducing, UnitForm};
+use indim_loops::walk::reducing::{Part, ReducedAxes, Reducing, UnitForm};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use smallvec::smallvec;
@@ -42,18 +42,17 @@ pub(super) fn parts(
     code: &TileCode,
     nest: &SizedNest<'_>,
     accesses: &[usize],
-    strides: &[AxisStrides],
+    strides: NestStrides<'_>,
 ) -> Option<Vec<SearchPart>> {
+    let strides = nest.list_strides(strides);
     let mut parts = Vec::new();
     for (store, &access) in accesses.iter().enumerate() {
         let source = nest.nest.stores.len() + access;
         let fold = &code.folds[store];
-        let reduced = nest.nest.reduced?;
-        let length = nest.shape[reduced];
+        let of_store = [&strides[store], &strides[source]].map(AxisStrides::clone);
+        let axes = ReducedAxes::new(&nest.shape, nest.nest.reduced?, &of_store, 1)?;
         let of_store = Reducing {
-            sizes: &nest.shape,
-            reduced,
-            strides: &[strides[store].clone(), strides[source].clone()],
+            axes: &axes,
             element_sizes: &[DType::I64.size(), fold.source_size],
             targets: 1,
             main: 1,
@@ -61,10 +60,10 @@ pub(super) fn parts(
             minimum_row: None,
             folds: false,
             is_direct: true,
-            has_row_kernels: fold.rows.is_some() && length <= ROW_BLOCK,
+            has_row_kernels: fold.rows.is_some() && axes.length <= ROW_BLOCK,
             has_lanes: false,
         }
-        .parts()?;
+        .parts();
         parts.extend(of_store.into_iter().map(|part| search_part(code, store, source, part)));
     }
     Some(parts)

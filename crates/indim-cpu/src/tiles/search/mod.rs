@@ -14,8 +14,7 @@ use std::sync::Arc;
 
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::Local;
-use indim_loops::resize::SizedNest;
-use indim_loops::strides::AxisStrides;
+use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{Part, own_pieces};
 use smallvec::SmallVec;
@@ -63,7 +62,7 @@ impl BoundSearch {
     pub(crate) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
-        strides: &[AxisStrides],
+        strides: NestStrides<'_>,
     ) -> Option<Self> {
         let accesses = nest.nest.stores.iter().map(|store| match store.source {
             Local::Access(access) => Some(access),

@@ -8,19 +8,15 @@ use indim_loops::HeldBytes;
 use indim_loops::resize::SizedNest;
 use indim_loops::walk::reducing::{DirectRows, Reducing, most_nodes};
 use indim_ops::meaning::reduction::LANES;
-use indim_targets::MOST_FOLDS;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
-use crate::tiles::folding::{FoldedTile, Folding};
+use crate::tiles::folding::{FoldedTile, Folding, inputs};
 use crate::tiles::memory::Run;
-use crate::tiles::store_fold::StoreFold;
+use crate::tiles::reduce::accumulators::{Accumulators, Counts};
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::{Columns, Values};
-
-/// A function that folds has at most so many inputs.
-const MOST_INPUTS: usize = 16;
 
 /// Rows that are reduced where they lie.
 #[derive(Debug)]
@@ -30,54 +26,40 @@ pub(super) struct BoundRows {
     tile_elements: usize,
     /// Where a function folds what it computes; kernels do otherwise.
     folding: Option<Folding>,
-    /// For each store where its accumulators begin, in bytes, and its nodes.
-    places: SmallVec<[[usize; 2]; 2]>,
-    bytes: usize,
+    accumulators: Accumulators,
 }
 
 impl BoundRows {
-    /// The nest, if it is such a one, and there is a function if it needs one.
+    /// `None` where a function is lacking.
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
         of: &Reducing<'_>,
+        rows: DirectRows,
     ) -> Option<Self> {
-        let rows = of.direct_rows()?;
         let functions = code.folding.as_deref().filter(|_| of.folds);
         let folding = match functions {
             Some(functions) => {
                 let (mut along, mut across) = (SmallVec::new(), SmallVec::new());
                 for slot in &functions.inputs {
                     let operand = of_access(code, *slot);
-                    along.push(of.strides[operand][of.reduced]);
+                    along.push(of.axes.along[operand]);
                     across.push(rows.across[operand]);
                 }
-                Some(Folding::of_rows(code, rows.length, along, across)?)
+                Some(Folding::of_rows(code, nest, along, across)?)
             }
             None => None,
         };
-        let (mut places, mut bytes) = (SmallVec::new(), 0);
+        let (length, results) = (rows.length, rows.tile_rows);
         let lanes = match &folding {
-            Some(folding) => folding.row_accumulators(rows.tile_rows, rows.length),
+            Some(folding) => folding.row_accumulators(results, length),
             None => LANES,
         };
-        for fold in &code.folds {
-            let first = bytes;
-            // The lanes make room for the finished results.
-            let most = (lanes * fold.size).max(rows.tile_rows * fold.result_size);
-            bytes += most.next_multiple_of(64);
-            places.push([first, bytes]);
-            let width = folding.as_ref().map_or(1, |_| rows.tile_rows);
-            let nodes = (most_nodes(rows.length) * width).max(rows.tile_rows);
-            bytes += (nodes * fold.size).next_multiple_of(64);
-        }
+        let nodes = most_nodes(length) * folding.as_ref().map_or(1, |_| results);
+        let counts = Counts { lanes, nodes, results };
+        let accumulators = Accumulators::new(&code.folds, counts, |_| false);
         let tile_elements = nest.points_per(rows.rows.div_ceil(rows.tile_rows));
-        Some(BoundRows { code: Arc::clone(code), rows, tile_elements, folding, places, bytes })
-    }
-
-    fn columns<'f>(&self, store: usize, fold: &'f StoreFold, memory: *mut u8) -> Columns<'f> {
-        let [lanes, nodes] = self.places[store].map(|place| memory.wrapping_add(place));
-        Columns { fold, width: 1, lanes, nodes, in_turn: false }
+        Some(BoundRows { code: Arc::clone(code), rows, tile_elements, folding, accumulators })
     }
 
     /// Reduces so many rows, and writes what comes of them.
@@ -88,25 +70,23 @@ impl BoundRows {
         let at = |operand: usize| {
             bases[operand].wrapping_offset(first as isize * self.rows.across[operand])
         };
-        let folds = &self.code.folds;
+        let trees = self.accumulators.all_columns(memory, &self.code.folds, 1);
         // SAFETY: the caller's promise.
         unsafe {
             match &self.folding {
-                Some(folding) => self.fold(folding, at, count, memory),
+                Some(folding) => self.fold(folding, &trees, at, count),
                 None => {
-                    for (store, fold) in folds.iter().enumerate() {
-                        let source = self.code.slot(self.code.nest.stores[store].source);
-                        let operand = of_access(&self.code, source);
+                    for (columns, store) in trees.iter().zip(&self.code.nest.stores) {
+                        let operand = of_access(&self.code, self.code.slot(store.source));
                         let step_stride = self.rows.across[operand];
                         let values = Values { first: at(operand).cast_const(), step_stride };
-                        let columns = self.columns(store, fold, memory);
                         columns.fold_rows(values, count, self.rows.length);
                     }
                 }
             }
-            for (store, fold) in folds.iter().enumerate() {
+            for (store, columns) in trees.iter().enumerate() {
                 let run = Run { count, stride: self.rows.across[store] };
-                self.columns(store, fold, memory).write(at(store), run);
+                columns.write(at(store), run);
             }
         }
     }
@@ -118,22 +98,13 @@ impl BoundRows {
     unsafe fn fold(
         &self,
         folding: &Folding,
+        columns: &[Columns<'_>],
         at: impl Fn(usize) -> *mut u8,
         count: usize,
-        memory: *mut u8,
     ) {
         let Some(functions) = &self.code.folding else { return };
-        let folds = &self.code.folds;
-        let mut inputs = [core::ptr::null_mut(); MOST_INPUTS];
-        for (input, slot) in inputs.iter_mut().zip(&functions.inputs) {
-            *input = at(of_access(&self.code, *slot));
-        }
-        let columns: [Columns<'_>; MOST_FOLDS] = core::array::from_fn(|store| {
-            let store = store.min(folds.len() - 1);
-            self.columns(store, &folds[store], memory)
-        });
-        let (columns, inputs) = (&columns[..folds.len()], &inputs[..functions.inputs.len()]);
-        let tile = FoldedTile { folding, columns, inputs, first: 0 };
+        let inputs = inputs(&self.code, functions, at);
+        let tile = FoldedTile { folding, columns, inputs: &inputs, first: 0 };
         // SAFETY: the caller's promise.
         unsafe { tile.take_rows(count, self.rows.length) }
     }
@@ -155,7 +126,7 @@ impl BoundNest for BoundRows {
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         WORKSPACE.with_borrow_mut(|workspace| {
-            let memory = workspace.accumulators(self.bytes);
+            let memory = workspace.accumulators(self.accumulators.bytes);
             for tile in tiles {
                 let first = tile * self.rows.tile_rows;
                 let count = self.rows.tile_rows.min(self.rows.rows - first);
@@ -168,7 +139,7 @@ impl BoundNest for BoundRows {
     fn count_bytes(&self, held: &mut HeldBytes) {
         held.own::<BoundRows>(1);
         held.small(&self.rows.across);
-        held.small(&self.places);
+        self.accumulators.count_bytes(held);
         self.folding.iter().for_each(|folding| folding.count_bytes(held));
     }
 }

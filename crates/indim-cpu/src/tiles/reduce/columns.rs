@@ -1,0 +1,209 @@
+//! Nests that reduce columns which are read where they lie: kernels or a function that folds take them step
+//! by step, without looking for anything else. Holds unsafe code.
+
+use core::ops::Range;
+use std::sync::Arc;
+
+use indim_loops::HeldBytes;
+use indim_loops::resize::SizedNest;
+use indim_loops::strides::AxisStrides;
+use indim_loops::walk::reducing::{DIRECT_STEPS, DirectColumns, Reducing, Unit, most_nodes};
+use indim_ops::meaning::reduction::LANES;
+
+use crate::executor::{Bases, BoundNest};
+use crate::tiles::code::TileCode;
+use crate::tiles::folding::{FoldedTile, Folding, inputs};
+use crate::tiles::memory::Run;
+use crate::tiles::reduce::accumulators::{Accumulators, Counts};
+use crate::tiles::reduce::pieces::Left;
+use crate::tiles::store_fold::piece_bytes;
+use crate::tiles::tile::WORKSPACE;
+use crate::tiles::tree::{Columns, Values, takes_in_turn};
+
+/// Columns that are reduced where they lie.
+#[derive(Debug)]
+pub(super) struct BoundColumns {
+    code: Arc<TileCode>,
+    columns: DirectColumns,
+    /// For each operand from one step to the next, in bytes.
+    along: AxisStrides,
+    tile_elements: usize,
+    /// Where a function folds what it computes; kernels do otherwise.
+    folding: Option<Folding>,
+    accumulators: Accumulators,
+    left: Left,
+}
+
+impl BoundColumns {
+    /// `None` where a function is lacking.
+    pub(super) fn new(
+        code: &Arc<TileCode>,
+        nest: &SizedNest<'_>,
+        of: &Reducing<'_>,
+        columns: DirectColumns,
+    ) -> Option<Self> {
+        let along = AxisStrides::from_slice(&of.axes.along);
+        let folding = match of.folds {
+            true => Some(Folding::of_columns(code, nest, &columns, &along)?),
+            false => None,
+        };
+        let (width, length) = (columns.unit_columns, columns.length);
+        let lanes = folding.as_ref().map_or(LANES, |folding| folding.column_accumulators(width));
+        let nodes = most_nodes(length) * width;
+        let counts = Counts { lanes: lanes * width, nodes, results: width };
+        let accumulators = Accumulators::new(&code.folds, counts, |fold| match &folding {
+            Some(folding) => folding.is_in_turn(),
+            None => takes_in_turn(fold, width, length),
+        });
+        let left = match columns.pieces() {
+            1 => Left::default(),
+            _ => Left::new(0, &code.folds, width),
+        };
+        let tiles = columns.units() * columns.pieces();
+        debug_assert!(left.end(tiles) <= piece_bytes(nest, &code.folds), "it has been counted");
+        let (code, tile_elements) = (Arc::clone(code), nest.points_per(tiles));
+        Some(BoundColumns { code, columns, along, tile_elements, folding, accumulators, left })
+    }
+
+    /// Where the columns of a unit begin, as an operand has them.
+    fn first(&self, bases: &Bases<'_>, unit: &Unit, operand: usize) -> *mut u8 {
+        bases.operands[operand].wrapping_offset(self.columns.offset(unit, operand))
+    }
+
+    /// The trees of all stores over the columns of a unit.
+    fn trees(&self, memory: *mut u8, unit: &Unit) -> impl AsRef<[Columns<'_>]> {
+        self.accumulators.all_columns(memory, &self.code.folds, unit.columns)
+    }
+
+    /// Reduces a piece of a unit: writes what comes of it, or leaves it where there are others.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`]; the memory has room for the accumulators.
+    unsafe fn reduce(&self, bases: &Bases<'_>, tile: usize, memory: *mut u8) {
+        let (pieces, piece_steps) = (self.columns.pieces(), self.columns.piece_steps);
+        let (unit, piece) = (self.columns.unit(tile / pieces), tile % pieces);
+        let first = piece * piece_steps;
+        let count = piece_steps.min(self.columns.length - first);
+        let trees = self.trees(memory, &unit);
+        let trees = trees.as_ref();
+        let at = |operand: usize| {
+            let along = first as isize * self.along[operand];
+            self.first(bases, &unit, operand).wrapping_offset(along)
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            match &self.folding {
+                Some(folding) => self.fold(folding, trees, at, count),
+                None => self.take(trees, at, count),
+            }
+            for (store, columns) in trees.iter().enumerate() {
+                match pieces {
+                    1 => self.write(bases, &unit, store, columns),
+                    _ => self.left.leave(bases.shared, store, tile, columns),
+                }
+            }
+        }
+    }
+
+    /// Makes the first nodes of values that are read where they lie, `at` their places.
+    ///
+    /// # Safety
+    /// As [`BoundColumns::reduce`].
+    unsafe fn take(&self, trees: &[Columns<'_>], at: impl Fn(usize) -> *mut u8, count: usize) {
+        let stores = &self.code.nest.stores;
+        // What several stores take is still in a near cache.
+        for start in (0..count).step_by(DIRECT_STEPS) {
+            let steps = start..count.min(start + DIRECT_STEPS);
+            for (columns, store) in trees.iter().zip(stores) {
+                let operand = stores.len() + self.code.slot(store.source);
+                let step_stride = self.along[operand];
+                let first = at(operand).wrapping_offset(start as isize * step_stride);
+                // SAFETY: the caller's promise.
+                unsafe { columns.take(Values { first, step_stride }, steps.clone()) }
+            }
+        }
+        // SAFETY: all steps have been taken.
+        trees.iter().for_each(|columns| unsafe { columns.finish(count) });
+    }
+
+    /// Makes the first nodes by the function that folds what it computes.
+    ///
+    /// # Safety
+    /// As [`BoundColumns::reduce`].
+    unsafe fn fold(
+        &self,
+        folding: &Folding,
+        columns: &[Columns<'_>],
+        at: impl Fn(usize) -> *mut u8,
+        count: usize,
+    ) {
+        let Some(functions) = &self.code.folding else { return };
+        let inputs = inputs(&self.code, functions, at);
+        let tile = FoldedTile { folding, columns, inputs: &inputs, first: 0 };
+        // SAFETY: the caller's promise.
+        unsafe {
+            tile.take(count);
+            tile.finish(count);
+        }
+    }
+
+    /// Writes the results of a unit, which stand where the first nodes stand.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`].
+    unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
+        let results = Run { count: unit.columns, stride: self.columns.across(store) };
+        // SAFETY: the caller's promise.
+        unsafe { columns.write(self.first(bases, unit, store), results) }
+    }
+}
+
+impl BoundNest for BoundColumns {
+    fn tiles(&self) -> usize {
+        self.columns.units() * self.columns.pieces()
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.tile_elements
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        WORKSPACE.with_borrow_mut(|workspace| {
+            let memory = workspace.accumulators(self.accumulators.bytes);
+            for tile in tiles {
+                // SAFETY: the caller's promise, for one of the tiles; there is room for what was counted.
+                unsafe { self.reduce(bases, tile, memory) }
+            }
+        });
+    }
+
+    unsafe fn finish(&self, bases: &Bases<'_>) {
+        let pieces = self.columns.pieces();
+        if pieces == 1 {
+            return;
+        }
+        WORKSPACE.with_borrow_mut(|workspace| {
+            let memory = workspace.accumulators(self.accumulators.bytes);
+            for index in 0..self.columns.units() {
+                let unit = self.columns.unit(index);
+                let own = index * pieces..(index + 1) * pieces;
+                for (store, columns) in self.trees(memory, &unit).as_ref().iter().enumerate() {
+                    // SAFETY: the caller's promise: all pieces have left what comes of them.
+                    unsafe {
+                        self.left.combine(bases.shared, store, own.clone(), columns);
+                        self.write(bases, &unit, store, columns);
+                    }
+                }
+            }
+        });
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<BoundColumns>(1);
+        self.columns.count_bytes(held);
+        held.small(&self.along);
+        self.folding.iter().for_each(|folding| folding.count_bytes(held));
+        self.accumulators.count_bytes(held);
+        self.left.count_bytes(held);
+    }
+}

@@ -1,0 +1,156 @@
+//! Reductions of what is read where it lies: where everything is says itself, without a walk.
+
+use smallvec::SmallVec;
+
+use super::{ReducedAxes, Reducing, last, piece_steps};
+use crate::held_bytes::HeldBytes;
+use crate::strides::coalesce::CoalescedAxes;
+use crate::strides::{AxisStrides, zero_strides};
+
+/// Rows along the reduced axis that follow one another at the same distance.
+#[derive(Debug)]
+pub struct DirectRows {
+    /// How many there are.
+    pub rows: usize,
+    /// The elements of each.
+    pub length: usize,
+    /// The rows of a tile; the last one may have fewer.
+    pub tile_rows: usize,
+    /// For each operand from one row to the next, in bytes.
+    pub across: AxisStrides,
+}
+
+/// Columns along the reduced axis, which are neighbours, or rows each of which is a column.
+///
+/// A unit is a number of columns; where units are few and long they are cut into pieces.
+#[derive(Debug)]
+pub struct DirectColumns {
+    /// All columns of a point of the outer axes.
+    columns: usize,
+    /// For each operand from one column to the next, in bytes.
+    across: AxisStrides,
+    /// For each operand how far the first column lies from where it begins, in bytes.
+    offsets: AxisStrides,
+    /// The kept axes, if columns are not all of them: outside the innermost are the outer axes.
+    kept: Option<Box<CoalescedAxes>>,
+    /// The columns of a unit; the last one of all columns may have fewer.
+    pub unit_columns: usize,
+    /// The elements of a column.
+    pub length: usize,
+    /// The elements of it that are a piece; the last one may have fewer.
+    pub piece_steps: usize,
+}
+
+/// One of the units.
+#[derive(Debug)]
+pub struct Unit {
+    /// The index along each outer axis.
+    outer: SmallVec<[usize; 4]>,
+    first: usize,
+    /// Its columns.
+    pub columns: usize,
+}
+
+impl Reducing<'_> {
+    /// The rows of tiles of several, if they are read where they lie; `None` where a function would fold them
+    /// that are too short for it.
+    pub(super) fn direct_rows(&self) -> Option<DirectRows> {
+        let ReducedAxes { kept, length, .. } = self.axes;
+        let is_direct = self.are_direct(|operand| self.along(operand));
+        let is_turned = kept.offsets.iter().any(|&offset| offset != 0);
+        if !is_direct || self.folds && !self.folds_rows() || kept.sizes.len() > 1 || is_turned {
+            return None;
+        }
+        let rows = kept.sizes.first().copied().unwrap_or(1);
+        let across = innermost_strides(kept);
+        let tile_rows = self.rows_of_a_tile(self.folds).min(rows);
+        Some(DirectRows { rows, length: *length, tile_rows, across })
+    }
+}
+
+impl DirectColumns {
+    /// Those of a nest, so many of them a unit.
+    pub fn new(axes: &ReducedAxes, unit_columns: usize) -> Self {
+        let ReducedAxes { kept, length, .. } = axes;
+        let mut columns = DirectColumns {
+            columns: kept.sizes.last().copied().unwrap_or(1),
+            across: innermost_strides(kept),
+            offsets: AxisStrides::from_slice(&kept.offsets),
+            kept: (kept.sizes.len() > 1).then(|| Box::new(kept.clone())),
+            unit_columns,
+            length: *length,
+            piece_steps: *length,
+        };
+        columns.piece_steps = piece_steps(*length, columns.units(), unit_columns);
+        columns
+    }
+
+    fn outer_sizes(&self) -> &[usize] {
+        let sizes = self.kept.as_deref().and_then(|kept| kept.sizes.split_last());
+        sizes.map_or(&[], |(_, outer)| outer)
+    }
+
+    /// The number of units.
+    pub fn units(&self) -> usize {
+        let outer: usize = self.outer_sizes().iter().product();
+        outer * self.columns.div_ceil(self.unit_columns)
+    }
+
+    /// The pieces of a unit; where there are several, what comes of them is still to be combined.
+    pub fn pieces(&self) -> usize {
+        self.length.div_ceil(self.piece_steps)
+    }
+
+    /// The unit of this index.
+    pub fn unit(&self, index: usize) -> Unit {
+        let (columns, outer_sizes) = (self.columns, self.outer_sizes());
+        let along = columns.div_ceil(self.unit_columns);
+        let first = index % along * self.unit_columns;
+        let mut outer = SmallVec::from_elem(0, outer_sizes.len());
+        let mut rest = index / along;
+        for (index, &size) in outer.iter_mut().zip(outer_sizes).rev() {
+            *index = rest % size;
+            rest /= size;
+        }
+        Unit { outer, first, columns: self.unit_columns.min(columns - first) }
+    }
+
+    /// How far a unit begins from an operand's first element, in bytes.
+    pub fn offset(&self, unit: &Unit, operand: usize) -> isize {
+        let strides = self.kept.iter().flat_map(|kept| &kept.strides[operand]);
+        let along = unit.outer.iter().zip(strides);
+        let outer: isize = along.map(|(&index, &stride)| index as isize * stride).sum();
+        self.offsets[operand] + outer + unit.first as isize * self.across[operand]
+    }
+
+    /// From one column of an operand to the next, in bytes.
+    pub fn across(&self, operand: usize) -> isize {
+        self.across[operand]
+    }
+
+    /// Whether all units have as many columns.
+    pub fn is_even(&self) -> bool {
+        self.columns.is_multiple_of(self.unit_columns)
+    }
+
+    /// Counts the memory that they hold.
+    pub fn count_bytes(&self, held: &mut HeldBytes) {
+        held.small(&self.across);
+        held.small(&self.offsets);
+        if let Some(CoalescedAxes { sizes, strides, offsets }) = self.kept.as_deref() {
+            held.own::<CoalescedAxes>(1);
+            held.small(sizes);
+            held.small(strides);
+            strides.iter().chain([offsets]).for_each(|strides| held.small(strides));
+        }
+    }
+}
+
+/// For each operand the stride along the innermost axis; 0 without axes.
+fn innermost_strides(axes: &CoalescedAxes) -> AxisStrides {
+    let mut strides = zero_strides(axes.strides.len());
+    for (operand, stride) in strides.iter_mut().enumerate() {
+        *stride = last(axes, operand);
+    }
+    strides
+}

@@ -1,0 +1,196 @@
+//! Nests that walk all of their arrays, if these are dense: how their axes coalesce depends on which arrays have
+//! which axes, and not on sizes, so that it is found out once.
+//!
+//! An operand's stride along an axis is the bytes of an element times the sizes of the axes inside it. Axes
+//! merge where the ones inside the outer axis are the inner one, and those inside that, for every operand.
+
+use core::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+use crate::held_bytes::HeldBytes;
+use crate::loop_nest::{Access, LoopNest};
+use crate::strides::coalesce::CoalescedAxes;
+use crate::strides::{AxisStrides, zero_strides};
+
+/// Some axes of a nest, a bit for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct AxisSet(u32);
+
+impl AxisSet {
+    fn with(self, axis: usize) -> AxisSet {
+        AxisSet(self.0 | 1 << axis)
+    }
+
+    fn contains(self, axis: usize) -> bool {
+        self.0 >> axis & 1 == 1
+    }
+
+    fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+}
+
+/// So many bytes, or points, for each point over some axes.
+#[derive(Debug, Clone, Copy)]
+struct Product {
+    count: usize,
+    axes: AxisSet,
+}
+
+impl Product {
+    /// How many they are where axes have these sizes; saturates.
+    fn of(self, sizes: &[usize]) -> usize {
+        let (mut product, mut rest) = (self.count, self.axes.0);
+        while rest != 0 {
+            product = product.saturating_mul(sizes[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        product
+    }
+
+    /// As [`Product::of`], of a stride.
+    fn stride(self, sizes: &[usize]) -> isize {
+        // Only a shape that no array in memory can have saturates.
+        isize::try_from(self.of(sizes)).unwrap_or(isize::MAX)
+    }
+}
+
+/// How a dense array is walked, all of it.
+#[derive(Debug)]
+struct WholeOperand {
+    /// The bytes of an element.
+    size: usize,
+    /// The axes of the nest that it has.
+    axes: AxisSet,
+    /// For each axis of the nest those that lie inside it; none where the array stays put.
+    inside: SmallVec<[Option<AxisSet>; 4]>,
+}
+
+impl WholeOperand {
+    /// `None` where an axis is not walked from one end to the other.
+    fn new(access: &Access, sizes: &[usize]) -> Option<WholeOperand> {
+        let mut inside = SmallVec::from_elem(None, sizes.len());
+        let mut axes = AxisSet::default();
+        let walked = access.axes.iter().zip(access.array_type.shape.iter());
+        for (index, &size) in walked.rev().filter(|(_, size)| **size != 1) {
+            let walked = index.walked.filter(|walked| walked.step == 1 && index.start == 0)?;
+            if sizes.get(walked.axis) != Some(&size) || axes.contains(walked.axis) {
+                return None;
+            }
+            inside[walked.axis] = Some(axes);
+            axes = axes.with(walked.axis);
+        }
+        Some(WholeOperand { size: access.array_type.dtype.size(), axes, inside })
+    }
+
+    /// The stride in bytes along an axis of the nest.
+    fn stride(&self, axis: usize) -> Product {
+        match self.inside[axis] {
+            Some(axes) => Product { count: self.size, axes },
+            None => Product { count: 0, axes: AxisSet::default() },
+        }
+    }
+}
+
+/// The axes of such a nest.
+#[derive(Debug)]
+pub struct WholeNest {
+    /// The points of axes that have become one, outermost first, without the reduced one.
+    merged: Vec<Product>,
+    /// For each operand the stride along each of them, in bytes.
+    strides: Vec<Vec<Product>>,
+    /// For each operand the stride along the reduced axis, if there is one.
+    along: Vec<Product>,
+    /// The bytes of each operand.
+    bytes: Vec<Product>,
+}
+
+impl WholeNest {
+    /// The nest over sizes that are equal only where they always are; `None` where an array is not walked whole,
+    /// or not even the one is that says in which order to walk.
+    pub fn new(nest: &LoopNest) -> Option<WholeNest> {
+        let sizes = nest.shape.sizes();
+        if sizes.len() > u32::BITS as usize || sizes.contains(&0) {
+            return None;
+        }
+        let operands = nest.operands().map(|access| WholeOperand::new(access, sizes));
+        let operands = operands.collect::<Option<Vec<WholeOperand>>>()?;
+        let mut axes: Vec<usize> = (0..sizes.len()).filter(|&axis| sizes[axis] != 1).collect();
+        let has_all =
+            |operand: &&WholeOperand| axes.iter().all(|&axis| operand.axes.contains(axis));
+        let main = match nest.reduced {
+            None => operands.first().filter(has_all),
+            // The largest, and of several the first.
+            Some(_) => {
+                let accesses = operands[nest.stores.len()..].iter().rev();
+                accesses.filter(has_all).max_by_key(|operand| operand.size)
+            }
+        }?;
+        axes.retain(|&axis| nest.reduced != Some(axis));
+        axes.sort_by_key(|&axis| Reverse(main.inside[axis].map(AxisSet::len)));
+        let mut merged: Vec<(AxisSet, usize)> = Vec::new();
+        for axis in axes {
+            let continues = |outer: usize| {
+                operands.iter().all(|operand| {
+                    operand.inside[outer] == operand.inside[axis].map(|inside| inside.with(axis))
+                })
+            };
+            match merged.last_mut() {
+                Some(last) if continues(last.1) => *last = (last.0.with(axis), axis),
+                _ => merged.push((AxisSet::default().with(axis), axis)),
+            }
+        }
+        let points = |&(axes, _): &(AxisSet, usize)| Product { count: 1, axes };
+        let strides = |operand: &WholeOperand| {
+            merged.iter().map(|&(_, innermost)| operand.stride(innermost)).collect()
+        };
+        let along = |axis| operands.iter().map(|operand| operand.stride(axis)).collect();
+        let bytes = |operand: &WholeOperand| Product { count: operand.size, axes: operand.axes };
+        Some(WholeNest {
+            merged: merged.iter().map(points).collect(),
+            strides: operands.iter().map(strides).collect(),
+            along: nest.reduced.map_or(Vec::new(), along),
+            bytes: operands.iter().map(bytes).collect(),
+        })
+    }
+
+    /// The axes over these sizes: all of them, or those that are kept.
+    pub(crate) fn coalesced(&self, sizes: &[usize]) -> CoalescedAxes {
+        let mut axes = CoalescedAxes {
+            sizes: SmallVec::new(),
+            strides: SmallVec::new(),
+            offsets: zero_strides(self.strides.len()),
+        };
+        // Few, so that a push for each is faster than `collect`.
+        self.merged.iter().for_each(|points| axes.sizes.push(points.of(sizes)));
+        self.strides.iter().for_each(|strides| axes.strides.push(evaluated(strides, sizes)));
+        axes
+    }
+
+    /// The stride of each operand along the reduced axis, over these sizes.
+    pub(crate) fn along(&self, sizes: &[usize]) -> AxisStrides {
+        evaluated(&self.along, sizes)
+    }
+
+    /// The bytes of all arrays over these sizes.
+    pub(crate) fn bytes(&self, sizes: &[usize]) -> usize {
+        self.bytes.iter().fold(0, |bytes, of| bytes.saturating_add(of.of(sizes)))
+    }
+
+    /// Counts the memory that it holds.
+    pub fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<Vec<Product>>(self.strides.capacity());
+        let lists = self.strides.iter().chain([&self.merged, &self.along, &self.bytes]);
+        lists.for_each(|list| held.own::<Product>(list.capacity()));
+    }
+}
+
+/// Strides over these sizes.
+fn evaluated(strides: &[Product], sizes: &[usize]) -> AxisStrides {
+    let mut evaluated = zero_strides(strides.len());
+    for (evaluated, stride) in evaluated.iter_mut().zip(strides) {
+        *evaluated = stride.stride(sizes);
+    }
+    evaluated
+}

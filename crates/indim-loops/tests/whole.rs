@@ -1,0 +1,110 @@
+//! What is known of nests over dense arrays before their sizes are known is what comes of sizes and strides.
+
+use std::sync::Arc;
+
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{AxisSlice, SymbolicGraph};
+use indim_loops::loop_nest::{LoopNest, LoopNests};
+use indim_loops::lower;
+use indim_loops::resize::{NestStrides, SizedNest, Sizes};
+use indim_loops::whole::WholeNest;
+use indim_ops::{DType, ReduceOp};
+
+/// No two products of these are equal.
+const SHAPE: [usize; 3] = [3, 5, 7];
+
+/// All lists of different axes, in any order.
+fn lists_of_axes() -> Vec<Vec<usize>> {
+    let mut lists = vec![vec![]];
+    let mut first = 0;
+    while first < lists.len() {
+        let longer = (0..3).filter(|axis| !lists[first].contains(axis));
+        let longer: Vec<Vec<usize>> =
+            longer.map(|axis| [&lists[first][..], &[axis]].concat()).collect();
+        lists.extend(longer);
+        first += 1;
+    }
+    lists
+}
+
+/// An input with these axes, over the whole shape.
+fn over(b: &GraphBuilder, name: &str, dtype: DType, axes: &[usize]) -> Value {
+    let sizes: Vec<usize> = axes.iter().map(|&axis| SHAPE[axis]).collect();
+    let x = b.parameter(name, dtype, sizes).unwrap();
+    let mut order: Vec<usize> = (0..axes.len()).collect();
+    order.sort_by_key(|&place| axes[place]);
+    let order: Vec<i64> = order.iter().map(|&place| place as i64).collect();
+    let mut dims: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+    dims.sort_unstable();
+    b.broadcast_in_dim(b.transpose(x, &order).unwrap(), &dims, SHAPE).unwrap()
+}
+
+/// Compares what is known with what is found out; says whether anything is known.
+fn check(nest: &Arc<LoopNest>, sizes: Sizes<'_>) -> bool {
+    let Some(whole) = WholeNest::new(nest) else { return false };
+    let known = SizedNest::new(nest, sizes).walking(Some(&whole));
+    let found = SizedNest::new(nest, sizes);
+    assert_eq!(known.bytes_moved(), found.bytes_moved(), "{nest}");
+    match nest.reduced {
+        None => {
+            let [known, found] = [&known, &found].map(|nest| nest.coalesced(NestStrides::Dense));
+            assert_eq!(known, found, "{nest}");
+        }
+        Some(reduced) => {
+            let [known, found] = [&known, &found]
+                .map(|nest| nest.reduced_axes(reduced, NestStrides::Dense).unwrap());
+            assert_eq!((known.kept, known.along), (found.kept, found.along), "{nest}");
+            assert_eq!(known.length, found.length);
+        }
+    }
+    true
+}
+
+fn nests(reduced: Option<i64>, x: &[usize], y: &[usize]) -> LoopNests {
+    let b = GraphBuilder::new();
+    let (x, y) = (over(&b, "x", DType::F64, x), over(&b, "y", DType::F64, y));
+    let sum = x * y;
+    let result = match reduced {
+        None => sum,
+        Some(axis) => b.reduce(ReduceOp::Add, &sum, axis).unwrap(),
+    };
+    lower(&b.finish(&[result]).unwrap())
+}
+
+#[test]
+fn axes_of_dense_arrays_coalesce_as_their_strides_say() {
+    let lists = lists_of_axes();
+    let mut known = 0;
+    for reduced in [None, Some(0), Some(1), Some(2)] {
+        for (x, y) in lists.iter().flat_map(|x| lists.iter().map(move |y| (x, y))) {
+            let nests = nests(reduced, x, y);
+            known += nests.nests.iter().filter(|nest| check(nest, Sizes::default())).count();
+        }
+    }
+    // 16 lists; reductions need an operand of all axes.
+    assert!(known >= 256 + 3 * 100, "{known}");
+}
+
+#[test]
+fn parts_of_arrays_are_not_walked_whole() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, SHAPE).unwrap();
+    let part =
+        b.slice(&x, &[AxisSlice::new(1, 2, 1), AxisSlice::whole(5), AxisSlice::whole(7)]).unwrap();
+    let program = lower(&b.finish(&[-part]).unwrap());
+    assert!(WholeNest::new(&program.nests[0]).is_none());
+}
+
+#[test]
+fn what_is_known_holds_for_other_sizes() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [100, 200]).unwrap();
+    let v = b.parameter("v", DType::F64, [200]).unwrap();
+    let graph = b.finish(&[b.add(x, v, &[1]).unwrap()]).unwrap();
+    let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+    let distinct = symbolic.distinct_sizes();
+    let program = lower(&symbolic.resized_for_any(&distinct));
+    for in_place in [[11, 13], [13, 11], [2, 1 << 40]] {
+        assert!(check(&program.nests[0], Sizes { distinct: &distinct, in_place: &in_place }));
+    }
+}
