@@ -13,6 +13,7 @@ use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_elemen
 use indim_shape::Shape;
 
 use crate::pages::{self, Pages};
+use crate::stored_as::StoredAs;
 use crate::view::{ArrayError, ArrayView, ArrayViewMut};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
@@ -200,21 +201,21 @@ impl Buffer {
     }
 
     /// The elements in row-major order, if they lie so and are of type `T`.
-    pub fn elements<T: Element>(&self) -> Option<&[T]> {
+    pub fn elements<T: StoredAs>(&self) -> Option<&[T]> {
         self.elements_in_memory().filter(|_| self.is_row_major())
     }
 
     /// The elements as they lie in memory, if they are of type `T`.
-    pub fn elements_in_memory<T: Element>(&self) -> Option<&[T]> {
+    pub fn elements_in_memory<T: StoredAs>(&self) -> Option<&[T]> {
         let count = self.bytes / core::mem::size_of::<T>();
-        // SAFETY: T is the buffer's element type, the memory is aligned for it and initialised; a
-        // kernel writes only 0 and 1 as bool.
-        (T::DTYPE == self.array_type.dtype)
+        // SAFETY: T is stored as the buffer's element type is, the memory is aligned for it and initialised;
+        // a kernel writes only 0 and 1 as bool.
+        (T::Element::DTYPE == self.array_type.dtype)
             .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
     }
 
     /// A copy of the elements in row-major order, if they are of type `T`.
-    fn row_major_elements<T: Element>(&self) -> Option<Vec<T>> {
+    fn row_major_elements<T: StoredAs>(&self) -> Option<Vec<T>> {
         if let Some(elements) = self.elements::<T>() {
             return Some(elements.to_vec());
         }
@@ -242,7 +243,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The buffer.
-    pub fn into_vec<T: Element>(self) -> Result<Vec<T>, Buffer> {
+    pub fn into_vec<T: StoredAs>(self) -> Result<Vec<T>, Buffer> {
         self.row_major_elements().ok_or(self)
     }
 

@@ -7,7 +7,7 @@ use indim_shape::Shape;
 use ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, DataMut, Dimension, IxDyn, ShapeBuilder};
 
 use crate::buffer::Buffer;
-use crate::stored_as::{StoredAs, from_elements};
+use crate::stored_as::StoredAs;
 use crate::view::{ArrayView, ArrayViewMut};
 
 /// Element type, shape, and strides in bytes.
@@ -94,7 +94,7 @@ impl Buffer {
     /// }
     /// ```
     pub fn ndarray<T: StoredAs>(&self) -> Option<ArrayViewD<'_, T>> {
-        let elements = from_elements::<T>(self.elements_in_memory::<T::Element>()?);
+        let elements = self.elements_in_memory::<T>()?;
         let size = size_of::<T>() as isize;
         let strides: Vec<usize> =
             self.strides().iter().map(|stride| (stride / size).unsigned_abs()).collect();

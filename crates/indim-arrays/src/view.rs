@@ -17,6 +17,8 @@ use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, Shape, ShapeError};
 
+use crate::stored_as::{StoredAs, as_elements, as_elements_mut};
+
 /// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
 ///
 /// ```
@@ -161,8 +163,8 @@ fn check_within(
 }
 
 /// The type of a slice of so many elements seen as an array of this shape.
-fn type_of_slice<T: Element>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
-    let array_type = ArrayType::new(T::DTYPE, shape);
+fn type_of_slice<T: StoredAs>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
+    let array_type = ArrayType::new(T::Element::DTYPE, shape);
     array_type.shape.byte_count(size_of::<T>()).map_err(ArrayError::TooLarge)?;
     match array_type.shape.element_count() == Ok(given) {
         true => Ok(array_type),
@@ -295,13 +297,13 @@ impl<'a> ArrayView<'a> {
     /// # Errors
     /// `element-count` when there are not as many elements as the shape has;
     /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
-    pub fn from_slice<T: Element>(
+    pub fn from_slice<T: StoredAs>(
         shape: impl Into<Shape>,
         elements: &'a [T],
     ) -> Result<Self, ArrayError> {
         let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
         let strides = row_major_strides(&array_type);
-        Self::from_bytes(array_type, strides, bytes_of(elements), 0)
+        Self::from_bytes(array_type, strides, bytes_of(as_elements(elements)), 0)
     }
 
     /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
@@ -370,14 +372,14 @@ impl<'a> ArrayViewMut<'a> {
     ///
     /// # Errors
     /// As [`ArrayView::from_slice`].
-    pub fn from_slice<T: Element>(
+    pub fn from_slice<T: StoredAs>(
         shape: impl Into<Shape>,
         elements: &'a mut [T],
     ) -> Result<Self, ArrayError> {
         let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
         let strides = row_major_strides(&array_type);
-        let first = NonNull::from(elements).cast::<u8>();
-        // SAFETY: the elements are T's own, of the view's type, and borrowed mutably for 'a.
+        let first = NonNull::from(as_elements_mut(elements)).cast::<u8>();
+        // SAFETY: the elements are of the view's type, and borrowed mutably for 'a.
         Ok(unsafe { Self::from_raw(array_type, strides, first) })
     }
 
@@ -433,7 +435,7 @@ impl<'a> From<&'a Array> for ArrayView<'a> {
 }
 
 /// An array of rank 1.
-impl<'a, T: Element> From<&'a [T]> for ArrayView<'a> {
+impl<'a, T: StoredAs> From<&'a [T]> for ArrayView<'a> {
     fn from(elements: &'a [T]) -> Self {
         Self::from_slice([elements.len()], elements)
             .expect("invariant: the bytes of a slice fit the address space")
@@ -441,14 +443,14 @@ impl<'a, T: Element> From<&'a [T]> for ArrayView<'a> {
 }
 
 /// An array of rank 1.
-impl<'a, T: Element> From<&'a Vec<T>> for ArrayView<'a> {
+impl<'a, T: StoredAs> From<&'a Vec<T>> for ArrayView<'a> {
     fn from(elements: &'a Vec<T>) -> Self {
         elements.as_slice().into()
     }
 }
 
 /// An array of rank 1.
-impl<'a, T: Element, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
+impl<'a, T: StoredAs, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
     fn from(elements: &'a [T; N]) -> Self {
         elements.as_slice().into()
     }

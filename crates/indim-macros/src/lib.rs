@@ -37,7 +37,11 @@ struct Input {
 
 impl Parse for Call {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let text = input.parse()?;
+        let text = input.parse().map_err(|error| {
+            let message = "the expression is expected as text in quotes, which is read when it is compiled; \
+                `indim::evaluate` takes one that is made at run time";
+            Error::new(error.span(), message)
+        })?;
         if !input.is_empty() {
             input.parse::<Token![,]>()?;
         }
@@ -135,6 +139,17 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_is_made_at_run_time_is_refused_with_what_takes_it() {
+        for call in ["text, x", "x", ""] {
+            let refusal = refusal(call).unwrap();
+            assert!(
+                refusal.contains("`indim::evaluate` takes one that is made at run time"),
+                "{refusal}"
+            );
+        }
+    }
+
+    #[test]
     fn variables_and_named_values_are_taken() {
         for inputs in ["x", "x,", "x = y.x", "x = &y[0]", "x = x == x", "r#x", "x = f(1, 2)"] {
             assert_eq!(refusal(&format!("\"x * 2\", {inputs}")), None, "{inputs}");
@@ -156,7 +171,7 @@ mod tests {
             ("\"x * 2\", x, y", "the expression does not mention the input `y`"),
             ("\"x * 2\", x, x = 3", "two inputs are called `x`"),
             ("\"x *\", x", "error["),
-            ("x, \"x * 2\"", "expected string literal"),
+            ("x, \"x * 2\"", "the expression is expected as text in quotes"),
         ] {
             let refusal = refusal(call).unwrap();
             assert!(refusal.contains(expected), "{call}: {refusal}");

@@ -364,3 +364,11 @@ def test_what_is_refused():
         indim.add(x.map_blocks(np.ma.masked_less, 3, meta=np.ma.array([], dtype="f8")), 1)
     with pytest.raises(TypeError, match="its array says"):
         indim.add(x.map_blocks(np.float32, dtype="f8"), 1).compute(scheduler="sync")
+
+
+def test_what_stands_for_an_array_is_explained_by_its_type_or_says_what_makes_an_array():
+    f = indim.jit(lambda x: x + 1)
+    assert "f64[10]" in f.explain(da.ones(10, chunks=3))
+    assert f.export("stablehlo", da.ones(10, chunks=3)).composed == f.export("stablehlo", "f64[10]").composed
+    with pytest.raises(TypeError, match=r"`dask\.array\.from_delayed\(x, shape, dtype\)` says them"):
+        f(dask.delayed(np.ones)(3))

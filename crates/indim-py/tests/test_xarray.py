@@ -267,3 +267,32 @@ def test_arrays_without_labels_before_labelled_ones_are_what_xarray_makes_of_num
                 with xr.set_options(keep_attrs=keep_attrs):
                     expected = function(k, labelled)
                     xr.testing.assert_identical(compiled(k, labelled), expected)
+
+
+def test_coordinates_that_are_indexes_are_arguments_too():
+    x = labelled(("time", "lat"), 3)
+    x.lat.attrs["units"] = "degrees"
+    for function, arguments in [
+        (lambda lat: np.cos(np.deg2rad(lat)), [x.lat]),
+        (lambda lat: lat, [x.lat]),
+        (lambda lat: lat * 2, [x.lat.variable]),
+        (lambda x, lat: (x * lat).sum("lat") / lat.sum(), [x, x.lat]),
+        (lambda x: x * np.cos(x.lat), [x]),
+    ]:
+        expected = function(*arguments)
+        if isinstance(expected, xr.IndexVariable):
+            expected = expected.to_base_variable()
+        xr.testing.assert_allclose(indim.jit(function)(*arguments), expected, rtol=1e-12)
+    xr.testing.assert_allclose(indim.evaluate("x * cos(lat)", x=x, lat=x.lat), x * np.cos(x.lat), rtol=1e-12)
+
+
+def test_what_is_no_array_of_xarray_says_what_maps_over_it():
+    f = indim.jit(lambda x: x + 1)
+    for value in (xr.DataTree(xr.Dataset({"a": ("x", [1.0])})), t.groupby("lat")):
+        with pytest.raises(TypeError, match=r"functions take DataArrays, Datasets and Variables.*x\.map"):
+            f(value)
+    for explained in (lambda: f.explain(t), lambda: f.export("onnx", t), lambda: indim.explain("x + 1", x=t)):
+        with pytest.raises(TypeError, match="is a DataArray of xarray, whose dimensions meet by name"):
+            explained()
+    with pytest.raises(TypeError, match="are those of arrays without labels"):
+        indim.grad(lambda x: (x * x).sum())(t)

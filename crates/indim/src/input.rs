@@ -1,10 +1,7 @@
 //! What the names of an expression stand for: arrays and numbers, of whoever makes them.
 
-#[cfg(feature = "ndarray")]
-use indim_cpu::StoredAs;
-use indim_cpu::{ArrayView, Buffer};
+use indim_cpu::{ArrayView, Buffer, StoredAs};
 use indim_graph::{Array, Literal};
-use indim_ops::Element;
 
 /// What a name of an expression stands for, given to [`evaluate`](crate::evaluate).
 ///
@@ -99,9 +96,9 @@ macro_rules! arrays {
 arrays! {
     [] Array;
     [] Buffer;
-    [T: Element] [T];
-    [T: Element] Vec<T>;
-    [T: Element, const N: usize] [T; N];
+    [T: StoredAs] [T];
+    [T: StoredAs] Vec<T>;
+    [T: StoredAs, const N: usize] [T; N];
 }
 
 macro_rules! numbers {

@@ -5,6 +5,7 @@ use indim::{
     compile, eval, evaluate, from_elements,
 };
 use ndarray::{ArrayD, Axis, IxDyn, Slice, arr2};
+use num_complex::Complex;
 
 /// Each example checks its results itself.
 macro_rules! examples {
@@ -127,4 +128,24 @@ fn half_floats_come_and_go_as_they_are() {
     assert_eq!(theirs, [half::f16::from_f32(1.0), half::f16::from_f32(3.0)]);
     let elements = as_elements(&theirs);
     assert_eq!(from_elements::<half::f16>(elements), theirs);
+}
+
+#[test]
+fn slices_and_vectors_of_other_crates_are_inputs_and_outputs() {
+    let weights = vec![half::bf16::from_f32(0.5); 3];
+    let doubled = evaluate("w * 2", [("w", &weights)]).unwrap();
+    assert_eq!(doubled.elements::<half::bf16>(), Some(&[half::bf16::ONE; 3][..]));
+    assert_eq!(doubled.elements::<half::f16>(), None);
+    assert_eq!(doubled.into_vec::<half::bf16>().unwrap(), [half::bf16::ONE; 3]);
+    let signal = [Complex::new(3.0f32, 4.0); 2];
+    let length = indim::eval!("abs(signal)", signal).unwrap();
+    assert_eq!(length.elements::<f32>(), Some(&[5.0, 5.0][..]));
+    let mut turned = [Complex::new(0.0f32, 0.0); 2];
+    let options = indim::CompileOptions::default();
+    let b = indim::GraphBuilder::new();
+    let x = b.parameter("x", indim::DType::C64, [2]).unwrap();
+    let turn = indim::compile(&b.finish(&[x.conj()]).unwrap(), &options).unwrap();
+    let into = indim::ArrayViewMut::from_slice([2], &mut turned).unwrap();
+    turn.run_into(&[ArrayView::from(&signal)], &mut [into]).unwrap();
+    assert_eq!(turned, [Complex::new(3.0, -4.0); 2]);
 }

@@ -108,7 +108,7 @@ def placeholder(value):
     if isinstance(value, dict):
         return {name: placeholder(item) for name, item in value.items()}
     if not isinstance(value, str):
-        return value
+        return stand_in(value, "an argument")
     match = _TYPE.fullmatch(value)
     if match is None:
         if is_type_with_names(value):
@@ -120,6 +120,25 @@ def placeholder(value):
         raise ValueError(f"{value!r} has no element type of indim; write one of {', '.join(NUMPY_NAMES)}")
     sizes = [int(size) for size in match["sizes"].split(",") if size.strip()]
     return np.broadcast_to(np.zeros((), numpy_dtype(name)), sizes)
+
+
+def stand_in(value, called):
+    """An array of another package as one of its type, of which no more than that is looked at; anything else
+    as it is.
+
+    DataArrays are none: their axes meet by name.
+    """
+    package = _foreign.package_of(value)
+    if package == "dask" and hasattr(value, "shape"):
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    if package == "pandas":
+        return value.to_numpy()
+    if package == "xarray":
+        raise TypeError(
+            f"{called} is a {type(value).__name__} of xarray, whose dimensions meet by name: DataArrays are "
+            'explained with rule="named" by `indim.explain(expression, ...)`; `.values` meets by position'
+        )
+    return value
 
 
 def integers(values):

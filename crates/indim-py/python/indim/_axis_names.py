@@ -10,7 +10,8 @@ import numpy as np
 import xarray as xr
 
 from . import _xarray
-from ._engines import chunked_program, package_of, returned
+from ._engines import chunked_program, returned
+from ._foreign import package_of
 from ._indim import _graph_by_names
 from ._tracing import Tracer
 

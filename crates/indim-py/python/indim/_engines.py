@@ -11,6 +11,7 @@ import functools
 
 import numpy as np
 
+from ._foreign import package_of
 from ._indim import _ChunkedProgram
 from ._statics import frozen
 from ._tracing import rebuilt
@@ -70,18 +71,6 @@ def refuse_out(out):
         raise TypeError(
             "`out` is a NumPy array, and results of Dask's and xarray's arrays are new ones of theirs"
         )
-
-
-def package_of(value):
-    """Which of the packages with engines a value is of."""
-    return next(
-        (
-            name
-            for name in (str(cls.__module__).partition(".")[0] for cls in type(value).__mro__)
-            if name in ("xarray", "pandas", "dask")
-        ),
-        None,
-    )
 
 
 class _Arguments:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-
 from . import _arrays
-from ._engines import package_of
+from ._foreign import package_of
 from ._indim import _explain_expression, _explain_shapes, _explain_types
 
 
@@ -75,17 +73,7 @@ def _of_expression(text, operands, rule):
 
 def _typed(value, name, rule):
     """What an operand of another package is to an expression, of which no more than types is explained."""
-    package = package_of(value)
-    if package == "dask":
-        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
-    if package == "pandas":
-        return value.to_numpy()
-    if package != "xarray":
-        return value
-    if rule != "named" or not hasattr(value, "dtype"):
-        raise TypeError(
-            f"`{name}` is a {type(value).__name__} of xarray, whose dimensions meet by name: DataArrays are "
-            'explained with rule="named"'
-        )
+    if rule != "named" or package_of(value) != "xarray" or not hasattr(value, "dtype"):
+        return _arrays.stand_in(value, f"`{name}`")
     sizes = ", ".join(f"{dimension}: {size}" for dimension, size in value.sizes.items())
     return f"{_arrays.indim_name(value.dtype)}[{sizes}]"

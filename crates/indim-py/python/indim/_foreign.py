@@ -39,6 +39,18 @@ def without_default_labels(value):
     return value.to_numpy()
 
 
+def package_of(value):
+    """Which of the packages with engines a value is of."""
+    return next(
+        (
+            name
+            for name in (str(cls.__module__).partition(".")[0] for cls in type(value).__mro__)
+            if name in ("xarray", "pandas", "dask")
+        ),
+        None,
+    )
+
+
 def is_labelled(operands):
     """Whether an array of xarray is among these."""
     xarray = sys.modules.get("xarray")
@@ -67,7 +79,12 @@ def _is_for_engine(value):
 
 
 def _dask(value, name):
-    if hasattr(value, "map_partitions"):
+    if type(value).__name__ == "Delayed":
+        return (
+            f"whose shape and element type are not known: `dask.array.from_delayed({name}, shape, dtype)` says "
+            f"them; or compute it yourself, `{name}.compute()`"
+        )
+    if hasattr(type(value), "map_partitions"):
         return (
             "which would be loaded whole: map a compiled function over its parts, "
             f"`{name}.map_partitions(f)`, or load it yourself, `{name}.compute().to_numpy()`"
@@ -86,7 +103,12 @@ def _stored(_, name):
     )
 
 
-def _xarray(_, name):
+def _xarray(value, name):
+    if not _is_for_engine(value):
+        return (
+            "and functions take DataArrays, Datasets and Variables: have it call one for what it holds, as "
+            f"`{name}.map_over_datasets(f)` of a DataTree or `{name}.map(f)` of groups"
+        )
     return (
         "whose dimensions would be matched by position, not by name: pass it as an argument, and the result "
         f"is labelled; `{name}.values` is the array alone"

@@ -12,6 +12,7 @@ import operator
 
 import numpy as np
 
+from ._foreign import is_labelled
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._signatures import signature_of
@@ -161,7 +162,13 @@ def _derive(function, name, args, kwargs, asked, cotangents=None):
 
     Without ``cotangents`` the function gives one number.
     """
-    around = innermost(_leaves((*args, kwargs)))
+    leaves = list(_leaves((*args, kwargs)))
+    if is_labelled(leaves):
+        raise TypeError(
+            f"gradients of {name} are those of arrays without labels, and an argument is one of xarray: pass "
+            "`x.values`, and label what comes of it, `x.copy(data=gradient)`"
+        )
+    around = innermost(leaves)
     recording = Recording(Recorder(), name, around)
     inner, places = [], []
     for position, arg in enumerate(args):

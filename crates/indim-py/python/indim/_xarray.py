@@ -20,8 +20,8 @@ import numpy as np
 import xarray as xr
 
 from . import _captured, _labels
-from ._foreign import ForeignArrayError
-from ._engines import name_of, package_of, refuse_mixture, refuse_out, returned
+from ._engines import name_of, refuse_mixture, refuse_out, returned
+from ._foreign import ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
 from ._signatures import ADAPTED
@@ -258,7 +258,16 @@ def _with_arrays(value, arrays, coordinates=()):
         value = value.assign_coords(dict(zip(coordinates, variables)))
     if isinstance(value, xr.Dataset):
         return value.copy(data=dict(value.data_vars) | dict(zip(_numeric(value), arrays)))
-    return value.copy(data=arrays[0]) if isinstance(value, _LABELLED) else arrays[0]
+    return _without_index(value).copy(data=arrays[0]) if isinstance(value, _LABELLED) else arrays[0]
+
+
+def _without_index(value):
+    """An array or Variable whose elements are those of an index, as one that may have any."""
+    if isinstance(value, xr.IndexVariable):
+        return value.to_base_variable()
+    if isinstance(value, xr.DataArray) and isinstance(value.variable, xr.IndexVariable):
+        return xr.DataArray(value.variable.to_base_variable(), coords=value.coords, name=value.name)
+    return value
 
 
 def _template(value, coordinates):
