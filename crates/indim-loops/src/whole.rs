@@ -98,8 +98,8 @@ impl WholeOperand {
 pub struct WholeNest {
     /// The points of axes that have become one, outermost first, without the reduced one.
     merged: Vec<Product>,
-    /// For each operand the stride along each of them, in bytes.
-    strides: Vec<Vec<Product>>,
+    /// The strides of the first operand along each of them, in bytes, then those of the second, and so on.
+    strides: Vec<Product>,
     /// For each operand the stride along the reduced axis, if there is one.
     along: Vec<Product>,
     /// The bytes of each operand.
@@ -142,14 +142,14 @@ impl WholeNest {
             }
         }
         let points = |&(axes, _): &(AxisSet, usize)| Product { count: 1, axes };
-        let strides = |operand: &WholeOperand| {
+        let strides = |operand: &WholeOperand| -> Vec<Product> {
             merged.iter().map(|&(_, innermost)| operand.stride(innermost)).collect()
         };
         let along = |axis| operands.iter().map(|operand| operand.stride(axis)).collect();
         let bytes = |operand: &WholeOperand| Product { count: operand.size, axes: operand.axes };
         Some(WholeNest {
             merged: merged.iter().map(points).collect(),
-            strides: operands.iter().map(strides).collect(),
+            strides: operands.iter().flat_map(strides).collect(),
             along: nest.reduced.map_or(Vec::new(), along),
             bytes: operands.iter().map(bytes).collect(),
         })
@@ -157,20 +157,20 @@ impl WholeNest {
 
     /// The axes over these sizes: all of them, or those that are kept.
     pub(crate) fn coalesced(&self, sizes: &[usize]) -> CoalescedAxes {
-        let mut axes = CoalescedAxes {
-            sizes: SmallVec::new(),
-            strides: SmallVec::new(),
-            offsets: zero_strides(self.strides.len()),
-        };
+        let mut axes = CoalescedAxes::new(SmallVec::new(), zero_strides(self.bytes.len()));
         // Few, so that a push for each is faster than `collect`.
         self.merged.iter().for_each(|points| axes.sizes.push(points.of(sizes)));
-        self.strides.iter().for_each(|strides| axes.strides.push(evaluated(strides, sizes)));
+        self.strides.iter().for_each(|stride| axes.strides.push(stride.stride(sizes)));
         axes
     }
 
     /// The stride of each operand along the reduced axis, over these sizes.
     pub(crate) fn along(&self, sizes: &[usize]) -> AxisStrides {
-        evaluated(&self.along, sizes)
+        let mut along = zero_strides(self.along.len());
+        for (along, stride) in along.iter_mut().zip(&self.along) {
+            *along = stride.stride(sizes);
+        }
+        along
     }
 
     /// The bytes of all arrays over these sizes.
@@ -180,17 +180,7 @@ impl WholeNest {
 
     /// Counts the memory that it holds.
     pub fn count_bytes(&self, held: &mut HeldBytes) {
-        held.own::<Vec<Product>>(self.strides.capacity());
-        let lists = self.strides.iter().chain([&self.merged, &self.along, &self.bytes]);
-        lists.for_each(|list| held.own::<Product>(list.capacity()));
+        let lists = [&self.merged, &self.strides, &self.along, &self.bytes];
+        lists.iter().for_each(|list| held.own::<Product>(list.capacity()));
     }
-}
-
-/// Strides over these sizes.
-fn evaluated(strides: &[Product], sizes: &[usize]) -> AxisStrides {
-    let mut evaluated = zero_strides(strides.len());
-    for (evaluated, stride) in evaluated.iter_mut().zip(strides) {
-        *evaluated = stride.stride(sizes);
-    }
-    evaluated
 }

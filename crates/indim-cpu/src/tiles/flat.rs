@@ -165,7 +165,7 @@ impl Steps<'_> {
             None => self.nest.nest.stores[operand].target.array_type.dtype,
         };
         let (size, offset) = (dtype.size() as isize, self.axes.offsets[operand]);
-        let (step, along) = match self.axes.strides[operand][..] {
+        let (step, along) = match *self.axes.strides_of(operand) {
             [step, .., along] => (step, along),
             [along] => (along, along),
             // A single point is dense, whatever it is a part of.

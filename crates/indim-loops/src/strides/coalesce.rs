@@ -10,14 +10,15 @@ use core::cmp::Reverse;
 use smallvec::SmallVec;
 
 use super::{AxisStrides, zero_strides};
+use crate::held_bytes::HeldBytes;
 
 /// The axes of a nest after coalescing, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoalescedAxes {
     /// The size of each axis; none is 1. Empty for a single point.
     pub sizes: SmallVec<[usize; 4]>,
-    /// For each operand, the stride along each axis.
-    pub strides: SmallVec<[AxisStrides; 4]>,
+    /// The stride along each axis of the first operand, then of the second, and so on.
+    pub(crate) strides: SmallVec<[isize; 12]>,
     /// For each operand, how far its first point lies from where it used to be.
     pub offsets: AxisStrides,
 }
@@ -68,14 +69,42 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
             step(strides, inner).checked_mul(sizes[inner] as isize) == Some(step(strides, outer))
         })
     });
-    let mut coalesced = CoalescedAxes { sizes: merged, strides: SmallVec::new(), offsets };
+    let mut coalesced = CoalescedAxes::new(merged, offsets);
     // Few, so that a push for each is faster than `collect`.
     for strides in strides.iter().map(AsRef::as_ref) {
-        let mut along = zero_strides(axes.len());
-        along.iter_mut().zip(&axes).for_each(|(along, &axis)| *along = step(strides, axis));
-        coalesced.strides.push(along);
+        axes.iter().for_each(|&axis| coalesced.strides.push(step(strides, axis)));
     }
     Some(coalesced)
+}
+
+impl CoalescedAxes {
+    /// Axes of these sizes, the strides of whose operands are still to come.
+    pub(crate) fn new(sizes: SmallVec<[usize; 4]>, offsets: AxisStrides) -> Self {
+        CoalescedAxes { sizes, strides: SmallVec::new(), offsets }
+    }
+
+    /// The number of operands.
+    pub fn operands(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// The stride of an operand along each axis.
+    pub fn strides_of(&self, operand: usize) -> &[isize] {
+        let rank = self.sizes.len();
+        &self.strides[operand * rank..][..rank]
+    }
+
+    /// The strides of all operands.
+    pub(crate) fn all_strides(&self) -> impl Iterator<Item = &[isize]> {
+        (0..self.operands()).map(|operand| self.strides_of(operand))
+    }
+
+    /// Counts the memory that they hold.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.small(&self.sizes);
+        held.small(&self.strides);
+        held.small(&self.offsets);
+    }
 }
 
 /// Merges neighbours where every operand steps from the end of the inner one on to the outer one, which
@@ -104,7 +133,7 @@ mod tests {
 
     /// The strides of all operands.
     fn vectors(axes: &CoalescedAxes) -> Vec<Vec<isize>> {
-        axes.strides.iter().map(|strides| strides.to_vec()).collect()
+        axes.all_strides().map(<[isize]>::to_vec).collect()
     }
 
     #[test]

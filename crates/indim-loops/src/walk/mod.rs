@@ -119,7 +119,7 @@ impl Walk {
         let operand = |operand: usize| {
             operand_walk(axes, operand, element_sizes[operand], inner_from, has_rows)
         };
-        let operands = (0..axes.strides.len()).map(operand).collect();
+        let operands = (0..axes.operands()).map(operand).collect();
         let tile_steps = even_steps(tile_axis, block / step_elements);
         Walk {
             outer_sizes: SmallVec::from_slice(&axes.sizes[..outer_rank]),
@@ -159,21 +159,21 @@ pub fn even_steps(axis: usize, most: usize) -> usize {
 /// dense or a single element everywhere.
 pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
-    let is_row = |(strides, &size): (&AxisStrides, &usize)| {
+    let is_row = |(strides, &size): (&[isize], &usize)| {
         strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
     };
-    let changes = |strides: &AxisStrides| match strides[..] {
+    let changes = |strides: &[isize]| match *strides {
         [.., before, last] => before != 0 && before != last * length as isize,
         _ => false,
     };
     // The widest accumulator is two of the narrowest, which fill the minimum.
     let is_whole = length.is_multiple_of(2 * minimum);
-    let minimum = match is_whole || axes.strides.iter().any(changes) {
+    let minimum = match is_whole || axes.all_strides().any(changes) {
         true => minimum,
         false if minimum == 1 => minimum,
         false => minimum.max(LONG_ROW),
     };
-    length >= minimum && axes.strides.iter().zip(element_sizes).all(is_row)
+    length >= minimum && axes.all_strides().zip(element_sizes).all(is_row)
 }
 
 fn operand_walk(
@@ -183,7 +183,7 @@ fn operand_walk(
     inner_from: usize,
     has_rows: bool,
 ) -> OperandWalk {
-    let strides = &axes.strides[operand];
+    let strides = axes.strides_of(operand);
     let row_form = match strides.last() {
         Some(0) => Some(RowForm::Single),
         Some(&stride) => (stride == element_size as isize).then_some(RowForm::Dense),
@@ -192,8 +192,8 @@ fn operand_walk(
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
     let mut runs: SmallVec<[Run; 2]> = SmallVec::new();
     runs.push(Run { count: 1, stride: step_stride });
-    for axis in inner_from..axes.sizes.len() {
-        let run = Run { count: axes.sizes[axis], stride: strides[axis] };
+    for (&count, &stride) in axes.sizes.iter().zip(strides).skip(inner_from) {
+        let run = Run { count, stride };
         merge_run(&mut runs, run, inner_from == 0);
     }
     let is_single = runs.iter().all(|run| run.count == 1) && inner_from == 0;

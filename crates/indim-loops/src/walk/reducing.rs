@@ -380,21 +380,19 @@ impl Reducing<'_> {
         let inner = (columns > 1).then_some(columns);
         // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
         let chunk_axis = if self.is_gathered_again() { 0 } else { rank };
-        let mut axes = CoalescedAxes {
-            sizes: SmallVec::from_slice(&kept.sizes[..rank]),
-            strides: SmallVec::new(),
-            offsets: AxisStrides::new(),
-        };
+        let sizes = SmallVec::from_slice(&kept.sizes[..rank]);
+        let mut axes = CoalescedAxes::new(sizes, AxisStrides::new());
         axes.sizes.insert(chunk_axis, range.len() / columns);
         axes.sizes.push(length);
         inner.into_iter().for_each(|columns| axes.sizes.push(columns));
         for operand in 0..self.axes.along.len() {
             let column = self.across(operand);
-            let mut strides = AxisStrides::from_slice(&kept.strides[operand][..rank]);
-            strides.insert(chunk_axis, column * columns as isize);
-            strides.push(self.along(operand));
-            inner.into_iter().for_each(|_| strides.push(column));
-            axes.strides.push(strides);
+            let (before, behind) = kept.strides_of(operand)[..rank].split_at(chunk_axis);
+            axes.strides.extend_from_slice(before);
+            axes.strides.push(column * columns as isize);
+            axes.strides.extend_from_slice(behind);
+            axes.strides.push(self.along(operand));
+            inner.into_iter().for_each(|_| axes.strides.push(column));
             axes.offsets.push(kept.offsets[operand] + column * range.start as isize);
         }
         let innermost = |operand: usize| self.innermost(columns, operand);
@@ -430,7 +428,7 @@ impl Reducing<'_> {
         let kept = &self.axes.kept;
         let rank = kept.sizes.len().saturating_sub(1);
         let stays =
-            |operand: usize| kept.strides[operand][..rank].iter().all(|&stride| stride == 0);
+            |operand: usize| kept.strides_of(operand)[..rank].iter().all(|&stride| stride == 0);
         let is_apart = |operand: usize| {
             let column = self.across(operand);
             column != 0 && column != self.element_sizes[operand] as isize
@@ -438,34 +436,43 @@ impl Reducing<'_> {
         rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
     }
 
+    /// The kept axes, at least one, and inside them the reduced one.
+    fn with_rows(&self) -> CoalescedAxes {
+        let kept = &self.axes.kept;
+        let mut axes = CoalescedAxes::new(kept.sizes.clone(), kept.offsets.clone());
+        if kept.sizes.is_empty() {
+            axes.sizes.push(1);
+        }
+        axes.sizes.push(self.axes.length);
+        for operand in 0..kept.operands() {
+            axes.strides.extend_from_slice(kept.strides_of(operand));
+            if kept.sizes.is_empty() {
+                axes.strides.push(0);
+            }
+            axes.strides.push(self.along(operand));
+        }
+        axes
+    }
+
     /// Whole rows, several in a tile.
     fn rows(&self) -> Part {
-        let mut kept = self.axes.kept.clone();
         let folds = self.folds_rows();
         let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
         let length = self.axes.length;
-        if kept.sizes.is_empty() {
-            kept.sizes.push(1);
-            kept.strides.iter_mut().for_each(|strides| strides.push(0));
-        }
-        let result_strides = (0..self.targets).map(|target| last(&kept, target)).collect();
-        kept.sizes.push(length);
-        for (operand, strides) in kept.strides.iter_mut().enumerate() {
-            strides.push(self.along(operand));
-        }
-        let rank = kept.sizes.len();
+        let axes = self.with_rows();
+        let rank = axes.sizes.len();
         let rows = match is_direct {
             true => self.rows_of_a_tile(folds),
             false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
         };
         let has_rows =
-            is_direct || folds || self.goes_by_rows(kept.sizes[..rank - 1].iter().product());
-        let walk = self.walk(&kept, rank - 1, rows, has_rows);
+            is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
+        let walk = self.walk(&axes, rank - 1, rows, has_rows);
         Part {
             walk,
             form: UnitForm::Row(length),
             is_direct,
-            result_strides,
+            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
             columns_before: 0,
             folds,
             piece_tiles: 1,
@@ -498,7 +505,7 @@ impl Reducing<'_> {
 
 /// The stride along the innermost axis; 0 without axes.
 fn last(axes: &CoalescedAxes, operand: usize) -> isize {
-    axes.strides[operand].last().copied().unwrap_or(0)
+    axes.strides_of(operand).last().copied().unwrap_or(0)
 }
 
 /// The largest power of two that is not above `number`, which is not 0.

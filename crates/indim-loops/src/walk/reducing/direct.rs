@@ -117,7 +117,7 @@ impl DirectColumns {
 
     /// How far a unit begins from an operand's first element, in bytes.
     pub fn offset(&self, unit: &Unit, operand: usize) -> isize {
-        let strides = self.kept.iter().flat_map(|kept| &kept.strides[operand]);
+        let strides = self.kept.iter().flat_map(|kept| kept.strides_of(operand));
         let along = unit.outer.iter().zip(strides);
         let outer: isize = along.map(|(&index, &stride)| index as isize * stride).sum();
         self.offsets[operand] + outer + unit.first as isize * self.across[operand]
@@ -137,18 +137,16 @@ impl DirectColumns {
     pub fn count_bytes(&self, held: &mut HeldBytes) {
         held.small(&self.across);
         held.small(&self.offsets);
-        if let Some(CoalescedAxes { sizes, strides, offsets }) = self.kept.as_deref() {
+        if let Some(kept) = &self.kept {
             held.own::<CoalescedAxes>(1);
-            held.small(sizes);
-            held.small(strides);
-            strides.iter().chain([offsets]).for_each(|strides| held.small(strides));
+            kept.count_bytes(held);
         }
     }
 }
 
 /// For each operand the stride along the innermost axis; 0 without axes.
 fn innermost_strides(axes: &CoalescedAxes) -> AxisStrides {
-    let mut strides = zero_strides(axes.strides.len());
+    let mut strides = zero_strides(axes.operands());
     for (operand, stride) in strides.iter_mut().enumerate() {
         *stride = last(axes, operand);
     }
