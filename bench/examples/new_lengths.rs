@@ -71,7 +71,8 @@ type Shape = fn(usize) -> [usize; 2];
 const SHAPES: [(&str, Shape); 3] = [
     ("[n, 8]", |length| [length - 900, 8]),
     ("[8, n]", |length| [8, length - 900]),
-    ("[n, m]", |length| [10 + length % 32, 20 + length / 32]),
+    // The middle length has rows and columns of middle length.
+    ("[n, m]", |length| [10 + (length + 19) % 32, 20 + length / 32]),
 ];
 
 const TEXTS: [&str; 6] = [

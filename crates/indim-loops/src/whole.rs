@@ -1,5 +1,5 @@
-//! Nests that walk all of their arrays, if these are dense: how their axes coalesce depends on which arrays have
-//! which axes, and not on sizes, so that it is found out once.
+//! Nests that walk all of their arrays, if these are dense: how their axes coalesce depends on which arrays
+//! have which axes, and not on sizes, so that it is found out once.
 //!
 //! An operand's stride along an axis is the bytes of an element times the sizes of the axes inside it. Axes
 //! merge where the ones inside the outer axis are the inner one, and those inside that, for every operand.
@@ -107,8 +107,8 @@ pub struct WholeNest {
 }
 
 impl WholeNest {
-    /// The nest over sizes that are equal only where they always are; `None` where an array is not walked whole,
-    /// or not even the one is that says in which order to walk.
+    /// The nest over sizes that are equal only where they always are; `None` where an array is not walked
+    /// whole, or where none has all axes that could say in which order to walk.
     pub fn new(nest: &LoopNest) -> Option<WholeNest> {
         let sizes = nest.shape.sizes();
         if sizes.len() > u32::BITS as usize || sizes.contains(&0) {
