@@ -8,7 +8,7 @@ use indim::stream::{
     Complete, Input, MemoryResult, MemorySink, Plan, Sink, StoreError, StoreErrorKind, Stored,
     StreamError, StreamOptions,
 };
-use indim::{ArrayType, Buffer, Diagnostic, Graph, keep_memory};
+use indim::{ArrayType, Buffer, Diagnostic, Graph, compile, keep_memory};
 use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
@@ -64,7 +64,9 @@ pub(crate) fn way(
     }
     let moved = read.clone().map(Opened::array_type).chain(types.iter().cloned());
     let moved = moved.map(|array_type| bytes(&array_type)).fold(0, usize::saturating_add);
-    if moved <= resources.memory_limit.unwrap_or(LARGE_BYTES).min(LARGE_BYTES) {
+    let pool = resources.pool()?;
+    let is_small = moved <= resources.memory_limit.unwrap_or(LARGE_BYTES).min(LARGE_BYTES);
+    if is_small && fits_as_a_whole(graph, moved, pool.current_num_threads(), resources)? {
         return Ok(Way::Whole);
     }
     let held = read.clone().filter(|source| source.regions().is_none());
@@ -81,7 +83,6 @@ pub(crate) fn way(
     let inputs: Vec<Stored> = inputs.collect();
     let compile = resources.compile_options()?;
     let options = StreamOptions { memory_limit, input_bytes, compile, ..StreamOptions::default() };
-    let pool = resources.pool()?;
     let planned = pool.install(|| plan_in_chunks(graph, &inputs, outputs, results, &options));
     match planned {
         Ok((plan, results)) => {
@@ -99,6 +100,23 @@ pub(crate) fn way(
         Err(error @ StreamError::TooManyReadings) => Ok(Way::NotStreamed(error)),
         Err(error) => Err(error.diagnostic()),
     }
+}
+
+/// Whether a run over the whole stays within the limit, if all that is read and written, so many bytes, is held.
+fn fits_as_a_whole(
+    graph: &Graph,
+    moved: usize,
+    threads: usize,
+    resources: &Resources,
+) -> Result<bool, Diagnostic> {
+    let Some(limit) = resources.memory_limit else { return Ok(true) };
+    // What cannot be compiled is refused with the whole.
+    let Ok(executable) = compile(graph, &resources.compile_options()?) else { return Ok(true) };
+    let forecast = executable.forecast();
+    let registers = forecast.register_bytes.saturating_mul(threads);
+    let beside = forecast.temporary_bytes.saturating_add(registers);
+    let held = moved.saturating_add(beside).saturating_add(executable.held_bytes());
+    Ok(held <= limit)
 }
 
 /// A number of bytes that is easier to say, by a thirtieth more at most.

@@ -222,6 +222,22 @@ fn results_are_in_chunks_that_fit_the_limit() {
     }
 }
 
+/// What would fit the limit but for values between what is read and written goes piece by piece too.
+#[test]
+fn a_limit_just_above_the_data_does() {
+    let folder = Folder::new();
+    // In the other byte order, which is not mapped.
+    let source = folder.file("x.npy");
+    let bytes = crate::run::npy(">f4", false, "(3000, 200)", &vec![0; 2_400_000]);
+    std::fs::write(&source, bytes).expect("written");
+    for limit in ["2401000", "2420000", "2500000", "2600000", "2800000"] {
+        let mut arguments = eval("nanmean(x + 1, axis=0)", &source, None);
+        arguments.extend(["--memory-limit", limit, "--threads=2"].map(str::to_owned));
+        let run = finish(command().args(arguments));
+        assert_eq!(run.code, Some(0), "{limit}: {}", run.stderr);
+    }
+}
+
 /// A signal leaves nothing behind.
 #[test]
 #[cfg(unix)]
