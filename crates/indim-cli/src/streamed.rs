@@ -102,7 +102,8 @@ pub(crate) fn way(
     }
 }
 
-/// Whether a run over the whole stays within the limit, if all that is read and written, so many bytes, is held.
+/// Whether a run over the whole stays within the limit, if all that is read and written, so many bytes, is
+/// held.
 fn fits_as_a_whole(
     graph: &Graph,
     moved: usize,
