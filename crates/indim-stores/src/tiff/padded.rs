@@ -36,9 +36,9 @@ impl Padded {
     }
 
     fn patches_of_sizes(&mut self, page: usize, sizes: [u32; 2]) -> io::Result<Vec<Patch>> {
-        let header: [u8; 4] = self.bytes_at(0)?;
+        let header = self.bytes_at(0, 4)?;
         let is_little = header[0] == b'I';
-        let is_big = header[2..].contains(&43);
+        let is_big = header[2..4].contains(&43);
         let number = |bytes: &[u8]| {
             let add = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
             if is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
@@ -49,8 +49,8 @@ impl Padded {
         let (wide, count_bytes, entry_bytes) = if is_big { (8, 8, 20) } else { (4, 2, 12) };
         let mut pointer = if is_big { 8 } else { 4 };
         let mut list_at = |pointer: u64| {
-            let list = number(&self.bytes_at::<8>(pointer)?[..wide]);
-            let count = number(&self.bytes_at::<8>(list)?[..count_bytes as usize]);
+            let list = number(&self.bytes_at(pointer, wide)?[..wide]);
+            let count = number(&self.bytes_at(list, count_bytes as usize)?[..count_bytes as usize]);
             io::Result::Ok((list, count))
         };
         for _ in 0..page {
@@ -61,7 +61,7 @@ impl Padded {
         let mut patches = Vec::new();
         for index in 0..count.min(u64::from(u16::MAX)) {
             let entry = after(list, count_bytes, index, entry_bytes)?;
-            let tag = number(&self.bytes_at::<2>(entry)?) as u16;
+            let tag = number(&self.bytes_at(entry, 2)?[..2]) as u16;
             let Some(which) = SIZES.iter().position(|&size| size == tag) else { continue };
             let of_type = if is_little { LONG.to_le_bytes() } else { LONG.to_be_bytes() };
             let (one, size) = (bytes_of(1), bytes_of(sizes[which]));
@@ -74,10 +74,11 @@ impl Padded {
         Ok(patches)
     }
 
-    fn bytes_at<const N: usize>(&mut self, at: u64) -> io::Result<[u8; N]> {
-        let mut bytes = [0; N];
+    /// So many bytes that stand there, of at most eight.
+    fn bytes_at(&mut self, at: u64, count: usize) -> io::Result<[u8; 8]> {
+        let mut bytes = [0; 8];
         self.seek(SeekFrom::Start(at))?;
-        self.read_exact(&mut bytes)?;
+        self.read_exact(&mut bytes[..count])?;
         Ok(bytes)
     }
 }
@@ -109,5 +110,55 @@ impl Seek for Padded {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.position = self.file.seek(to)?;
         Ok(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two lists of which the file ends with the first, in either byte order and size.
+    #[test]
+    fn sizes_of_a_page_are_replaced_wherever_its_tags_stand() {
+        for (is_little, is_big) in [(true, false), (false, false), (true, true), (false, true)] {
+            let number = |value: u64, count: usize| {
+                let bytes = value.to_le_bytes()[..count].to_vec();
+                if is_little { bytes } else { bytes.into_iter().rev().collect() }
+            };
+            let wide = if is_big { 8 } else { 4 };
+            let list = |size: u64, next: u64| {
+                let mut list = number(2, if is_big { 8 } else { 2 });
+                for tag in [256, 257] {
+                    let short = [number(size, 2), vec![0; wide - 2]].concat();
+                    list.extend([number(tag, 2), number(3, 2), number(1, wide), short].concat());
+                }
+                [list, number(next, wide)].concat()
+            };
+            let second = if is_big { 16 } else { 8 };
+            let first = second + list(0, 0).len() as u64;
+            let mark = if is_little { b"II" } else { b"MM" };
+            let version = if is_big {
+                [number(43, 2), number(8, 2), number(0, 2)].concat()
+            } else {
+                number(42, 2)
+            };
+            let file =
+                [mark.to_vec(), version, number(first, wide), list(7, 0), list(5, second)].concat();
+            let path = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(path.path(), &file).unwrap();
+            let mut padded =
+                Padded::with_sizes(File::open(path.path()).unwrap(), 1, [70_000, 9]).unwrap();
+            let mut read = Vec::new();
+            padded.read_to_end(&mut read).unwrap();
+            let long = |tag: u64, size: u64| {
+                [number(tag, 2), number(4, 2), number(1, wide), number(size, 4), vec![0; wide - 4]]
+                    .concat()
+            };
+            let mut expected = file.clone();
+            let start = second as usize + if is_big { 8 } else { 2 };
+            let tags = [long(256, 70_000), long(257, 9)].concat();
+            expected[start..start + tags.len()].copy_from_slice(&tags);
+            assert_eq!(read, expected, "{is_little} {is_big}");
+        }
     }
 }
