@@ -15,6 +15,8 @@ use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
+use smallvec::SmallVec;
+
 use crate::executor::{Bases, BoundNest};
 use crate::run::error::RunError;
 use crate::run::nests::Scratch;
@@ -371,9 +373,26 @@ fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize>
     }
 }
 
-/// Whether the bytes that nests move may be too much for a cache, so that parts may pay.
-pub(crate) fn may_be_cut(moved: impl Iterator<Item = usize>) -> bool {
-    moved.fold(0, usize::saturating_add) > PART_BYTES
+/// Whether what nests read and write, moving so many bytes one after another, is too much for a cache, so
+/// that parts may pay.
+pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
+    // Less is known without a look at the arrays.
+    moved > PART_BYTES && array_bytes_of(nests) > PART_BYTES
+}
+
+/// The bytes of what nests read and write, each array once.
+fn array_bytes_of<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
+    let mut arrays: SmallVec<[(BufferId, usize); 8]> = SmallVec::new();
+    for nest in nests {
+        for access in nest.nest.operands() {
+            let bytes = nest.array_bytes(access);
+            match arrays.iter_mut().find(|(buffer, _)| *buffer == access.buffer) {
+                Some((_, most)) => *most = bytes.max(*most),
+                None => arrays.push((access.buffer, bytes)),
+            }
+        }
+    }
+    arrays.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
 }
 
 /// The bytes of what nests move one after another.
@@ -388,11 +407,9 @@ fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
 /// How the axes are cut so that a part stays in a cache; `None` where it cannot, or is all there is, or where
 /// nests have little in common.
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
-    let moved = moved(nests.iter().map(SizedNest::own));
-    if moved <= PART_BYTES {
-        return None;
-    }
-    if moved.saturating_sub(part_bytes(nests, &[])) < moved / LEAST_SAVED {
+    let own = || nests.iter().map(SizedNest::own);
+    let (moved, all) = (moved(own()), array_bytes_of(own()));
+    if all <= PART_BYTES || moved.saturating_sub(all) < moved / LEAST_SAVED {
         return None;
     }
     let size = |axis: usize| nests[0].shape[axis];

@@ -110,7 +110,9 @@ impl CompiledNests {
         let coded = Arc::clone(&self.coded);
         for group in &coded.groups {
             let moved = self.bound[group.nests.clone()].iter().map(|bound| bound.moved);
-            if may_be_cut(moved)
+            let moved = moved.fold(0, usize::saturating_add);
+            let nests = group.nests.clone().map(|index| self.sized(index));
+            if may_be_cut(moved, nests)
                 && let Some(compiled) = CompiledGroup::new(self.loops(), group, self.programs())
             {
                 self.groups.push(group.clone());
