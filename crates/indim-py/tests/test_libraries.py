@@ -131,3 +131,9 @@ def test_joblib():
     jobs = (joblib.delayed(compiled_functions.scaled)(np.full(3, float(n))) for n in range(4))
     results = joblib.Parallel(n_jobs=2)(jobs)
     assert [result[0] for result in results] == [1.0, 2.0, 5.0, 10.0]
+
+
+def test_groups_of_arrays_are_no_arrays():
+    zarr = pytest.importorskip("zarr")
+    with pytest.raises(TypeError, match=r"`x` is a zarr Group, which is no array: name one in it, `x\["):
+        indim.jit(lambda x: x + 1)(zarr.group())

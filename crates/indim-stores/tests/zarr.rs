@@ -213,6 +213,16 @@ fn groups_around_a_result_are_made_with_it() {
         let error = write(&bad, &array, &ZarrOptions::default()).unwrap_err();
         assert_eq!(error.code(), "zarr-in-place", "{error}");
     }
+    // What was to be a group has become an array.
+    let paths = ["n", "n/below"].map(|name| folder.path().join("y.zarr").join(name));
+    let mut sinks = paths.each_ref().map(|path| begin(path));
+    for sink in &mut sinks {
+        sink.write(&Region::whole(&array.array_type().shape), &array).unwrap();
+    }
+    let [put, refused] = sinks.map(|sink| sink.finish());
+    assert!(put.is_ok());
+    assert_eq!(refused.unwrap_err().code(), "zarr-in-place");
+    assert!(!paths[1].exists());
     // What is put together at the root knows of no other array.
     fs::write(
         root.join("zarr.json"),

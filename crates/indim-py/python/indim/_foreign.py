@@ -81,8 +81,8 @@ def _is_for_engine(value):
 def _dask(value, name):
     if type(value).__name__ == "Delayed":
         return (
-            f"whose shape and element type are not known: `dask.array.from_delayed({name}, shape, dtype)` says "
-            f"them; or compute it yourself, `{name}.compute()`"
+            f"whose shape and element type are not known: `dask.array.from_delayed({name}, shape, dtype)` "
+            f"says them; or compute it yourself, `{name}.compute()`"
         )
     if hasattr(type(value), "map_partitions"):
         return (
@@ -95,7 +95,9 @@ def _dask(value, name):
     )
 
 
-def _stored(_, name):
+def _stored(value, name):
+    if hasattr(value, "keys") and not hasattr(value, "dtype"):
+        return f"which is no array: name one in it, `{name}['...']`"
     return (
         f"which would be loaded whole: load it yourself, `{name}[...]`, or a part at a time, "
         f"`{name}[:1000]`; or have Dask load its chunks, `dask.array.from_array({name})`, and the result "

@@ -62,6 +62,11 @@ impl Place {
     /// What is renamed to what, now: results before this one may have made some of the groups.
     pub(super) fn renamed(&self, store: &Path) -> Result<(PathBuf, PathBuf), StoreErrorKind> {
         check_free(&self.path)?;
+        // One of them may have become an array meanwhile.
+        self.new_groups
+            .iter()
+            .filter(|group| group.exists())
+            .try_for_each(|group| check_group(group))?;
         let node = self.new_groups.iter().find(|group| !group.exists()).unwrap_or(&self.path);
         Ok((store.join(self.within(node).trim_start_matches('/')), node.clone()))
     }
