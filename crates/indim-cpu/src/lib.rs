@@ -9,7 +9,7 @@
 //! - `run/`: what users call.
 //!
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
-//! `tiles/folding.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/search/`,
+//! `tiles/folded.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/search/`,
 //! `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/whole.rs`, `run/executable.rs`,
 //! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs` and `run/threads.rs`;
 //! of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the

@@ -10,6 +10,7 @@
 
 mod body;
 mod checks;
+pub mod dense_nest;
 pub mod groups;
 mod held_bytes;
 pub mod input_axes;
@@ -25,7 +26,6 @@ mod sought;
 pub mod strides;
 mod view;
 pub mod walk;
-pub mod whole;
 
 pub use held_bytes::HeldBytes;
 pub use lower::{lower, lower_with};

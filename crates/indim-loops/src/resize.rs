@@ -13,11 +13,11 @@ use indim_ops::ArrayType;
 use indim_shape::Shape;
 use smallvec::SmallVec;
 
+use crate::dense_nest::{DenseNest, main_access};
 use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store};
 use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reducing::ReducedAxes;
-use crate::whole::WholeNest;
 
 /// What is there in place of each size.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,7 +37,7 @@ impl Sizes<'_> {
     }
 
     /// Whether all of these are in their own places.
-    pub fn keeps(self, shape: &Shape) -> bool {
+    fn keeps(self, shape: &Shape) -> bool {
         shape.iter().all(|&size| self.of(size) == size)
     }
 
@@ -66,7 +66,7 @@ pub struct SizedNest<'a> {
     pub shape: SmallVec<[usize; 4]>,
     sizes: Sizes<'a>,
     /// What is known of it if all arrays are dense, and walked whole.
-    whole: Option<&'a WholeNest>,
+    if_dense: Option<&'a DenseNest>,
     /// See [`SizedNest::bytes_moved`], which is asked for again and again.
     bytes_moved: OnceCell<usize>,
 }
@@ -76,7 +76,7 @@ impl<'a> SizedNest<'a> {
     pub fn own(nest: &'a Arc<LoopNest>) -> Self {
         let shape = SmallVec::from_slice(nest.shape.sizes());
         let (sizes, bytes_moved) = (Sizes::default(), OnceCell::new());
-        SizedNest { nest, shape, sizes, whole: None, bytes_moved }
+        SizedNest { nest, shape, sizes, if_dense: None, bytes_moved }
     }
 
     /// The nest over these sizes.
@@ -84,13 +84,13 @@ impl<'a> SizedNest<'a> {
         let mut shape = SmallVec::new();
         // Few, so that a push for each is faster than `collect`.
         nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
-        SizedNest { nest, shape, sizes, whole: None, bytes_moved: OnceCell::new() }
+        SizedNest { nest, shape, sizes, if_dense: None, bytes_moved: OnceCell::new() }
     }
 
-    /// The same, where this is known of the nest.
+    /// The same, of which this is known if all arrays are dense.
     #[must_use]
-    pub fn walking(self, whole: Option<&'a WholeNest>) -> Self {
-        SizedNest { whole, ..self }
+    pub fn if_dense(self, if_dense: Option<&'a DenseNest>) -> Self {
+        SizedNest { if_dense, ..self }
     }
 
     /// The nest by itself; shared where nothing changes.
@@ -136,8 +136,8 @@ impl<'a> SizedNest<'a> {
     /// along all, counts once; of what elements are taken from, no more than one for each point.
     pub fn bytes_moved(&self) -> usize {
         *self.bytes_moved.get_or_init(|| {
-            if let Some(whole) = self.whole {
-                return whole.bytes(&self.shape);
+            if let Some(known) = self.if_dense {
+                return known.bytes(&self.shape);
             }
             let points = self.points();
             let moved = |operand: &Access| {
@@ -183,25 +183,30 @@ impl<'a> SizedNest<'a> {
 
     /// The axes coalesced over all operands; `None` if there is nothing to iterate over.
     pub fn coalesced(&self, strides: NestStrides<'_>) -> Option<CoalescedAxes> {
-        match (strides, self.whole) {
-            (NestStrides::Dense, Some(whole)) => Some(whole.coalesced(&self.shape)),
+        match (strides, self.if_dense) {
+            (NestStrides::Dense, Some(known)) => Some(known.coalesced(&self.shape)),
             _ => coalesce(&self.shape, &self.list_strides(strides)),
         }
     }
 
-    /// The axes where this one is reduced, in the order of the largest access; `None` if there is nothing to
-    /// write.
+    /// The axes where this one is reduced; `None` if there is nothing to write.
     pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
-        if let (NestStrides::Dense, Some(whole)) = (strides, self.whole) {
-            let (kept, along) = (whole.coalesced(&self.shape), whole.along(&self.shape));
-            return Some(ReducedAxes { kept, along, length: self.shape[reduced] });
+        let length = self.shape[reduced];
+        if let (NestStrides::Dense, Some(known)) = (strides, self.if_dense) {
+            let (kept, along) = (known.coalesced(&self.shape), known.along(&self.shape));
+            return Some(ReducedAxes { kept, along, length, main: known.main });
         }
         let strides = &self.list_strides(strides);
-        ReducedAxes::new(&self.shape, reduced, strides, self.largest_access())
+        let has_all = |operand: usize| {
+            let mut axes = self.shape.iter().zip(&strides[operand]);
+            axes.all(|(&size, &stride)| size == 1 || stride != 0)
+        };
+        let main = main_access(self.nest, has_all).unwrap_or_else(|| self.largest_access());
+        ReducedAxes::new(&self.shape, reduced, strides, main)
     }
 
     /// The operand of the largest access, of several the first.
-    pub fn largest_access(&self) -> usize {
+    fn largest_access(&self) -> usize {
         let accesses = self.nest.accesses.iter().enumerate();
         let bytes =
             |(index, access): &(usize, &Access)| (self.array_bytes(access), Reverse(*index));
@@ -327,7 +332,7 @@ impl IndexCheck {
 
 impl LoopNest {
     /// Whether it is the same over these sizes.
-    pub fn keeps_sizes(&self, sizes: Sizes<'_>) -> bool {
+    fn keeps_sizes(&self, sizes: Sizes<'_>) -> bool {
         sizes.keeps(&self.shape) && self.operands().all(|of| sizes.keeps(&of.array_type.shape))
     }
 }

@@ -140,7 +140,7 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
 /// because the search takes the longer the more there are.
 const MOST_PLACED: usize = 1024;
 
-/// So few bytes are not worth a search.
+/// So few bytes, which runs may have on the stack, are not worth a search.
 const LITTLE: usize = 1024;
 
 /// As [`places`], one behind the other, where that is little memory.
@@ -150,8 +150,11 @@ fn little(tenants: &[Tenant], alignment: usize) -> Option<(SmallVec<[usize; FEW]
         let place = end(total, 0, alignment);
         places.push(place);
         total = place.saturating_add(tenant.bytes);
+        if total > LITTLE {
+            return None;
+        }
     }
-    (total <= LITTLE).then_some((places, total))
+    Some((places, total))
 }
 
 /// Where each tenant begins, and the bytes of the whole.

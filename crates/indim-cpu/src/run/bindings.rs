@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::HashMap;
+use indim_loops::HeldBytes;
 use smallvec::SmallVec;
 
+use crate::run::coded::{BoundNests, SymbolSizes};
 use crate::run::executable::Executable;
-use crate::run::nests::SymbolSizes;
 
 /// So many bytes are kept in all; beyond that the oldest goes.
 const MOST_BYTES: usize = 1 << 20;
@@ -21,6 +22,8 @@ pub(crate) struct Bindings {
     /// What was found last, which is most often asked for again.
     last: Option<(SymbolSizes, Arc<Executable>)>,
     bytes: usize,
+    /// What was bound last, of which the next one may take something over.
+    bound_before: Option<Arc<BoundNests>>,
 }
 
 /// An executable, and the bytes that it holds beside what all share.
@@ -31,26 +34,26 @@ struct Kept {
 }
 
 impl Bindings {
-    /// The executable for these sizes; where there is none, the last one.
-    pub(crate) fn find(
-        &mut self,
-        sizes: &[usize],
-    ) -> Result<Arc<Executable>, Option<Arc<Executable>>> {
+    /// The executable for these sizes.
+    pub(crate) fn find(&mut self, sizes: &[usize]) -> Option<Arc<Executable>> {
         if let Some((last, executable)) = &self.last
             && **last == *sizes
         {
-            return Ok(Arc::clone(executable));
+            return Some(Arc::clone(executable));
         }
-        let Some((sizes, kept)) = self.executables.get_key_value(sizes) else {
-            return Err(self.last());
-        };
-        self.last = Some((sizes.clone(), Arc::clone(&kept.executable)));
-        Ok(Arc::clone(&kept.executable))
+        let (sizes, Kept { executable, .. }) = self.executables.get_key_value(sizes)?;
+        self.last = Some((sizes.clone(), Arc::clone(executable)));
+        Some(Arc::clone(executable))
     }
 
-    /// The executable that was found or kept last.
-    pub(crate) fn last(&self) -> Option<Arc<Executable>> {
-        self.last.as_ref().map(|(_, executable)| Arc::clone(executable))
+    /// What was bound last, by whomever it is kept.
+    pub(crate) fn bound_before(&self) -> Option<Arc<BoundNests>> {
+        self.bound_before.clone()
+    }
+
+    /// Remembers what was bound last.
+    pub(crate) fn remember(&mut self, bound: &Arc<BoundNests>) {
+        self.bound_before = Some(Arc::clone(bound));
     }
 
     /// Keeps an executable, which holds so many bytes; returns those that are kept no longer, to be dropped
@@ -62,6 +65,7 @@ impl Bindings {
         bytes: usize,
     ) -> SmallVec<[Arc<Executable>; 2]> {
         let mut gone = SmallVec::new();
+        self.remember(&executable.nests.bound);
         // Another thread may have bound the same meanwhile.
         if self.executables.contains_key(&sizes) {
             return gone;
@@ -81,8 +85,11 @@ impl Bindings {
         gone
     }
 
-    /// The bytes of all executables.
+    /// The bytes of all executables, and of what was bound last where none of them is kept.
     pub(crate) fn held_bytes(&self) -> usize {
-        self.bytes
+        let mut held = HeldBytes::default();
+        let bound = self.bound_before.iter().filter(|_| self.executables.is_empty());
+        bound.for_each(|bound| bound.count_bytes(&mut held));
+        self.bytes + held.bytes()
     }
 }

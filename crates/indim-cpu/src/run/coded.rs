@@ -7,11 +7,13 @@ use indim_arrays::OutputOrders;
 use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::HeldBytes;
+use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::Lives;
-use indim_loops::whole::WholeNest;
+
+use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, Executor, NestCode};
 use crate::tiles::work;
@@ -40,8 +42,8 @@ pub(crate) struct CodedNest {
     cost: usize,
     /// Where its operands begin, if all do at the first elements of their arrays.
     firsts: Option<Box<[Place]>>,
-    /// What is known of it if it walks dense arrays, all of them.
-    whole: Option<WholeNest>,
+    /// What is known of it if its arrays are dense.
+    if_dense: Option<DenseNest>,
     /// Which of the distinct sizes it is over, or its arrays are.
     symbols: Vec<usize>,
 }
@@ -60,6 +62,17 @@ pub(crate) struct BoundCode {
     /// Where its operands begin; none where that is known of the nest over all sizes.
     own_places: Option<Box<[Place]>>,
 }
+
+/// All nests bound to dense arrays of certain sizes.
+#[derive(Debug)]
+pub(crate) struct BoundNests {
+    /// What is in the places of the distinct sizes.
+    pub(crate) in_place: SymbolSizes,
+    pub(crate) codes: Vec<BoundCode>,
+}
+
+/// What nests over other sizes are bound to.
+pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
 
 /// Where an operand of a nest begins in an array that is dense, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -98,16 +111,35 @@ impl CodedNests {
         Sizes { distinct: &self.distinct, in_place }
     }
 
-    /// The code of the nest of this index, bound to dense arrays of these sizes.
-    pub(crate) fn bind(&self, index: usize, sizes: Sizes<'_>) -> BoundCode {
-        let coded = &self.codes[index];
-        let nest = SizedNest::new(&self.loops.nests[index], sizes);
-        coded.bound(&nest.walking(coded.whole.as_ref()))
-    }
-
-    /// Whether the nest of this index is the same over sizes that are in the places of the distinct ones.
-    pub(crate) fn is_same(&self, index: usize, in_place: &[usize], other: &[usize]) -> bool {
-        self.codes[index].symbols.iter().all(|&symbol| in_place[symbol] == other[symbol])
+    /// Binds the nests to dense arrays of these sizes, in the places of the distinct ones. A nest that is the
+    /// same over those that were bound `before`, of the same nests, is taken from them. `check` is called
+    /// after each, and may end it.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub(crate) fn bind<E>(
+        &self,
+        in_place: SymbolSizes,
+        before: Option<&BoundNests>,
+        mut check: impl FnMut() -> Result<(), E>,
+    ) -> Result<BoundNests, E> {
+        let sizes = self.sizes(&in_place);
+        let mut codes = Vec::with_capacity(self.codes.len());
+        for (index, (coded, nest)) in self.codes.iter().zip(&self.loops.nests).enumerate() {
+            let is_same = |before: &&BoundNests| {
+                let mut symbols = coded.symbols.iter();
+                symbols.all(|&symbol| before.in_place[symbol] == in_place[symbol])
+            };
+            codes.push(match before.filter(is_same) {
+                Some(before) => before.codes[index].clone(),
+                None => {
+                    let nest = SizedNest::new(nest, sizes);
+                    coded.bound(&nest.if_dense(coded.if_dense.as_ref()))
+                }
+            });
+            check()?;
+        }
+        Ok(BoundNests { in_place, codes })
     }
 
     /// Where the operands of the nest of this index begin, which was bound so.
@@ -131,7 +163,7 @@ impl CodedNests {
             coded.code.count_bytes(held);
             coded.firsts.iter().for_each(|places| held.own::<Place>(places.len()));
             held.own::<usize>(coded.symbols.capacity());
-            coded.whole.iter().for_each(|whole| whole.count_bytes(held));
+            coded.if_dense.iter().for_each(|known| known.count_bytes(held));
         }
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -152,7 +184,7 @@ impl CodedNest {
                 .operands()
                 .all(Access::begins_at_first)
                 .then(|| nest.operands().map(first).collect()),
-            whole: WholeNest::new(nest),
+            if_dense: DenseNest::new(nest),
             symbols: (0..distinct.len()).filter(|&symbol| is_over(&distinct[symbol])).collect(),
             code,
         }
@@ -174,9 +206,19 @@ impl CodedNest {
     }
 }
 
+impl BoundNests {
+    /// Counts the memory that they hold beside the code.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<BoundNests>(1);
+        held.small(&self.in_place);
+        held.own::<BoundCode>(self.codes.capacity());
+        self.codes.iter().for_each(|code| code.count_bytes(held));
+    }
+}
+
 impl BoundCode {
     /// Counts the memory that it holds beside the code.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut HeldBytes) {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
         self.own_places.iter().for_each(|places| held.own::<Place>(places.len()));
     }

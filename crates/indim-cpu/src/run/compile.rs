@@ -17,9 +17,9 @@ use crate::blocks::Blocks;
 use crate::executor::Executor;
 use crate::machine::Machine;
 use crate::run::choice::{EXECUTORS, ExecutorChoice};
-use crate::run::coded::CodedNests;
+use crate::run::coded::{CodedNests, SymbolSizes};
 use crate::run::executable::Executable;
-use crate::run::nests::{CompiledNests, SymbolSizes};
+use crate::run::nests::CompiledNests;
 
 /// The executor that is chosen.
 fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {

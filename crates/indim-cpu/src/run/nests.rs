@@ -16,7 +16,7 @@ use indim_ops::{ArrayType, DType};
 use smallvec::SmallVec;
 
 use crate::executor::Bases;
-use crate::run::coded::{BoundCode, CodedNests, Place};
+use crate::run::coded::{BoundNests, CodedNests, Place, SymbolSizes};
 use crate::run::error::RunError;
 use crate::run::groups::{CompiledGroup, NestParts, WholeNest, may_be_cut};
 use crate::run::indices;
@@ -29,20 +29,15 @@ use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
 /// The operands of small nests, whose runs are short, need no memory of their own.
 const FEW: usize = 16;
 
-/// What nests over other sizes are bound to.
-pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
-
 /// The nests of a graph and their code, bound to sizes.
 #[derive(Debug)]
 pub(crate) struct CompiledNests {
     pub(crate) coded: Arc<CodedNests>,
-    /// What is in the places of the distinct sizes.
-    in_place: SymbolSizes,
     pub(crate) parameters: Types,
     pub(crate) outputs: Types,
     checks: Vec<IndexCheck>,
     /// Each nest bound to dense arrays.
-    bound: Vec<BoundCode>,
+    pub(crate) bound: Arc<BoundNests>,
     /// The groups that run part by part, and what they are compiled to.
     groups: Vec<NestGroup>,
     grouped: Vec<CompiledGroup>,
@@ -66,26 +61,18 @@ impl CompiledNests {
     pub(crate) fn new<E>(
         coded: &Arc<CodedNests>,
         in_place: SymbolSizes,
-        before: Option<&CompiledNests>,
+        before: Option<&BoundNests>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let (loops, sizes) = (&coded.loops, coded.sizes(&in_place));
-        let mut bound = Vec::with_capacity(loops.nests.len());
-        for index in 0..loops.nests.len() {
-            let same = before.filter(|it| coded.is_same(index, &in_place, &it.in_place));
-            bound.push(match same {
-                Some(before) => before.bound[index].clone(),
-                None => coded.bind(index, sizes),
-            });
-            check()?;
-        }
-        let shared_bytes = bound.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);
+        let bound = Arc::new(coded.bind(in_place, before, &mut check)?);
+        let (loops, sizes) = (&coded.loops, coded.sizes(&bound.in_place));
+        let shared_bytes = bound.codes.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);
         let [parameters, outputs] = loops.resized_types(sizes);
         let mut nests = CompiledNests {
             parameters,
             outputs,
             checks: loops.checks.iter().map(|check| check.resized(sizes)).collect(),
-            bound,
+            bound: Arc::clone(&bound),
             groups: Vec::new(),
             grouped: Vec::new(),
             scratch: ScratchLayout::default(),
@@ -93,7 +80,6 @@ impl CompiledNests {
             resized: OnceLock::new(),
             programs: OnceLock::new(),
             coded: Arc::clone(coded),
-            in_place: in_place.clone(),
         };
         nests.compile_groups(check)?;
         let elsewhere: Vec<usize> = nests.grouped.iter().flat_map(CompiledGroup::inner).collect();
@@ -109,7 +95,7 @@ impl CompiledNests {
     fn compile_groups<E>(&mut self, mut check: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         let coded = Arc::clone(&self.coded);
         for group in &coded.groups {
-            let moved = self.bound[group.nests.clone()].iter().map(|bound| bound.moved);
+            let moved = self.bound.codes[group.nests.clone()].iter().map(|bound| bound.moved);
             let moved = moved.fold(0, usize::saturating_add);
             let nests = group.nests.clone().map(|index| self.sized(index));
             if may_be_cut(moved, nests)
@@ -125,7 +111,7 @@ impl CompiledNests {
 
     /// The nests over these sizes.
     pub(crate) fn loops(&self) -> &LoopNests {
-        let CompiledNests { coded, in_place, .. } = self;
+        let (coded, in_place) = (&self.coded, &self.bound.in_place);
         match in_place.is_empty() {
             true => &coded.loops,
             false => self.resized.get_or_init(|| coded.loops.resized(coded.sizes(in_place))),
@@ -134,7 +120,7 @@ impl CompiledNests {
 
     /// The nest of this index over these sizes.
     fn sized(&self, index: usize) -> SizedNest<'_> {
-        SizedNest::new(&self.coded.loops.nests[index], self.coded.sizes(&self.in_place))
+        SizedNest::new(&self.coded.loops.nests[index], self.coded.sizes(&self.bound.in_place))
     }
 
     /// The nests with their code.
@@ -147,12 +133,12 @@ impl CompiledNests {
 
     /// The weights of whole runs of the nests, in bytes.
     pub(crate) fn works(&self) -> impl Iterator<Item = usize> {
-        self.bound.iter().map(|bound| bound.work)
+        self.bound.codes.iter().map(|bound| bound.work)
     }
 
     /// For each array of the nests the bytes of it that they walk.
     pub(crate) fn walked_bytes(&self, mut hear: impl FnMut(BufferId, usize)) {
-        for index in 0..self.bound.len() {
+        for index in 0..self.bound.codes.len() {
             let nest = self.sized(index);
             nest.nest.accesses.iter().for_each(|of| hear(of.buffer, nest.bytes_of(of)));
         }
@@ -178,14 +164,12 @@ impl CompiledNests {
 
     /// Counts the memory that they hold beside what others share, without what is made when it is asked for.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
-        held.small(&self.in_place);
         for types in [&self.parameters, &self.outputs] {
             held.small(types);
             types.iter().for_each(|of| held.shape(&of.shape));
         }
         held.own::<IndexCheck>(self.checks.capacity());
-        held.own::<BoundCode>(self.bound.capacity());
-        self.bound.iter().for_each(|bound| bound.count_bytes(held));
+        self.bound.count_bytes(held);
         self.scratch.count_bytes(held);
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -215,7 +199,7 @@ impl CompiledNests {
         let arrays = RunArrays { nests: self, inputs, outputs, are_row_major, scratch: &scratch };
         let mut groups = self.grouped.iter().peekable();
         let mut index = 0;
-        while index < self.bound.len() {
+        while index < self.bound.codes.len() {
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
                     self.run_group(group, &arrays, is_over_input, progress)?;
@@ -238,7 +222,7 @@ impl CompiledNests {
         progress: &Progress<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
-        let (nest, dense) = (&self.coded.loops.nests[index], &self.bound[index]);
+        let (nest, dense) = (&self.coded.loops.nests[index], &self.bound.codes[index]);
         let own;
         let mut operands: SmallVec<[*mut u8; FEW]> = SmallVec::new();
         let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
@@ -327,7 +311,7 @@ impl CompiledNests {
         for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
-                let length = self.coded.sizes(&self.in_place).of(length);
+                let length = self.coded.sizes(&self.bound.in_place).of(length);
                 // SAFETY: the layout has room for so many elements, which nobody uses yet.
                 unsafe { executor.write_counter(first, dtype, length, *level) }
             }

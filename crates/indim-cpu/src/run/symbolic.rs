@@ -13,7 +13,7 @@ use indim_loops::HeldBytes;
 use smallvec::SmallVec;
 
 use crate::run::bindings::Bindings;
-use crate::run::coded::CodedNests;
+use crate::run::coded::{BoundNests, CodedNests};
 use crate::run::compile::{CompileError, CompileOptions, lowered};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
@@ -109,11 +109,14 @@ impl SymbolicExecutable {
     /// When there are more or fewer shapes than inputs.
     pub fn bind(&self, shapes: &[&[usize]]) -> Result<Arc<Executable>, GuardError> {
         let symbols = self.guards.symbols(shapes)?;
-        let last = match self.bindings().find(&symbols) {
-            Ok(executable) => return Ok(executable),
-            Err(last) => last,
+        let before = {
+            let mut bindings = self.bindings();
+            match bindings.find(&symbols) {
+                Some(executable) => return Ok(executable),
+                None => bindings.bound_before(),
+            }
         };
-        let (executable, bytes) = self.bound(&symbols, last.as_deref());
+        let (executable, bytes) = self.bound(&symbols, before.as_deref());
         let executable = Arc::new(executable);
         let gone = self.bindings().keep(symbols[..].into(), &executable, bytes);
         // What takes long to free is freed after the lock.
@@ -130,15 +133,16 @@ impl SymbolicExecutable {
     /// When there are more or fewer shapes than inputs.
     pub fn bind_once(&self, shapes: &[&[usize]]) -> Result<Executable, GuardError> {
         let symbols = self.guards.symbols(shapes)?;
-        let last = self.bindings().last();
-        Ok(self.bound(&symbols, last.as_deref()).0)
+        let before = self.bindings().bound_before();
+        let (executable, _) = self.bound(&symbols, before.as_deref());
+        self.bindings().remember(&executable.nests.bound);
+        Ok(executable)
     }
 
     /// The executable where the symbols stand for these sizes, which meet the guards; what is the same is
-    /// taken from the one bound `before`. And the bytes that it holds beside what all share.
-    fn bound(&self, symbols: &[usize], before: Option<&Executable>) -> (Executable, usize) {
+    /// taken from those bound `before`. And the bytes that it holds beside what all share.
+    fn bound(&self, symbols: &[usize], before: Option<&BoundNests>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
-        let before = before.map(|executable| &executable.nests);
         let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), before, never);
         let counted = |mut held: HeldBytes| {
             let shared = held.bytes();
@@ -198,5 +202,45 @@ impl SymbolicExecutable {
 
     fn bindings(&self) -> MutexGuard<'_, Bindings> {
         self.bindings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indim_builder::GraphBuilder;
+    use indim_graph::SymbolicGraph;
+    use indim_ops::DType;
+
+    /// How many nests the second executable has taken over from the first.
+    fn taken_over(first: &Executable, second: &Executable) -> usize {
+        let codes = |executable: &Executable| {
+            let codes = executable.nests.bound.codes.iter();
+            codes.map(|code| code.bound.clone().unwrap()).collect::<Vec<_>>()
+        };
+        let pairs = codes(first).into_iter().zip(codes(second));
+        pairs.filter(|(first, second)| Arc::ptr_eq(first, second)).count()
+    }
+
+    #[test]
+    fn nests_none_of_whose_symbols_has_changed_are_taken_over() {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [5]).unwrap();
+        let y = b.parameter("y", DType::F32, [7]).unwrap();
+        let z = b.parameter("z", DType::F32, [1]).unwrap();
+        let graph = b.finish(&[2.0 * x, 2.0 * y, 2.0 * z]).unwrap();
+        let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+        for keeps in [false, true] {
+            let program = compile_symbolic(&symbolic, &CompileOptions::default()).unwrap();
+            let bind = |n: usize, m: usize| {
+                let shapes: [&[usize]; 3] = [&[n], &[m], &[1]];
+                match keeps {
+                    true => program.bind(&shapes).unwrap(),
+                    false => Arc::new(program.bind_once(&shapes).unwrap()),
+                }
+            };
+            let (first, second, third) = (bind(5, 7), bind(6, 7), bind(7, 6));
+            assert_eq!([taken_over(&first, &second), taken_over(&second, &third)], [2, 1]);
+        }
     }
 }

@@ -4,13 +4,14 @@
 //! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
 //! loop over tiles; `flat.rs` where all axes are one or are rows, `whole.rs` where there is but one tile),
 //! `reduce.rs` (the one over a reduced axis; `reduce/` where values are read where they lie), `tree.rs` (in
-//! which order that combines), `folding.rs` (by functions that do so themselves), `search/` (the one that
-//! finds where an element is). Machine code for each layout is in `functions.rs`, and when it is made in
-//! `account.rs`; what elements cost, `work.rs`.
+//! which order that combines), `folding.rs` and `folded.rs` (by functions that do so themselves), `search/`
+//! (the one that finds where an element is). Machine code for each layout is in `functions.rs`, and when it is
+//! made in `account.rs`; what elements cost, `work.rs`.
 
 pub(crate) mod account;
 pub(crate) mod code;
 mod flat;
+mod folded;
 mod folding;
 pub(crate) mod functions;
 pub mod memory;

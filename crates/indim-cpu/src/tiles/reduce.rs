@@ -20,7 +20,7 @@ use indim_loops::loop_nest::{Local, Store};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{
-    DirectColumns, Part, ReducedAxes, Reducing, UnitForm, Ways, most_nodes, own_pieces,
+    Part, ReducedAxes, Reducing, UnitForm, Ways, most_nodes, own_pieces,
 };
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
@@ -28,7 +28,8 @@ use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::{FEW, TileCode, element_sizes};
-use crate::tiles::folding::{FoldedTile, Folding};
+use crate::tiles::folded::FoldedTile;
+use crate::tiles::folding::Folding;
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::Run;
 use crate::tiles::store_fold::piece_bytes;
@@ -104,10 +105,7 @@ fn bind_with(
     let reducing = reducing(code, nest, axes, &sizes, folds);
     Some(match reducing.ways() {
         Ways::Rows(rows) => Arc::new(BoundRows::new(code, nest, &reducing, rows)?),
-        Ways::Columns(together) => {
-            let columns = DirectColumns::new(axes, together);
-            Arc::new(BoundColumns::new(code, nest, &reducing, columns)?)
-        }
+        Ways::Columns(columns) => Arc::new(BoundColumns::new(code, nest, &reducing, columns)?),
         Ways::Parts(parts) => Arc::new(BoundReduction::new(code, nest, &reducing, parts)?),
     })
 }
@@ -124,7 +122,6 @@ pub(super) fn reducing<'a>(
         axes,
         element_sizes,
         targets: nest.nest.stores.len(),
-        main: nest.largest_access(),
         block: code.block,
         minimum_row: code.minimum_row(),
         is_direct: !code.computes(),
@@ -262,6 +259,7 @@ impl BoundNest for BoundReduction {
             part.part.walk.count_bytes(held);
             part.wiring.count_bytes(held);
             held.small(&part.stores);
+            part.folding.iter().for_each(|folding| folding.count_bytes(held));
             part.accumulators.count_bytes(held);
             part.left.count_bytes(held);
             held.small(&part.part.result_strides);

@@ -287,8 +287,10 @@ pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
     while symbols.iter().any(|&size| size > 2) && elements(&symbolic.resized(&symbols)) > 40_000 {
         symbols.iter_mut().for_each(|size| *size = (*size / 2).max(2));
     }
-    // What is made for some sizes is used for others.
-    let bound = [vec![3; count], symbols].map(|symbols| {
+    let mut next = symbols.clone();
+    next.last_mut().into_iter().for_each(|size| *size = if *size == 2 { 3 } else { 2 });
+    // What is made for some sizes is used for others, and taken over where only some of them change.
+    let bound = [vec![3; count], symbols, next].map(|symbols| {
         let resized = symbolic.resized(&symbols);
         indim_graph::verify(&resized).unwrap();
         let of_parameter = |parameter: &ValueId| resized[*parameter].array_type.clone();

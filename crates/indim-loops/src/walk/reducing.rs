@@ -7,32 +7,34 @@
 //! which is a unit. Where units are few and long they are cut into *pieces*, which are nodes of the tree.
 
 mod direct;
+mod parts;
 
 use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use smallvec::SmallVec;
-
-use super::{FEW_ROWS, Walk, even_steps, operand_walk};
+use super::{FEW_ROWS, even_steps};
 use crate::strides::coalesce::{CoalescedAxes, coalesce_some};
 use crate::strides::{AxisStrides, zero_strides};
 pub use direct::{DirectColumns, DirectRows, Unit};
+pub use parts::{Part, UnitForm, own_pieces};
 
 /// The axes of a nest with a reduced one. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
 pub struct ReducedAxes {
-    /// The kept axes, in the order of the main operand's memory.
+    /// The kept axes, in the order of the main operand's memory; of the results', if it lacks one of them.
     pub kept: CoalescedAxes,
     /// For each operand the stride along the reduced axis, in bytes.
     pub along: AxisStrides,
     /// The elements along it.
     pub length: usize,
+    /// The operand whose memory says in which direction to walk.
+    pub main: usize,
 }
 
 impl ReducedAxes {
-    /// Those of a nest with axes of these sizes and operands of these strides, in bytes; `None` if there is
-    /// nothing to write.
+    /// Those of a nest with axes of these sizes and operands of these strides, in bytes, walked as the memory
+    /// of `main` says; `None` if there is nothing to write.
     pub fn new(
         sizes: &[usize],
         reduced: usize,
@@ -42,11 +44,11 @@ impl ReducedAxes {
         let axes = (0..sizes.len()).filter(|&axis| axis != reduced);
         // What stays put somewhere does not say what is near there; then it is for the results.
         let is_moved = |axis: usize| sizes[axis] == 1 || strides[main][axis] != 0;
-        let main = if axes.clone().all(is_moved) { main } else { 0 };
-        let kept = coalesce_some(main, axes, sizes, strides)?;
+        let leading = if axes.clone().all(is_moved) { main } else { 0 };
+        let kept = coalesce_some(leading, axes, sizes, strides)?;
         let mut along = zero_strides(strides.len());
         along.iter_mut().zip(strides).for_each(|(along, strides)| *along = strides[reduced]);
-        Some(ReducedAxes { kept, along, length: sizes[reduced] })
+        Some(ReducedAxes { kept, along, length: sizes[reduced], main })
     }
 }
 
@@ -59,8 +61,6 @@ pub struct Reducing<'a> {
     pub element_sizes: &'a [usize],
     /// How many operands are targets.
     pub targets: usize,
-    /// The operand whose memory says in which direction to walk: the largest access.
-    pub main: usize,
     /// The most elements of a tile that passes through registers.
     pub block: usize,
     /// The fewest elements of a row that is read where it lies, if any are.
@@ -80,82 +80,10 @@ pub struct Reducing<'a> {
 pub enum Ways {
     /// All it does is to reduce rows that are read where they lie.
     Rows(DirectRows),
-    /// As much of columns, so many together.
-    Columns(usize),
+    /// As much of columns.
+    Columns(DirectColumns),
     /// Anything else.
     Parts(Vec<Part>),
-}
-
-/// A part of a nest, all of whose units have the same form.
-#[derive(Debug, Clone)]
-pub struct Part {
-    /// How the part goes through memory.
-    pub walk: Walk,
-    /// What its units are.
-    pub form: UnitForm,
-    /// Whether everything is read where it is.
-    pub is_direct: bool,
-    /// For each target the stride between the results of a tile, in bytes.
-    pub result_strides: AxisStrides,
-    /// How many columns lie before those of a unit, whichever it is.
-    pub columns_before: usize,
-    /// Whether a function folds what it computes.
-    pub folds: bool,
-    /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
-    piece_tiles: usize,
-}
-
-/// What a unit is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnitForm {
-    /// So many columns, over all tiles along the reduced axis.
-    Columns(usize),
-    /// A row of so many elements; a tile has several.
-    Row(usize),
-}
-
-impl Part {
-    /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
-    pub fn pieces(&self) -> usize {
-        self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
-    }
-
-    /// The pieces along the axis that is cut into tiles.
-    pub fn pieces_along_axis(&self) -> usize {
-        self.walk.tiles_along_axis.div_ceil(self.piece_tiles)
-    }
-
-    /// Whether units are cut: then what comes of their pieces is still to be combined.
-    pub fn is_cut(&self) -> bool {
-        matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
-    }
-
-    /// Whether units are rows, and so few that they are gone through one by one however short they are.
-    pub fn has_few_rows(&self) -> bool {
-        let outer = self.walk.outer_sizes.iter().product::<usize>();
-        let rows = outer.saturating_mul(self.walk.tile_axis);
-        matches!(self.form, UnitForm::Row(_)) && rows <= FEW_ROWS
-    }
-
-    /// The first tile of a piece, and how many tiles it has.
-    pub fn tiles_of(&self, piece: usize) -> (usize, usize) {
-        let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
-        let first = piece % along * self.piece_tiles;
-        (piece / along * tiles + first, self.piece_tiles.min(tiles - first))
-    }
-}
-
-/// Of pieces that are counted through all parts of a nest those of each part, as it counts them.
-pub fn own_pieces<'a>(
-    parts: impl Iterator<Item = &'a Part>,
-    pieces: Range<usize>,
-) -> impl Iterator<Item = Range<usize>> {
-    let mut first = 0;
-    parts.map(move |part| {
-        let (start, end) = (first, first + part.pieces());
-        first = end;
-        pieces.start.clamp(start, end) - start..pieces.end.clamp(start, end) - start
-    })
 }
 
 /// Units are cut until there are about so many pieces, which threads share; never more. That depends on
@@ -227,10 +155,10 @@ impl Reducing<'_> {
             if let Some(rows) = self.direct_rows() {
                 return Ways::Rows(rows);
             }
-        } else if self.is_direct || self.folds {
+        } else {
             let columns = self.unit_columns();
             if self.are_direct(|operand| self.innermost(columns, operand)) {
-                return Ways::Columns(columns);
+                return Ways::Columns(DirectColumns::new(self.axes, columns));
             }
         }
         Ways::Parts(self.parts())
@@ -259,8 +187,8 @@ impl Reducing<'_> {
 
     /// Whether units are rows, and not columns side by side.
     fn are_rows(&self) -> bool {
-        let column = self.across(self.main).unsigned_abs();
-        let is_by_columns = column != 0 && column < self.along(self.main).unsigned_abs();
+        let column = self.across(self.axes.main).unsigned_abs();
+        let is_by_columns = column != 0 && column < self.along(self.axes.main).unsigned_abs();
         !is_by_columns
             && (self.axes.length > SHORT_AXIS || self.is_one_tile() || self.are_read_as_rows())
     }
@@ -370,136 +298,6 @@ impl Reducing<'_> {
     /// The stride along the innermost kept axis.
     fn across(&self, operand: usize) -> isize {
         last(&self.axes.kept, operand)
-    }
-
-    /// Columns `range` of the innermost kept axis, `columns` at a time.
-    fn columns(&self, columns: usize, range: Range<usize>) -> Part {
-        let ReducedAxes { kept, length, .. } = self.axes;
-        let length = *length;
-        let rank = kept.sizes.len().saturating_sub(1);
-        let inner = (columns > 1).then_some(columns);
-        // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
-        let chunk_axis = if self.is_gathered_again() { 0 } else { rank };
-        let sizes = SmallVec::from_slice(&kept.sizes[..rank]);
-        let mut axes = CoalescedAxes::new(sizes, AxisStrides::new());
-        axes.sizes.insert(chunk_axis, range.len() / columns);
-        axes.sizes.push(length);
-        inner.into_iter().for_each(|columns| axes.sizes.push(columns));
-        for operand in 0..self.axes.along.len() {
-            let column = self.across(operand);
-            let (before, behind) = kept.strides_of(operand)[..rank].split_at(chunk_axis);
-            axes.strides.extend_from_slice(before);
-            axes.strides.push(column * columns as isize);
-            axes.strides.extend_from_slice(behind);
-            axes.strides.push(self.along(operand));
-            inner.into_iter().for_each(|_| axes.strides.push(column));
-            axes.offsets.push(kept.offsets[operand] + column * range.start as isize);
-        }
-        let innermost = |operand: usize| self.innermost(columns, operand);
-        let is_dense = |operand| innermost(operand) == self.element_sizes[operand] as isize;
-        let is_direct = self.are_direct(innermost);
-        let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
-        let has_rows = columns > 1
-            && (is_direct
-                || self.folds
-                || self.minimum_row.is_some_and(|minimum| columns >= minimum)
-                    && self.accesses().all(is_row));
-        let units = axes.sizes[..=rank].iter().product();
-        let piece = piece_steps(length, units, columns);
-        let steps = match columns {
-            _ if is_direct => DIRECT_STEPS,
-            1 => power_below(self.block),
-            _ => STEPS.min(power_below(self.block / columns)),
-        };
-        let walk = self.walk(&axes, rank + 2, steps.min(piece), has_rows);
-        Part {
-            piece_tiles: piece / walk.tile_steps.next_power_of_two(),
-            walk,
-            form: UnitForm::Columns(columns),
-            is_direct,
-            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
-            columns_before: range.start,
-            folds: self.folds,
-        }
-    }
-
-    /// Whether an access whose columns are apart stays put along the outer axes.
-    fn is_gathered_again(&self) -> bool {
-        let kept = &self.axes.kept;
-        let rank = kept.sizes.len().saturating_sub(1);
-        let stays =
-            |operand: usize| kept.strides_of(operand)[..rank].iter().all(|&stride| stride == 0);
-        let is_apart = |operand: usize| {
-            let column = self.across(operand);
-            column != 0 && column != self.element_sizes[operand] as isize
-        };
-        rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
-    }
-
-    /// The kept axes, at least one, and inside them the reduced one.
-    fn with_rows(&self) -> CoalescedAxes {
-        let kept = &self.axes.kept;
-        let mut axes = CoalescedAxes::new(kept.sizes.clone(), kept.offsets.clone());
-        if kept.sizes.is_empty() {
-            axes.sizes.push(1);
-        }
-        axes.sizes.push(self.axes.length);
-        for operand in 0..kept.operands() {
-            axes.strides.extend_from_slice(kept.strides_of(operand));
-            if kept.sizes.is_empty() {
-                axes.strides.push(0);
-            }
-            axes.strides.push(self.along(operand));
-        }
-        axes
-    }
-
-    /// Whole rows, several in a tile.
-    fn rows(&self) -> Part {
-        let folds = self.folds_rows();
-        let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
-        let length = self.axes.length;
-        let axes = self.with_rows();
-        let rank = axes.sizes.len();
-        let rows = match is_direct {
-            true => self.rows_of_a_tile(folds),
-            false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
-        };
-        let has_rows =
-            is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
-        let walk = self.walk(&axes, rank - 1, rows, has_rows);
-        Part {
-            walk,
-            form: UnitForm::Row(length),
-            is_direct,
-            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
-            columns_before: 0,
-            folds,
-            piece_tiles: 1,
-        }
-    }
-
-    /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.
-    fn walk(
-        &self,
-        axes: &CoalescedAxes,
-        inner_from: usize,
-        tile_steps: usize,
-        has_rows: bool,
-    ) -> Walk {
-        let operand = |operand: usize| {
-            operand_walk(axes, operand, self.element_sizes[operand], inner_from, has_rows)
-        };
-        let tile_axis = axes.sizes[inner_from - 1];
-        let tile_steps = tile_steps.min(tile_axis);
-        Walk {
-            outer_sizes: SmallVec::from_slice(&axes.sizes[..inner_from - 1]),
-            tile_axis,
-            tile_steps,
-            tiles_along_axis: tile_axis.div_ceil(tile_steps),
-            step_elements: axes.sizes[inner_from..].iter().product(),
-            operands: (0..self.axes.along.len()).map(operand).collect(),
-        }
     }
 }
 

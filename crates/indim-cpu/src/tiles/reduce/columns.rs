@@ -12,7 +12,8 @@ use indim_ops::meaning::reduction::LANES;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
-use crate::tiles::folding::{FoldedTile, Folding, inputs};
+use crate::tiles::folded::FoldedTile;
+use crate::tiles::folding::{Folding, inputs};
 use crate::tiles::memory::Run;
 use crate::tiles::reduce::accumulators::{Accumulators, Counts};
 use crate::tiles::reduce::pieces::Left;

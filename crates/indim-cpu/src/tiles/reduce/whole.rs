@@ -10,7 +10,8 @@ use indim_loops::walk::reducing::UnitForm;
 use smallvec::SmallVec;
 
 use crate::tiles::code::{FEW, TileCode};
-use crate::tiles::folding::{FoldedTile, Folding};
+use crate::tiles::folded::FoldedTile;
+use crate::tiles::folding::Folding;
 use crate::tiles::memory::Run;
 use crate::tiles::reduce::{BoundPart, width};
 use crate::tiles::tree::{Columns, Values};

@@ -55,7 +55,6 @@ pub(super) fn parts(
             axes: &axes,
             element_sizes: &[DType::I64.size(), fold.source_size],
             targets: 1,
-            main: 1,
             block: code.block,
             minimum_row: None,
             folds: false,

@@ -70,7 +70,7 @@ impl Reducing<'_> {
 
 impl DirectColumns {
     /// Those of a nest, so many of them a unit.
-    pub fn new(axes: &ReducedAxes, unit_columns: usize) -> Self {
+    pub(super) fn new(axes: &ReducedAxes, unit_columns: usize) -> Self {
         let ReducedAxes { kept, length, .. } = axes;
         let mut columns = DirectColumns {
             columns: kept.sizes.last().copied().unwrap_or(1),

@@ -58,7 +58,7 @@ impl Product {
 
 /// How a dense array is walked, all of it.
 #[derive(Debug)]
-struct WholeOperand {
+struct DenseOperand {
     /// The bytes of an element.
     size: usize,
     /// The axes of the nest that it has.
@@ -67,9 +67,9 @@ struct WholeOperand {
     inside: SmallVec<[Option<AxisSet>; 4]>,
 }
 
-impl WholeOperand {
+impl DenseOperand {
     /// `None` where an axis is not walked from one end to the other.
-    fn new(access: &Access, sizes: &[usize]) -> Option<WholeOperand> {
+    fn new(access: &Access, sizes: &[usize]) -> Option<DenseOperand> {
         let mut inside = SmallVec::from_elem(None, sizes.len());
         let mut axes = AxisSet::default();
         let walked = access.axes.iter().zip(access.array_type.shape.iter());
@@ -81,7 +81,7 @@ impl WholeOperand {
             inside[walked.axis] = Some(axes);
             axes = axes.with(walked.axis);
         }
-        Some(WholeOperand { size: access.array_type.dtype.size(), axes, inside })
+        Some(DenseOperand { size: access.array_type.dtype.size(), axes, inside })
     }
 
     /// The stride in bytes along an axis of the nest.
@@ -95,7 +95,9 @@ impl WholeOperand {
 
 /// The axes of such a nest.
 #[derive(Debug)]
-pub struct WholeNest {
+pub struct DenseNest {
+    /// The operand whose memory says in which order to walk.
+    pub(crate) main: usize,
     /// The points of axes that have become one, outermost first, without the reduced one.
     merged: Vec<Product>,
     /// The strides of the first operand along each of them, in bytes, then those of the second, and so on.
@@ -106,29 +108,35 @@ pub struct WholeNest {
     bytes: Vec<Product>,
 }
 
-impl WholeNest {
+/// The operand whose memory says in which order a nest with a reduced axis walks: of the accesses that have
+/// all axes the one of the largest elements, of several the first.
+pub(crate) fn main_access(nest: &LoopNest, has_all: impl Fn(usize) -> bool) -> Option<usize> {
+    let size = |&operand: &usize| {
+        let access = &nest.accesses[operand - nest.stores.len()];
+        (access.array_type.dtype.size(), Reverse(operand))
+    };
+    let accesses = nest.stores.len()..nest.stores.len() + nest.accesses.len();
+    accesses.filter(|&operand| has_all(operand)).max_by_key(size)
+}
+
+impl DenseNest {
     /// The nest over sizes that are equal only where they always are; `None` where an array is not walked
     /// whole, or where none has all axes that could say in which order to walk.
-    pub fn new(nest: &LoopNest) -> Option<WholeNest> {
+    pub fn new(nest: &LoopNest) -> Option<DenseNest> {
         let sizes = nest.shape.sizes();
         if sizes.len() > u32::BITS as usize || sizes.contains(&0) {
             return None;
         }
-        let operands = nest.operands().map(|access| WholeOperand::new(access, sizes));
-        let operands = operands.collect::<Option<Vec<WholeOperand>>>()?;
+        let operands = nest.operands().map(|access| DenseOperand::new(access, sizes));
+        let operands = operands.collect::<Option<Vec<DenseOperand>>>()?;
         let mut axes: Vec<usize> = (0..sizes.len()).filter(|&axis| sizes[axis] != 1).collect();
-        let has_all =
-            |operand: &&WholeOperand| axes.iter().all(|&axis| operand.axes.contains(axis));
+        let has_all = |operand: &DenseOperand| axes.iter().all(|&axis| operand.axes.contains(axis));
         let main = match nest.reduced {
-            None => operands.first().filter(has_all),
-            // The largest, and of several the first.
-            Some(_) => {
-                let accesses = operands[nest.stores.len()..].iter().rev();
-                accesses.filter(has_all).max_by_key(|operand| operand.size)
-            }
+            None => Some(0).filter(|_| operands.first().is_some_and(has_all)),
+            Some(_) => main_access(nest, |operand| has_all(&operands[operand])),
         }?;
         axes.retain(|&axis| nest.reduced != Some(axis));
-        axes.sort_by_key(|&axis| Reverse(main.inside[axis].map(AxisSet::len)));
+        axes.sort_by_key(|&axis| Reverse(operands[main].inside[axis].map(AxisSet::len)));
         let mut merged: Vec<(AxisSet, usize)> = Vec::new();
         for axis in axes {
             let continues = |outer: usize| {
@@ -142,12 +150,13 @@ impl WholeNest {
             }
         }
         let points = |&(axes, _): &(AxisSet, usize)| Product { count: 1, axes };
-        let strides = |operand: &WholeOperand| -> Vec<Product> {
+        let strides = |operand: &DenseOperand| -> Vec<Product> {
             merged.iter().map(|&(_, innermost)| operand.stride(innermost)).collect()
         };
         let along = |axis| operands.iter().map(|operand| operand.stride(axis)).collect();
-        let bytes = |operand: &WholeOperand| Product { count: operand.size, axes: operand.axes };
-        Some(WholeNest {
+        let bytes = |operand: &DenseOperand| Product { count: operand.size, axes: operand.axes };
+        Some(DenseNest {
+            main,
             merged: merged.iter().map(points).collect(),
             strides: operands.iter().flat_map(strides).collect(),
             along: nest.reduced.map_or(Vec::new(), along),

@@ -1,0 +1,214 @@
+//! Parts of a nest with a reduced axis, whose tiles are walked: units of columns, or tiles of rows.
+
+use core::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::{DIRECT_STEPS, FOLDED_ROWS, ReducedAxes, Reducing, STEPS, piece_steps, power_below};
+use crate::strides::AxisStrides;
+use crate::strides::coalesce::CoalescedAxes;
+use crate::walk::{FEW_ROWS, Walk, operand_walk};
+
+/// A part of a nest, all of whose units have the same form.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// How the part goes through memory.
+    pub walk: Walk,
+    /// What its units are.
+    pub form: UnitForm,
+    /// Whether everything is read where it is.
+    pub is_direct: bool,
+    /// For each target the stride between the results of a tile, in bytes.
+    pub result_strides: AxisStrides,
+    /// How many columns lie before those of a unit, whichever it is.
+    pub columns_before: usize,
+    /// Whether a function folds what it computes.
+    pub folds: bool,
+    /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
+    piece_tiles: usize,
+}
+
+/// What a unit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitForm {
+    /// So many columns, over all tiles along the reduced axis.
+    Columns(usize),
+    /// A row of so many elements; a tile has several.
+    Row(usize),
+}
+
+impl Part {
+    /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
+    pub fn pieces(&self) -> usize {
+        self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
+    }
+
+    /// The pieces along the axis that is cut into tiles.
+    pub fn pieces_along_axis(&self) -> usize {
+        self.walk.tiles_along_axis.div_ceil(self.piece_tiles)
+    }
+
+    /// Whether units are cut: then what comes of their pieces is still to be combined.
+    pub fn is_cut(&self) -> bool {
+        matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
+    }
+
+    /// Whether units are rows, and so few that they are gone through one by one however short they are.
+    pub fn has_few_rows(&self) -> bool {
+        let outer = self.walk.outer_sizes.iter().product::<usize>();
+        let rows = outer.saturating_mul(self.walk.tile_axis);
+        matches!(self.form, UnitForm::Row(_)) && rows <= FEW_ROWS
+    }
+
+    /// The first tile of a piece, and how many tiles it has.
+    pub fn tiles_of(&self, piece: usize) -> (usize, usize) {
+        let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
+        let first = piece % along * self.piece_tiles;
+        (piece / along * tiles + first, self.piece_tiles.min(tiles - first))
+    }
+}
+
+/// Of pieces that are counted through all parts of a nest those of each part, as it counts them.
+pub fn own_pieces<'a>(
+    parts: impl Iterator<Item = &'a Part>,
+    pieces: Range<usize>,
+) -> impl Iterator<Item = Range<usize>> {
+    let mut first = 0;
+    parts.map(move |part| {
+        let (start, end) = (first, first + part.pieces());
+        first = end;
+        pieces.start.clamp(start, end) - start..pieces.end.clamp(start, end) - start
+    })
+}
+
+impl Reducing<'_> {
+    /// Columns `range` of the innermost kept axis, `columns` at a time.
+    pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> Part {
+        let ReducedAxes { kept, length, .. } = self.axes;
+        let length = *length;
+        let rank = kept.sizes.len().saturating_sub(1);
+        let inner = (columns > 1).then_some(columns);
+        // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
+        let chunk_axis = if self.is_gathered_again() { 0 } else { rank };
+        let sizes = SmallVec::from_slice(&kept.sizes[..rank]);
+        let mut axes = CoalescedAxes::new(sizes, AxisStrides::new());
+        axes.sizes.insert(chunk_axis, range.len() / columns);
+        axes.sizes.push(length);
+        inner.into_iter().for_each(|columns| axes.sizes.push(columns));
+        for operand in 0..self.axes.along.len() {
+            let column = self.across(operand);
+            let (before, behind) = kept.strides_of(operand)[..rank].split_at(chunk_axis);
+            axes.strides.extend_from_slice(before);
+            axes.strides.push(column * columns as isize);
+            axes.strides.extend_from_slice(behind);
+            axes.strides.push(self.along(operand));
+            inner.into_iter().for_each(|_| axes.strides.push(column));
+            axes.offsets.push(kept.offsets[operand] + column * range.start as isize);
+        }
+        let innermost = |operand: usize| self.innermost(columns, operand);
+        let is_dense = |operand| innermost(operand) == self.element_sizes[operand] as isize;
+        let is_direct = self.are_direct(innermost);
+        let is_row = |operand| is_dense(operand) || innermost(operand) == 0;
+        let has_rows = columns > 1
+            && (is_direct
+                || self.folds
+                || self.minimum_row.is_some_and(|minimum| columns >= minimum)
+                    && self.accesses().all(is_row));
+        let units = axes.sizes[..=rank].iter().product();
+        let piece = piece_steps(length, units, columns);
+        let steps = match columns {
+            _ if is_direct => DIRECT_STEPS,
+            1 => power_below(self.block),
+            _ => STEPS.min(power_below(self.block / columns)),
+        };
+        let walk = self.walk(&axes, rank + 2, steps.min(piece), has_rows);
+        Part {
+            piece_tiles: piece / walk.tile_steps.next_power_of_two(),
+            walk,
+            form: UnitForm::Columns(columns),
+            is_direct,
+            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
+            columns_before: range.start,
+            folds: self.folds,
+        }
+    }
+
+    /// Whether an access whose columns are apart stays put along the outer axes.
+    fn is_gathered_again(&self) -> bool {
+        let kept = &self.axes.kept;
+        let rank = kept.sizes.len().saturating_sub(1);
+        let stays =
+            |operand: usize| kept.strides_of(operand)[..rank].iter().all(|&stride| stride == 0);
+        let is_apart = |operand: usize| {
+            let column = self.across(operand);
+            column != 0 && column != self.element_sizes[operand] as isize
+        };
+        rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
+    }
+
+    /// The kept axes, at least one, and inside them the reduced one.
+    fn with_rows(&self) -> CoalescedAxes {
+        let kept = &self.axes.kept;
+        let mut axes = CoalescedAxes::new(kept.sizes.clone(), kept.offsets.clone());
+        if kept.sizes.is_empty() {
+            axes.sizes.push(1);
+        }
+        axes.sizes.push(self.axes.length);
+        for operand in 0..kept.operands() {
+            axes.strides.extend_from_slice(kept.strides_of(operand));
+            if kept.sizes.is_empty() {
+                axes.strides.push(0);
+            }
+            axes.strides.push(self.along(operand));
+        }
+        axes
+    }
+
+    /// Whole rows, several in a tile.
+    pub(super) fn rows(&self) -> Part {
+        let folds = self.folds_rows();
+        let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
+        let length = self.axes.length;
+        let axes = self.with_rows();
+        let rank = axes.sizes.len();
+        let rows = match is_direct {
+            true => self.rows_of_a_tile(folds),
+            false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
+        };
+        let has_rows =
+            is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
+        let walk = self.walk(&axes, rank - 1, rows, has_rows);
+        Part {
+            walk,
+            form: UnitForm::Row(length),
+            is_direct,
+            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
+            columns_before: 0,
+            folds,
+            piece_tiles: 1,
+        }
+    }
+
+    /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.
+    fn walk(
+        &self,
+        axes: &CoalescedAxes,
+        inner_from: usize,
+        tile_steps: usize,
+        has_rows: bool,
+    ) -> Walk {
+        let operand = |operand: usize| {
+            operand_walk(axes, operand, self.element_sizes[operand], inner_from, has_rows)
+        };
+        let tile_axis = axes.sizes[inner_from - 1];
+        let tile_steps = tile_steps.min(tile_axis);
+        Walk {
+            outer_sizes: SmallVec::from_slice(&axes.sizes[..inner_from - 1]),
+            tile_axis,
+            tile_steps,
+            tiles_along_axis: tile_axis.div_ceil(tile_steps),
+            step_elements: axes.sizes[inner_from..].iter().product(),
+            operands: (0..self.axes.along.len()).map(operand).collect(),
+        }
+    }
+}
