@@ -5,8 +5,8 @@
 //! loop over tiles; `flat.rs` where all axes are one or are rows, `whole.rs` where there is but one tile),
 //! `reduce.rs` (the one over a reduced axis; `reduce/` where values are read where they lie), `tree.rs` (in
 //! which order that combines), `folding.rs` and `folded.rs` (by functions that do so themselves), `search/`
-//! (the one that finds where an element is). Machine code for each layout is in `functions.rs`, and when it is
-//! made in `account.rs`; what elements cost, `work.rs`.
+//! (the one that finds where an element is). Machine code for each layout is in `functions.rs`, and when it
+//! is made in `account.rs`; what elements cost, `work.rs`.
 
 pub(crate) mod account;
 pub(crate) mod code;

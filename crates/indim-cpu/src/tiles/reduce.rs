@@ -27,7 +27,7 @@ use indim_targets::Function;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::{FEW, TileCode, element_sizes};
+use crate::tiles::code::{FEW, TileCode, element_sizes, few};
 use crate::tiles::folded::FoldedTile;
 use crate::tiles::folding::Folding;
 use crate::tiles::functions::Functions;
@@ -329,7 +329,9 @@ impl BoundPart {
                 gathered,
             };
             let width = width(&self.part);
-            let trees = self.accumulators.all_columns(accumulators, &code.folds, width);
+            let folds = code.folds.iter().enumerate();
+            let trees = folds.map(|fold| self.accumulators.columns(accumulators, fold, width));
+            let trees = few(trees);
             let shared = bases.shared;
             work(&mut Reduction { bound: self, trees, tile, shared }, outer, offsets);
         });
@@ -340,7 +342,7 @@ impl BoundPart {
 struct Reduction<'a> {
     bound: &'a BoundPart,
     /// Those of all stores.
-    trees: SmallVec<[Columns<'a>; 2]>,
+    trees: SmallVec<[Columns<'a>; FEW]>,
     tile: Tile<'a>,
     shared: *mut u8,
 }

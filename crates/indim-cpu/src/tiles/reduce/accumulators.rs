@@ -1,6 +1,7 @@
 //! Where a thread has the accumulators of a reduction: of each store lanes, and behind them nodes.
 
 use indim_loops::HeldBytes;
+use indim_targets::MOST_FOLDS;
 use smallvec::SmallVec;
 
 use crate::tiles::store_fold::StoreFold;
@@ -52,6 +53,7 @@ impl Accumulators {
     }
 
     /// The tree over so many columns of a store, in this memory.
+    #[inline]
     pub(super) fn columns<'f>(
         &self,
         memory: *mut u8,
@@ -63,19 +65,19 @@ impl Accumulators {
         Columns { fold, width, lanes, nodes, in_turn }
     }
 
-    /// The trees over so many columns of all stores.
-    pub(super) fn all_columns<'f>(
+    /// The trees over so many columns of all stores that a function folds: as many as there are stores, and
+    /// then the last of them again.
+    #[inline]
+    pub(super) fn folded_columns<'f>(
         &self,
         memory: *mut u8,
         folds: &'f [StoreFold],
         width: usize,
-    ) -> SmallVec<[Columns<'f>; 2]> {
-        let mut all = SmallVec::new();
-        // Few, so that a push for each is faster than `collect`.
-        for of_store in folds.iter().enumerate() {
-            all.push(self.columns(memory, of_store, width));
-        }
-        all
+    ) -> [Columns<'f>; MOST_FOLDS] {
+        core::array::from_fn(|store| {
+            let store = store.min(folds.len() - 1);
+            self.columns(memory, (store, &folds[store]), width)
+        })
     }
 
     /// Counts the memory that it holds.

@@ -56,11 +56,11 @@ impl BoundColumns {
             Some(folding) => folding.is_in_turn(),
             None => takes_in_turn(fold, width, length),
         });
-        let left = match columns.pieces() {
+        let left = match columns.pieces {
             1 => Left::default(),
             _ => Left::new(0, &code.folds, width),
         };
-        let tiles = columns.units() * columns.pieces();
+        let tiles = columns.units * columns.pieces;
         debug_assert!(left.end(tiles) <= piece_bytes(nest, &code.folds), "it has been counted");
         let (code, tile_elements) = (Arc::clone(code), nest.points_per(tiles));
         Some(BoundColumns { code, columns, along, tile_elements, folding, accumulators, left })
@@ -71,9 +71,10 @@ impl BoundColumns {
         bases.operands[operand].wrapping_offset(self.columns.offset(unit, operand))
     }
 
-    /// The trees of all stores over the columns of a unit.
-    fn trees(&self, memory: *mut u8, unit: &Unit) -> impl AsRef<[Columns<'_>]> {
-        self.accumulators.all_columns(memory, &self.code.folds, unit.columns)
+    /// The tree of each store over the columns of a unit.
+    fn trees(&self, memory: *mut u8, unit: &Unit) -> impl Iterator<Item = Columns<'_>> {
+        let (folds, width) = (self.code.folds.iter().enumerate(), unit.columns);
+        folds.map(move |fold| self.accumulators.columns(memory, fold, width))
     }
 
     /// Reduces a piece of a unit: writes what comes of it, or leaves it where there are others.
@@ -81,12 +82,11 @@ impl BoundColumns {
     /// # Safety
     /// As [`BoundNest::run`]; the memory has room for the accumulators.
     unsafe fn reduce(&self, bases: &Bases<'_>, tile: usize, memory: *mut u8) {
-        let (pieces, piece_steps) = (self.columns.pieces(), self.columns.piece_steps);
-        let (unit, piece) = (self.columns.unit(tile / pieces), tile % pieces);
+        let DirectColumns { pieces, piece_steps, .. } = self.columns;
+        let (unit, piece) = self.columns.piece(tile);
         let first = piece * piece_steps;
         let count = piece_steps.min(self.columns.length - first);
-        let trees = self.trees(memory, &unit);
-        let trees = trees.as_ref();
+        let folds = &self.code.folds;
         let at = |operand: usize| {
             let along = first as isize * self.along[operand];
             self.first(bases, &unit, operand).wrapping_offset(along)
@@ -94,13 +94,16 @@ impl BoundColumns {
         // SAFETY: the caller's promise.
         unsafe {
             match &self.folding {
-                Some(folding) => self.fold(folding, trees, at, count),
-                None => self.take(trees, at, count),
+                Some(folding) => {
+                    let trees = self.accumulators.folded_columns(memory, folds, unit.columns);
+                    self.fold(folding, &trees[..folds.len()], at, count);
+                }
+                None => self.take(|| self.trees(memory, &unit), at, count),
             }
-            for (store, columns) in trees.iter().enumerate() {
+            for (store, columns) in self.trees(memory, &unit).enumerate() {
                 match pieces {
-                    1 => self.write(bases, &unit, store, columns),
-                    _ => self.left.leave(bases.shared, store, tile, columns),
+                    1 => self.write(bases, &unit, store, &columns),
+                    _ => self.left.leave(bases.shared, store, tile, &columns),
                 }
             }
         }
@@ -110,21 +113,28 @@ impl BoundColumns {
     ///
     /// # Safety
     /// As [`BoundColumns::reduce`].
-    unsafe fn take(&self, trees: &[Columns<'_>], at: impl Fn(usize) -> *mut u8, count: usize) {
+    unsafe fn take<'t, T: Iterator<Item = Columns<'t>>>(
+        &self,
+        trees: impl Fn() -> T,
+        at: impl Fn(usize) -> *mut u8,
+        count: usize,
+    ) {
         let stores = &self.code.nest.stores;
         // What several stores take is still in a near cache.
-        for start in (0..count).step_by(DIRECT_STEPS) {
-            let steps = start..count.min(start + DIRECT_STEPS);
-            for (columns, store) in trees.iter().zip(stores) {
+        let mut start = 0;
+        while start < count {
+            let end = count.min(start + DIRECT_STEPS);
+            for (columns, store) in trees().zip(stores) {
                 let operand = stores.len() + self.code.slot(store.source);
                 let step_stride = self.along[operand];
                 let first = at(operand).wrapping_offset(start as isize * step_stride);
                 // SAFETY: the caller's promise.
-                unsafe { columns.take(Values { first, step_stride }, steps.clone()) }
+                unsafe { columns.take(Values { first, step_stride }, start..end) }
             }
+            start = end;
         }
         // SAFETY: all steps have been taken.
-        trees.iter().for_each(|columns| unsafe { columns.finish(count) });
+        trees().for_each(|columns| unsafe { columns.finish(count) });
     }
 
     /// Makes the first nodes by the function that folds what it computes.
@@ -161,7 +171,7 @@ impl BoundColumns {
 
 impl BoundNest for BoundColumns {
     fn tiles(&self) -> usize {
-        self.columns.units() * self.columns.pieces()
+        self.columns.units * self.columns.pieces
     }
 
     fn tile_elements(&self) -> usize {
@@ -179,20 +189,20 @@ impl BoundNest for BoundColumns {
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
-        let pieces = self.columns.pieces();
+        let pieces = self.columns.pieces;
         if pieces == 1 {
             return;
         }
         WORKSPACE.with_borrow_mut(|workspace| {
             let memory = workspace.accumulators(self.accumulators.bytes);
-            for index in 0..self.columns.units() {
+            for index in 0..self.columns.units {
                 let unit = self.columns.unit(index);
                 let own = index * pieces..(index + 1) * pieces;
-                for (store, columns) in self.trees(memory, &unit).as_ref().iter().enumerate() {
+                for (store, columns) in self.trees(memory, &unit).enumerate() {
                     // SAFETY: the caller's promise: all pieces have left what comes of them.
                     unsafe {
-                        self.left.combine(bases.shared, store, own.clone(), columns);
-                        self.write(bases, &unit, store, columns);
+                        self.left.combine(bases.shared, store, own.clone(), &columns);
+                        self.write(bases, &unit, store, &columns);
                     }
                 }
             }

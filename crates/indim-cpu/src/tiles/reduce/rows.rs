@@ -71,21 +71,22 @@ impl BoundRows {
         let at = |operand: usize| {
             bases[operand].wrapping_offset(first as isize * self.rows.across[operand])
         };
-        let trees = self.accumulators.all_columns(memory, &self.code.folds, 1);
-        // SAFETY: the caller's promise.
-        unsafe {
-            match &self.folding {
-                Some(folding) => self.fold(folding, &trees, at, count),
-                None => {
-                    for (columns, store) in trees.iter().zip(&self.code.nest.stores) {
-                        let operand = of_access(&self.code, self.code.slot(store.source));
-                        let step_stride = self.rows.across[operand];
-                        let values = Values { first: at(operand).cast_const(), step_stride };
-                        columns.fold_rows(values, count, self.rows.length);
-                    }
+        let folds = &self.code.folds;
+        if let Some(folding) = &self.folding {
+            let columns = self.accumulators.folded_columns(memory, folds, 1);
+            // SAFETY: the caller's promise.
+            unsafe { self.fold(folding, &columns[..folds.len()], at, count) }
+        }
+        for ((store, fold), from) in folds.iter().enumerate().zip(&self.code.nest.stores) {
+            let columns = self.accumulators.columns(memory, (store, fold), 1);
+            // SAFETY: the caller's promise.
+            unsafe {
+                if self.folding.is_none() {
+                    let operand = of_access(&self.code, self.code.slot(from.source));
+                    let step_stride = self.rows.across[operand];
+                    let values = Values { first: at(operand).cast_const(), step_stride };
+                    columns.fold_rows(values, count, self.rows.length);
                 }
-            }
-            for (store, columns) in trees.iter().enumerate() {
                 let run = Run { count, stride: self.rows.across[store] };
                 columns.write(at(store), run);
             }

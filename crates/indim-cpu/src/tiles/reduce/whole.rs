@@ -83,16 +83,19 @@ impl WholeTile {
         let address = |placed: Placed| {
             bases.get(placed.operand).copied().unwrap_or(computed).wrapping_offset(placed.offset)
         };
-        let width = width(&bound.part);
-        let trees = bound.accumulators.all_columns(accumulators, &code.folds, width);
+        let (folds, width) = (&code.folds[..], width(&bound.part));
         // SAFETY: the caller's promise; there is room for what is computed and for the accumulators.
         unsafe {
             match &bound.folding {
-                Some(folding) => self.fold(folding, bound, &trees, address),
+                Some(folding) => {
+                    let columns = bound.accumulators.folded_columns(accumulators, folds, width);
+                    self.fold(folding, bound, &columns[..folds.len()], address);
+                }
                 None => self.compute(bound, address),
             }
-            for (index, columns) in trees.iter().enumerate() {
+            for (index, fold) in folds.iter().enumerate() {
                 let (values, results) = self.stores[index];
+                let columns = bound.accumulators.columns(accumulators, (index, fold), width);
                 if bound.folding.is_none() {
                     let step_stride = bound.stores[index].source.step_stride;
                     take(bound, columns, Values { first: address(values), step_stride });
@@ -157,7 +160,7 @@ impl WholeTile {
 ///
 /// # Safety
 /// The values of the one tile are there, and memory for the columns.
-unsafe fn take(bound: &BoundPart, columns: &Columns<'_>, values: Values) {
+unsafe fn take(bound: &BoundPart, columns: Columns<'_>, values: Values) {
     let steps = bound.part.walk.tile_axis;
     // SAFETY: the caller's promise; all of them are taken at once.
     unsafe {

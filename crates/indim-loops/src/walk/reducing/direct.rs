@@ -39,6 +39,12 @@ pub struct DirectColumns {
     pub length: usize,
     /// The elements of it that are a piece; the last one may have fewer.
     pub piece_steps: usize,
+    /// The pieces of a unit; where there are several, what comes of them is still to be combined.
+    pub pieces: usize,
+    /// The units of all columns of a point.
+    units_across: usize,
+    /// The number of units.
+    pub units: usize,
 }
 
 /// One of the units.
@@ -72,17 +78,22 @@ impl DirectColumns {
     /// Those of a nest, so many of them a unit.
     pub(super) fn new(axes: &ReducedAxes, unit_columns: usize) -> Self {
         let ReducedAxes { kept, length, .. } = axes;
-        let mut columns = DirectColumns {
-            columns: kept.sizes.last().copied().unwrap_or(1),
+        let (columns, outer) = kept.sizes.split_last().unwrap_or((&1, &[]));
+        let units_across = columns.div_ceil(unit_columns);
+        let units = outer.iter().product::<usize>() * units_across;
+        let piece_steps = piece_steps(*length, units, unit_columns);
+        DirectColumns {
+            columns: *columns,
             across: innermost_strides(kept),
             offsets: AxisStrides::from_slice(&kept.offsets),
             kept: (kept.sizes.len() > 1).then(|| Box::new(kept.clone())),
             unit_columns,
             length: *length,
-            piece_steps: *length,
-        };
-        columns.piece_steps = piece_steps(*length, columns.units(), unit_columns);
-        columns
+            piece_steps,
+            pieces: length.div_ceil(piece_steps),
+            units_across,
+            units,
+        }
     }
 
     fn outer_sizes(&self) -> &[usize] {
@@ -90,32 +101,35 @@ impl DirectColumns {
         sizes.map_or(&[], |(_, outer)| outer)
     }
 
-    /// The number of units.
-    pub fn units(&self) -> usize {
-        let outer: usize = self.outer_sizes().iter().product();
-        outer * self.columns.div_ceil(self.unit_columns)
-    }
-
-    /// The pieces of a unit; where there are several, what comes of them is still to be combined.
-    pub fn pieces(&self) -> usize {
-        self.length.div_ceil(self.piece_steps)
-    }
-
     /// The unit of this index.
+    #[inline]
     pub fn unit(&self, index: usize) -> Unit {
-        let (columns, outer_sizes) = (self.columns, self.outer_sizes());
-        let along = columns.div_ceil(self.unit_columns);
-        let first = index % along * self.unit_columns;
-        let mut outer = SmallVec::from_elem(0, outer_sizes.len());
-        let mut rest = index / along;
-        for (index, &size) in outer.iter_mut().zip(outer_sizes).rev() {
-            *index = rest % size;
+        // Tiny runs, which divisions would hold up, have one.
+        let (mut rest, place) = match self.units {
+            1 => (0, 0),
+            _ => (index / self.units_across, index % self.units_across),
+        };
+        let first = place * self.unit_columns;
+        let mut outer = SmallVec::new();
+        for &size in self.outer_sizes().iter().rev() {
+            outer.push(rest % size);
             rest /= size;
         }
-        Unit { outer, first, columns: self.unit_columns.min(columns - first) }
+        outer.reverse();
+        Unit { outer, first, columns: self.unit_columns.min(self.columns - first) }
+    }
+
+    /// The unit and the piece of it that the tile of this index is.
+    #[inline]
+    pub fn piece(&self, tile: usize) -> (Unit, usize) {
+        match self.pieces {
+            1 => (self.unit(tile), 0),
+            pieces => (self.unit(tile / pieces), tile % pieces),
+        }
     }
 
     /// How far a unit begins from an operand's first element, in bytes.
+    #[inline]
     pub fn offset(&self, unit: &Unit, operand: usize) -> isize {
         let strides = self.kept.iter().flat_map(|kept| kept.strides_of(operand));
         let along = unit.outer.iter().zip(strides);
@@ -124,6 +138,7 @@ impl DirectColumns {
     }
 
     /// From one column of an operand to the next, in bytes.
+    #[inline]
     pub fn across(&self, operand: usize) -> isize {
         self.across[operand]
     }
