@@ -113,11 +113,8 @@ fn fits_as_a_whole(
     let Some(limit) = resources.memory_limit else { return Ok(true) };
     // What cannot be compiled is refused with the whole.
     let Ok(executable) = compile(graph, &resources.compile_options()?) else { return Ok(true) };
-    let forecast = executable.forecast();
-    let registers = forecast.register_bytes.saturating_mul(threads);
-    let beside = forecast.temporary_bytes.saturating_add(registers);
-    let held = moved.saturating_add(beside).saturating_add(executable.held_bytes());
-    Ok(held <= limit)
+    let beside = limit.checked_sub(moved);
+    Ok(beside.is_some_and(|beside| executable.check_memory_limit(beside, threads, false).is_ok()))
 }
 
 /// A number of bytes that is easier to say, by a thirtieth more at most.
@@ -137,9 +134,12 @@ fn plan_in_chunks(
     let mut chosen = results.to_vec();
     loop {
         let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
-        match Plan::new(graph, inputs, &stored, options) {
-            Err(StreamError::MemoryLimit { .. }) if outputs.halve_chunks(&mut chosen) => {}
-            planned => return Ok((planned?, chosen)),
+        if let Some(plan) = Plan::within_limit(graph, inputs, &stored, options)? {
+            return Ok((plan, chosen));
+        }
+        if !outputs.halve_chunks(&mut chosen) {
+            // Says which limit does.
+            return Ok((Plan::new(graph, inputs, &stored, options)?, chosen));
         }
     }
 }

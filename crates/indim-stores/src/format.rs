@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use indim_ops::ArrayType;
+use indim_ops::{ArrayType, DType};
 
 use crate::{Geography, Source, StoreError, picture};
 
@@ -103,11 +103,8 @@ impl Format {
     /// assert_eq!(Format::Zarr.scratch_bytes(&result, &like), 2 * 8 << 10); // eight chunks at a time
     /// ```
     pub fn scratch_bytes(self, result: &ArrayType, like: &Like) -> usize {
-        let bytes = |chunks: &[usize]| {
-            let size = result.dtype.size();
-            chunks.iter().fold(size, |bytes, &size| bytes.saturating_mul(size))
-        };
-        let chunk = self.chunks(result, like).map_or(0, |chunks| bytes(&chunks));
+        let chunks = self.chunks(result, like);
+        let chunk = chunks.map_or(0, |chunks| chunk_bytes(result.dtype, &chunks));
         match self {
             Format::Csv | Format::Tiff => 0,
             Format::Png => chunk.saturating_mul(2),
@@ -149,6 +146,11 @@ impl Format {
 
 /// About how many bytes a chunk has where nothing says how large chunks are.
 const CHUNK_BYTES: usize = 4 << 20;
+
+/// The bytes of a chunk of such elements.
+pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
+    sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
+}
 
 /// Chunks are encoded one by one, or several at a time that have so many bytes together.
 const ENCODED_BYTES: usize = 16 << 20;

@@ -105,18 +105,9 @@ impl Plan {
         outputs: &[Stored],
         options: &StreamOptions<'_>,
     ) -> Result<Self, StreamError> {
-        assert_eq!(inputs.len(), graph.parameters().len(), "one for each parameter");
-        assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
-        let graph = remove_unused(graph).into_owned();
-        let sliced = Sliced::of(&graph).map_err(StreamError::Graph)?;
-        let ways: Vec<Sliced> =
-            [Some(Sliced::unchanged(graph)), sliced].into_iter().flatten().collect();
-        let counted = ways.iter().map(counted).collect::<Result<Vec<_>, _>>();
-        let counted = counted.map_err(StreamError::Graph)?.into_iter().flatten();
-        let ways = ways.into_iter().chain(counted);
-        let ways: Vec<Way> = ways.map(|it| Way::new(it, inputs)).collect();
-        let limit = options.memory_limit.saturating_sub(options.input_bytes);
+        let ways = Way::all(graph, inputs, outputs)?;
         let search = Search { ways: &ways, outputs, options };
+        let limit = search.limit();
         let refused = match search.plan_within(limit)? {
             Ok(plan) => return Ok(plan),
             Err(refused) => refused,
@@ -127,6 +118,25 @@ impl Plan {
             limit: options.memory_limit,
             obstacles: ways.last().map_or(Vec::new(), Way::obstacles),
         })
+    }
+
+    /// As [`Plan::new`], for those who have another way where the limit is too low: `None` then, without the
+    /// search for one that does.
+    ///
+    /// # Errors
+    /// `too-many-readings`.
+    ///
+    /// # Panics
+    /// When there is not one [`Stored`] for each parameter and each output.
+    pub fn within_limit(
+        graph: &Graph,
+        inputs: &[Stored],
+        outputs: &[Stored],
+        options: &StreamOptions<'_>,
+    ) -> Result<Option<Self>, StreamError> {
+        let ways = Way::all(graph, inputs, outputs)?;
+        let search = Search { ways: &ways, outputs, options };
+        Ok(search.plan_within(search.limit())?.ok())
     }
 
     /// How many passes there are over what is stored elsewhere, in part or as a whole: each reads some of the
@@ -222,6 +232,19 @@ struct Way {
 }
 
 impl Way {
+    /// The ways of a graph whose inputs and outputs are stored so.
+    fn all(graph: &Graph, inputs: &[Stored], outputs: &[Stored]) -> Result<Vec<Way>, StreamError> {
+        assert_eq!(inputs.len(), graph.parameters().len(), "one for each parameter");
+        assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
+        let graph = remove_unused(graph).into_owned();
+        let sliced = Sliced::of(&graph).map_err(StreamError::Graph)?;
+        let ways: Vec<Sliced> =
+            [Some(Sliced::unchanged(graph)), sliced].into_iter().flatten().collect();
+        let counted = ways.iter().map(counted).collect::<Result<Vec<_>, _>>();
+        let counted = counted.map_err(StreamError::Graph)?.into_iter().flatten();
+        Ok(ways.into_iter().chain(counted).map(|it| Way::new(it, inputs)).collect())
+    }
+
     fn new(sliced: Sliced, inputs: &[Stored]) -> Self {
         let stored =
             |part: &Part| part.input.map_or_else(Stored::default, |input| inputs[input].clone());
@@ -245,6 +268,11 @@ struct Search<'a> {
 struct HoldsAtLeast(Option<usize>);
 
 impl Search<'_> {
+    /// The bytes that a plan may hold beside what the caller holds.
+    fn limit(&self) -> usize {
+        self.options.memory_limit.saturating_sub(self.options.input_bytes)
+    }
+
     /// The best plan that holds at most `limit` bytes beside what the caller holds.
     fn plan_within(&self, limit: usize) -> Result<Result<Plan, HoldsAtLeast>, StreamError> {
         let mut for_pieces = limit;

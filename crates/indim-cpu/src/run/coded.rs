@@ -12,7 +12,6 @@ use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::{NestStrides, SizedNest, Sizes};
 use indim_loops::scratch::Lives;
-
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, Executor, NestCode};

@@ -15,8 +15,6 @@ use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
-use smallvec::SmallVec;
-
 use crate::executor::{Bases, BoundNest};
 use crate::run::error::RunError;
 use crate::run::nests::Scratch;
@@ -387,17 +385,20 @@ pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest
 
 /// The bytes of what nests read and write, each array once.
 fn array_bytes_of<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
-    let mut arrays: SmallVec<[(BufferId, usize); 8]> = SmallVec::new();
-    for nest in nests {
-        for access in nest.nest.operands() {
-            let bytes = nest.array_bytes(access);
-            match arrays.iter_mut().find(|(buffer, _)| *buffer == access.buffer) {
-                Some((_, most)) => *most = bytes.max(*most),
-                None => arrays.push((access.buffer, bytes)),
-            }
-        }
+    each_once(nests.flat_map(|nest| {
+        let bytes = |access: &Access| (access.buffer, nest.array_bytes(access));
+        nest.nest.operands().map(bytes).collect::<Vec<_>>()
+    }))
+}
+
+/// The bytes of all arrays, of each the most that are said.
+fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
+    let mut bytes: BTreeMap<BufferId, usize> = BTreeMap::new();
+    for (buffer, of_access) in arrays {
+        let most = bytes.entry(buffer).or_default();
+        *most = of_access.max(*most);
     }
-    arrays.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
 }
 
 /// The bytes of what nests move one after another.
@@ -440,13 +441,11 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
 
 /// What the parts of all nests read and write, each array once.
 fn part_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
-    let mut bytes: BTreeMap<BufferId, usize> = BTreeMap::new();
-    for access in nests.iter().flat_map(|nest| nest.operands()) {
-        let of_access = array_bytes(&part_of_access(access, cut).array_type);
-        let most = bytes.entry(access.buffer).or_default();
-        *most = of_access.max(*most);
-    }
-    bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+    let accesses = nests.iter().flat_map(|nest| nest.operands());
+    each_once(
+        accesses
+            .map(|access| (access.buffer, array_bytes(&part_of_access(access, cut).array_type))),
+    )
 }
 
 /// The nest over a part.

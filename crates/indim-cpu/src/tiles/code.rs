@@ -119,6 +119,11 @@ impl TileCode {
         slot(&self.nest, local)
     }
 
+    /// The operand of the nest in the slot of an access.
+    pub(crate) fn operand(&self, slot: usize) -> usize {
+        self.nest.stores.len() + slot
+    }
+
     /// The bytes of an element of a slot's value.
     pub(crate) fn element_size(&self, slot: usize) -> usize {
         let local = match slot.checked_sub(self.nest.accesses.len()) {

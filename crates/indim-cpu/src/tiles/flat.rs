@@ -152,7 +152,7 @@ impl Steps<'_> {
             operands.push(self.place(store).filter(|place| place.along != 0)?);
         }
         for &slot in &functions.inputs {
-            operands.push(self.place(stores.len() + slot).filter(|_| slot < accesses)?);
+            operands.push(self.place(self.code.operand(slot)).filter(|_| slot < accesses)?);
         }
         Some(operands)
     }

@@ -8,6 +8,7 @@ use core::ops::Range;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::Folded;
 
+use crate::tiles::code::{TileCode, few};
 use crate::tiles::folding::{Folding, MOST_BLOCKS};
 use crate::tiles::tree::Columns;
 
@@ -54,6 +55,19 @@ struct Call {
 }
 
 impl FoldedTile<'_> {
+    /// Calls `work` with a tile, from its first step on, of what a function of this code folds: operands that
+    /// are read where they lie, `at` their places.
+    pub(super) fn of_operands(
+        (code, folding): (&TileCode, &Folding),
+        columns: &[Columns<'_>],
+        at: impl Fn(usize) -> *mut u8,
+        work: impl FnOnce(&FoldedTile<'_>),
+    ) {
+        let Some(functions) = &code.folding else { return };
+        let inputs = few(functions.inputs.iter().map(|&slot| at(code.operand(slot))));
+        work(&FoldedTile { folding, columns, inputs: &inputs, first: 0 });
+    }
+
     /// The columns of a step; one where units are rows.
     fn width(&self) -> usize {
         self.columns.first().map_or(1, |columns| columns.width)

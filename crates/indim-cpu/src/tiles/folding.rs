@@ -101,7 +101,7 @@ impl Folding {
         along: &[isize],
     ) -> Option<Self> {
         let (functions, width) = (code.folding.as_deref()?, of.unit_columns);
-        let operands = || functions.inputs.iter().map(|slot| nest.nest.stores.len() + slot);
+        let operands = || functions.inputs.iter().map(|&slot| code.operand(slot));
         let form = |operand: usize| match (width, along[operand], of.across(operand)) {
             (1, 0, _) | (_, 0, 0) => Form::Same,
             (2.., _, 0) => Form::Single,
@@ -214,13 +214,4 @@ impl Folds<'_> {
             rows_at_once,
         })
     }
-}
-
-/// The inputs of the function, `at` their places in memory, which are those of the nest's operands.
-pub(super) fn inputs(
-    code: &TileCode,
-    functions: &Functions,
-    at: impl Fn(usize) -> *mut u8,
-) -> SmallVec<[*mut u8; FEW]> {
-    few(functions.inputs.iter().map(|slot| at(code.nest.stores.len() + slot)))
 }

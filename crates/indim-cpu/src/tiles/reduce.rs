@@ -217,7 +217,7 @@ fn source(code: &TileCode, part: &Part, store: &Store) -> Source {
     let dense = (part.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {
         Local::Access(index) if part.is_direct => {
-            part.walk.operands[code.nest.stores.len() + index].step_stride
+            part.walk.operands[code.operand(index)].step_stride
         }
         _ => dense,
     };

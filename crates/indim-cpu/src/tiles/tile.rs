@@ -299,7 +299,7 @@ impl Tile<'_> {
                     Callee::Take { taker, table, indices } => {
                         let taken = Taken {
                             walk: self.walk,
-                            operand: self.code.nest.stores.len() + table,
+                            operand: self.code.operand(table),
                             stride: self.wiring.table_strides[table],
                             table: self.slots[table].cast_const(),
                             indices: self.slots[indices].cast_const(),

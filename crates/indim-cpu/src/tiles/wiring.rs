@@ -247,7 +247,7 @@ fn function_wiring(
         None => register_stride(slot),
     });
     let read = functions.inputs.iter().map(|&slot| match readings.get(slot) {
-        Some(Reading::InPlace(_)) => walk.operands[code.nest.stores.len() + slot].step_stride,
+        Some(Reading::InPlace(_)) => walk.operands[code.operand(slot)].step_stride,
         _ => register_stride(slot),
     });
     let is_in_place = |&slot: &usize| {
@@ -264,7 +264,7 @@ fn function_wiring(
 /// What the function of the code that folds goes through under a walk.
 fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<FunctionWiring> {
     let functions = code.folding.as_ref()?;
-    let operand = |slot: usize| &walk.operands[code.nest.stores.len() + slot];
+    let operand = |slot: usize| &walk.operands[code.operand(slot)];
     let form = |&slot: &usize| match (readings[slot], &operand(slot).layout) {
         (Reading::InPlace(Form::Single), TileLayout::Single) => Form::Same,
         (Reading::InPlace(form), _) => form,

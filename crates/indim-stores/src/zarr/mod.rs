@@ -31,6 +31,7 @@ use zarrs::array::{Array, ArrayBytes, ArrayShardedExt, ArraySubset, ChunkShapeTr
 use zarrs::filesystem::FilesystemStore;
 
 use crate::copy::copy_into_region;
+use crate::format::chunk_bytes;
 use crate::source::{Source, check_region};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -125,8 +126,7 @@ impl ZarrArray {
     }
 
     fn chunk_bytes(&self) -> usize {
-        let bytes = |bytes: usize, &size: &usize| bytes.saturating_mul(size);
-        self.chunks.iter().fold(self.array_type.dtype.size(), bytes)
+        chunk_bytes(self.array_type.dtype, &self.chunks)
     }
 
     /// The elements of one piece, which lies in one chunk.

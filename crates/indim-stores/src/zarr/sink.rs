@@ -19,7 +19,7 @@ use super::place::{Place, parent};
 use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded};
 use crate::copy::copy_from_region;
-use crate::format::{default_chunks, encoded_at_a_time, encoding_bytes};
+use crate::format::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
 use crate::sink::{Complete, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -129,8 +129,7 @@ impl ZarrSink {
     }
 
     fn chunk_bytes(&self) -> usize {
-        let bytes = |bytes: usize, &size: &usize| bytes.saturating_mul(size);
-        self.chunks.iter().fold(self.array_type.dtype.size(), bytes)
+        chunk_bytes(self.array_type.dtype, &self.chunks)
     }
 
     fn check_complete(&self) -> Result<(), StoreErrorKind> {

@@ -13,7 +13,7 @@ use indim_ops::meaning::reduction::LANES;
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
 use crate::tiles::folded::FoldedTile;
-use crate::tiles::folding::{Folding, inputs};
+use crate::tiles::folding::Folding;
 use crate::tiles::memory::Run;
 use crate::tiles::reduce::accumulators::{Accumulators, Counts};
 use crate::tiles::reduce::pieces::Left;
@@ -96,7 +96,11 @@ impl BoundColumns {
             match &self.folding {
                 Some(folding) => {
                     let trees = self.accumulators.folded_columns(memory, folds, unit.columns);
-                    self.fold(folding, &trees[..folds.len()], at, count);
+                    let trees = &trees[..folds.len()];
+                    FoldedTile::of_operands((&self.code, folding), trees, at, |tile| {
+                        tile.take(count);
+                        tile.finish(count);
+                    });
                 }
                 None => self.take(|| self.trees(memory, &unit), at, count),
             }
@@ -125,7 +129,7 @@ impl BoundColumns {
         while start < count {
             let end = count.min(start + DIRECT_STEPS);
             for (columns, store) in trees().zip(stores) {
-                let operand = stores.len() + self.code.slot(store.source);
+                let operand = self.code.operand(self.code.slot(store.source));
                 let step_stride = self.along[operand];
                 let first = at(operand).wrapping_offset(start as isize * step_stride);
                 // SAFETY: the caller's promise.
@@ -135,27 +139,6 @@ impl BoundColumns {
         }
         // SAFETY: all steps have been taken.
         trees().for_each(|columns| unsafe { columns.finish(count) });
-    }
-
-    /// Makes the first nodes by the function that folds what it computes.
-    ///
-    /// # Safety
-    /// As [`BoundColumns::reduce`].
-    unsafe fn fold(
-        &self,
-        folding: &Folding,
-        columns: &[Columns<'_>],
-        at: impl Fn(usize) -> *mut u8,
-        count: usize,
-    ) {
-        let Some(functions) = &self.code.folding else { return };
-        let inputs = inputs(&self.code, functions, at);
-        let tile = FoldedTile { folding, columns, inputs: &inputs, first: 0 };
-        // SAFETY: the caller's promise.
-        unsafe {
-            tile.take(count);
-            tile.finish(count);
-        }
     }
 
     /// Writes the results of a unit, which stand where the first nodes stand.

@@ -13,11 +13,11 @@ use smallvec::SmallVec;
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
 use crate::tiles::folded::FoldedTile;
-use crate::tiles::folding::{Folding, inputs};
+use crate::tiles::folding::Folding;
 use crate::tiles::memory::Run;
 use crate::tiles::reduce::accumulators::{Accumulators, Counts};
 use crate::tiles::tile::WORKSPACE;
-use crate::tiles::tree::{Columns, Values};
+use crate::tiles::tree::Values;
 
 /// Rows that are reduced where they lie.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl BoundRows {
             Some(functions) => {
                 let (mut along, mut across) = (SmallVec::new(), SmallVec::new());
                 for slot in &functions.inputs {
-                    let operand = of_access(code, *slot);
+                    let operand = code.operand(*slot);
                     along.push(of.axes.along[operand]);
                     across.push(rows.across[operand]);
                 }
@@ -74,15 +74,18 @@ impl BoundRows {
         let folds = &self.code.folds;
         if let Some(folding) = &self.folding {
             let columns = self.accumulators.folded_columns(memory, folds, 1);
+            let columns = &columns[..folds.len()];
             // SAFETY: the caller's promise.
-            unsafe { self.fold(folding, &columns[..folds.len()], at, count) }
+            FoldedTile::of_operands((&self.code, folding), columns, at, |tile| unsafe {
+                tile.take_rows(count, self.rows.length);
+            });
         }
         for ((store, fold), from) in folds.iter().enumerate().zip(&self.code.nest.stores) {
             let columns = self.accumulators.columns(memory, (store, fold), 1);
             // SAFETY: the caller's promise.
             unsafe {
                 if self.folding.is_none() {
-                    let operand = of_access(&self.code, self.code.slot(from.source));
+                    let operand = self.code.operand(self.code.slot(from.source));
                     let step_stride = self.rows.across[operand];
                     let values = Values { first: at(operand).cast_const(), step_stride };
                     columns.fold_rows(values, count, self.rows.length);
@@ -92,29 +95,6 @@ impl BoundRows {
             }
         }
     }
-
-    /// Folds so many rows as they are computed, into nodes.
-    ///
-    /// # Safety
-    /// As [`BoundRows::reduce`].
-    unsafe fn fold(
-        &self,
-        folding: &Folding,
-        columns: &[Columns<'_>],
-        at: impl Fn(usize) -> *mut u8,
-        count: usize,
-    ) {
-        let Some(functions) = &self.code.folding else { return };
-        let inputs = inputs(&self.code, functions, at);
-        let tile = FoldedTile { folding, columns, inputs: &inputs, first: 0 };
-        // SAFETY: the caller's promise.
-        unsafe { tile.take_rows(count, self.rows.length) }
-    }
-}
-
-/// The operand of the nest in the slot of an access.
-fn of_access(code: &TileCode, slot: usize) -> usize {
-    code.nest.stores.len() + slot
 }
 
 impl BoundNest for BoundRows {

@@ -47,7 +47,7 @@ pub(super) fn parts(
     let strides = nest.list_strides(strides);
     let mut parts = Vec::new();
     for (store, &access) in accesses.iter().enumerate() {
-        let source = nest.nest.stores.len() + access;
+        let source = code.operand(access);
         let fold = &code.folds[store];
         let of_store = [&strides[store], &strides[source]].map(AxisStrides::clone);
         let axes = ReducedAxes::new(&nest.shape, nest.nest.reduced?, &of_store, 1)?;
