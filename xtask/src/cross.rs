@@ -102,16 +102,14 @@ pub(crate) fn cross(arguments: &[&str]) -> bool {
     failed.is_empty()
 }
 
-/// The bounded tests on one machine, where this one has what they need; what is missing is said.
-pub(crate) fn test_if_possible(name: &str) -> bool {
-    let Some(machine) = machine(name) else { return false };
-    match missing(machine).as_slice() {
-        [] => test_on(machine, true),
-        missing => {
-            eprintln!("NOT TESTED: {name}, which needs {}", missing.join("; "));
-            true
-        }
-    }
+/// What must be installed before this machine can act as the one of this name, in words.
+pub(crate) fn missing_for(name: &str) -> Vec<String> {
+    machine(name).map(missing).unwrap_or_default()
+}
+
+/// What must be installed before this machine can build for wasm32, in words.
+pub(crate) fn missing_to_build_for_wasm32() -> Vec<String> {
+    machine("wasm32").map(missing_to_build).unwrap_or_default()
 }
 
 fn machine(name: &str) -> Option<&'static Machine> {

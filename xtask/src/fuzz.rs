@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::{cargo, root, sanitizer_target};
+use crate::asan::{self, sanitizer_target};
+use crate::{cargo, root};
 
 /// What `cargo fuzz` gives the compiler: coverage that libFuzzer can follow, and every check.
 const RUSTFLAGS: &str = "-Zsanitizer=address --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 \
@@ -36,7 +37,15 @@ pub(crate) fn fuzz(arguments: &[&str]) -> bool {
         eprintln!("there is no target {target}; there are {}", targets.join(", "));
         return false;
     }
-    if !has_compiler() || !build() {
+    let missing = missing();
+    if !missing.is_empty() {
+        eprintln!(
+            "libFuzzer takes {}; `cargo xtask test` runs the targets without it",
+            missing.join("; ")
+        );
+        return false;
+    }
+    if !build() {
         return false;
     }
     let asked = targets.iter().filter(|&known| request.target.is_none_or(|target| target == known));
@@ -70,22 +79,21 @@ fn targets() -> Vec<String> {
     names
 }
 
-/// libFuzzer comes as C++.
-fn has_compiler() -> bool {
+/// The compiler and the system that libFuzzer takes, in words, where they are missing.
+pub(crate) fn missing() -> Vec<String> {
+    let mut missing = asan::missing();
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let version = Command::new(&compiler)
         .arg("--version")
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    let found = version.is_ok_and(|status| status.success());
-    if !found {
-        eprintln!(
-            "libFuzzer is compiled from C++, and there is no compiler `{compiler}`: install one (Debian: \
-             g++), or name it in CXX. `cargo xtask test` runs the same targets without libFuzzer."
-        );
+    if !version.is_ok_and(|status| status.success()) {
+        missing.push(format!(
+            "a compiler of C++, `{compiler}` (Debian: g++), or another that CXX names"
+        ));
     }
-    found
+    missing
 }
 
 fn build() -> bool {

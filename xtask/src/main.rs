@@ -1,7 +1,9 @@
 //! Developer commands. `cargo xtask` lists them.
 
+mod asan;
 mod bench;
 mod cross;
+mod everything;
 mod formats;
 mod fuzz;
 mod lines;
@@ -14,8 +16,9 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask COMMAND
   demo          jobs on raw data: a table standardised, a picture normalised, a softmax, a vegetation index
-  test          everything that must pass: format, clippy, documentation, all tests, the Python package
-  python        the last of these: the wheel built, installed into a clean environment, tested
+  test          everything that must pass: format, clippy, documentation, all tests, and, where what they take
+                is installed, python, site, formats, stores, asan, fuzz and cross, the last two bounded
+  python        the Python package: the wheel built, installed into a clean environment, tested
   package       the dry run of publishing every crate, each built from its package alone; takes the network
   deny          the licences, duplicates and sources of all dependencies against deny.toml, by cargo-deny
   bless         write what the compiler does now into the documents it is tested against
@@ -39,7 +42,7 @@ fn main() -> ExitCode {
     let rest: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
     let succeeded = match arguments.first().map(String::as_str) {
         Some("demo") => demo(),
-        Some("test") => test(),
+        Some("test") => everything::test(&root()),
         Some("python") => python::test(&root()),
         Some("bench-python") => python::bench(&root()),
         Some("bench-cluster") => python::bench_cluster(&root()),
@@ -59,9 +62,9 @@ fn main() -> ExitCode {
         Some("site") => site::site(&root(), &rest),
         Some("stores") => formats::stores(&root()),
         Some("cross") => cross::cross(&rest),
-        Some("asan") => asan(),
+        Some("asan") => asan::asan(),
         Some("asan-python") => python::asan(&root(), &rest),
-        Some("tsan") => tsan(),
+        Some("tsan") => asan::tsan(),
         Some("fuzz") => fuzz::fuzz(&rest),
         _ => {
             eprintln!("{HELP}");
@@ -77,32 +80,6 @@ fn root() -> PathBuf {
     package.parent().unwrap_or(package).to_owned()
 }
 
-/// What `indim` has for other crates, which is off by default.
-const FEATURES: &str =
-    "--features=indim/half,indim/macros,indim/ndarray,indim/num-complex,indim/safetensors";
-
-fn test() -> bool {
-    lines::check(&root())
-        && cargo(&["fmt", "--all", "--check"], &[])
-        && cargo(&["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"], &[])
-        && cargo(&["doc", "--workspace", FEATURES, "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
-        && cargo(&["test", "--workspace", FEATURES], &[])
-        // By itself: the feature `zarr`, which the command has, changes what is tested.
-        && cargo(&["test", "--package=indim", FEATURES, "--test=serde_features"], &[])
-        // The compiler's optimisations must not change a bit.
-        && cargo(&["test", "--release", "-p=indim-kernels", "-p=indim-cpu", "--tests"], &[])
-        && packages()
-        && python_package()
-        // Big numbers, floats and NaNs are where another processor could differ.
-        && cross::test_if_possible("aarch64")
-}
-
-/// The dry run of publishing, without building each crate once more from its package, which makes it a
-/// matter of seconds: `cargo xtask package` does that too.
-fn packages() -> bool {
-    cargo(&["publish", "--dry-run", "--workspace", "--no-verify", "--allow-dirty", "--quiet"], &[])
-}
-
 /// Advisories are left out: their list is fetched from the network.
 fn deny() -> bool {
     let succeeded = cargo(&["deny", "--workspace", "check", "licenses", "bans", "sources"], &[]);
@@ -110,15 +87,6 @@ fn deny() -> bool {
         eprintln!("the command is a package of its own: `cargo install --locked cargo-deny`");
     }
     succeeded
-}
-
-/// The Python package, where there is a Python: everything else is to be had with Rust alone.
-fn python_package() -> bool {
-    if !python::is_available() {
-        eprintln!("NOT TESTED: the Python package, which needs python3 (3.10 or later) with venv");
-        return true;
-    }
-    python::test(&root())
 }
 
 /// Whole jobs on the data that the repository ships, from what was measured to the result.
@@ -178,46 +146,6 @@ fn accuracy(arguments: &[&str]) -> bool {
     let Some((&"check", functions)) = arguments.split_first() else { return succeeded };
     let run = ["run", "--release", "--package", "indim-targets", "--example", "checksums", "--"];
     succeeded && cargo(&[&run[..], functions].concat(), &[])
-}
-
-/// The sanitizer is an unstable flag, which the stable compiler accepts when told to.
-const ASAN_VARIABLES: [(&str, &str); 4] = [
-    ("RUSTC_BOOTSTRAP", "1"),
-    ("RUSTFLAGS", "-Zsanitizer=address"),
-    ("RUSTDOCFLAGS", "-Zsanitizer=address"),
-    ("CARGO_TARGET_DIR", "target/asan"),
-];
-
-fn asan() -> bool {
-    let packages = ["-p=indim-arrays", "-p=indim-kernels", "-p=indim-targets", "-p=indim-cpu"];
-    let tests = ["test", "--tests", "--target", sanitizer_target()];
-    cargo(&[&tests[..], &packages].concat(), &ASAN_VARIABLES)
-}
-
-/// ThreadSanitizer knows only the locks and atomics that it has instrumented, so the standard library is
-/// built with it.
-fn tsan() -> bool {
-    let variables = [
-        ("RUSTC_BOOTSTRAP", "1"),
-        ("RUSTFLAGS", "-Zsanitizer=thread"),
-        ("CARGO_TARGET_DIR", "target/tsan-std"),
-    ];
-    let test = ["test", "-Zbuild-std", "--package", "indim-cpu", "--test", "differential"];
-    let only = ["--target", sanitizer_target(), "several_threads"];
-    let succeeded = cargo(&[&test[..], &only].concat(), &variables);
-    if !succeeded {
-        eprintln!("the library's source is a component: `rustup component add rust-src`");
-    }
-    succeeded
-}
-
-/// A target that is named keeps the flags of sanitizers from build scripts.
-fn sanitizer_target() -> &'static str {
-    if cfg!(target_arch = "aarch64") {
-        "aarch64-unknown-linux-gnu"
-    } else {
-        "x86_64-unknown-linux-gnu"
-    }
 }
 
 /// Runs cargo in the workspace; says what it runs.

@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{ASAN_VARIABLES, cargo, sanitizer_target};
+use crate::asan::{ASAN_VARIABLES, sanitizer_target};
+use crate::cargo;
 
 const PACKAGE: &str = "crates/indim-py";
 
@@ -14,6 +15,11 @@ pub(crate) fn is_available() -> bool {
     let program = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     let result = Command::new(system_python()).args(["-c", program]).output();
     result.is_ok_and(|output| output.status.success())
+}
+
+/// The interpreter, in words, where there is none.
+pub(crate) fn missing() -> Vec<String> {
+    if is_available() { Vec::new() } else { vec!["python3 (3.10 or later) with venv".to_owned()] }
 }
 
 /// The interpreter of the system, or the one that `PYTHON` names.
@@ -59,15 +65,20 @@ fn built_wheel(root: &Path) -> Option<PathBuf> {
 
 /// Runs the benchmark of the Python package against the wheel that `test` installed.
 pub(crate) fn bench(root: &Path) -> bool {
-    run_bench(root, "requirements-bench.txt", "bench.py")
+    run_program(root, "requirements-bench.txt", &["bench.py"])
 }
 
 /// Runs that of Dask's chunks and workers against the same wheel.
 pub(crate) fn bench_cluster(root: &Path) -> bool {
-    run_bench(root, "requirements-test.txt", "bench_cluster.py")
+    run_program(root, "requirements-test.txt", &["bench_cluster.py"])
 }
 
-fn run_bench(root: &Path, requirements: &str, program: &str) -> bool {
+/// Compares the results of that benchmark, without timing them.
+pub(crate) fn check_cluster(root: &Path) -> bool {
+    run_program(root, "requirements-test.txt", &["bench_cluster.py", "--check"])
+}
+
+fn run_program(root: &Path, requirements: &str, program: &[&str]) -> bool {
     let Some(python) = interpreter(&root.join("target/python/clean")) else {
         eprintln!("run `cargo xtask python` first: it builds and installs the wheel");
         return false;
@@ -75,7 +86,7 @@ fn run_bench(root: &Path, requirements: &str, program: &str) -> bool {
     let package = root.join(PACKAGE);
     let requirements = package.join(requirements);
     pip(root, &python, &["install".as_ref(), "--requirement".as_ref(), requirements.as_os_str()])
-        && run(&package, &python, &[program.as_ref()])
+        && run(&package, &python, &program.iter().map(OsStr::new).collect::<Vec<_>>())
 }
 
 /// The tests that compute in this process, which is the one that the sanitizer watches.

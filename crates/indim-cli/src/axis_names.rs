@@ -5,18 +5,19 @@ use std::path::Path;
 
 use indim::explain::check_axis_names;
 use indim::{AxisNames, DType, Diagnostic, RuleChoice};
-use indim_text::{parse_array_type, parse_axis_names};
+use indim_text::{parse_array_type, split_trailing_axis_names};
 
 use crate::source::Opened;
 
 /// A source without the names of axes that stand behind it, and these.
 pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
-    let at = source.rfind('[').unwrap_or(0);
-    let (plain, names) = source.split_at(at);
-    // A type stays one, and so does a file that is called like that.
-    let is_type = plain.trim().parse::<DType>().is_ok() || parse_array_type(source).is_ok();
-    match parse_axis_names(names) {
-        Some(names) if !plain.trim().is_empty() && !is_type && !Path::new(source).exists() => {
+    match split_trailing_axis_names(source) {
+        // A type stays one, and so does a file that is called like that.
+        Some((plain, names))
+            if plain.trim().parse::<DType>().is_err()
+                && parse_array_type(source).is_err()
+                && !Path::new(source).exists() =>
+        {
             (plain, Some(names))
         }
         _ => (source, None),

@@ -26,5 +26,5 @@ pub use limits::{LimitError, Limits};
 pub use span::Span;
 pub use type_text::{
     parse_array_type, parse_axis_names, parse_integers, parse_symbolic_type, parse_type,
-    split_axis_names,
+    split_axis_names, split_trailing_axis_names,
 };

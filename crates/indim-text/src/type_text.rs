@@ -153,6 +153,21 @@ pub fn parse_axis_names(text: &str) -> Option<AxisNames> {
     (names.len() <= MAXIMUM_RANK).then(|| AxisNames::from(names))
 }
 
+/// The text of an array without the names of its axes, and these names; `None` where it ends in no names.
+///
+/// ```
+/// use indim_text::split_trailing_axis_names;
+///
+/// let (array, names) = split_trailing_axis_names("[[1, 2], [3, 4]][time, lat]").unwrap();
+/// assert_eq!((array, names.to_string().as_str()), ("[[1, 2], [3, 4]]", "[time, lat]"));
+/// assert_eq!(split_trailing_axis_names("[1, 2]"), None);
+/// ```
+pub fn split_trailing_axis_names(text: &str) -> Option<(&str, AxisNames)> {
+    let (array, names) = text.split_at(text.rfind('[')?);
+    let names = parse_axis_names(names)?;
+    (!array.trim().is_empty()).then_some((array, names))
+}
+
 /// A name of letters, digits and `_` that begins with no digit, without the blanks around it.
 fn axis_name(text: &str) -> Option<&str> {
     let name = text.trim();

@@ -5,9 +5,9 @@ use indim::explain::Explanation;
 use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
-    Array, ArrayType, ArrayView, Binding, CompileError, CompileOptions, Diagnostic, ExecutorChoice,
-    ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphErrorKind, Limits, RuleChoice,
-    compile,
+    Array, ArrayType, ArrayView, AxisNames, Binding, CompileError, CompileOptions, Diagnostic,
+    ExecutorChoice, ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphError,
+    GraphErrorKind, Limits, RuleChoice, Value, compile,
 };
 use indim_shape::{MAXIMUM_RANK, RuleSetName, ShapeError, express};
 use serde::{Deserialize, Serialize};
@@ -40,14 +40,17 @@ struct Request {
 #[serde(deny_unknown_fields)]
 struct InputText {
     name: String,
-    /// A type, `f32[2, 3]`, or elements, `[[1, 2], [3, 4]]`.
+    /// A type, `f32[2, 3]`, or elements, `[[1, 2], [3, 4]]`. Axes may have names, `f32[time: 2, lat: 3]` and
+    /// `[[1, 2], [3, 4]][time, lat]`.
     value: String,
 }
 
-/// What a name stands for.
-enum Input {
-    Type(ArrayType),
-    Elements(Array),
+/// The argument of a name.
+struct Input {
+    array_type: ArrayType,
+    /// `None` where only the type is given.
+    elements: Option<Array>,
+    axis_names: Option<AxisNames>,
 }
 
 #[derive(Serialize)]
@@ -165,14 +168,22 @@ impl Request {
                     Diagnostic::new("duplicate-name", format!("`{name}` is bound twice"));
                 return Err(Refusal::of_field(&diagnostic, format!("inputs.{index}")));
             }
-            let ArrayType { dtype, shape } = input.array_type();
-            let value = b
-                .parameter(name, dtype, shape)
-                .map_err(|error| Refusal::new(&error.diagnostic()))?;
+            let value =
+                parameter(&b, name, input).map_err(|error| Refusal::new(&error.diagnostic()))?;
             bindings.push((name, Binding::Array(value)));
         }
         let values = expression.build_results(&b, &bindings, rule.as_ref()).map_err(refuse)?;
         b.finish(&values).map_err(|error| Refusal::new(&error.diagnostic()))
+    }
+}
+
+/// The value of an input in a graph.
+fn parameter(b: &GraphBuilder, name: &str, input: &Input) -> Result<Value, GraphError> {
+    let ArrayType { dtype, shape } = input.array_type.clone();
+    let value = b.parameter(name, dtype, shape)?;
+    match &input.axis_names {
+        Some(names) => b.name_axes(&value, names.clone()),
+        None => Ok(value),
     }
 }
 
@@ -220,23 +231,18 @@ impl InputText {
         let is_type = value.starts_with(|c: char| c.is_ascii_alphabetic())
             && !value.contains('(')
             && value.contains('[');
+        let refuse = |diagnostic: Diagnostic| Refusal::of_field(&diagnostic, field());
         if is_type {
-            return indim_text::parse_array_type(value)
-                .map(Input::Type)
-                .map_err(|diagnostic| Refusal::of_field(&diagnostic, field()));
+            let (plain, axis_names) = indim_text::split_axis_names(value).map_err(refuse)?;
+            let array_type = indim_text::parse_array_type(&plain).map_err(refuse)?;
+            return Ok(Input { array_type, elements: None, axis_names });
         }
-        parse_literal(value)
-            .map(Input::Elements)
-            .map_err(|error| Refusal::of_field(&error.diagnostic(value), field()))
-    }
-}
-
-impl Input {
-    fn array_type(&self) -> ArrayType {
-        match self {
-            Input::Type(array_type) => array_type.clone(),
-            Input::Elements(array) => array.array_type(),
-        }
+        let (value, axis_names) = match indim_text::split_trailing_axis_names(value) {
+            Some((elements, names)) => (elements, Some(names)),
+            None => (value, None),
+        };
+        let array = parse_literal(value).map_err(|error| refuse(error.diagnostic(value)))?;
+        Ok(Input { array_type: array.array_type(), elements: Some(array), axis_names })
     }
 }
 
@@ -250,11 +256,8 @@ enum Computed {
 
 /// The results, if every name has elements and there are not too many.
 fn results(graph: &Graph, inputs: &[Input]) -> Result<Computed, Box<Refusal>> {
-    let elements = |input: &Input| match input {
-        Input::Elements(array) => Some(array.clone()),
-        Input::Type(_) => None,
-    };
-    let Some(arrays) = inputs.iter().map(elements).collect::<Option<Vec<Array>>>() else {
+    let elements = inputs.iter().map(|input| input.elements.clone());
+    let Some(arrays) = elements.collect::<Option<Vec<Array>>>() else {
         let note = "give every name elements, such as [[1, 2], [3, 4]], and the result is computed";
         return Ok(Computed::Nothing(note.to_owned()));
     };

@@ -141,6 +141,21 @@ fn reductions_are_drawn_and_repaired() {
 }
 
 #[test]
+fn inputs_of_expressions_have_names_of_axes() {
+    let answer = |text: &str, x: &str, m: &str| {
+        let inputs = json!([{"name": "x", "value": x}, {"name": "m", "value": m}]);
+        let request = json!({"text": text, "rule": "named", "inputs": inputs});
+        read(&expression(&request.to_string()))
+    };
+    let explained = answer("x - m", "f32[time: 8760, lat: 721]", "f32[time: 8760]");
+    assert_eq!(explained["outputs"][0]["type"], "f32[8760, 721]", "{explained}");
+    let computed = answer("x - m", "[[1, 2], [3, 4]][time, lat]", "[10, 20][time]");
+    assert_eq!(computed["outputs"][0]["elements"], "[[ -9  -8]\n [-17 -16]]", "{computed}");
+    let refused = answer("x - m", "[[1, 2], [3, 4]][time]", "[10, 20][time]");
+    assert_eq!(refused["ok"], false, "{refused}");
+}
+
+#[test]
 fn expressions_are_explained_and_computed() {
     let answer = |text: &str, inputs: Value| {
         read(&expression(&json!({"text": text, "inputs": inputs}).to_string()))

@@ -36,16 +36,47 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
     };
     let mut fields = Fields::default();
     fields.add("rule", rule);
+    let axis_names = words.iter().find_map(|word| word.strip_prefix("names="));
+    let shapes: Vec<&str> = words.iter().copied().filter(|word| word.starts_with('[')).collect();
+    let shapes: Vec<String> = match axis_names {
+        Some(names) => with_axis_names(&shapes, names)?,
+        None => shapes.into_iter().map(str::to_owned).collect(),
+    };
     let mut names = NAMES.iter();
+    for shape in shapes {
+        fields.add("o", &format!("{}:{shape}", names.next()?));
+    }
     for word in words {
         match word.split_once('=') {
+            Some(("names", _)) | None => {}
             Some(("dims", list)) => fields.add("dims", list.trim_matches(['[', ']'])),
             Some((attribute, value)) => fields.add(attribute, value),
-            None if word.starts_with('[') => fields.add("o", &format!("{}:{word}", names.next()?)),
-            None => {}
         }
     }
     Some(fields.on("index.html"))
+}
+
+/// Shapes in which each axis has its name, `[t: 2, y: 3]`, from `[2,3]` and `[["t","y"]]`. `None` where an axis
+/// lacks a name: such a shape cannot be written.
+fn with_axis_names(shapes: &[&str], names: &str) -> Option<Vec<String>> {
+    // The lists hold plain names only, so that a comma or a bracket is never a part of one.
+    let lists = names.strip_prefix("[[")?.strip_suffix("]]")?.split("],[");
+    let mut lists: Vec<Vec<&str>> = lists.map(elements).collect();
+    // An operand without a list is a scalar.
+    lists.resize(shapes.len().max(lists.len()), Vec::new());
+    let shape = |(shape, names): (&&str, &Vec<&str>)| {
+        let sizes = elements(shape.trim_matches(['[', ']']));
+        let names: Vec<&str> = names.iter().map(|name| name.trim_matches('"')).collect();
+        let is_whole = sizes.len() == names.len() && names.iter().all(|name| !name.is_empty());
+        let axes = names.iter().zip(sizes).map(|(name, size)| format!("{name}: {size}"));
+        is_whole.then(|| format!("[{}]", axes.collect::<Vec<_>>().join(", ")))
+    };
+    shapes.iter().zip(&lists).map(shape).collect()
+}
+
+/// The elements of a list without its brackets.
+fn elements(list: &str) -> Vec<&str> {
+    list.split(',').filter(|element| !element.is_empty()).collect()
 }
 
 /// Where an expression over the names of the examples is explained.
@@ -141,6 +172,10 @@ mod tests {
         assert_eq!(address, "index.html#rule=xla&o=x%3A%5B2%2C3%5D&o=v%3A%5B3%5D&dims=1");
         let onto = of_rule("stablehlo broadcast_in_dim [3] target=[2,3] dims=[1]").unwrap();
         assert!(onto.starts_with("index.html#rule=stablehlo-broadcast-in-dim&o=x"), "{onto}");
+        let named = of_rule(r#"named [2,3] [3] [] names=[["t","y"],["y"]]"#).unwrap();
+        let operands = "o=x%3A%5Bt%3A+2%2C+y%3A+3%5D&o=v%3A%5By%3A+3%5D&o=w%3A%5B%5D";
+        assert_eq!(named, format!("index.html#rule=named&{operands}"));
+        assert_eq!(of_rule(r#"named [2,3] [3] names=[["t","y"],[""]]"#), None);
     }
 
     #[test]

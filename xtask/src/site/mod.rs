@@ -72,17 +72,24 @@ fn serve(root: &Path, port: &str) -> bool {
     Command::new(python).args(server).current_dir(root).status().is_ok_and(|s| s.success())
 }
 
+/// What the tests in a browser take, in words, where it is missing.
+pub(crate) fn missing() -> Vec<String> {
+    let lacks = |program: &&str| Command::new(program).arg("--version").output().is_err();
+    let programs = ["chromedriver", "chromium", "npm"].into_iter().filter(lacks);
+    let packages =
+        programs.map(|program| format!("{program} (Debian: chromium chromium-driver npm)"));
+    python::missing()
+        .into_iter()
+        .chain(cross::missing_to_build_for_wasm32())
+        .chain(packages)
+        .collect()
+}
+
 /// Runs the tests of `site/tests` in a browser, against the command's own oracle.
 fn test(root: &Path, tests: &[&str]) -> bool {
-    if !python::is_available() {
-        eprintln!("it takes python3 (3.10 or later) with venv");
-        return false;
-    }
-    let browser = ["chromedriver", "chromium"]
-        .into_iter()
-        .find(|program| Command::new(program).arg("--version").output().is_err());
-    if let Some(program) = browser {
-        eprintln!("it takes {program} (Debian: chromium chromium-driver)");
+    let missing = missing();
+    if !missing.is_empty() {
+        eprintln!("the tests of the site take {}", missing.join("; "));
         return false;
     }
     if !cargo(&["build", "--package=indim-cli"], &[]) {
