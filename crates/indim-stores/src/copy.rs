@@ -1,7 +1,5 @@
 //! How the elements of a region go from one dense array to another.
 
-use core::ops::Range;
-
 use indim_shape::Shape;
 
 use crate::Region;
@@ -21,9 +19,10 @@ use crate::Region;
 /// # Panics
 /// When the region is not within the shape, or a slice has not as many bytes.
 pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region, to: &mut [u8]) {
-    for (whole, part) in runs(shape, size, region) {
-        to[part].copy_from_slice(&from[whole]);
-    }
+    let zeros = vec![0; shape.rank()];
+    let part = Place::new(region.extents(), &zeros);
+    let whole = Place::new(shape, region.starts());
+    copy_block((from, whole), (to, part), region.extents(), size);
 }
 
 /// Copies `from`, which is a region alone, into that region of an array, as [`copy_from_region`] does the
@@ -41,35 +40,116 @@ pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region
 /// # Panics
 /// As [`copy_from_region`].
 pub fn copy_into_region(from: &[u8], to: &mut [u8], shape: &Shape, size: usize, region: &Region) {
-    for (whole, part) in runs(shape, size, region) {
-        to[whole].copy_from_slice(&from[part]);
+    let zeros = vec![0; shape.rank()];
+    let part = Place::new(region.extents(), &zeros);
+    let whole = Place::new(shape, region.starts());
+    copy_block((from, part), (to, whole), region.extents(), size);
+}
+
+/// A dense array of this shape, and the element of it at which a block begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) shape: &'a [usize],
+    pub(crate) starts: &'a [usize],
+}
+
+/// Copies a block of these extents from one dense array to another.
+///
+/// # Panics
+/// When the block is not within both arrays, or a slice has not as many bytes.
+pub(crate) fn copy_block(
+    (from, from_place): (&[u8], Place<'_>),
+    (to, to_place): (&mut [u8], Place<'_>),
+    extents: &[usize],
+    size: usize,
+) {
+    for_each_run(from_place, to_place, extents, size, |source, target, bytes| {
+        to[target..target + bytes].copy_from_slice(&from[source..source + bytes]);
+    });
+}
+
+/// Sets each element of a block to the one whose bytes are `element`.
+///
+/// # Panics
+/// When the block is not within the array, or the slice has not as many bytes.
+pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: Place<'_>, extents: &[usize]) {
+    for_each_run(place, place, extents, element.len(), |start, _, bytes| {
+        let run = &mut to[start..start + bytes];
+        match element.iter().all(|&byte| byte == element[0]) {
+            true => run.fill(element[0]),
+            false => {
+                run.chunks_exact_mut(element.len()).for_each(|it| it.copy_from_slice(element));
+            }
+        }
+    });
+}
+
+/// Calls `run` with the two byte offsets and the length of each run that is dense in both arrays. Nothing is
+/// listed: a block may have as many runs as elements.
+fn for_each_run(
+    from: Place<'_>,
+    to: Place<'_>,
+    extents: &[usize],
+    size: usize,
+    mut run: impl FnMut(usize, usize, usize),
+) {
+    assert!(
+        from.has(extents) && to.has(extents),
+        "a block of {extents:?} is in {from:?} and {to:?}"
+    );
+    if extents.contains(&0) {
+        return;
+    }
+    // One run covers the trailing axes that are whole in both arrays, and the axis before them.
+    let is_whole =
+        |&axis: &usize| extents[axis] == from.shape[axis] && extents[axis] == to.shape[axis];
+    let whole = (0..extents.len()).rev().take_while(is_whole).count();
+    let outer = (extents.len() - whole).saturating_sub(1);
+    let bytes = extents[outer..].iter().product::<usize>() * size;
+    let (from_strides, to_strides) = (from.strides(size), to.strides(size));
+    let (mut source, mut target) = (from.offset(&from_strides), to.offset(&to_strides));
+    let mut indices = vec![0; outer];
+    loop {
+        run(source, target, bytes);
+        // The next index; an axis that is at its end goes back to its start.
+        let Some(next) = (0..outer).rev().find(|&axis| indices[axis] + 1 < extents[axis]) else {
+            return;
+        };
+        indices[next] += 1;
+        source += from_strides[next];
+        target += to_strides[next];
+        for axis in next + 1..outer {
+            source -= indices[axis] * from_strides[axis];
+            target -= indices[axis] * to_strides[axis];
+            indices[axis] = 0;
+        }
     }
 }
 
-/// The bytes of the array and those of the region, wherever both are dense.
-fn runs(
-    shape: &Shape,
-    size: usize,
-    region: &Region,
-) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-    assert!(region.is_within(shape), "the region {region} is within {shape}");
-    // The axes from here on are whole, so that one run goes over them and the one before.
-    let is_whole = |&axis: &usize| region.extents()[axis] == shape[axis];
-    let whole = (0..shape.rank()).rev().take_while(is_whole).count();
-    let outer = (shape.rank() - whole).saturating_sub(1);
-    let strides: Vec<usize> =
-        (0..shape.rank()).map(|axis| shape[axis + 1..].iter().product::<usize>() * size).collect();
-    let bytes = region.extents()[outer..].iter().product::<usize>() * size;
-    let offset = |starts: &[usize]| starts.iter().zip(&strides).map(|(s, stride)| s * stride).sum();
-    let base: usize = offset(region.starts());
-    let steps = vec![1; outer];
-    let rows: Vec<usize> = match bytes {
-        0 => Vec::new(),
-        _ => Region::grid(&region.extents()[..outer].into(), &steps)
-            .map(|row| base + offset(row.starts()))
-            .collect(),
-    };
-    let run =
-        move |(index, at): (usize, usize)| (at..at + bytes, index * bytes..(index + 1) * bytes);
-    rows.into_iter().enumerate().map(run)
+impl<'a> Place<'a> {
+    pub(crate) fn new(shape: &'a [usize], starts: &'a [usize]) -> Self {
+        Place { shape, starts }
+    }
+
+    /// Whether a block of these extents is within the array.
+    fn has(&self, extents: &[usize]) -> bool {
+        let ends =
+            self.starts.iter().zip(extents).map(|(start, extent)| start.checked_add(*extent));
+        self.starts.len() == self.shape.len()
+            && extents.len() == self.shape.len()
+            && ends.zip(self.shape).all(|(end, size)| end.is_some_and(|end| end <= *size))
+    }
+
+    /// The byte strides of the array.
+    fn strides(&self, size: usize) -> Vec<usize> {
+        let mut strides = vec![size; self.shape.len()];
+        for axis in (1..self.shape.len()).rev() {
+            strides[axis - 1] = strides[axis].saturating_mul(self.shape[axis]);
+        }
+        strides
+    }
+
+    fn offset(&self, strides: &[usize]) -> usize {
+        self.starts.iter().zip(strides).map(|(start, stride)| start * stride).sum()
+    }
 }

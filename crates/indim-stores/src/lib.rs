@@ -5,6 +5,7 @@
 //! - `memory.rs`: both over arrays in memory, for what is read or written in one go, and for tests;
 //! - `whole.rs`: both in one go;
 //! - `copy.rs`: how the elements of a region go from one dense array to another;
+//! - `file.rs`: opens regular files;
 //! - `format.rs`: which format an array has that a text names, and what results take over;
 //! - `left_behind.rs`: what a killed process left of results;
 //! - `geography.rs`: where on the earth a grid lies;
@@ -18,6 +19,8 @@
 
 mod copy;
 mod error;
+#[cfg(any(feature = "csv", feature = "png", feature = "tiff", feature = "zarr"))]
+mod file;
 mod format;
 mod geography;
 mod left_behind;

@@ -9,6 +9,7 @@ use indim_graph::terminal::shown;
 use indim_shape::Diagnostic;
 
 use crate::StoreErrorKind;
+use crate::file::open_file;
 
 /// Lines may be longer, but the delimiter shows in the beginning of the first.
 const MOST_SNIFFED_BYTES: u64 = 1 << 20;
@@ -29,10 +30,7 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn open(path: &Path, column: Option<&str>) -> Result<Table, StoreErrorKind> {
-        let mut file = File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(Diagnostic::new("not-a-file", "not a regular file").into());
-        }
+        let mut file = open_file(path)?;
         let delimiter = sniff(&mut file)?;
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).has_headers(false).flexible(false);

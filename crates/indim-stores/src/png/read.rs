@@ -1,9 +1,9 @@
-//! Pictures as sources.
+//! Pictures as sources, decoded row by row.
 
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use indim_arrays::{ArrayError, Buffer};
 use indim_ops::{ArrayType, DType};
@@ -11,31 +11,54 @@ use indim_shape::Diagnostic;
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use super::bad;
+use crate::copy::{Place, copy_block};
+use crate::file::open_file;
 use crate::memory::MemorySource;
+use crate::source::check_region;
 use crate::{Region, Source, StoreError, StoreErrorKind, picture};
 
-/// What the library may take beside the picture: rows, and what it reads of the file.
+/// Bytes that the library may take for a row and for what it reads around the picture.
 const WORKING_BYTES: usize = 64 << 20;
+/// Bytes that it takes to decompress, however small the picture is.
+const DECODER_BYTES: usize = 128 << 10;
+/// Bytes of decompressed rows that it holds at most, but for some rows.
+const DECOMPRESSED_BYTES: usize = 512 << 10;
+/// Rows that it holds at most, however long they are, with the one that is copied from.
+const HELD_ROWS: usize = 10;
+/// The most bytes that deflate makes of one.
+const DEFLATE_RATIO: u64 = 1032;
 
 /// A picture: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for gray with
 /// alpha (2), RGB (3) and RGBA (4).
 ///
 /// Pictures with a palette become RGB, or RGBA where colours are transparent; gray of less than eight bits
 /// becomes eight, from 0 to 255. Gamma and colour profiles are not applied: elements are as they are stored.
-/// A picture is decoded as a whole when its first region is read, and kept.
-#[derive(Debug)]
+/// Rows are decoded in their order, and none is kept. An interlaced picture has no rows before it is decoded as
+/// a whole: it is, when a part of it is first read, and kept.
 pub struct PngFile {
     path: PathBuf,
     array_type: ArrayType,
     remarks: Vec<String>,
+    is_interlaced: bool,
+    limit: usize,
+    /// Where the rows go on behind the last region.
+    rows: Mutex<Option<Rows>>,
+    /// An interlaced picture of which a part was read.
     decoded: Mutex<Option<MemorySource>>,
 }
 
+/// Rows as they come.
+struct Rows {
+    reader: Reader,
+    next: usize,
+}
+
 impl PngFile {
-    /// Opens a picture, of which the header is read; one that takes more than `limit` bytes is refused.
+    /// Opens a picture, of which the header is read; one whose decoding takes more than `limit` bytes beside
+    /// what is read of it is refused.
     ///
     /// # Errors
-    /// `io`; `bad-png` when it is damaged; `memory-limit`, `too-large`.
+    /// `io`; `not-a-file`; `bad-png` when it is damaged; `memory-limit`, `too-large`.
     ///
     /// ```
     /// use indim_stores::png::PngFile;
@@ -44,48 +67,155 @@ impl PngFile {
     /// ```
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
         let open = || {
-            let reader = read_info(path)?;
-            let array_type = array_type(&reader)?;
-            let bytes = array_type.shape.byte_count(array_type.dtype.size());
-            let bytes = bytes.map_err(ArrayError::TooLarge)?;
-            if bytes > limit {
-                let message = format!(
-                    "to decode it takes {bytes} bytes of memory, of which the limit leaves {limit}"
-                );
-                return Err(Diagnostic::new("memory-limit", message).into());
+            let reader = read_info(path, limit)?;
+            check_length(&reader, path)?;
+            let picture = PngFile {
+                path: path.to_owned(),
+                array_type: array_type(&reader)?,
+                remarks: remarks(reader.info()),
+                is_interlaced: reader.info().interlaced,
+                limit,
+                rows: Mutex::new(None),
+                decoded: Mutex::new(None),
+            };
+            let shape = &picture.array_type.shape;
+            shape.byte_count(picture.array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+            let bytes = picture.scratch_bytes();
+            match bytes <= limit {
+                true => Ok(picture),
+                false => Err(too_large(bytes, limit)),
             }
-            let remarks = remarks(reader.info());
-            Ok(PngFile { path: path.to_owned(), array_type, remarks, decoded: Mutex::new(None) })
         };
         open().map_err(|kind: StoreErrorKind| StoreError::new(path.to_string_lossy(), kind))
     }
 
-    fn decode(&self) -> Result<MemorySource, StoreErrorKind> {
-        let mut reader = read_info(&self.path)?;
-        if array_type(&reader)? != self.array_type {
-            return Err(StoreErrorKind::FileChanged);
+    fn reader(&self) -> Result<Reader, StoreErrorKind> {
+        let reader = read_info(&self.path, self.limit)?;
+        match array_type(&reader)? == self.array_type {
+            true => Ok(reader),
+            false => Err(StoreErrorKind::FileChanged),
         }
-        let array = Buffer::filled(self.array_type.clone(), |bytes| {
+    }
+
+    /// The whole picture.
+    fn decode(&self) -> Result<Buffer, StoreErrorKind> {
+        Buffer::filled(self.array_type.clone(), |bytes| {
+            let mut reader = self.reader()?;
             reader.next_frame(bytes).map_err(|error| error_of(&error))?;
             to_native(bytes, self.array_type.dtype);
-            Ok::<(), StoreErrorKind>(())
-        })?;
-        Ok(MemorySource::new(array)?)
+            Ok(())
+        })
+    }
+
+    fn read_interlaced(&self, region: &Region) -> Result<Buffer, StoreErrorKind> {
+        let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
+        let source = match &*decoded {
+            None if *region == Region::whole(&self.array_type.shape) => return self.decode(),
+            None => decoded.insert(MemorySource::new(self.decode()?)?),
+            Some(source) => source,
+        };
+        source.read(region).map_err(|error| error.kind)
+    }
+
+    /// Reads a region into memory of its size.
+    fn read_rows(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        let (start, count) = (region.starts()[0], region.extents()[0]);
+        let mut last = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        // Rows that were read are read again from the beginning.
+        let rows = match last.take().filter(|rows| rows.next <= start) {
+            Some(rows) => rows,
+            None => Rows { reader: self.reader()?, next: 0 },
+        };
+        let rows = last.insert(rows);
+        let (shape, size) = (&self.array_type.shape[1..], self.array_type.dtype.size());
+        let mut row = vec![0; shape.iter().product::<usize>() * size];
+        while rows.next < start {
+            rows.read(&mut row)?;
+        }
+        let (starts, extents) = (&region.starts()[1..], &region.extents()[1..]);
+        let zeros = vec![0; extents.len()];
+        for to in to.chunks_exact_mut(to.len() / count) {
+            rows.read(&mut row)?;
+            to_native(&mut row, self.array_type.dtype);
+            let (from, into) = (Place::new(shape, starts), Place::new(extents, &zeros));
+            copy_block((&row, from), (to, into), extents, size);
+        }
+        if rows.next == self.array_type.shape[0] {
+            rows.finish(&mut row)?;
+            *last = None;
+        }
+        Ok(())
+    }
+}
+
+impl Rows {
+    fn read(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
+        let expected = self.reader.output_line_size(self.reader.info().width);
+        let read = match expected == Some(row.len()) {
+            true => self.reader.read_row(row).map_err(|error| error_of(&error))?,
+            false => None,
+        };
+        self.next += 1;
+        match read {
+            Some(_) => Ok(()),
+            None => Err(bad_text("rows that are not those of the picture")),
+        }
+    }
+
+    /// Reads what is behind the last row: the checksum.
+    fn finish(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
+        self.reader.read_row(row).map(drop).map_err(|error| error_of(&error))
     }
 }
 
 type Reader = png::Reader<BufReader<File>>;
 
-fn read_info(path: &Path) -> Result<Reader, StoreErrorKind> {
-    let file = BufReader::new(File::open(path)?);
-    let mut decoder = Decoder::new_with_limits(file, Limits { bytes: WORKING_BYTES });
+fn read_info(path: &Path, limit: usize) -> Result<Reader, StoreErrorKind> {
+    let file = BufReader::new(open_file(path)?);
+    let mut decoder = Decoder::new_with_limits(file, Limits { bytes: WORKING_BYTES.min(limit) });
     decoder.set_transformations(Transformations::EXPAND);
     decoder.ignore_checksums(false);
+    decoder.set_ignore_text_chunk(true);
+    decoder.set_ignore_iccp_chunk(true);
     decoder.read_info().map_err(|error| error_of(&error))
 }
 
+/// Refuses a header that claims more than the file can be decompressed to.
+fn check_length(reader: &Reader, path: &Path) -> Result<(), StoreErrorKind> {
+    let info = reader.info();
+    let bits = u128::from(info.width) * u128::from(info.height) * info.bits_per_pixel() as u128;
+    let length = std::fs::metadata(path)?.len();
+    if bits / 8 > u128::from(length) * u128::from(DEFLATE_RATIO) {
+        let (width, height) = (info.width, info.height);
+        return Err(bad_text(&format!(
+            "{length} bytes cannot hold a picture of {height} rows and {width} columns"
+        )));
+    }
+    Ok(())
+}
+
+fn too_large(bytes: usize, limit: usize) -> StoreErrorKind {
+    let message = format!(
+        "to decode it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the limit"
+    );
+    Diagnostic::new("memory-limit", message).into()
+}
+
+fn bad_text(message: &str) -> StoreErrorKind {
+    Diagnostic::new("bad-png", message).into()
+}
+
 fn error_of(error: &DecodingError) -> StoreErrorKind {
-    bad(error)
+    match error {
+        DecodingError::LimitsExceeded => {
+            let message = "a row of it, or what is around the picture, takes more memory than the limit leaves";
+            Diagnostic::new("memory-limit", message).into()
+        }
+        _ => bad(error),
+    }
 }
 
 fn array_type(reader: &Reader) -> Result<ArrayType, StoreErrorKind> {
@@ -119,14 +249,29 @@ fn to_native(bytes: &mut [u8], dtype: DType) {
     }
 }
 
+impl core::fmt::Debug for PngFile {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "PngFile({}, {})", self.path.display(), self.array_type)
+    }
+}
+
 impl Source for PngFile {
     fn array_type(&self) -> &ArrayType {
         &self.array_type
     }
 
-    /// The whole picture.
+    /// Some rows, or the whole of an interlaced picture.
     fn scratch_bytes(&self) -> usize {
-        self.array_type.shape.byte_count(self.array_type.dtype.size()).unwrap_or(usize::MAX)
+        let ArrayType { dtype, shape } = &self.array_type;
+        let whole = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
+        let row = whole / shape[0].max(1);
+        let rows = whole.min(DECOMPRESSED_BYTES).saturating_add(row.saturating_mul(HELD_ROWS));
+        let kept = if self.is_interlaced { whole } else { 0 };
+        DECODER_BYTES.saturating_add(rows).saturating_add(kept)
+    }
+
+    fn is_sequential(&self) -> bool {
+        !self.is_interlaced
     }
 
     fn remarks(&self) -> &[String] {
@@ -134,12 +279,14 @@ impl Source for PngFile {
     }
 
     fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
-        let at = |kind| StoreError::new(self.path.to_string_lossy(), kind);
-        let mut decoded = self.decoded.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let source = match &*decoded {
-            Some(source) => source,
-            None => decoded.insert(self.decode().map_err(at)?),
+        let read = || {
+            check_region(region, &self.array_type)?;
+            if self.is_interlaced {
+                return self.read_interlaced(region);
+            }
+            let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
+            Buffer::filled(array_type, |bytes| self.read_rows(region, bytes))
         };
-        source.read(region).map_err(|error| at(error.kind))
+        read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
     }
 }

@@ -1,9 +1,12 @@
 //! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff` over `padded.rs`;
-//! `write.rs`; `geo.rs`: the tags that say where on the earth a grid lies.
+//! `lists.rs`: lists of tags, checked; `stored.rs`: the bytes that strips and tiles are stored in; `write.rs`; `geo.rs`: the tags that say where on
+//! the earth a grid lies.
 
 mod geo;
+mod lists;
 mod padded;
 mod read;
+mod stored;
 mod write;
 
 pub use read::TiffFile;

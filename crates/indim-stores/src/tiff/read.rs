@@ -1,20 +1,22 @@
 //! Pages of files as sources, read strip by strip or tile by tile.
 
-use std::fs::File;
+use std::io::Seek;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use indim_arrays::{ArrayError, Buffer};
 use indim_ops::{ArrayType, DType};
-use indim_shape::{Diagnostic, Shape};
+use indim_shape::Diagnostic;
 use tiff::ColorType;
 use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 
 use super::padded::Padded;
-use super::{bad, bad_text, geo};
-use crate::copy::{copy_from_region, copy_into_region};
+use super::stored::Stored;
+use super::{bad, bad_text, geo, lists};
+use crate::copy::{Place, copy_block};
+use crate::file::open_file;
 use crate::source::check_region;
 use crate::{Geography, Region, Source, StoreError, StoreErrorKind, picture};
 
@@ -39,6 +41,7 @@ pub struct TiffFile {
     path: PathBuf,
     array_type: ArrayType,
     grid: Grid,
+    stored: Stored,
     geography: Geography,
     decoder: Mutex<FileDecoder>,
     /// The sizes of a strip or tile, of all bands.
@@ -101,15 +104,20 @@ impl TiffFile {
         page: Option<usize>,
         limit: usize,
     ) -> Result<Self, StoreErrorKind> {
-        let mut decoder = decoder_of(Padded::unchanged(File::open(path)?), page)?;
+        let mut file = open_file(path)?;
+        let file_length = file.metadata()?.len();
+        lists::check(&mut file, file_length)?;
+        file.rewind()?;
+        let mut decoder = decoder_of(Padded::unchanged(file), page)?;
         let (array_type, grid) = describe(&mut decoder)?;
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+        let stored = Stored::of(&mut decoder, grid.is_tiled, file_length)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
-        let most = limit.min(MOST_CHUNK_BYTES);
-        if bytes > most {
+        let (scratch, most) = (stored.scratch_bytes(bytes), limit.min(MOST_CHUNK_BYTES));
+        if bytes > most || scratch > limit {
             let message = format!(
-                "its strips or tiles have {bytes} bytes each, of at most {most}: raise the limit, or store \
-                 it in smaller ones"
+                "to decode its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, of at most \
+                 {most}: raise the limit, or store it in smaller ones"
             );
             return Err(Diagnostic::new("memory-limit", message).into());
         }
@@ -117,7 +125,7 @@ impl TiffFile {
         limits.decoding_buffer_size = most;
         limits.intermediate_buffer_size = most;
         if let Some(sizes) = grid.of_whole_tiles() {
-            let padded = Padded::with_sizes(File::open(path)?, page.unwrap_or(0), sizes)?;
+            let padded = Padded::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
             decoder = decoder_of(padded, page)?;
         }
         let mut decoder = decoder.with_limits(limits);
@@ -126,18 +134,37 @@ impl TiffFile {
         let chunks = [chunk[0], chunk[1], grid.bands];
         let chunks = chunks[..array_type.shape.rank()].to_vec();
         let (path, decoder) = (path.to_owned(), decoder.into());
-        Ok(TiffFile { path, array_type, grid, geography, decoder, chunks })
+        Ok(TiffFile { path, array_type, grid, stored, geography, decoder, chunks })
     }
 
     fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        self.for_each_chunk(region, |chunk| {
+            let bytes = self.read_chunk(&mut decoder, &chunk)?;
+            self.place(&bytes, &chunk, region, to);
+            Ok(())
+        })
+    }
+
+    /// Refuses a region of which a strip or tile claims more than the file has for it.
+    fn check_stored(&self, region: &Region) -> Result<(), StoreErrorKind> {
+        self.for_each_chunk(region, |chunk| self.stored.check(chunk.index, self.bytes_of(&chunk)))
+    }
+
+    /// Calls `each` with the strips or tiles that a region meets.
+    fn for_each_chunk(
+        &self,
+        region: &Region,
+        mut each: impl FnMut(Chunk) -> Result<(), StoreErrorKind>,
+    ) -> Result<(), StoreErrorKind> {
         let Grid { height, width, planes, chunk, .. } = self.grid;
         let ranges: Vec<_> = region.ranges().collect();
         let bands = ranges.get(2).cloned().unwrap_or(0..1);
-        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        if region.extents().contains(&0) {
+            return Ok(());
+        }
         for plane in 0..planes {
-            let of_plane = if planes == 1 { bands.clone() } else { plane..plane + 1 };
-            let wanted = of_plane.start.max(bands.start)..of_plane.end.min(bands.end);
-            if wanted.is_empty() || to.is_empty() {
+            if planes > 1 && !bands.contains(&plane) {
                 continue;
             }
             for row in ranges[0].start / chunk[0]..ranges[0].end.div_ceil(chunk[0]) {
@@ -149,25 +176,26 @@ impl TiffFile {
                     };
                     let index =
                         plane * self.grid.chunks_of_plane() + row * self.grid.across() + column;
-                    let bytes = self.read_chunk(&mut decoder, index, sizes)?;
-                    let start = [top, left, if planes == 1 { 0 } else { plane }];
-                    self.place(&bytes, start, sizes, region, to);
+                    each(Chunk { index, start: [top, left, plane], sizes })?;
                 }
             }
         }
         Ok(())
     }
 
+    fn bytes_of(&self, chunk: &Chunk) -> usize {
+        let elements = chunk.sizes[0] * chunk.sizes[1] * self.grid.bands_of_chunk();
+        elements * self.array_type.dtype.size()
+    }
+
     /// The elements of one strip or tile.
     fn read_chunk(
         &self,
         decoder: &mut FileDecoder,
-        index: usize,
-        sizes: [usize; 2],
+        chunk: &Chunk,
     ) -> Result<Vec<u8>, StoreErrorKind> {
-        let bytes = sizes[0] * sizes[1] * self.grid.bands_of_chunk() * self.array_type.dtype.size();
-        let mut chunk = vec![0; bytes];
-        let index = u32::try_from(index).map_err(|error| bad(&error))?;
+        let bytes = self.bytes_of(chunk);
+        let index = u32::try_from(chunk.index).map_err(|error| bad(&error))?;
         let layout = decoder.image_chunk_buffer_layout(index).map_err(|error| bad(&error))?;
         if layout.len != bytes {
             return Err(bad_text(&format!(
@@ -175,34 +203,35 @@ impl TiffFile {
                 layout.len
             )));
         }
-        decoder.read_chunk_bytes(index, &mut chunk).map_err(|error| bad(&error))?;
-        Ok(chunk)
+        let mut elements = vec![0; bytes];
+        decoder.read_chunk_bytes(index, &mut elements).map_err(|error| bad(&error))?;
+        Ok(elements)
     }
 
-    /// Copies what of a strip or tile that starts there is in the region.
-    fn place(
-        &self,
-        chunk: &[u8],
-        start: [usize; 3],
-        sizes: [usize; 2],
-        region: &Region,
-        to: &mut [u8],
-    ) {
+    /// Copies what of a strip or tile is in the region.
+    fn place(&self, elements: &[u8], chunk: &Chunk, region: &Region, to: &mut [u8]) {
         let rank = self.array_type.shape.rank();
-        let size = self.array_type.dtype.size();
-        let whole = [sizes[0], sizes[1], self.grid.bands_of_chunk()];
+        let whole = [chunk.sizes[0], chunk.sizes[1], self.grid.bands_of_chunk()];
         let (mut within, mut target, mut extents) = (Vec::new(), Vec::new(), Vec::new());
         for (axis, range) in region.ranges().enumerate() {
-            let first = range.start.max(start[axis]);
-            within.push(first - start[axis]);
+            let first = range.start.max(chunk.start[axis]);
+            within.push(first - chunk.start[axis]);
             target.push(first - range.start);
-            extents.push(range.end.min(start[axis] + whole[axis]) - first);
+            extents.push(range.end.min(chunk.start[axis] + whole[axis]) - first);
         }
-        let mut part = vec![0; extents.iter().product::<usize>() * size];
-        let shape = Shape::from(&whole[..rank]);
-        copy_from_region(chunk, &shape, size, &Region::new(within, extents.clone()), &mut part);
-        copy_into_region(&part, to, region.extents(), size, &Region::new(target, extents));
+        let from = (elements, Place::new(&whole[..rank], &within));
+        let to = (to, Place::new(region.extents(), &target));
+        copy_block(from, to, &extents, self.array_type.dtype.size());
     }
+}
+
+/// A strip or tile.
+struct Chunk {
+    index: usize,
+    /// Its first row, column and band.
+    start: [usize; 3],
+    /// Its rows and columns.
+    sizes: [usize; 2],
 }
 
 fn chunk_bytes(grid: &Grid, dtype: DType) -> usize {
@@ -344,12 +373,13 @@ impl Source for TiffFile {
 
     /// A strip or tile, and what it is decoded from.
     fn scratch_bytes(&self) -> usize {
-        chunk_bytes(&self.grid, self.array_type.dtype).saturating_mul(3)
+        self.stored.scratch_bytes(chunk_bytes(&self.grid, self.array_type.dtype))
     }
 
     fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
+            self.check_stored(region)?;
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
             Buffer::filled(array_type, |bytes| guarded(|| self.read_into(region, bytes)))
         };

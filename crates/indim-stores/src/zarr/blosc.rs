@@ -126,21 +126,18 @@ fn decompress_part(library: u8, compressed: &[u8], part: &mut [u8]) -> Result<()
         reader.read_exact(part).map_err(|error| error.to_string())
     };
     let expected = part.len();
-    let written = match library {
-        0 => blosc_lz::decompress(compressed, part).ok_or("damaged data of BloscLZ")?,
-        1 => {
-            lz4_flex::block::decompress_into(compressed, part).map_err(|error| error.to_string())?
-        }
-        3 => {
-            whole(Box::new(flate2::read::ZlibDecoder::new(compressed)), part).map(|()| expected)?
-        }
-        4 => {
-            let decoder = zstd::stream::read::Decoder::with_buffer(compressed);
-            whole(Box::new(decoder.map_err(|error| error.to_string())?), part).map(|()| expected)?
-        }
-        2 => return Err("it is compressed by Snappy, which is not read here".to_owned()),
-        other => return Err(format!("library {other} is not known")),
-    };
+    let written =
+        match library {
+            0 => blosc_lz::decompress(compressed, part).ok_or("damaged data of BloscLZ")?,
+            1 => lz4_flex::block::decompress_into(compressed, part)
+                .map_err(|error| error.to_string())?,
+            3 => whole(Box::new(flate2::read::ZlibDecoder::new(compressed)), part)
+                .map(|()| expected)?,
+            4 => zstd::bulk::decompress_to_buffer(compressed, part)
+                .map_err(|error| error.to_string())?,
+            2 => return Err("it is compressed by Snappy, which is not read here".to_owned()),
+            other => return Err(format!("library {other} is not known")),
+        };
     match written == expected {
         true => Ok(()),
         false => Err(format!("a part of {written} bytes instead of {expected}")),

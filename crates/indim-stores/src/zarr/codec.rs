@@ -25,6 +25,13 @@ use super::blosc;
 /// The level at which chunks are compressed, that of zarr-python.
 const ZSTD_LEVEL: i32 = 0;
 
+/// The most bytes that deflate makes of one.
+const DEFLATE_RATIO: usize = 1032;
+/// The most bytes that zstd makes of one: a block that repeats a byte has 4 bytes for 128 KiB.
+const ZSTD_RATIO: usize = 1 << 15;
+/// What compression adds to bytes that it cannot make fewer: less than a quarter of them, and a header.
+const HEADER_BYTES: u64 = 1 << 10;
+
 /// What a chunk is compressed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -85,23 +92,29 @@ struct Compressed {
     configuration: Option<Configuration>,
 }
 
+/// The bytes that a codec takes beside what it reads and these bytes, which it makes.
+pub(super) fn scratch_bytes(codec: &dyn Any, decoded: u64) -> u64 {
+    match codec.downcast_ref::<Compressed>() {
+        // A block, whose bytes are shuffled; the only one may be as large as the whole.
+        Some(Compressed { kind: Kind::Blosc, .. }) => decoded,
+        _ => 0,
+    }
+}
+
 impl Compressed {
     fn decompress(&self, data: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
         let decompressed = match self.kind {
             Kind::Blosc => blosc::decompress(data, limit),
-            Kind::Gzip => read_within(MultiGzDecoder::new(data), limit),
-            Kind::Zlib => read_within(ZlibDecoder::new(data), limit),
-            Kind::Zstd => match zstd::stream::read::Decoder::with_buffer(data) {
-                Ok(decoder) => read_within(decoder, limit),
-                Err(error) => Err(error.to_string()),
-            },
+            Kind::Gzip => read_within(MultiGzDecoder::new(data), data.len(), limit),
+            Kind::Zlib => read_within(ZlibDecoder::new(data), data.len(), limit),
+            Kind::Zstd => decompress_zstd(data, limit),
         };
         decompressed.map_err(|error| CodecError::Other(format!("{}: {error}", self.name)))
     }
 
     fn compress(&self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self.kind {
-            Kind::Zstd => zstd::stream::encode_all(bytes, ZSTD_LEVEL),
+            Kind::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
             Kind::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
                 encoder.write_all(bytes)?;
@@ -117,15 +130,32 @@ impl Compressed {
     }
 }
 
-/// All that comes, of at most `limit` bytes.
-fn read_within(reader: impl Read, limit: usize) -> Result<Vec<u8>, String> {
+/// Room for what compressed bytes decompress to: no more than the format can make of them, or than `limit`.
+fn room(compressed: usize, ratio: usize, limit: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
+    let most = compressed.saturating_mul(ratio).min(limit);
+    bytes.try_reserve_exact(most).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// All that comes of so many bytes of deflate, of at most `limit` bytes.
+fn read_within(reader: impl Read, compressed: usize, limit: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = room(compressed, DEFLATE_RATIO, limit)?;
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     reader.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     match bytes.len() <= limit {
         true => Ok(bytes),
         false => Err(format!("more than the {limit} bytes that it can hold")),
     }
+}
+
+/// Decompresses frames of zstd at once: a stream would take memory for the window that a frame asks for.
+fn decompress_zstd(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = room(data.len(), ZSTD_RATIO, limit)?;
+    let mut decompressor = zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?;
+    let decompressed = decompressor.decompress_to_buffer(data, &mut bytes);
+    decompressed.map_err(|error| format!("{error}, of at most {limit} bytes"))?;
+    Ok(bytes)
 }
 
 impl ExtensionName for Compressed {
@@ -164,10 +194,11 @@ impl BytesToBytesCodecTraits for Compressed {
         Ok(RecommendedConcurrency::new_maximum(1))
     }
 
-    /// No compression is bounded to the byte here; what is decompressed after it is bounded by twice as much.
+    /// A bound for every writer; what is stored in more bytes is refused.
     fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
         decoded.size().map_or(BytesRepresentation::UnboundedSize, |size| {
-            BytesRepresentation::BoundedSize(size.saturating_mul(2).saturating_add(1 << 16))
+            let more = (size / 4).saturating_add(HEADER_BYTES);
+            BytesRepresentation::BoundedSize(size.saturating_add(more))
         })
     }
 

@@ -2,16 +2,21 @@
 //!
 //! `attributes.rs`: what the attributes of an array say of it; `codec.rs`: how chunks are compressed, within
 //! bounds, with `blosc.rs`, `blosc_lz.rs` and `shuffle.rs` for what Blosc has compressed; `element.rs`: the
-//! element types; `opened.rs`: what `zarrs` opens; `sink.rs`: results, `place.rs`: where they go;
-//! `unfinished.rs`: folders that have not got their name yet.
+//! element types; `files.rs`: the folder as a store of `zarrs`; `forecast.rs`: the memory that decoding takes;
+//! `opened.rs`: what `zarrs` opens; `pieces.rs`: the chunks of a region; `read.rs`: reads them; `sink.rs`:
+//! results, `place.rs`: where they go; `unfinished.rs`: folders that have not got their name yet.
 
 mod attributes;
 mod blosc;
 mod blosc_lz;
 mod codec;
 mod element;
+mod files;
+mod forecast;
 mod opened;
+mod pieces;
 mod place;
+mod read;
 mod shuffle;
 mod sink;
 mod unfinished;
@@ -21,29 +26,34 @@ use std::fs;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-use indim_arrays::Buffer;
+use indim_arrays::{ArrayError, Buffer};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
-use rayon::prelude::*;
-use zarrs::array::{Array, ArrayBytes, ArrayShardedExt, ArraySubset, ChunkShapeTraits};
-use zarrs::filesystem::FilesystemStore;
+use zarrs::array::Array;
 
-use crate::copy::copy_into_region;
-use crate::format::chunk_bytes;
+use self::files::Files;
+use self::forecast::Forecast;
+use self::read::Shard;
+use crate::file::read_file;
 use crate::source::{Source, check_region};
 use crate::{Region, StoreError, StoreErrorKind};
 
 pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished::remove_unfinished_folders;
 
-/// No chunk may decode to more, whatever memory there is: other readers have no larger ones either.
-const MOST_CHUNK_BYTES: usize = 1 << 31;
+/// No chunk may decode to more: other readers have no larger ones either.
+const MOST_CHUNK_BYTES: u64 = 1 << 31;
 /// Metadata that is longer is refused before it is read.
 const MOST_METADATA_BYTES: u64 = 64 << 20;
-/// Chunks that are decoded at the same time have no more bytes, but for one.
-const DECODED_AT_ONCE: usize = 256 << 20;
+/// Metadata takes at most this many times its bytes while it is read: a list of digits does.
+const METADATA_RATIO: u64 = 64;
+/// Metadata of this size is read under any limit.
+const SMALL_METADATA_BYTES: u64 = 64 << 10;
+/// Bytes that are held while chunks are decoded at the same time, unless a single one takes more.
+const DECODED_AT_ONCE: usize = 128 << 20;
 
 /// An array of Zarr in a folder, version 2 or 3.
 ///
@@ -76,116 +86,114 @@ const DECODED_AT_ONCE: usize = 256 << 20;
 /// ```
 pub struct ZarrArray {
     path: PathBuf,
-    array: Array<FilesystemStore>,
+    array: Array<Files>,
     array_type: ArrayType,
+    forecast: Forecast,
+    /// The sizes of what one file holds.
+    stored: Vec<usize>,
     /// The chunks that are decoded as a whole: of shards what is in them.
     chunks: Vec<usize>,
+    /// How many chunks are decoded at the same time.
+    concurrency: usize,
+    /// The shard that was read last.
+    shard: Mutex<Option<Shard>>,
     axis_names: Option<Vec<String>>,
     remarks: Vec<String>,
 }
 
 impl ZarrArray {
-    /// Opens the array in a folder; chunks that take more than `limit` bytes of memory are refused.
+    /// Opens the array in a folder; chunks whose decoding takes more than `limit` bytes of memory are refused.
     ///
     /// # Errors
     /// `io`; `not-zarr`, and `zarr-group` with the arrays of a group; `unknown-element-type`, `rank-limit`,
-    /// `too-large`, `memory-limit` when indim has no such array; `bad-zarr` for what is wrong with its
-    /// metadata or in a way that is not supported.
+    /// `too-large`, `memory-limit` when indim has no such array; `not-a-file` for metadata that is no regular
+    /// file; `bad-zarr` for what is wrong with its metadata or in a way that is not supported.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
         Self::open_unnamed(path, limit).map_err(|kind| at(path, kind))
     }
 
     fn open_unnamed(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
         codec::register();
-        check_metadata(path)?;
-        let array = opened::open(path)?;
-        let Some(dtype) = element::dtype(array.data_type()) else {
-            let name = shown(&array.data_type().to_string());
-            return Err(Diagnostic::new(
-                "unknown-element-type",
-                format!("elements of type {name} are not numbers that indim knows"),
-            )
-            .into());
+        check_metadata(path, metadata_limit(limit))?;
+        let (files, array) = opened::open(path)?;
+        let array_type = array_type(&array)?;
+        let forecast = guarded(|| Forecast::of(&array))?;
+        check_forecast(&forecast, limit)?;
+        files.set_limit(forecast.encoded_bytes);
+        let sizes = |sizes: &[u64]| {
+            sizes.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect()
         };
-        let sizes = array.shape().iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX));
-        let array_type = ArrayType::new(dtype, sizes.collect::<Shape>());
-        let rank = RankLimit::check(array_type.shape.rank(), MAXIMUM_RANK);
-        rank.map_err(RankLimit::diagnostic)?;
-        array_type.shape.byte_count(dtype.size()).map_err(indim_arrays::ArrayError::TooLarge)?;
-        let chunks = decoded_chunk(&array, &array_type.shape)?;
-        check_chunk(&chunks, dtype.size(), limit)?;
+        let at_once = DECODED_AT_ONCE.min(limit / 16) / usize_of(forecast.piece_bytes).max(1);
+        let counts = array.shape().iter().zip(&forecast.piece);
+        let counts = counts.map(|(size, piece)| usize_of(size.div_ceil(*piece)));
+        let count = counts.fold(1, usize::saturating_mul);
         let axis_names = attributes::axis_names(&array);
-        let remarks = attributes::remarks(&array, dtype);
-        Ok(ZarrArray { path: path.to_owned(), array, array_type, chunks, axis_names, remarks })
-    }
-
-    /// How many chunks are decoded at the same time.
-    fn concurrency(&self) -> usize {
-        let fitting = DECODED_AT_ONCE / self.chunk_bytes().max(1);
-        fitting.clamp(1, rayon::current_num_threads().max(1))
-    }
-
-    fn chunk_bytes(&self) -> usize {
-        chunk_bytes(self.array_type.dtype, &self.chunks)
-    }
-
-    /// The elements of one piece, which lies in one chunk.
-    fn read_piece(&self, piece: &Piece) -> Result<Vec<u8>, StoreErrorKind> {
-        let read = || {
-            let bytes: ArrayBytes<'_> = self
-                .array
-                .retrieve_chunk_subset(&piece.chunk, &piece.within)
-                .map_err(|e| bad(&e))?;
-            Ok(bytes.into_fixed().map_err(|error| bad(&error))?.into_owned())
-        };
-        let bytes = guarded(read)?;
-        let expected =
-            piece.region.extents().iter().product::<usize>() * self.array_type.dtype.size();
-        match bytes.len() == expected {
-            true => Ok(bytes),
-            false => Err(bad_text(&format!("a chunk has {} bytes of {expected}", bytes.len()))),
-        }
-    }
-
-    /// The pieces of a region, each in one chunk.
-    fn pieces(&self, region: &Region) -> Result<Vec<Piece>, StoreErrorKind> {
-        let subset = subset(region)?;
-        let Some(chunks) = self.array.chunks_in_array_subset(&subset).map_err(|e| bad(&e))? else {
-            return Err(bad_text("its grid of chunks has none there"));
-        };
-        let piece = |chunk: Vec<u64>| {
-            let place = self.array.chunk_subset(&chunk).map_err(|error| bad(&error))?;
-            let common = place.overlap(&subset).map_err(|error| bad(&error))?;
-            let within = common.relative_to(place.start()).map_err(|error| bad(&error))?;
-            let in_region = common.relative_to(subset.start()).map_err(|error| bad(&error))?;
-            let starts = in_region.start().iter().map(|&start| start as usize).collect::<Vec<_>>();
-            let region = Region::new(starts, common.shape_usize());
-            Ok(Piece { chunk, within, region })
-        };
-        chunks.indices().into_iter().map(|chunk| piece(chunk.to_vec())).collect()
-    }
-
-    fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
-        let (shape, size) = (region.extents(), self.array_type.dtype.size());
-        if to.is_empty() {
-            return Ok(());
-        }
-        for pieces in self.pieces(region)?.chunks(self.concurrency()) {
-            let read: Vec<_> = pieces.par_iter().map(|piece| self.read_piece(piece)).collect();
-            for (piece, bytes) in pieces.iter().zip(read) {
-                copy_into_region(&bytes?, to, shape, size, &piece.region);
-            }
-        }
-        Ok(())
+        let remarks = attributes::remarks(&array, array_type.dtype);
+        Ok(ZarrArray {
+            path: path.to_owned(),
+            array,
+            array_type,
+            stored: sizes(&forecast.chunk),
+            chunks: sizes(&forecast.piece),
+            concurrency: at_once.min(count).clamp(1, rayon::current_num_threads().max(1)),
+            forecast,
+            shard: Mutex::new(None),
+            axis_names,
+            remarks,
+        })
     }
 }
 
-/// What of one chunk belongs to a region.
-struct Piece {
-    chunk: Vec<u64>,
-    within: ArraySubset,
-    /// Where it belongs in the region.
-    region: Region,
+/// The type of an array, where indim has such arrays.
+fn array_type(array: &Array<Files>) -> Result<ArrayType, StoreErrorKind> {
+    let Some(dtype) = element::dtype(array.data_type()) else {
+        let name = shown(&array.data_type().to_string());
+        return Err(Diagnostic::new(
+            "unknown-element-type",
+            format!("elements of type {name} are not numbers that indim knows"),
+        )
+        .into());
+    };
+    let sizes = array.shape().iter().map(|&size| usize_of(size));
+    let array_type = ArrayType::new(dtype, sizes.collect::<Shape>());
+    let rank = RankLimit::check(array_type.shape.rank(), MAXIMUM_RANK);
+    rank.map_err(RankLimit::diagnostic)?;
+    array_type.shape.byte_count(dtype.size()).map_err(ArrayError::TooLarge)?;
+    Ok(array_type)
+}
+
+fn usize_of(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Refuses chunks that no reader has memory for, before anything is allocated.
+fn check_forecast(forecast: &Forecast, limit: usize) -> Result<(), StoreErrorKind> {
+    let shape = Shape::from(forecast.piece.iter().map(|&size| usize_of(size)).collect::<Vec<_>>());
+    let refuse = |message: String| Err(Diagnostic::new("memory-limit", message).into());
+    if forecast.largest_stage > MOST_CHUNK_BYTES {
+        return refuse(format!(
+            "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MOST_CHUNK_BYTES}: store \
+             the array in smaller chunks",
+            forecast.largest_stage
+        ));
+    }
+    let bytes = forecast.index_bytes.saturating_add(forecast.piece_bytes);
+    if usize_of(bytes) > limit {
+        let index = match forecast.index_bytes {
+            0 => String::new(),
+            bytes => format!(" ({bytes} for the index of its shard)"),
+        };
+        return refuse(format!(
+            "to decode a chunk of shape {shape} takes {bytes} bytes of memory{index}, of which the limit leaves \
+             {limit}: raise the limit, or store the array in smaller chunks"
+        ));
+    }
+    Ok(())
+}
+
+/// The bytes of metadata that may be read under a limit of memory.
+fn metadata_limit(limit: usize) -> u64 {
+    (limit as u64 / METADATA_RATIO).clamp(SMALL_METADATA_BYTES, MOST_METADATA_BYTES)
 }
 
 impl core::fmt::Debug for ZarrArray {
@@ -203,9 +211,10 @@ impl Source for ZarrArray {
         Some(&self.chunks)
     }
 
-    /// Each chunk that is being decoded, and what it is decoded from.
+    /// Each chunk that is being decoded, what it is decoded from, and the index of a shard.
     fn scratch_bytes(&self) -> usize {
-        self.chunk_bytes().saturating_mul(2 * self.concurrency())
+        let pieces = usize_of(self.forecast.piece_bytes).saturating_mul(self.concurrency);
+        pieces.saturating_add(usize_of(self.forecast.index_bytes)).saturating_add(read::BATCH_BYTES)
     }
 
     fn axis_names(&self) -> Option<&[String]> {
@@ -226,40 +235,6 @@ impl Source for ZarrArray {
     }
 }
 
-/// The sizes of what is decoded as a whole, no larger than the array.
-fn decoded_chunk(
-    array: &Array<FilesystemStore>,
-    shape: &Shape,
-) -> Result<Vec<usize>, StoreErrorKind> {
-    let chunk = match array.effective_subchunk_shape() {
-        Some(chunk) => chunk,
-        None => {
-            let first = vec![0; shape.rank()];
-            guarded(|| array.chunk_shape(&first).map_err(|error| bad(&error)))?
-        }
-    };
-    Ok(chunk
-        .to_array_shape()
-        .iter()
-        .map(|&size| usize::try_from(size).unwrap_or(usize::MAX))
-        .collect())
-}
-
-/// Refuses chunks that no reader has memory for, before anything is allocated.
-fn check_chunk(chunks: &[usize], size: usize, limit: usize) -> Result<(), StoreErrorKind> {
-    let bytes = chunks.iter().fold(size, |bytes, &size| bytes.saturating_mul(size));
-    if bytes > limit.min(MOST_CHUNK_BYTES) {
-        let message = format!(
-            "its chunks of shape {} have {bytes} bytes each, of at most {}: raise the limit, or store \
-             the array in smaller chunks",
-            Shape::from(chunks),
-            limit.min(MOST_CHUNK_BYTES)
-        );
-        return Err(Diagnostic::new("memory-limit", message).into());
-    }
-    Ok(())
-}
-
 /// Whether a folder holds metadata of Zarr: what `x.zarr` and each array and group in it is.
 ///
 /// ```
@@ -272,8 +247,8 @@ pub fn is_zarr(path: &Path) -> bool {
     ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| path.join(name).is_file())
 }
 
-/// Refuses what is no array, or whose metadata is too long to be read.
-fn check_metadata(path: &Path) -> Result<(), StoreErrorKind> {
+/// Refuses what is no array, or whose metadata has more than so many bytes.
+fn check_metadata(path: &Path, most: u64) -> Result<(), StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
         // A name that a group has not is most often misspelt.
         let is_misspelt = |around: &&Path| error.kind() == ErrorKind::NotFound && is_group(around);
@@ -284,30 +259,18 @@ fn check_metadata(path: &Path) -> Result<(), StoreErrorKind> {
             None => error.into(),
         });
     }
-    for name in ["zarr.json", ".zarray", ".zattrs"] {
-        let length = fs::metadata(path.join(name)).map_or(0, |file| file.len());
-        if length > MOST_METADATA_BYTES {
-            return Err(bad_text(&format!(
-                "`{name}` has {length} bytes, of at most {MOST_METADATA_BYTES}"
-            )));
-        }
+    let has = |name: &str| path.join(name).exists();
+    if !has("zarr.json") && has(".zarray") {
+        read_metadata_within(path, ".zarray", most)?;
+        return match has(".zattrs") {
+            true => read_metadata_within(path, ".zattrs", most).map(drop),
+            false => Ok(()),
+        };
     }
-    if path.join(".zarray").is_file() && !path.join("zarr.json").is_file() {
-        return Ok(());
+    if !has("zarr.json") {
+        return Err(if has(".zgroup") { group(path) } else { no_array(path) });
     }
-    let metadata = match fs::read(path.join("zarr.json")) {
-        Ok(metadata) => metadata,
-        Err(_) if path.join(".zgroup").is_file() => return Err(group(path)),
-        Err(_) => {
-            let mut refused =
-                Diagnostic::new("not-zarr", "no array of Zarr: it has no zarr.json or .zarray");
-            if path.is_file() {
-                refused
-                    .help("a store in one file, such as .zip, is not read: unpack it to a folder");
-            }
-            return Err(refused.into());
-        }
-    };
+    let metadata = read_metadata_within(path, "zarr.json", most)?;
     match serde_json::from_slice::<serde_json::Value>(&metadata) {
         Ok(metadata) if metadata["node_type"] == "group" => Err(group(path)),
         Ok(_) => Ok(()),
@@ -315,10 +278,29 @@ fn check_metadata(path: &Path) -> Result<(), StoreErrorKind> {
     }
 }
 
+fn no_array(path: &Path) -> StoreErrorKind {
+    let mut refused =
+        Diagnostic::new("not-zarr", "no array of Zarr: it has no zarr.json or .zarray");
+    if path.is_file() {
+        refused.help("a store in one file, such as .zip, is not read: unpack it to a folder");
+    }
+    refused.into()
+}
+
+/// The bytes of a file of metadata.
+fn read_metadata(folder: &Path, name: &str) -> Result<Vec<u8>, StoreErrorKind> {
+    read_metadata_within(folder, name, MOST_METADATA_BYTES)
+}
+
+fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, StoreErrorKind> {
+    read_file(&folder.join(name), most)?
+        .map_err(|length| bad_text(&format!("`{name}` has {length} bytes, of at most {most}")))
+}
+
 /// Whether a folder is a group of Zarr, as far as one sees without reading much.
 fn is_group(path: &Path) -> bool {
     let is_so = |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == "zarr-group");
-    is_zarr(path) && check_metadata(path).is_err_and(is_so)
+    is_zarr(path) && check_metadata(path, MOST_METADATA_BYTES).is_err_and(is_so)
 }
 
 /// A group is no array.
@@ -348,13 +330,6 @@ fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
         }
     }
     error.into()
-}
-
-/// The subset that a region is.
-fn subset(region: &Region) -> Result<ArraySubset, StoreErrorKind> {
-    let starts = region.starts().iter().map(|&start| start as u64).collect();
-    let extents = region.extents().iter().map(|&extent| extent as u64).collect();
-    ArraySubset::new_with_start_shape(starts, extents).map_err(|error| bad(&error))
 }
 
 fn at(path: &Path, kind: StoreErrorKind) -> StoreError {

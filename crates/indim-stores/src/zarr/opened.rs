@@ -1,26 +1,26 @@
 //! Arrays opened by the library `zarrs`, of version 2 with what it takes amiss put right first.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use zarrs::array::{Array, ArrayMetadata, ArrayMetadataV2};
-use zarrs::filesystem::FilesystemStore;
 
-use super::{bad, bad_text, guarded};
+use super::files::Files;
+use super::{bad, bad_text, guarded, read_metadata};
 use crate::StoreErrorKind;
 
 /// The array in a folder whose metadata was looked at.
-pub(super) fn open(path: &Path) -> Result<Array<FilesystemStore>, StoreErrorKind> {
-    let store = Arc::new(FilesystemStore::new(path).map_err(|error| bad(&error))?);
+pub(super) fn open(path: &Path) -> Result<(Arc<Files>, Array<Files>), StoreErrorKind> {
+    let store = Arc::new(Files::new(path));
     let amended = if path.join("zarr.json").is_file() { None } else { amended(path)? };
-    guarded(|| match amended {
+    let array = guarded(|| match amended {
         Some(metadata) => {
-            Array::new_with_metadata(store, "/", metadata).map_err(|error| bad(&error))
+            Array::new_with_metadata(store.clone(), "/", metadata).map_err(|error| bad(&error))
         }
-        None => Array::open(store, "/").map_err(|error| bad(&error)),
-    })
+        None => Array::open(store.clone(), "/").map_err(|error| bad(&error)),
+    });
+    Ok((store, array?))
 }
 
 /// The metadata of version 2, where the library would not take it as it is.
@@ -51,6 +51,6 @@ fn amended(path: &Path) -> Result<Option<ArrayMetadata>, StoreErrorKind> {
 }
 
 fn parsed(path: &Path, name: &str) -> Result<Value, StoreErrorKind> {
-    let text = fs::read(path.join(name))?;
+    let text = read_metadata(path, name)?;
     serde_json::from_slice(&text).map_err(|error| bad_text(&format!("{name}: {error}")))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use indim_shape::Diagnostic;
 
-use super::is_zarr;
+use super::{is_zarr, read_metadata};
 use crate::StoreErrorKind;
 
 /// The place of an array, and the groups around it that are made with it.
@@ -145,7 +145,7 @@ fn check_free(path: &Path) -> Result<(), StoreErrorKind> {
 }
 
 fn metadata(node: &Path) -> serde_json::Value {
-    let text = fs::read(node.join("zarr.json")).unwrap_or_default();
+    let text = read_metadata(node, "zarr.json").unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
 

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use indim_arrays::Buffer;
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_shape::{Diagnostic, Shape};
+use indim_shape::Diagnostic;
 use rayon::prelude::*;
 use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayError, ArrayMetadataOptions, FillValue};
-use zarrs::filesystem::FilesystemStore;
 use zarrs::group::GroupBuilder;
 use zarrs::storage::StorageError;
 
+use super::files::Files;
 use super::place::{Place, parent};
 use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded};
-use crate::copy::copy_from_region;
+use crate::copy::{Place as Block, copy_block};
 use crate::format::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
 use crate::sink::{Complete, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
@@ -41,7 +41,7 @@ pub struct ZarrSink {
     place: Place,
     array_type: ArrayType,
     chunks: Vec<usize>,
-    array: Array<FilesystemStore>,
+    array: Array<Files>,
     elements_written: usize,
     folder: Unfinished,
 }
@@ -79,7 +79,7 @@ impl ZarrSink {
         let place = Place::of(path)?;
         let parent = parent(place.outermost());
         let folder = Unfinished::create_in(parent).map_err(|error| without_name(error, parent))?;
-        let store = Arc::new(FilesystemStore::new(folder.path()).map_err(|error| bad(&error))?);
+        let store = Arc::new(Files::new(folder.path()));
         for group in place.groups() {
             let group = GroupBuilder::new().build(store.clone(), &group).map_err(|e| bad(&e))?;
             group.store_metadata().map_err(|error| of_storage(&error))?;
@@ -91,11 +91,16 @@ impl ZarrSink {
 
     fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
         with_elements(region, piece, &self.array_type, |elements| {
-            let chunks: Vec<Region> = Region::grid(region.extents(), &self.chunks).collect();
+            // There may be as many chunks as elements: they are never listed all at once.
+            let mut chunks = Region::grid(region.extents(), &self.chunks);
             let at_a_time = encoded_at_a_time(self.chunk_bytes());
-            chunks.chunks(at_a_time).try_for_each(|chunks| {
-                chunks.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))
-            })
+            loop {
+                let next: Vec<Region> = chunks.by_ref().take(at_a_time).collect();
+                if next.is_empty() {
+                    return Ok(());
+                }
+                next.par_iter().try_for_each(|chunk| self.store_chunk(region, chunk, elements))?;
+            }
         })?;
         self.elements_written += region.extents().iter().product::<usize>();
         Ok(())
@@ -112,15 +117,11 @@ impl ZarrSink {
         let starts = region.starts().iter().zip(chunk.starts()).zip(&self.chunks);
         let indices: Vec<u64> =
             starts.map(|((start, within), chunk)| ((start + within) / chunk) as u64).collect();
-        let mut bytes = vec![0; chunk.extents().iter().product::<usize>() * size];
-        copy_from_region(elements, region.extents(), size, chunk, &mut bytes);
-        let whole = Shape::from(self.chunks.as_slice());
-        if *chunk.extents() != whole {
-            let mut filled = vec![0; self.chunks.iter().product::<usize>() * size];
-            let part = Region::whole(chunk.extents());
-            crate::copy::copy_into_region(&bytes, &mut filled, &whole, size, &part);
-            bytes = filled;
-        }
+        let mut bytes = vec![0; self.chunks.iter().product::<usize>() * size];
+        let zeros = vec![0; self.chunks.len()];
+        let from = (elements, Block::new(region.extents(), chunk.starts()));
+        let to = (&mut bytes[..], Block::new(&self.chunks, &zeros));
+        copy_block(from, to, chunk.extents(), size);
         let store = || {
             let stored = self.array.store_chunk(&indices, ArrayBytes::new_flen(bytes));
             stored.map_err(|error| io_or_bad(&error))
@@ -140,12 +141,12 @@ impl ZarrSink {
 
 /// The array, of which only the metadata is stored.
 fn build(
-    store: &Arc<FilesystemStore>,
+    store: &Arc<Files>,
     path: &str,
     array_type: &ArrayType,
     chunks: &[usize],
     options: &ZarrOptions,
-) -> Result<Array<FilesystemStore>, StoreErrorKind> {
+) -> Result<Array<Files>, StoreErrorKind> {
     let shape: Vec<u64> = array_type.shape.iter().map(|&size| size as u64).collect();
     let chunk: Vec<u64> = chunks.iter().map(|&size| size as u64).collect();
     let zero = FillValue::new(vec![0; array_type.dtype.size()]);

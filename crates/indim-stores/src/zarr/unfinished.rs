@@ -3,7 +3,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
 
@@ -11,6 +11,14 @@ static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held for reading while a file is written into such a folder, and for ever by who removes them all.
+static WRITING: RwLock<()> = RwLock::new(());
+
+/// To be held while a file is put into a folder. A process that is about to end gives it to nobody.
+pub(super) fn writing() -> RwLockReadGuard<'static, ()> {
+    WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How often a folder is made anew that another process took for one that was left.
@@ -115,6 +123,8 @@ impl Drop for Unfinished {
 /// ```
 pub fn remove_unfinished_folders() {
     let names = lock();
+    // Else chunks are put into a folder while it is emptied, and it stays.
+    core::mem::forget(WRITING.write().unwrap_or_else(PoisonError::into_inner));
     for name in &*names {
         // Nobody is left to hear of an error.
         let _ = fs::remove_dir_all(name);

@@ -1,0 +1,40 @@
+//! Opens files that are read. Only regular files are: a pipe may never answer, a device may never end.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use indim_shape::Diagnostic;
+
+use crate::StoreErrorKind;
+
+/// Opens a regular file, or a link to one.
+pub(crate) fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
+    // Opening a pipe waits for its writer, so the kind is asked for first.
+    if !fs::metadata(path)?.is_file() {
+        return Err(not_a_file());
+    }
+    let file = File::open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(not_a_file()),
+    }
+}
+
+/// The bytes of a regular file of at most `most` bytes; the length is the error of a longer one.
+#[cfg(feature = "zarr")]
+pub(crate) fn read_file(path: &Path, most: u64) -> Result<Result<Vec<u8>, u64>, StoreErrorKind> {
+    let file = open_file(path)?;
+    let length = file.metadata()?.len();
+    if length > most {
+        return Ok(Err(length));
+    }
+    let mut bytes = Vec::new();
+    // The file may grow while it is read.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() as u64 > most { Err(bytes.len() as u64) } else { Ok(bytes) })
+}
+
+fn not_a_file() -> StoreErrorKind {
+    Diagnostic::new("not-a-file", "not a regular file").into()
+}

@@ -1,0 +1,128 @@
+//! The lists of tags of a file, checked before the library reads them: it takes memory for as many values as a
+//! tag claims.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::bad_text;
+use crate::StoreErrorKind;
+
+/// How numbers stand in a file, and how wide positions and lists are.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    is_little: bool,
+    /// The bytes of a position, and of the number of values of a tag.
+    wide: usize,
+    /// The bytes of the length of a list.
+    length: usize,
+}
+
+impl Layout {
+    /// That of a file with this header; `None` for what is no TIFF.
+    fn of(header: &[u8]) -> Option<Self> {
+        let is_little = header.starts_with(b"II");
+        let version = Layout { is_little, wide: 0, length: 0 }.number(header.get(2..4)?);
+        match version {
+            42 => Some(Layout { is_little, wide: 4, length: 2 }),
+            43 => Some(Layout { is_little, wide: 8, length: 8 }),
+            _ => None,
+        }
+    }
+
+    fn number(self, bytes: &[u8]) -> u64 {
+        let add = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        if self.is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
+    }
+
+    /// The bytes of an entry: a tag, a type, the number of values, and these or their position.
+    fn entry(self) -> usize {
+        4 + 2 * self.wide
+    }
+}
+
+/// Refuses a file of so many bytes in which a tag claims more values than these, or lists claim more tags. What
+/// else is wrong the library says.
+pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), StoreErrorKind> {
+    let Some(layout) = Layout::of(&bytes_at(file, 0, 4)?) else { return Ok(()) };
+    // Lists do not overlap, so that all together are no longer than the file.
+    let mut entries_left = length / layout.entry() as u64;
+    let mut pointer = if layout.wide == 8 { 8 } else { 4 };
+    loop {
+        let list = layout.number(&bytes_at(file, pointer, layout.wide)?);
+        if list == 0 || list >= length {
+            return Ok(());
+        }
+        let count = layout.number(&bytes_at(file, list, layout.length)?);
+        entries_left = entries_left
+            .checked_sub(count.max(1))
+            .ok_or_else(|| bad_text("lists of more tags than the file has room for"))?;
+        let first = list + layout.length as u64;
+        // No more than the file has.
+        let entries = bytes_at(file, first, count as usize * layout.entry())?;
+        for entry in entries.chunks_exact(layout.entry()) {
+            check_entry(layout, entry, length)?;
+        }
+        pointer = first + entries.len() as u64;
+    }
+}
+
+fn check_entry(layout: Layout, entry: &[u8], length: u64) -> Result<(), StoreErrorKind> {
+    let (tag, of_type) = (layout.number(&entry[..2]), layout.number(&entry[2..4]));
+    let count = layout.number(&entry[4..4 + layout.wide]);
+    match count.checked_mul(size_of_type(of_type)) {
+        Some(bytes) if bytes <= length => Ok(()),
+        _ => Err(bad_text(&format!(
+            "tag {tag} claims {count} values, which {length} bytes cannot hold"
+        ))),
+    }
+}
+
+/// The bytes of a value of a type of tags.
+fn size_of_type(of_type: u64) -> u64 {
+    match of_type {
+        3 | 8 => 2,
+        4 | 9 | 11 | 13 => 4,
+        5 | 10 | 12 | 16..=18 => 8,
+        _ => 1,
+    }
+}
+
+/// The bytes that stand there; fewer at the end of the file.
+fn bytes_at(file: &mut (impl Read + Seek), at: u64, count: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(at))?;
+    file.take(count as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_of_more_values_than_bytes_are_refused() {
+        for (is_big, count, is_refused) in
+            [(false, 2, false), (false, 1 << 20, true), (true, 2, false), (true, 1 << 60, true)]
+        {
+            let wide = if is_big { 8 } else { 4 };
+            let number = |value: u64, bytes: usize| value.to_le_bytes()[..bytes].to_vec();
+            let header = match is_big {
+                true => [&b"II+\0"[..], &[8, 0, 0, 0], &number(16, 8)].concat(),
+                false => [&b"II*\0"[..], &number(8, 4)].concat(),
+            };
+            let list = number(1, if is_big { 8 } else { 2 });
+            let entry = [number(273, 2), number(4, 2), number(count, wide), number(0, wide)];
+            let file = [header, list, entry.concat(), number(0, wide)].concat();
+            let checked = check(&mut io::Cursor::new(&file), file.len() as u64);
+            assert_eq!(checked.is_err(), is_refused, "{is_big} {count}");
+        }
+    }
+
+    /// A list that is the next one of itself.
+    #[test]
+    fn lists_without_an_end_are_refused() {
+        let mut file = b"II*\0\x08\0\0\0\x01\0".to_vec();
+        file.extend([0; 12]);
+        file.extend([8, 0, 0, 0]);
+        assert!(check(&mut io::Cursor::new(&file), file.len() as u64).is_err());
+    }
+}
