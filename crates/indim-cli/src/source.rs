@@ -52,7 +52,11 @@ impl Opened {
                 return Ok(Opened::Stored { regions, again: Some(text.to_owned()) });
             }
             return match stores::open(text, limit) {
-                Some(Ok(regions)) => Ok(Opened::Stored { regions, again: None }),
+                Some(Ok(regions)) => {
+                    // What is decoded in one go is unpacked by its name.
+                    let again = regions.is_sequential().then(|| text.to_owned());
+                    Ok(Opened::Stored { regions, again })
+                }
                 Some(Err(error)) => Err(error.diagnostic()),
                 None => Source::open(text, limit).map(Opened::Read),
             };
@@ -128,9 +132,12 @@ impl Opened {
 fn read_stored(regions: &dyn Regions, limit: usize) -> Result<Source, Diagnostic> {
     let ArrayType { dtype, shape } = regions.array_type();
     let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
-    if bytes > limit {
+    let decoding = regions.scratch_bytes();
+    let needed = bytes.saturating_add(decoding);
+    if needed > limit {
         let message = format!(
-            "{dtype}{shape} takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the limit"
+            "{dtype}{shape} takes {bytes} bytes of memory and its decoding {decoding}, together {needed}, of \
+             which the limit leaves {limit}: raise the limit"
         );
         return Err(Diagnostic::new("memory-limit", message));
     }

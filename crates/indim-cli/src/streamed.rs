@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use indim::stores::Like;
 use indim::stream::{
-    Complete, Input, MemoryResult, MemorySink, Plan, Sink, StoreError, StoreErrorKind, Stored,
-    StreamError, StreamOptions,
+    Complete, Input, MemoryResult, MemorySink, Plan, Sink, Source, StoreError, StoreErrorKind,
+    Stored, StreamError, StreamOptions,
 };
 use indim::{ArrayType, Buffer, Diagnostic, Graph, compile, keep_memory};
 use indim_graph::terminal::shown;
@@ -66,7 +66,9 @@ pub(crate) fn way(
     let moved = moved.map(|array_type| bytes(&array_type)).fold(0, usize::saturating_add);
     let pool = resources.pool()?;
     let is_small = moved <= resources.memory_limit.unwrap_or(LARGE_BYTES).min(LARGE_BYTES);
-    if is_small && fits_as_a_whole(graph, moved, pool.current_num_threads(), resources)? {
+    let read_whole = whole_bytes(read.clone());
+    let threads = pool.current_num_threads();
+    if is_small && fits_as_a_whole(graph, moved, read_whole, threads, resources)? {
         return Ok(Way::Whole);
     }
     let held = read.clone().filter(|source| source.regions().is_none());
@@ -102,15 +104,26 @@ pub(crate) fn way(
     }
 }
 
-/// Whether a run over the whole stays within the limit, if all that is read and written, so many bytes, is
-/// held.
+/// The bytes that are held while sources are read as a whole: their arrays, and what decodes the largest.
+fn whole_bytes<'a>(sources: impl Iterator<Item = &'a Opened> + Clone) -> usize {
+    let arrays = sources.clone().map(|source| bytes(&source.array_type()));
+    let decoding = sources.filter_map(Opened::regions).map(Source::scratch_bytes);
+    arrays.fold(decoding.max().unwrap_or(0), usize::saturating_add)
+}
+
+/// Whether a run over the whole stays within the limit, if all that is read and written, `moved` bytes, is
+/// held, and reading takes `read_whole` bytes before.
 fn fits_as_a_whole(
     graph: &Graph,
     moved: usize,
+    read_whole: usize,
     threads: usize,
     resources: &Resources,
 ) -> Result<bool, Diagnostic> {
     let Some(limit) = resources.memory_limit else { return Ok(true) };
+    if read_whole > limit {
+        return Ok(false);
+    }
     // What cannot be compiled is refused with the whole.
     let Ok(executable) = compile(graph, &resources.compile_options()?) else { return Ok(true) };
     let beside = limit.checked_sub(moved);

@@ -264,3 +264,73 @@ fn a_killed_command_leaves_no_folder() {
     assert!(!child.wait().expect("ended").success());
     assert_eq!(folder.names(), [""; 0]);
 }
+
+/// Metadata of an array of `u8` in chunks that are not compressed.
+fn zarr(folder: &Path, shape: &str, chunk: &str) {
+    let metadata = format!(
+        r#"{{"zarr_format":3,"node_type":"array","shape":{shape},"data_type":"uint8","fill_value":7,
+        "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":{chunk}}}}},
+        "chunk_key_encoding":{{"name":"default"}},"codecs":[{{"name":"bytes"}}],"attributes":{{}}}}"#
+    );
+    fs::create_dir_all(folder.join("c")).expect("a folder");
+    fs::write(folder.join("zarr.json"), metadata).expect("written");
+}
+
+/// A signal leaves nothing behind either while chunks are written.
+#[test]
+#[cfg(unix)]
+fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
+    use std::process::{Command, Stdio};
+    let folder = Folder::new();
+    let source = folder.file("x.zarr");
+    zarr(&source, "[4194304]", "[64]");
+    for _ in 0..6 {
+        let mut child = Command::new(binary())
+            .args(eval("x + x", &source, Some(&folder.file("y.zarr"))))
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        // Some chunks are there, and more come.
+        let writes = || {
+            let entries = fs::read_dir(folder.path()).expect("a folder").flatten();
+            let mut hidden =
+                entries.filter(|it| it.file_name().as_encoded_bytes().starts_with(b".indim-"));
+            hidden.any(|it| fs::read_dir(it.path().join("c")).is_ok_and(|c| c.count() > 100))
+        };
+        while !writes() && child.try_wait().expect("a child").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(killed.expect("kill").success());
+        assert!(!child.wait().expect("ended").success());
+        assert_eq!(folder.names(), ["x.zarr"]);
+    }
+}
+
+/// What decodes a chunk counts beside the array, and the limit that is named is enough.
+#[test]
+fn decoding_is_within_the_limit() {
+    let folder = Folder::new();
+    let (source, picture) = (folder.file("x.zarr"), folder.file("x.png"));
+    zarr(&source, "[8388608]", "[8388608]");
+    fs::write(source.join("c/0"), vec![1; 8 << 20]).expect("written");
+    let arguments = |limit: &str| {
+        let limit = ["--memory-limit".to_owned(), limit.to_owned()];
+        [eval("max(x)", &source, None), limit.to_vec()].concat()
+    };
+    let error = fails(&arguments("9MiB"));
+    assert!(error.contains("error[memory-limit]"), "{error}");
+    let enough = error.split("a limit of ").nth(1).and_then(|rest| rest.split(' ').next());
+    assert_eq!(succeeds(&arguments(enough.expect("a limit"))), "1\n", "{error}");
+    // A picture goes row by row, however small the limit is beside it.
+    succeeds(&[
+        "eval",
+        "u8(iota(i64, [2048, 2048], axis=1) % 251)",
+        "-o",
+        &picture.display().to_string(),
+    ]);
+    let mut rows = eval("max(x, axis=0)[:3], sum(u64(x))", &picture, None);
+    rows.extend(["--memory-limit".to_owned(), "3MiB".to_owned()]);
+    let run = finish(command().args(rows));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
