@@ -9,6 +9,7 @@ use indim::stores::{self, Like};
 use indim::stream::Stored;
 use indim::{ArrayType, Diagnostic, Expression, Shape};
 use indim_graph::terminal::shown;
+use indim_shape::is_printable;
 
 use crate::destination::{Destination, Format, is_standard_output};
 use crate::failure::Failure;
@@ -17,6 +18,9 @@ use crate::report::Report;
 
 /// Chunks are not made smaller that take less to be written.
 const LEAST_CHUNK_BYTES: usize = 64 << 10;
+
+/// Bytes of the longest name of a file on the common file systems.
+const MAX_NAME_BYTES: usize = 255;
 
 /// A `FILE` or `NAME=FILE` of the command line.
 #[derive(Debug)]
@@ -219,14 +223,38 @@ impl Output<'_> {
 
 /// A result in a folder, in a file of its name.
 fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
-    if name.is_empty() || name.contains(['/', '\\', '\0']) {
+    let file = file_name(name).ok_or_else(|| {
         let message = format!("the result `{}` cannot be the name of a file", shown(name));
         let mut refused = Diagnostic::new("bad-name", message);
         refused.help("one archive takes any names: -o all.npz");
-        return Err(refused);
+        refused
+    })?;
+    let path = folder.join(&file);
+    if file.strip_suffix(".npy") != Some(name) {
+        say(&format!("note: `{}` is written to {}", shown(name), shown(&path.to_string_lossy())));
     }
-    let path = folder.join(format!("{name}.npy")).into();
-    Ok(Output { name: Some(name), path, format: Format::Npy })
+    Ok(Output { name: Some(name), path: path.into(), format: Format::Npy })
+}
+
+/// The name of a file for a result of this name, in which each byte that names of files had better not have
+/// stands as in URLs: those of separators, of characters that are not printable, of a percent sign, and of a
+/// dot at the beginning. Different names stay different. `None` for an empty name, and for one that is too
+/// long.
+fn file_name(name: &str) -> Option<String> {
+    let mut file = String::new();
+    for (index, character) in name.char_indices() {
+        let is_hidden = index == 0 && character == '.';
+        let is_separator = matches!(character, '/' | '\\' | '%');
+        if is_hidden || is_separator || !is_printable(character) {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            file.extend(bytes.map(|byte| format!("%{byte:02X}")));
+        } else {
+            file.push(character);
+        }
+    }
+    file.push_str(".npy");
+    (!name.is_empty() && file.len() <= MAX_NAME_BYTES).then_some(file)
 }
 
 /// Which of the results has this name.
@@ -283,4 +311,29 @@ fn several_results(results: &[Option<&str>]) -> Diagnostic {
             .to_owned(),
     });
     several
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_results_are_names_of_files_in_the_folder() {
+        let cases = [
+            ("y", "y.npy"),
+            ("größe:0", "größe:0.npy"),
+            ("../x", "%2E.%2Fx.npy"),
+            ("/model/Add\\0", "%2Fmodel%2FAdd%5C0.npy"),
+            ("a\u{1b}[31m\n", "a%1B[31m%0A.npy"),
+            ("a\u{202e}b\0", "a%E2%80%AEb%00.npy"),
+            ("a%2Fb", "a%252Fb.npy"),
+            ("..", "%2E..npy"),
+        ];
+        for (name, file) in cases {
+            assert_eq!(file_name(name).as_deref(), Some(file), "{name:?}");
+        }
+        assert_eq!(file_name(""), None);
+        assert_eq!(file_name(&"x".repeat(252)), None);
+        assert!(file_name(&"x".repeat(251)).is_some());
+    }
 }
