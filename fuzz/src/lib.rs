@@ -11,17 +11,20 @@ pub mod expression;
 pub mod formats;
 pub mod graph;
 pub mod graph_text;
+#[allow(unsafe_code)]
+mod held;
 pub mod literal;
 pub mod npy;
 pub mod npz;
 pub mod oracle;
 pub mod rules;
+pub mod stores;
 
 /// A function that takes any bytes.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("expression", expression::run),
     ("graph", graph::run),
     ("graph_text", graph_text::run),
@@ -32,6 +35,10 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("onnx", formats::onnx),
     ("openvino", formats::openvino),
     ("oracle", oracle::run),
+    ("png", stores::png),
     ("rules", rules::run),
+    ("safetensors", stores::safetensors),
     ("stablehlo", formats::stablehlo),
+    ("tiff", stores::tiff),
+    ("zarr", stores::zarr),
 ];

@@ -4,12 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each target is given besides its corpus. A graph is run many times; an archive is a file.
+/// What each target is given besides its corpus. A graph is run many times; an archive is a file, and so are
+/// pictures; an array is a folder.
 fn input_count(target: &str) -> usize {
     match target {
         "graph" => 400,
         "expression" => 8_000,
         "npz" => 300,
+        "png" | "safetensors" | "tiff" | "zarr" => 4_000,
         _ => 20_000,
     }
 }
@@ -125,4 +127,4 @@ macro_rules! tests {
     };
 }
 
-tests!(expression graph graph_text hlo literal npy npz onnx openvino oracle rules stablehlo);
+tests!(expression graph graph_text hlo literal npy npz onnx openvino oracle png rules safetensors stablehlo tiff zarr);

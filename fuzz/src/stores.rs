@@ -1,0 +1,184 @@
+//! Files and folders of other formats: Zarr, TIFF, PNG, and tensors of `.safetensors` files.
+
+use std::fs;
+use std::path::Path;
+
+use indim::ArrayType;
+use indim::files::{FileErrorKind, read_tensor, read_tensor_type};
+use indim_stores::{Region, Source, StoreError, copy_from_region, open};
+
+use crate::held::most;
+use crate::npy;
+
+/// The memory that a source is opened with, and the largest array that is read.
+const LIMIT: usize = 1 << 20;
+/// Bytes for names, errors, and the tables of libraries.
+const SLACK: usize = 512 << 10;
+/// Bytes that the tags of a TIFF may take for each byte of the file.
+const TAG_BYTES: usize = 256;
+/// What stands in front of the name of a file in a folder.
+const MARK: &[u8] = b"\n--- ";
+
+/// Reads the bytes as a TIFF.
+pub fn tiff(bytes: &[u8]) {
+    read_file("x.tif", bytes, SLACK + TAG_BYTES * bytes.len());
+}
+
+/// Reads the bytes as a PNG whose checksums are right.
+pub fn png(bytes: &[u8]) {
+    read_file("x.png", &with_checksums(bytes), SLACK);
+}
+
+/// The bytes of a PNG in which each chunk has its checksum: else only the first one is ever read.
+fn with_checksums(bytes: &[u8]) -> Vec<u8> {
+    let mut file = bytes.to_vec();
+    let mut at = 8;
+    while let Some(length) = file.get(at..at + 4) {
+        let length = u32::from_be_bytes([length[0], length[1], length[2], length[3]]) as usize;
+        let Some(checked) = file.get(at + 4..(at + 8).saturating_add(length)) else { break };
+        let checksum = crc32(checked).to_be_bytes();
+        at += 8 + length;
+        let Some(place) = file.get_mut(at..at + 4) else { break };
+        place.copy_from_slice(&checksum);
+        at += 4;
+    }
+    file
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(!0u32, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}
+
+/// Reads the bytes as a folder with an array of Zarr: each line `--- NAME` begins a file.
+pub fn zarr(bytes: &[u8]) {
+    in_folder(|folder| {
+        let array = folder.join("x.zarr");
+        let _ = fs::remove_dir_all(&array);
+        fs::create_dir(&array).unwrap();
+        for (name, content) in files(bytes).into_iter().take(32) {
+            let path = array.join(name);
+            let _ = fs::create_dir_all(path.parent().unwrap());
+            // A name may be that of a folder that is there.
+            let _ = fs::write(path, content);
+        }
+        read(&array, SLACK);
+    });
+}
+
+/// Reads tensors of the bytes.
+pub fn safetensors(bytes: &[u8]) {
+    in_folder(|folder| {
+        let path = folder.join("x.safetensors");
+        fs::write(&path, bytes).unwrap();
+        let tensor = |name: &str| {
+            let (read, held) = most(|| read_tensor(&path, name, LIMIT));
+            let allowed = LIMIT + SLACK + 64 * bytes.len();
+            assert!(held <= allowed, "{held} bytes for a file of {}", bytes.len());
+            read
+        };
+        let members = match tensor("x") {
+            Err(error) => match error.kind {
+                FileErrorKind::NoMember { members, .. } => members,
+                _ => return assert!(!error.code().is_empty()),
+            },
+            Ok(_) => vec!["x".to_owned()],
+        };
+        for name in members.iter().take(4) {
+            if let Ok(array) = tensor(name) {
+                npy::check(&array);
+                assert_eq!(read_tensor_type(&path, name).unwrap(), *array.array_type());
+            }
+        }
+    });
+}
+
+/// A folder of this thread, and a pool of it alone, whose allocations are counted.
+fn in_folder(call: impl FnOnce(&Path) + Send) {
+    thread_local! {
+        static FOLDER: tempfile::TempDir = tempfile::tempdir().unwrap();
+        static POOL: rayon::ThreadPool = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .use_current_thread()
+            .build()
+            .unwrap();
+    }
+    FOLDER.with(|folder| POOL.with(|pool| pool.install(|| call(folder.path()))));
+}
+
+/// The files of a folder, as `--- NAME` lines part them; names stay in the folder.
+fn files(bytes: &[u8]) -> Vec<(&str, &[u8])> {
+    let mut files = Vec::new();
+    let mut rest = bytes;
+    while let Some(at) = position(rest, MARK) {
+        rest = &rest[at + MARK.len()..];
+        let line = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        let (name, content) = rest.split_at(line);
+        let content = content.strip_prefix(b"\n").unwrap_or(content);
+        let end = position(content, MARK).unwrap_or(content.len());
+        rest = &content[end..];
+        let name = std::str::from_utf8(name).unwrap_or_default();
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+        let is_inside = !name.starts_with('/') && !name.contains("..") && name.len() < 64;
+        if !name.is_empty() && is_inside && name.chars().all(is_allowed) {
+            files.push((name, &content[..end]));
+        }
+    }
+    files
+}
+
+fn position(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}
+
+fn read_file(name: &str, bytes: &[u8], slack: usize) {
+    in_folder(|folder| {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        read(&path, slack);
+    });
+}
+
+/// Opens an array and reads it, in one go and by parts, each within the memory that was said before.
+fn read(path: &Path, slack: usize) {
+    let text = path.to_str().unwrap();
+    let (opened, held) = most(|| open(text, LIMIT).expect("a format"));
+    assert!(held <= LIMIT + slack, "{held} bytes to open {text}");
+    match opened.and_then(|source| read_parts(&*source, slack)) {
+        Ok(()) => {}
+        Err(error) => assert!(!error.code().is_empty() && !error.to_string().is_empty()),
+    }
+}
+
+fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
+    let ArrayType { dtype, shape } = source.array_type();
+    assert!(source.scratch_bytes() <= LIMIT + slack, "{} bytes", source.scratch_bytes());
+    let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
+    let read = |region: &Region| {
+        let (read, held) = most(|| source.read(region));
+        let result = region.extents().byte_count(dtype.size()).unwrap_or(usize::MAX);
+        let allowed = result + source.scratch_bytes() + slack;
+        assert!(held <= allowed, "{held} bytes for a region of {result}, {allowed} are said");
+        let array = read?;
+        assert_eq!(array.bytes().len(), result);
+        array.to_row_major().map_err(|error| StoreError::new("memory", error))
+    };
+    // A small part of what may be very large.
+    let corner: Vec<usize> = shape.iter().map(|&size| size.min(2)).collect();
+    read(&Region::new(vec![0; corner.len()], corner))?;
+    // Chunks that are not stored cost work, not memory.
+    let elements = shape.element_count().unwrap_or(usize::MAX);
+    if bytes > LIMIT || elements > 1 << 13 {
+        return Ok(());
+    }
+    let whole = read(&Region::whole(shape))?;
+    let steps: Vec<usize> = shape.iter().map(|size| size.div_ceil(2)).collect();
+    for region in Region::grid(shape, &steps) {
+        let part = read(&region)?;
+        let mut expected = vec![0; part.bytes().len()];
+        let size = dtype.size();
+        copy_from_region(whole.bytes(), shape, size, &region, &mut expected);
+        assert!(part.bytes() == expected, "{region} of {shape}");
+    }
+    Ok(())
+}
