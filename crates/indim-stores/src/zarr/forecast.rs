@@ -89,7 +89,7 @@ impl Forecast {
         // An array without elements has no first chunk, and nothing is decoded of it.
         let shape = match array.chunk_shape(&first) {
             Ok(shape) => shape,
-            Err(_) if array.shape().contains(&0) => vec![NonZeroU64::MIN; first.len()].into(),
+            Err(_) if array.shape().contains(&0) => vec![NonZeroU64::MIN; first.len()],
             Err(error) => return Err(bad(&error)),
         };
         let (dtype, fill) = (array.data_type().clone(), array.fill_value().clone());

@@ -34,6 +34,8 @@ mod runs;
 #[cfg(feature = "safetensors")]
 mod safetensors;
 #[cfg(feature = "safetensors")]
+mod safetensors_header;
+#[cfg(feature = "safetensors")]
 mod safetensors_sink;
 #[cfg(feature = "safetensors")]
 mod safetensors_source;

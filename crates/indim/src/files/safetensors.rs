@@ -1,8 +1,8 @@
 //! Tensors in `.safetensors` files.
 //!
 //! A file is a length, a header of JSON that says of each tensor where it lies, and the tensors, row-major
-//! and little-endian, with nothing between them and nothing behind. The library reads the header and checks
-//! that.
+//! and little-endian, with nothing between them and nothing behind. `safetensors_header.rs` reads the header
+//! and checks that.
 //! The format: <https://huggingface.co/docs/safetensors>.
 
 use std::borrow::Cow;
@@ -18,11 +18,11 @@ use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::header::{Header, swap_bytes};
 use super::read::{open, read_elements};
+use super::safetensors_header::{NO_TENSOR, find, names};
 use super::write::{Member, check_length};
 use super::{ArrayFile, FileError, FileErrorKind};
 
-/// Longer headers are refused: one of a hundred thousand tensors has about ten million bytes, and takes some
-/// twenty times as much memory while it is read.
+/// Longer headers are refused: one of a hundred thousand tensors has about ten million bytes.
 const MAXIMUM_HEADER: usize = 16 << 20;
 
 /// Bytes that are written at a time: a multiple of the size of every element.
@@ -30,9 +30,6 @@ const WRITTEN_BYTES: usize = 1 << 20;
 
 /// The bytes of the length in front of the header.
 const LENGTH_BYTES: usize = 8;
-
-/// The name under which a header has what is no tensor.
-const NO_TENSOR: &str = "__metadata__";
 
 /// Whether the elements of a file are in the other byte order than this machine's.
 const IS_SWAPPED: bool = cfg!(target_endian = "big");
@@ -102,17 +99,26 @@ pub(super) fn locate_in(
     file_length: usize,
     tensor: &str,
 ) -> Result<Header, FileErrorKind> {
-    let (metadata, start) = read_metadata(input, file_length)?;
-    let Some(info) = metadata.info(tensor) else {
-        let (member, members) = (tensor.to_owned(), names(&metadata));
+    let (header, available) = read_header(input, file_length)?;
+    let found = find(&header, tensor)?;
+    if found.data_bytes != available {
+        let message = format!(
+            "the header has tensors of {} bytes in all, {available} bytes follow",
+            found.data_bytes
+        );
+        return Err(damaged(&message));
+    }
+    let Some(info) = found.tensor else {
+        let (member, members) = (tensor.to_owned(), names(&header)?);
         return Err(FileErrorKind::NoMember { member, members });
     };
+    let start = LENGTH_BYTES + header.len();
     RankLimit::check(info.shape.len(), MAXIMUM_RANK).map_err(FileErrorKind::RankLimit)?;
     let dtype = dtype_of(info.dtype);
     let unknown = || FileErrorKind::UnknownElementType { descr: info.dtype.to_string() };
     let dtype = dtype.ok_or_else(unknown)?;
     let array_type = ArrayType::new(dtype, Shape::from(&info.shape[..]));
-    // The library has compared the offsets with the shape.
+    // The offsets have been compared with the shape.
     array_type.shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let (first, end) = info.data_offsets;
     let elements = start + first..start + end;
@@ -123,7 +129,7 @@ pub(super) fn locate_in(
 pub(super) fn tensor_not_named(path: &Path) -> FileErrorKind {
     let read = || {
         let (mut file, length) = open(path)?;
-        Ok(names(&read_metadata(&mut file, length)?.0))
+        names(&read_header(&mut file, length)?.0)
     };
     match read() {
         Ok(members) => FileErrorKind::MemberNotNamed { extension: "safetensors", members },
@@ -131,17 +137,11 @@ pub(super) fn tensor_not_named(path: &Path) -> FileErrorKind {
     }
 }
 
-fn names(metadata: &Metadata) -> Vec<String> {
-    let mut names = metadata.offset_keys();
-    names.sort();
-    names
-}
-
-/// The header of a file, and where the tensors begin.
-fn read_metadata(
+/// The header of a file, and how many bytes follow it.
+fn read_header(
     input: &mut impl Read,
     file_length: usize,
-) -> Result<(Metadata, usize), FileErrorKind> {
+) -> Result<(Vec<u8>, usize), FileErrorKind> {
     let mut length = [0; LENGTH_BYTES];
     input.read_exact(&mut length).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => damaged("it is shorter than the length of its header"),
@@ -154,15 +154,11 @@ fn read_metadata(
     }
     let mut header = Vec::new();
     input.take(claimed as u64).read_to_end(&mut header)?;
-    let metadata: Metadata = serde_json::from_slice(&header)
-        .map_err(|error| damaged(&format!("the header cannot be read: {error}")))?;
-    let (expected, found) = (metadata.data_len(), available - claimed);
-    if expected != found {
-        let message =
-            format!("the header has tensors of {expected} bytes in all, {found} bytes follow");
-        return Err(damaged(&message));
+    // The file may have become shorter.
+    match header.len() == claimed {
+        true => Ok((header, available - claimed)),
+        false => Err(damaged("it is shorter than its header")),
     }
-    Ok((metadata, LENGTH_BYTES + claimed))
 }
 
 fn damaged(message: &str) -> FileErrorKind {

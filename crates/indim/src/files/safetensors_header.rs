@@ -1,0 +1,182 @@
+//! The header of a `.safetensors` file, read entry by entry: of hundreds of thousands only one is wanted, and
+//! the library would keep all of them in tables.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use safetensors::tensor::TensorInfo;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+
+use super::FileErrorKind;
+
+/// The name under which a header has what is no tensor.
+pub(super) const NO_TENSOR: &str = "__metadata__";
+
+/// What a header says of one tensor, and of all together.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The tensor that is wanted, if there is one.
+    pub(super) tensor: Option<TensorInfo>,
+    /// The bytes of all tensors.
+    pub(super) data_bytes: usize,
+}
+
+/// Finds a tensor in a header, all of which is checked.
+pub(super) fn find(header: &[u8], wanted: &str) -> Result<Found, FileErrorKind> {
+    let mut tensor = None;
+    let mut spans = Vec::new();
+    for_each(header, |name, info| {
+        check_bytes(name, &info)?;
+        spans.push(info.data_offsets);
+        match name == wanted && tensor.replace(info).is_some() {
+            true => Err(format!("a second tensor is called `{name}`")),
+            false => Ok(()),
+        }
+    })?;
+    spans.sort_unstable();
+    let mut end = 0;
+    for (start, next) in spans {
+        if start != end {
+            return Err(damaged(format!("no tensor begins at byte {end} behind the header")));
+        }
+        end = next;
+    }
+    Ok(Found { tensor, data_bytes: end })
+}
+
+/// The names of all tensors, in their order.
+pub(super) fn names(header: &[u8]) -> Result<Vec<String>, FileErrorKind> {
+    let mut names = Vec::new();
+    for_each(header, |name, _| {
+        names.push(name.to_owned());
+        Ok(())
+    })?;
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Refuses a tensor whose bytes are not those of its type and shape.
+fn check_bytes(name: &str, info: &TensorInfo) -> Result<(), String> {
+    let (start, end) = info.data_offsets;
+    let elements = info.shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size));
+    let bits = elements.and_then(|elements| elements.checked_mul(info.dtype.bitsize()));
+    match bits.zip(end.checked_sub(start)) {
+        Some((bits, bytes)) if bits % 8 == 0 && bits / 8 == bytes => Ok(()),
+        _ => Err(format!("the bytes {start} to {end} are not those of the tensor `{name}`")),
+    }
+}
+
+/// Calls `each` with the tensors of a header.
+fn for_each(
+    header: &[u8],
+    each: impl FnMut(&str, TensorInfo) -> Result<(), String>,
+) -> Result<(), FileErrorKind> {
+    let mut parser = serde_json::Deserializer::from_slice(header);
+    let entries = parser.deserialize_map(Entries(each));
+    let read = entries.and_then(|()| parser.end());
+    read.map_err(|error| damaged(format!("the header cannot be read: {error}")))
+}
+
+fn damaged(message: String) -> FileErrorKind {
+    FileErrorKind::BadArchive(message)
+}
+
+/// The tensors of a header.
+struct Entries<F>(F);
+
+impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for Entries<F> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("tensors by their names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Text(name)) = map.next_key()? {
+            if name == NO_TENSOR {
+                map.next_value::<Option<Texts>>()?;
+                continue;
+            }
+            let info = map.next_value::<TensorInfo>()?;
+            (self.0)(&name, info).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}
+
+/// A text, which is not copied where it has no escapes.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Take;
+        impl<'de> Visitor<'de> for Take {
+            type Value = Text<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Take)
+    }
+}
+
+/// Texts by their names, which are checked and not kept.
+struct Texts;
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Skip;
+        impl<'de> Visitor<'de> for Skip {
+            type Value = Texts;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("texts by their names")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
+                while map.next_entry::<Text<'de>, Text<'de>>()?.is_some() {}
+                Ok(Texts)
+            }
+        }
+        deserializer.deserialize_map(Skip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_tensor_is_found_and_all_are_checked() {
+        let tensor = |name: &str, start: usize, end: usize| {
+            let size = end - start;
+            format!(r#""{name}":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#)
+        };
+        let header = |tensors: &[String]| {
+            format!(r#"{{"__metadata__":{{"a":"b"}},{}}}"#, tensors.join(",")).into_bytes()
+        };
+        let both = header(&[tensor("b", 3, 5), tensor("a\\u0041", 0, 3)]);
+        let found = find(&both, "aA").unwrap();
+        assert_eq!((found.tensor.unwrap().data_offsets, found.data_bytes), ((0, 3), 5));
+        assert!(find(&both, "a").unwrap().tensor.is_none());
+        assert_eq!(names(&both).unwrap(), ["aA", "b"]);
+        for bad in [
+            header(&[tensor("a", 1, 3)]),
+            header(&[tensor("a", 0, 3), tensor("b", 2, 5)]),
+            header(&[tensor("a", 0, 3), tensor("a", 3, 5)]),
+            br#"{"__metadata__":{"a":1}}"#.to_vec(),
+            br#"{} {}"#.to_vec(),
+        ] {
+            assert_eq!(find(&bad, "a").unwrap_err().code(), "bad-archive");
+        }
+    }
+}
