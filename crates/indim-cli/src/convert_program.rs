@@ -33,7 +33,8 @@ impl ProgramOptions {
     pub(crate) fn convert(&self, file: &str, to: Format, types: &[String]) -> Result<(), Failure> {
         let model = load(Path::new(file), self.function.as_deref())?;
         let inputs = declared_inputs(&model, types)?;
-        let options = WriteOptions { name: self.name(file), exact: self.exact, opset: self.opset };
+        let (exact, opset) = (self.exact, self.opset);
+        let options = WriteOptions { name: self.name(file), exact, opset, source_opset: None };
         let written =
             model.write(to, &inputs, &options).map_err(|error| refused(&error, &model))?;
         tell(&written);

@@ -101,7 +101,9 @@ pub fn write(
         (Format::StableHlo, &indim_xla::StableHloText),
     ];
     match writers.iter().find(|(written, _)| *written == format) {
-        Some((_, writer)) => writer.write(&indim_graph::remove_unused(graph), outputs, options),
+        Some((_, writer)) => {
+            writer.write(&indim_graph::drop_bitcast_pairs(graph).0, outputs, options)
+        }
         None => {
             let what = format!("this build has no writer of {format}, which is");
             Err(FormatErrorKind::Unsupported { what }.nowhere())

@@ -6,12 +6,15 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-use indim_builder::{Composition, GraphBuilder, Value};
+use indim_builder::{Along, AxisFunction, Composition, GraphBuilder, Value};
 use indim_formats::{Format, FormatError, WriteOptions, Written, write};
 use indim_graph::{Array, Graph, Literal, TakeMode, evaluate, remove_unused};
 use indim_ops::{ArrayData, DType, DTypeClass, Op};
 use indim_shape::RuleSet;
-use support::graphs::{Case, broadcasts, numbers, operations, sum_of_nothing, views};
+use support::graphs::{
+    Case, broadcasts, functions_along, numbers, operations, sum_of_nothing, views,
+};
+use support::onnx;
 use support::samples::disagreements;
 
 fn written(graph: &Graph, opset: u32) -> Result<Written, FormatError> {
@@ -131,6 +134,112 @@ fn compositions_are_one_operator_where_the_opset_has_it() {
     }
 }
 
+/// Whether a model has a node of this operator.
+fn has_node(written: &Written, operator: &str) -> bool {
+    let field = [&[4 << 3 | 2, operator.len() as u8], operator.as_bytes()].concat();
+    written.content.windows(field.len()).any(|bytes| bytes == field)
+}
+
+/// Operators of which a normalisation or a softmax would be composed.
+const PARTS: [&str; 7] = ["BitCast", "Cast", "Div", "Exp", "Mul", "ReduceMax", "Sub"];
+
+#[test]
+fn functions_along_axes_are_one_operator() {
+    for (operator, case) in functions_along() {
+        for opset in [18, 21, 28] {
+            check(&case, opset);
+            let written = written(&case.graph, opset).unwrap();
+            assert!(has_node(&written, operator), "{operator}");
+            let parts: Vec<_> = PARTS.iter().filter(|part| has_node(&written, part)).collect();
+            assert!(parts.is_empty() && written.composed.is_empty(), "{operator}: {parts:?}");
+        }
+    }
+}
+
+#[test]
+fn functions_that_no_operator_is_are_composed_without_bit_casts() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
+    let half = b.parameter("half", DType::F16, [2, 3, 4]).unwrap();
+    // No operator has axes apart, nor a selection, and the sum of 16-bit floats is wide.
+    let selected = Along { selected: Some(x.gt(0)), ..Along::axes(&[1]) };
+    let outputs = [
+        b.along(AxisFunction::Softmax, &x, &Along::axes(&[0, 2]), &[]).unwrap(),
+        b.along(AxisFunction::LogSumExp, &x, &selected, &[]).unwrap(),
+        b.along(AxisFunction::LogSumExp, &half, &Along::axes(&[1]), &[]).unwrap(),
+    ];
+    let graph = b.finish(&outputs).unwrap();
+    let arguments = [DType::F32, DType::F16]
+        .map(|dtype| numbers(dtype, 24, 0).reshaped([2, 3, 4].into()).unwrap())
+        .to_vec();
+    check(&Case { name: "composed".to_owned(), graph: graph.clone(), arguments }, 18);
+    assert!(!has_node(&written(&graph, 18).unwrap(), "Softmax"));
+}
+
+#[test]
+fn normalisations_of_a_model_are_written_as_they_were() {
+    let one_input = [onnx::FLOAT];
+    let three = [onnx::FLOAT; 3];
+    let epsilon = [onnx::float("epsilon", 1e-3)];
+    let flattened = [onnx::int("axis", 1)];
+    let models: [(i64, &str, &[i64], &[onnx::Message]); 5] = [
+        (17, "LayerNormalization", &three, &epsilon),
+        (22, "InstanceNormalization", &three, &epsilon),
+        (13, "LogSoftmax", &one_input, &[]),
+        // All axes from the second on are normalised together.
+        (9, "Softmax", &one_input, &flattened),
+        (13, "Relu", &one_input, &[]),
+    ];
+    for (opset, operator, types, attributes) in models {
+        let shapes: [&[usize]; 3] = match operator {
+            "InstanceNormalization" => [&[2, 3, 4], &[3], &[3]],
+            _ => [&[2, 3, 4], &[4], &[4]],
+        };
+        let arguments: Vec<Array> = shapes[..types.len()]
+            .iter()
+            .map(|&shape| {
+                let count = shape.iter().product();
+                let numbers = (0..count).map(|index| index as f32 * 0.25 - 1.0).collect::<Vec<_>>();
+                Array::new(shape, numbers).unwrap()
+            })
+            .collect();
+        let content = onnx::Model::of_node(opset, operator, types, attributes, 1).encoded();
+        let model = support::read("model.onnx", &content).unwrap();
+        let graph = support::build(&*model, &arguments).unwrap().graph;
+        let options = WriteOptions { source_opset: model.opset(), ..Default::default() };
+        let written = write(Format::Onnx, &graph, &["y".to_owned()], &options).unwrap();
+        assert!(has_node(&written, operator), "{operator}");
+        let parts: Vec<_> = PARTS.iter().filter(|part| has_node(&written, part)).collect();
+        assert!(parts.is_empty(), "{operator}: {parts:?}");
+        let again = support::read("written.onnx", &written.content).unwrap();
+        assert_eq!(again.opset(), Some(u32::try_from(opset.max(18)).unwrap()));
+        let found = support::run(&*again, &arguments).unwrap();
+        let differences = disagreements(&found, &evaluate(&graph, &arguments).unwrap());
+        assert!(differences.is_empty(), "{operator}: {differences:?}");
+    }
+}
+
+#[test]
+fn the_default_opset_is_the_first_that_says_the_program() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2]).unwrap();
+    let n = b.parameter("n", DType::I32, [2]).unwrap();
+    let bits = b.bitcast(&x, DType::I32).unwrap();
+    let shifted = b.shr_arithmetic(&n, 1, &[]).unwrap();
+    let opset_of = |value: &Value, source_opset| {
+        let graph = b.finish(core::slice::from_ref(value)).unwrap();
+        let options = WriteOptions { source_opset, ..Default::default() };
+        let written = write(Format::Onnx, &graph, &["y".to_owned()], &options).unwrap();
+        support::read("written.onnx", &written.content).unwrap().opset()
+    };
+    assert_eq!(opset_of(&x.exp(), None), Some(21));
+    assert_eq!(opset_of(&x.exp(), Some(7)), Some(18));
+    assert_eq!(opset_of(&x.exp(), Some(23)), Some(23));
+    assert_eq!(opset_of(&bits, None), Some(26));
+    assert_eq!(opset_of(&bits, Some(27)), Some(27));
+    assert_eq!(opset_of(&shifted, None), Some(28));
+}
+
 /// The bytes of arrays, and what they are, for a script.
 fn store(folder: &Path, name: &str, arrays: &[Array]) {
     for (index, array) in arrays.iter().enumerate() {
@@ -151,7 +260,8 @@ fn onnx_runtime_computes_the_same() {
     let folder = std::env::temp_dir().join(format!("indim-onnx-{}", std::process::id()));
     let functions = functions().into_iter().map(|(_, _, case)| case);
     let cases = written_operations().into_iter().chain([broadcasts(), views(), sum_of_nothing()]);
-    let cases = cases.chain(functions);
+    let along = functions_along().into_iter().map(|(_, case)| case);
+    let cases = cases.chain(functions).chain(along);
     for (index, case) in cases.enumerate() {
         for opset in [18, 21] {
             let name = format!("{index:04} {} {opset}", case.name).replace(' ', "_");

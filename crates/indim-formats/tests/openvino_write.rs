@@ -202,14 +202,16 @@ fn what_is_one_operation_there_is_written_as_one() {
     let mean = b.along(AxisFunction::Mean, &x, &Along::default(), &[]).unwrap();
     let product = b.along(AxisFunction::Prod, &x, &along, &[]).unwrap();
     let [softplus, clamped] = [b.softplus(&x).unwrap(), b.clamp(-1.5, &x, 1.0).unwrap()];
-    let graph = b.finish(&[softmax, mean, product, softplus, clamped]).unwrap();
+    let log_softmax = b.along(AxisFunction::LogSoftmax, &x, &Along::axes(&[0]), &[]).unwrap();
+    let results = [softmax, log_softmax, mean, product, softplus, clamped];
+    let graph = b.finish(&results).unwrap();
     let file = round_trip("idioms", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
     assert!(file.composed.is_empty(), "{:?}", file.composed);
     let text = String::from_utf8(file.content).unwrap();
-    for operation in ["ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "SoftPlus", "Clamp"] {
+    for operation in ["SoftMax", "LogSoftmax", "ReduceMean", "ReduceProd", "SoftPlus", "Clamp"] {
         assert_eq!(text.matches(&format!("type=\"{operation}\"")).count(), 1, "{operation}");
     }
-    assert!(!text.contains("FP64") && !text.contains("Maximum"));
+    assert!(!text.contains("FP64") && !text.contains("Maximum") && !text.contains("Exp"));
     assert!(
         !file.warnings.iter().any(|warning| warning.contains("doubles")),
         "{:?}",
@@ -220,6 +222,29 @@ fn what_is_one_operation_there_is_written_as_one() {
     let graph = b.finish(&[b.convert(sum / 2, DType::F32).unwrap()]).unwrap();
     let file = round_trip("no mean", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
     assert!(String::from_utf8(file.content).unwrap().contains("FP64"));
+}
+
+#[test]
+fn normalisations_are_mvn() {
+    for dtype in [DType::F32, DType::F64] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", dtype, [2, 3, 4]).unwrap();
+        let [gain, bias] = ["g", "b"].map(|name| b.parameter(name, dtype, [4]).unwrap());
+        let operands = [x, gain, bias];
+        let along = Along::axes(&[-1]);
+        let normalized =
+            b.along_of(AxisFunction::LayerNorm, &operands, &along, &[], &RuleSet::None).unwrap();
+        let graph = b.finish(&[normalized]).unwrap();
+        let file = written(&graph, true).unwrap();
+        let arguments =
+            [numbers(dtype, &[2, 3, 4], -2), numbers(dtype, &[4], 1), numbers(dtype, &[4], 0)];
+        let [found] = &read_back(&file, &arguments)[..] else { panic!("one result") };
+        let expected = evaluate(&graph, &arguments).unwrap();
+        assert_eq!(agreement(dtype).compare(found, &expected[0]), None);
+        let text = String::from_utf8(file.content).unwrap();
+        assert!(text.contains("type=\"MVN\"") && text.contains("eps_mode=\"inside_sqrt\""));
+        assert!(!text.contains("Reduce") && !text.contains("Sqrt"), "{text}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use literal::Literal;
-pub use passes::{expand_for_loops, live_values, optimize, remove_unused};
+pub use passes::{drop_bitcast_pairs, expand_for_loops, live_values, optimize, remove_unused};
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
 pub use verify::{VerifyError, VerifyErrorKind, verify};
 pub use views::{AxisSlice, TakeMode};

@@ -3,7 +3,9 @@
 //! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
 //! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `Program`, by
 //! `making.rs`, with its `origin.rs`; what is wrong is said by `error.rs`; whether results are as expected,
-//! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file.
+//! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file. `recognise.rs` and
+//! `recognise_along.rs` find compositions and functions along axes in a graph, by `pattern.rs`;
+//! `standardise.rs` is the definition that normalisations share.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -14,9 +16,12 @@ mod limits;
 mod making;
 mod model;
 mod origin;
+mod pattern;
 mod recognise;
+mod recognise_along;
 pub mod shape_values;
 mod source;
+mod standardise;
 mod writer;
 
 pub use agreement::Disagreement;
@@ -27,7 +32,9 @@ pub use making::{Census, Making, array_of_bytes, integers};
 pub use model::{Agreement, Bound, Expectation, Input, Model, Program, Size, check_inputs};
 pub use origin::{BroadcastRule, Origin, RuleNote};
 pub use recognise::{Recognised, Recogniser};
+pub use recognise_along::{AlongAxes, AlongRecogniser, RecognisedAlong};
 pub use source::{Directory, Folder, Source};
+pub use standardise::{Epsilon, centred, standardised};
 pub use writer::{Composed, Noted, Notes, WriteOptions, Writer, Written, place_of};
 
 /// What there is to say about reading a file, beside the file.

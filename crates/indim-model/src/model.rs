@@ -22,6 +22,11 @@ pub trait Model: Send + Sync {
     /// What is wrong with the file, or with the inputs for it.
     fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError>;
 
+    /// The version of the operation set in which the program is written, where its format has several.
+    fn opset(&self) -> Option<u32> {
+        None
+    }
+
     /// The place in the file that an [`Origin`] of a program of this model has this number for.
     fn place(&self, number: usize) -> Place;
 }

@@ -7,11 +7,10 @@ use std::sync::OnceLock;
 
 use indim_builder::{Composition, GraphBuilder};
 use indim_graph::{Graph, Literal, NodeKind, ValueId};
-use indim_ops::{DType, Fact};
+use indim_ops::DType;
 use indim_shape::RuleSet;
 
-/// Numbers that stand for those of a composition: every float type has them, no definition does.
-const PLACEHOLDERS: [f64; 2] = [0.343_75, 1.406_25];
+use crate::pattern::{PLACEHOLDERS, Pattern};
 
 /// What is looked for, with its numbers: those that are not said are found.
 const SOUGHT: &[(Composition, &[Option<f64>])] = &[
@@ -40,14 +39,14 @@ pub struct Recognised {
 
 /// The compositions of floats that are looked for.
 pub struct Recogniser {
-    patterns: Vec<Pattern>,
+    patterns: Vec<Sought>,
 }
 
-struct Pattern {
+struct Sought {
     composition: Composition,
     numbers: &'static [Option<f64>],
     dtype: DType,
-    graph: Graph,
+    pattern: Pattern,
 }
 
 impl Recogniser {
@@ -60,9 +59,9 @@ impl Recogniser {
     fn new() -> Recogniser {
         let floats = [DType::F32, DType::F64, DType::F16, DType::Bf16];
         let all = floats.iter().flat_map(|&dtype| {
-            SOUGHT.iter().filter_map(move |&(composition, numbers)| {
-                Pattern::new(composition, numbers, dtype)
-            })
+            SOUGHT
+                .iter()
+                .filter_map(move |&(composition, numbers)| Sought::new(composition, numbers, dtype))
         });
         Recogniser { patterns: all.collect() }
     }
@@ -71,25 +70,18 @@ impl Recogniser {
     pub fn find(&self, graph: &Graph, value: ValueId) -> Option<Recognised> {
         let node = &graph[value];
         let NodeKind::Elementwise(_) = node.kind else { return None };
-        let sought = self.patterns.iter().filter(|pattern| pattern.dtype == node.array_type.dtype);
-        sought.into_iter().find_map(|pattern| pattern.find(graph, value))
+        let sought = self.patterns.iter().filter(|sought| sought.dtype == node.array_type.dtype);
+        sought.into_iter().find_map(|sought| sought.find(graph, value))
     }
 }
 
-/// What a pattern stands for, as far as it is known.
-#[derive(Default, Clone)]
-struct Found {
-    operand: Option<ValueId>,
-    numbers: [Option<f64>; PLACEHOLDERS.len()],
-}
-
-impl Pattern {
+impl Sought {
     /// Nothing for a composition that does not take the type.
     fn new(
         composition: Composition,
         numbers: &'static [Option<f64>],
         dtype: DType,
-    ) -> Option<Pattern> {
+    ) -> Option<Sought> {
         let b = GraphBuilder::new();
         let x = b.parameter("x", dtype, [2]).ok()?;
         let given: Vec<Option<Literal>> = numbers
@@ -98,70 +90,16 @@ impl Pattern {
             .map(|(number, placeholder)| Some(Literal::Float(number.unwrap_or(placeholder))))
             .collect();
         let value = b.compose(composition, &[x], &given, &RuleSet::None).ok()?;
-        let graph = b.finish(&[value]).ok()?;
-        Some(Pattern { composition, numbers, dtype, graph })
+        let pattern = Pattern::of_any_shape(b.finish(&[value]).ok()?);
+        Some(Sought { composition, numbers, dtype, pattern })
     }
 
     fn find(&self, graph: &Graph, value: ValueId) -> Option<Recognised> {
-        let mut found = Found::default();
-        if !self.fits(self.graph.outputs()[0], graph, value, &mut found) {
-            return None;
-        }
+        let found = self.pattern.find(graph, value)?;
         let numbers = self.numbers.iter().zip(found.numbers);
         let numbers = numbers.map(|(said, found)| said.or(found)).collect::<Option<Vec<f64>>>()?;
         let operand = found.operand.filter(|&x| graph[x].array_type == graph[value].array_type)?;
         Some(Recognised { composition: self.composition, numbers, operand })
-    }
-
-    /// Whether a value is made as that of the pattern is, which is no deeper than its definition.
-    fn fits(&self, sought: ValueId, graph: &Graph, value: ValueId, found: &mut Found) -> bool {
-        let sought = spread_from(&self.graph, sought);
-        let pattern = &self.graph[sought];
-        if let NodeKind::Parameter { .. } = pattern.kind {
-            return *found.operand.get_or_insert(value) == value;
-        }
-        let node = &graph[spread_from(graph, value)];
-        if let (NodeKind::Constant(wanted), NodeKind::Constant(given)) = (&pattern.kind, &node.kind)
-        {
-            let number = |array: &indim_graph::Array| array.scalar_text()?.parse::<f64>().ok();
-            let stands = |&placeholder: &f64| number(wanted) == Some(placeholder);
-            return match PLACEHOLDERS.iter().position(stands) {
-                Some(position) => {
-                    found.numbers[position] = number(given);
-                    found.numbers[position].is_some()
-                }
-                None => wanted == given,
-            };
-        }
-        if pattern.kind != node.kind || pattern.array_type.dtype != node.array_type.dtype {
-            return false;
-        }
-        let is_commutative =
-            matches!(node.kind, NodeKind::Elementwise(op) if op.is(Fact::Commutative));
-        let before = found.clone();
-        if self.all_fit(&pattern.operands, graph, node.operands.iter(), found) {
-            return true;
-        }
-        *found = before;
-        is_commutative && self.all_fit(&pattern.operands, graph, node.operands.iter().rev(), found)
-    }
-
-    fn all_fit<'g>(
-        &self,
-        sought: &[ValueId],
-        graph: &Graph,
-        values: impl Iterator<Item = &'g ValueId>,
-        found: &mut Found,
-    ) -> bool {
-        sought.iter().zip(values).all(|(&sought, &value)| self.fits(sought, graph, value, found))
-    }
-}
-
-/// The scalar that a value repeats everywhere, or the value.
-fn spread_from(graph: &Graph, value: ValueId) -> ValueId {
-    match &graph[value].kind {
-        NodeKind::BroadcastInDim(map) if map.is_empty() => graph[value].operands[0],
-        _ => value,
     }
 }
 

@@ -16,11 +16,14 @@ pub struct WriteOptions {
     pub exact: bool,
     /// The version of the operation set, where the format has several.
     pub opset: Option<u32>,
+    /// The version of the operation set of the source, if it has one: the default, unless the graph needs a
+    /// later one.
+    pub source_opset: Option<u32>,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        WriteOptions { name: "model".to_owned(), exact: false, opset: None }
+        WriteOptions { name: "model".to_owned(), exact: false, opset: None, source_opset: None }
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct OnnxModel {
     /// What the file says of its outputs, as of inputs.
     pub(super) outputs: Vec<Input>,
     pub(super) output_numbers: Vec<ValueNumber>,
+    /// The imported version of ONNX's own operators.
+    opset: Option<u32>,
 }
 
 impl Model for OnnxModel {
@@ -49,6 +51,10 @@ impl Model for OnnxModel {
 
     fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
         Build::new(self).program(inputs)
+    }
+
+    fn opset(&self) -> Option<u32> {
+        self.opset
     }
 
     /// Of a node, by its position in the list.
@@ -98,6 +104,7 @@ impl OnnxModel {
             remarks,
             outputs,
             output_numbers,
+            opset: body.opset("").and_then(|opset| u32::try_from(opset).ok()),
         };
         model.find_shapes();
         let mut census = census;

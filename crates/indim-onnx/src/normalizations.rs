@@ -2,7 +2,7 @@
 
 use indim_builder::{AxisFunction, Value};
 use indim_graph::GraphError;
-use indim_model::FormatErrorKind;
+use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
@@ -26,14 +26,9 @@ impl Normalized<'_> {
         self.call.builder.elementwise(op, &[x, y], &RuleSet::Numpy)
     }
 
-    /// The mean, the reciprocal of the deviation, and `(x - mean) / sqrt(variance + epsilon)`.
-    fn standard(&self, epsilon: f64) -> Result<[Value; 3], GraphError> {
-        let mean = self.of_axes(AxisFunction::Mean)?;
-        let variance = self.of_axes(AxisFunction::Var)?;
-        let scale = (variance + epsilon).sqrt().reciprocal();
-        let distance = self.numpy(Op::Sub, &self.x, &mean)?;
-        let standard = self.numpy(Op::Mul, &distance, &scale)?;
-        Ok([mean, scale, standard])
+    /// `(x - mean) / sqrt(variance + epsilon)`
+    fn standard(&self, epsilon: f64) -> Result<Value, GraphError> {
+        standardised(&self.x, &self.axes, Epsilon::InsideRoot(epsilon))
     }
 }
 
@@ -65,12 +60,15 @@ pub(super) fn layer(call: &Call<'_>) -> Made {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
     let normalized = Normalized { call, x, axes: last_axes(call)? };
-    let [mean, scale, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
+    let epsilon = call.float("epsilon", 1e-5)?;
+    let standard = normalized.standard(epsilon)?;
     let mut scaled = standard.convert(dtype) * call.onto(call.value(1)?, &shape)?;
     if let Some(bias) = call.optional(2) {
         scaled = scaled + call.onto(&bias.value, &shape)?;
     }
-    Ok(vec![scaled.into(), mean.into(), scale.into()])
+    let (_, deviation) = centred(&normalized.x, &normalized.axes, Epsilon::InsideRoot(epsilon))?;
+    let mean = normalized.of_axes(AxisFunction::Mean)?;
+    Ok(vec![scaled.into(), mean.into(), deviation.reciprocal().into()])
 }
 
 pub(super) fn root_mean_square(call: &Call<'_>) -> Made {
@@ -87,7 +85,7 @@ pub(super) fn instance(call: &Call<'_>) -> Made {
     let shape = call.shape(0)?;
     let axes = (2..shape.rank()).collect();
     let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
-    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
+    let standard = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let scale = along_channel(call, call.value(1)?, 1, &shape)?;
     one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
 }
@@ -110,7 +108,7 @@ pub(super) fn group(call: &Call<'_>) -> Made {
     let computed = if is_per_channel { stash_dtype(call)? } else { dtype };
     let x = call.builder.reshape(call.value(0)?.convert(computed), &apart)?;
     let normalized = Normalized { call, x, axes: (2..apart.rank()).collect() };
-    let [_, _, standard] = normalized.standard(call.float("epsilon", 1e-5)?)?;
+    let standard = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let (onto, axis) = if is_per_channel { (&shape, 1) } else { (&apart, 1) };
     let standard = call.builder.reshape(standard.convert(dtype), onto)?;
     let scale = along_channel(call, call.value(1)?, axis, onto)?;
@@ -143,11 +141,7 @@ const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
 pub(super) fn mean_variance(call: &Call<'_>) -> Made {
     let rank = call.shape(0)?.rank();
     let axes = call.axes(&call.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]), rank)?;
-    let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
-    let mean = normalized.of_axes(AxisFunction::Mean)?;
-    let deviation = normalized.of_axes(AxisFunction::Std)? + MEAN_VARIANCE_EPSILON;
-    let distance = normalized.numpy(Op::Sub, &normalized.x, &mean)?;
-    one(normalized.numpy(Op::Div, &distance, &deviation)?)
+    one(standardised(call.value(0)?, &axes, Epsilon::OutsideRoot(MEAN_VARIANCE_EPSILON))?)
 }
 
 /// Over the sum of magnitudes, or the root of the sum of squares; what is all 0 stays so.

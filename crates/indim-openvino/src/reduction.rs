@@ -1,8 +1,7 @@
 //! Reductions, and what brings elements to a common scale.
 
 use indim_builder::{Along, AxisFunction, Value};
-use indim_graph::Literal;
-use indim_model::FormatErrorKind;
+use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, TargetRule};
 
@@ -71,51 +70,36 @@ fn scaled_in(call: &Call<'_>, operand: usize) -> Lowered {
     Ok(call.builder.convert(call.value(operand), dtype)?)
 }
 
-/// A number that is added before a root is drawn, or behind it.
-enum Epsilon {
-    Inside(f64),
-    Outside(f64),
-}
-
 /// The axes are operands.
 pub(super) fn mvn(call: &Call<'_>) -> Lowered {
     let eps = call.layer.float("eps")?;
     let epsilon = match call.layer.word("eps_mode", "").as_str() {
-        "inside_sqrt" => Epsilon::Inside(eps),
-        "outside_sqrt" => Epsilon::Outside(eps),
+        "inside_sqrt" => Epsilon::InsideRoot(eps),
+        "outside_sqrt" => Epsilon::OutsideRoot(eps),
         _ => return Err(FormatErrorKind::attribute("eps_mode", "is no place of `eps`")),
     };
     let axes = call.axes(1, call.shape(0)?.rank())?;
-    normalized(call, &axes, &epsilon)
+    normalized(call, &axes, epsilon)
 }
 
 /// The axes behind the channels, or with these.
 pub(super) fn mvn_of_channels(call: &Call<'_>) -> Lowered {
-    let epsilon = Epsilon::Inside(call.layer.float("eps")?);
+    let epsilon = Epsilon::InsideRoot(call.layer.float("eps")?);
     let rank = call.shape(0)?.rank();
     let across = call.layer.flag("across_channels", Some(true))?;
     let axes: Vec<usize> = (if across { 1 } else { 2 }..rank).collect();
-    normalized(call, &axes, &epsilon)
+    normalized(call, &axes, epsilon)
 }
 
 /// Mean 0 and, where the layer asks for it, variance 1 along these axes.
-fn normalized(call: &Call<'_>, axes: &[usize], epsilon: &Epsilon) -> Lowered {
+fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> Lowered {
     let normalizes_variance = call.layer.flag("normalize_variance", Some(true))?;
-    let (b, x) = (call.builder, scaled_in(call, 0)?);
-    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-    let along = Along { keepdims: true, ..Along::axes(&axes) };
-    let mean = b.along(AxisFunction::Mean, &x, &along, &[])?;
-    let distances = b.numpy().sub(&x, mean)?;
-    if !normalizes_variance {
-        return Ok(b.convert(distances, call.dtype(0)?)?);
-    }
-    let no_correction = [Some(Literal::Float(0.0))];
-    let variance = b.along(AxisFunction::Var, &x, &along, &no_correction)?;
-    let deviation = match *epsilon {
-        Epsilon::Inside(eps) => (variance + eps).sqrt(),
-        Epsilon::Outside(eps) => variance.sqrt() + eps,
+    let x = scaled_in(call, 0)?;
+    let result = match normalizes_variance {
+        true => standardised(&x, axes, epsilon)?,
+        false => centred(&x, axes, epsilon)?.0,
     };
-    Ok(b.convert(b.numpy().div(distances, deviation)?, call.dtype(0)?)?)
+    Ok(call.builder.convert(result, call.dtype(0)?)?)
 }
 
 pub(super) fn normalize_l2(call: &Call<'_>) -> Lowered {

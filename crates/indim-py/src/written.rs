@@ -35,7 +35,8 @@ impl Destination {
         let Destination(_, path, exact, opset) = self;
         let stem = path.as_deref().and_then(Path::file_stem);
         let name = stem.map_or("model".into(), |stem| stem.to_string_lossy());
-        WriteOptions { name: name.into_owned(), exact: *exact, opset: *opset }
+        let (name, exact, opset) = (name.into_owned(), *exact, *opset);
+        WriteOptions { name, exact, opset, source_opset: None }
     }
 
     /// Writes what `make` makes to the path, if there is one, and hands it on.

@@ -1,7 +1,7 @@
 //! Graphs with arguments, to be written as programs of other systems.
 
-use indim_builder::{GraphBuilder, Index, Value};
-use indim_graph::{Array, AxisSlice, Graph, GraphError, evaluate};
+use indim_builder::{Along, AxisFunction, GraphBuilder, Index, Value};
+use indim_graph::{Array, AxisSlice, Graph, GraphError, evaluate, remove_unused};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
 
@@ -108,4 +108,48 @@ pub(crate) fn sum_of_nothing() -> Case {
     let graph = b.finish(&[b.reduce(ReduceOp::Add, nothing, 1).unwrap()]).unwrap();
     let x = numbers(DType::I32, 12, 0).reshaped([4, 3].into()).unwrap();
     Case { name: "sum of nothing".to_owned(), graph, arguments: vec![x] }
+}
+
+/// Functions along axes of f32, with the operators of ONNX that they are.
+pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
+    use AxisFunction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
+    let gain = b.parameter("gain", DType::F32, [4]).unwrap();
+    let bias = b.parameter("bias", DType::F32, [4]).unwrap();
+    let kept = |axes: &[i64]| Along { keepdims: true, ..Along::axes(axes) };
+    let along = |function, axes: &[i64]| b.along(function, &x, &Along::axes(axes), &[]).unwrap();
+    let layer = |gain: &Value, bias: &Value| {
+        let operands = [x.clone(), gain.clone(), bias.clone()];
+        b.along_of(LayerNorm, &operands, &Along::axes(&[-1]), &[], &RuleSet::None).unwrap()
+    };
+    let number = |number: f32| b.scalar(number);
+    let cases = [
+        ("Softmax", along(Softmax, &[1])),
+        ("Softmax", along(Softmax, &[1, 2])),
+        ("LogSoftmax", along(LogSoftmax, &[-1])),
+        ("ReduceLogSumExp", along(LogSumExp, &[0, 2])),
+        ("ReduceLogSumExp", b.along(LogSumExp, &x, &kept(&[1]), &[]).unwrap()),
+        ("ReduceMean", along(Mean, &[1, 2])),
+        ("ReduceSum", b.along(Sum, &x, &kept(&[0, 1]), &[]).unwrap()),
+        ("ReduceProd", along(Prod, &[2])),
+        ("ReduceL2", along(Norm, &[0, 1, 2])),
+        ("LayerNormalization", layer(&gain, &bias)),
+        ("LayerNormalization", layer(&number(2.0), &number(0.5))),
+    ];
+    let case = |(operator, value): (&'static str, Value)| {
+        let graph = remove_unused(&b.finish(&[value]).unwrap()).into_owned();
+        let arguments = vec![
+            small_numbers(24).reshaped([2, 3, 4].into()).unwrap(),
+            small_numbers(4),
+            small_numbers(4),
+        ];
+        (operator, Case { name: operator.to_owned(), graph, arguments })
+    };
+    cases.into_iter().map(case).collect()
+}
+
+fn small_numbers(count: usize) -> Array {
+    let number = |index: usize| ((index * 7) % 5) as f32 * 0.5 - 0.75 + index as f32 * 0.125;
+    Array::new([count], (0..count).map(number).collect::<Vec<f32>>()).unwrap()
 }

@@ -57,6 +57,48 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
     (!is_whole).then(|| rebuild(graph, &is_live, GraphArena::add))
 }
 
+/// The graph without pairs of bitcasts from a type to another one and back, and without unused values; with it
+/// the value of `graph` that each of its values is.
+///
+/// Definitions have such pairs where no derivative is to flow.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::drop_bitcast_pairs;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [3])?;
+/// let bits = b.bitcast(&x, DType::U32)?;
+/// let graph = b.finish(&[b.bitcast(bits, DType::F32)?.exp()])?;
+/// let (graph, values) = drop_bitcast_pairs(&graph);
+/// assert_eq!(graph.len(), 2); // the parameter, its exponential
+/// assert_eq!(values[1].index(), 3);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub fn drop_bitcast_pairs(graph: &Graph) -> (Graph, Vec<ValueId>) {
+    let (shorter, values) = rebuild_with_sources(graph, bitcast::read_through);
+    let (used, kept) = rebuild_with_sources(&shorter, GraphArena::add);
+    (used, kept.into_iter().map(|value| values[value.index()]).collect())
+}
+
+/// As [`rebuild`] of the live values, with the first value of `graph` that became each value. Each node that
+/// `rule` adds must be the result of one call of it.
+fn rebuild_with_sources(
+    graph: &Graph,
+    rule: impl Fn(&mut GraphArena, Node) -> ValueId,
+) -> (Graph, Vec<ValueId>) {
+    let is_live = live_values(graph);
+    let Rebuilt { arena, outputs, renamed } = rebuilt(graph, &is_live, rule);
+    let rebuilt = arena.finish(outputs);
+    let mut sources = vec![None; rebuilt.len()];
+    for (value, _) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
+        sources[renamed[value.index()].index()].get_or_insert(value);
+    }
+    let sources = sources.into_iter().map(|source| source.expect("invariant: each is a result"));
+    (rebuilt, sources.collect())
+}
+
 /// What loops can be made of: the graph without reductions but folds along axes of at least two elements and
 /// searches along long axes, and without concatenations among the operands of concatenations.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
@@ -80,7 +122,7 @@ fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Gr
 
 /// The graph with other outputs, which `rule` finds among its values or adds to them.
 fn replace_outputs(graph: &Graph, rule: impl Fn(&mut GraphArena, ValueId) -> ValueId) -> Graph {
-    let (mut arena, outputs) = rebuilt(graph, &live_values(graph), GraphArena::add);
+    let Rebuilt { mut arena, outputs, .. } = rebuilt(graph, &live_values(graph), GraphArena::add);
     let outputs = outputs.into_iter().map(|output| rule(&mut arena, output)).collect();
     let graph = arena.finish(outputs);
     without_unused(&graph).unwrap_or(graph)
@@ -91,8 +133,16 @@ fn rebuild(
     is_live: &[bool],
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
 ) -> Graph {
-    let (arena, outputs) = rebuilt(graph, is_live, rule);
+    let Rebuilt { arena, outputs, .. } = rebuilt(graph, is_live, rule);
     arena.finish(outputs)
+}
+
+/// A graph in the making.
+struct Rebuilt {
+    arena: GraphArena,
+    outputs: Vec<ValueId>,
+    /// The new value of each live value of the old graph.
+    renamed: Vec<ValueId>,
 }
 
 /// The nodes that `rule` adds, and the outputs among them.
@@ -100,7 +150,7 @@ fn rebuilt(
     graph: &Graph,
     is_live: &[bool],
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
-) -> (GraphArena, Vec<ValueId>) {
+) -> Rebuilt {
     let mut arena = GraphArena::new();
     let mut renamed = vec![ValueId::from_index(0); graph.len()];
     for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
@@ -108,7 +158,7 @@ fn rebuilt(
         renamed[value.index()] = rule(&mut arena, Node { operands, ..node.clone() });
     }
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-    (arena, outputs)
+    Rebuilt { arena, outputs, renamed }
 }
 
 /// For each value, whether an output needs it or it is a parameter.

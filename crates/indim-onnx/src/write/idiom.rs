@@ -1,47 +1,82 @@
-//! Compositions that are one operator of ONNX: the nodes that they are made of are not written.
+//! Definitions that are one operator of ONNX: compositions and functions along axes. The nodes of which they
+//! are made are not written.
 
-use indim_builder::Composition;
+use indim_builder::{AxisFunction, Composition};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_model::{Recognised, Recogniser};
+use indim_model::{AlongAxes, AlongRecogniser, Recognised, RecognisedAlong, Recogniser};
 use indim_ops::DType;
+use indim_shape::Shape;
 
 use super::super::messages::AttributeProto;
-use super::writing::{Writing, float, text};
+use super::normalization::Normalization;
+use super::writing::{Writing, float, int, text};
+
+/// Several nodes that are one operator.
+#[derive(Clone)]
+pub(super) enum Idiom {
+    /// A composition.
+    Composition(Recognised),
+    /// A softmax or a reduction.
+    Along(RecognisedAlong),
+    /// A normalisation with its gain and bias.
+    Normalization(Normalization),
+}
+
+impl Idiom {
+    /// The values that the operator reads.
+    fn operands(&self) -> Vec<ValueId> {
+        match self {
+            Idiom::Composition(found) => vec![found.operand],
+            Idiom::Along(found) => vec![found.operand],
+            Idiom::Normalization(found) => found.operands(),
+        }
+    }
+}
 
 /// What is written of a graph.
 pub(super) struct Plan {
-    /// For each value the composition that it is, if that is one operator.
-    pub(super) idioms: Vec<Option<Recognised>>,
+    /// The operator that ends at each value, if it stands for several nodes.
+    pub(super) idioms: Vec<Option<Idiom>>,
     /// Whether each value stands in the file.
     pub(super) is_needed: Vec<bool>,
 }
 
 impl Plan {
     pub(super) fn of(graph: &Graph, opset: i64) -> Plan {
-        let recogniser = Recogniser::shared();
+        let mut along = AlongRecogniser::default();
         let mut idioms = vec![None; graph.len()];
         let mut is_needed = vec![false; graph.len()];
         graph.outputs().iter().for_each(|output| is_needed[output.index()] = true);
-        let values: Vec<ValueId> = graph.iter().map(|(value, _)| value).collect();
-        for &value in values.iter().rev() {
-            let node = &graph[value];
+        for (value, node) in graph.iter().rev() {
             is_needed[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
             if !is_needed[value.index()] {
                 continue;
             }
-            // The numbers are attributes, which are of 32 bits.
-            let is_sought = node.array_type.dtype == DType::F32;
-            let found = is_sought.then(|| recogniser.find(graph, value)).flatten();
-            match found.filter(|found| operator(found, opset).is_some()) {
-                Some(found) => {
-                    is_needed[found.operand.index()] = true;
-                    idioms[value.index()] = Some(found);
-                }
-                None => node.operands.iter().for_each(|operand| is_needed[operand.index()] = true),
-            }
+            let found = idiom(graph, value, opset, &mut along);
+            let read = found.as_ref().map(Idiom::operands);
+            let read = read.as_deref().unwrap_or(&node.operands);
+            read.iter().for_each(|operand| is_needed[operand.index()] = true);
+            idioms[value.index()] = found;
         }
         Plan { idioms, is_needed }
     }
+}
+
+/// The operator that ends at a value.
+fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut AlongRecogniser) -> Option<Idiom> {
+    // Numbers are attributes, which have 32 bits.
+    if graph[value].array_type.dtype == DType::F32 {
+        let found = Recogniser::shared().find(graph, value);
+        if let Some(found) = found.filter(|found| operator(found, opset).is_some()) {
+            return Some(Idiom::Composition(found));
+        }
+        if let Some(found) = Normalization::find(graph, value, along) {
+            return Some(Idiom::Normalization(found));
+        }
+    }
+    let found = along.find(graph, value)?;
+    operator_along(&found, graph[value].array_type.dtype)?;
+    Some(Idiom::Along(found))
 }
 
 /// The operator with its attributes, from the opset on that has it.
@@ -50,6 +85,7 @@ fn operator(found: &Recognised, opset: i64) -> Option<(&'static str, Vec<Attribu
     let (since, operator, attributes) = match found.composition {
         Composition::Elu => (1, "Elu", vec![number("alpha", 0)]),
         Composition::HardSigmoid => (1, "HardSigmoid", vec![number("alpha", 0), number("beta", 1)]),
+        Composition::Relu => (1, "Relu", Vec::new()),
         Composition::Softsign => (1, "Softsign", Vec::new()),
         Composition::HardSwish => (14, "HardSwish", Vec::new()),
         Composition::Mish => (18, "Mish", Vec::new()),
@@ -61,11 +97,76 @@ fn operator(found: &Recognised, opset: i64) -> Option<(&'static str, Vec<Attribu
     (opset >= since).then_some((operator, attributes))
 }
 
+/// An operator along axes.
+#[derive(Clone, Copy)]
+enum AlongOperator {
+    /// A reduction, whose axes are an input.
+    Reduction(&'static str),
+    /// An operator along one axis, which is an attribute.
+    OneAxis(&'static str),
+}
+
+/// The operator for a function of elements of a type. ONNX adds 16-bit floats in 16 bits, so their sums are
+/// written as they are computed here, in double precision.
+fn operator_along(found: &RecognisedAlong, dtype: DType) -> Option<AlongOperator> {
+    use AlongOperator::{OneAxis, Reduction};
+    let AlongAxes::Function(function) = found.function else { return None };
+    let is_run = found.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    let is_wide = dtype.size() > 2;
+    match function {
+        AxisFunction::Softmax if is_run => Some(OneAxis("Softmax")),
+        AxisFunction::LogSoftmax if is_run => Some(OneAxis("LogSoftmax")),
+        AxisFunction::LogSumExp if is_wide => Some(Reduction("ReduceLogSumExp")),
+        AxisFunction::Mean if is_wide => Some(Reduction("ReduceMean")),
+        AxisFunction::Norm if is_wide => Some(Reduction("ReduceL2")),
+        AxisFunction::Prod if is_wide => Some(Reduction("ReduceProd")),
+        AxisFunction::Sum if is_wide => Some(Reduction("ReduceSum")),
+        _ => None,
+    }
+}
+
 impl Writing<'_> {
-    pub(super) fn idiom(&mut self, value: ValueId, found: &Recognised) {
+    pub(super) fn idiom(&mut self, value: ValueId, idiom: &Idiom) {
+        match idiom {
+            Idiom::Composition(found) => self.one_composition(value, found),
+            Idiom::Along(found) => self.along(value, found),
+            Idiom::Normalization(found) => self.normalization(value, found),
+        }
+    }
+
+    fn one_composition(&mut self, value: ValueId, found: &Recognised) {
         let piece = self.piece(found.operand);
         let Some((operator, attributes)) = operator(found, self.opset) else { return };
         let name = self.node(operator, &[&piece.name], attributes);
         self.set(value, name, piece.sizes);
     }
+
+    fn along(&mut self, value: ValueId, found: &RecognisedAlong) {
+        let array_type = self.graph[value].array_type.clone();
+        let Some(operator) = operator_along(found, array_type.dtype) else { return };
+        let whole = self.whole(found.operand);
+        let name = match operator {
+            AlongOperator::Reduction(operator) => {
+                let axes: Vec<i64> = found.axes.iter().map(|&axis| axis as i64).collect();
+                let axes = self.list(&axes);
+                let keepdims = int("keepdims", i64::from(found.keepdims));
+                self.node(operator, &[&whole, &axes], vec![keepdims])
+            }
+            AlongOperator::OneAxis(operator) => {
+                let (from, merged) = (&array_type.shape, merged(&array_type.shape, &found.axes));
+                let x = self.resized(&whole, from, &merged);
+                let axis = int("axis", found.axes[0] as i64);
+                let name = self.node(operator, &[&x], vec![axis]);
+                self.resized(&name, &merged, from)
+            }
+        };
+        self.set(value, name, array_type.shape);
+    }
+}
+
+/// The shape with a run of axes as one.
+fn merged(shape: &Shape, axes: &[usize]) -> Shape {
+    let (first, end) = (axes[0], axes[0] + axes.len());
+    let size: usize = shape[first..end].iter().product();
+    shape[..first].iter().copied().chain([size]).chain(shape[end..].iter().copied()).collect()
 }

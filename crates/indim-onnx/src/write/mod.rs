@@ -3,11 +3,12 @@
 //! NumPy's rule broadcasts by itself, so a broadcast is a `Transpose` and a `Reshape` where axes do not end
 //! up last, and an `Expand` only where a value is read in its full shape. `writing.rs` is the model in the
 //! making, `structure.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes, `idiom.rs`
-//! several of them that are one operator.
+//! several of them that are one operator, `normalization.rs` of those the normalisations.
 
 mod compositions;
 mod elementwise;
 mod idiom;
+mod normalization;
 mod one_node;
 mod structure;
 mod writing;
@@ -19,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, Written, place_of};
-use indim_ops::{ArrayType, DType, DTypeClass};
+use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
 use self::idiom::Plan;
@@ -32,9 +33,13 @@ use super::messages::{
 use super::operators::NEWEST_OPSET;
 use super::types::{declared_at, number_of};
 
-/// The operator set that models are written for, and the oldest one.
+/// The operator set that models are written for unless their source has another one, and the oldest one.
 const OPSET: i64 = 21;
 const OLDEST_OPSET: i64 = 18;
+
+/// The opsets that introduced `BitCast`, and `BitShift` of signed numbers.
+const BITCAST_SINCE: i64 = 26;
+const SIGNED_SHIFT_SINCE: i64 = 28;
 
 /// The version of the format that has that operator set.
 const IR_VERSION: i64 = 10;
@@ -52,7 +57,7 @@ impl Writer for Onnx {
         outputs: &[String],
         options: &WriteOptions,
     ) -> Result<Written, FormatError> {
-        let opset = options.opset.map_or(OPSET, i64::from);
+        let opset = options.opset.map_or_else(|| default_opset(graph, options), i64::from);
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
             let what =
                 format!("models for opset {opset}, not {OLDEST_OPSET} to {NEWEST_OPSET}, are");
@@ -93,6 +98,27 @@ impl Writer for Onnx {
             functions: Vec::new(),
         };
         Ok(Written { content: model.encode_to_vec(), beside, composed, warnings })
+    }
+}
+
+/// The opset of the source, or `OPSET`; a later one where an operation of the graph needs it.
+fn default_opset(graph: &Graph, options: &WriteOptions) -> i64 {
+    let preferred = options.source_opset.map_or(OPSET, i64::from);
+    let preferred = preferred.clamp(OLDEST_OPSET, NEWEST_OPSET);
+    let plan = Plan::of(graph, preferred);
+    let written = graph
+        .iter()
+        .filter(|(value, _)| plan.is_needed[value.index()] && plan.idioms[value.index()].is_none());
+    written.map(|(_, node)| least_opset(node)).fold(preferred, i64::max)
+}
+
+/// The first opset that says a node.
+fn least_opset(node: &Node) -> i64 {
+    let is_signed = node.array_type.dtype.class() == DTypeClass::Signed;
+    match node.kind {
+        NodeKind::Bitcast => BITCAST_SINCE,
+        NodeKind::Elementwise(Op::ShrArithmetic) if is_signed => SIGNED_SHIFT_SINCE,
+        _ => OLDEST_OPSET,
     }
 }
 
@@ -166,7 +192,7 @@ impl Writing<'_> {
 
     fn bit_cast(&mut self, value: ValueId, node: &Node, dtype: DType) {
         let piece = self.piece(node.operands[0]);
-        if self.opset < 26 {
+        if self.opset < BITCAST_SINCE {
             let reason = Some("BitCast came with opset 26".to_owned());
             self.notes.unsupported("bitcast", reason, place_of(self.graph, value));
         }

@@ -13,7 +13,7 @@ fn sizes_of(shape: &Shape) -> Vec<i64> {
 
 impl Writing<'_> {
     /// A value under other sizes in the file.
-    fn resized(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
+    pub(super) fn resized(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
         if from == to {
             return name.to_owned();
         }

@@ -1,6 +1,7 @@
 //! Functions of neural networks.
 
 use indim_builder::Composition;
+use indim_model::Epsilon;
 use indim_shape::Shape;
 
 use crate::write::file::{Attribute, Port};
@@ -37,6 +38,22 @@ impl Maker {
             inputs.push(self.number(number, x.array_type.dtype)?);
         }
         Ok(self.file.layer(operation, &attributes, &inputs, x.array_type.clone()))
+    }
+
+    /// A value less its mean, over its deviation.
+    pub(super) fn mvn(&mut self, x: &Port, axes: &[usize], epsilon: Epsilon) -> Port {
+        let (epsilon, mode) = match epsilon {
+            Epsilon::InsideRoot(epsilon) => (epsilon, "inside_sqrt"),
+            Epsilon::OutsideRoot(epsilon) => (epsilon, "outside_sqrt"),
+        };
+        let attributes = [
+            ("normalize_variance", "true".to_owned()),
+            ("eps", format!("{epsilon:?}")),
+            ("eps_mode", mode.to_owned()),
+        ];
+        let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+        let operands = [x.clone(), self.file.list(&axes)];
+        self.file.layer(("MVN", 6), &attributes, &operands, x.array_type.clone())
     }
 
     /// A slope along one axis would belong to the channels: so it has as many axes as the operand.

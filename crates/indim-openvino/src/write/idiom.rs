@@ -1,8 +1,8 @@
 //! What several nodes say together, and OpenVINO by one operation.
 
-use indim_builder::Composition;
+use indim_builder::{AxisFunction, Composition};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::Recogniser;
+use indim_model::{AlongAxes, AlongRecogniser, Epsilon, RecognisedAlong, Recogniser};
 use indim_ops::{DType, Op, ReduceOp};
 
 use crate::write::reducing::reduction;
@@ -12,14 +12,16 @@ use crate::write::reducing::reduction;
 pub(super) enum Idiom {
     /// A composition, with its numbers.
     Composition(Composition, Vec<f64>),
-    /// Nothing: bits that were read as another type are read as their own again.
-    Same,
     /// Bounds that attributes can say.
     Clamp([f64; 2]),
     /// The logarithm of 1 and an exponential.
     SoftPlus,
     /// A sum, mean or product that is computed in double precision, and rounded: along these axes.
     Sum(&'static str, Vec<usize>),
+    /// `SoftMax` or `LogSoftmax` along one axis.
+    OneAxis((&'static str, u32), usize),
+    /// A standardisation along these axes.
+    Mvn(Epsilon, Vec<usize>),
 }
 
 /// What ends at a node, and the value that it is computed from.
@@ -27,10 +29,15 @@ pub(super) fn idiom(
     graph: &Graph,
     value: ValueId,
     uses: &[usize],
-    recogniser: &Recogniser,
+    along: &mut AlongRecogniser,
 ) -> Option<(Idiom, ValueId)> {
-    if let Some(found) = recogniser.find(graph, value) {
+    if let Some(found) = Recogniser::shared().find(graph, value) {
         return Some((Idiom::Composition(found.composition, found.numbers), found.operand));
+    }
+    if let Some(found) = along.find(graph, value)
+        && let Some(idiom) = along_axes(&found)
+    {
+        return Some((idiom, found.operand));
     }
     let node = &graph[value];
     match (&node.kind, &node.operands[..]) {
@@ -44,11 +51,20 @@ pub(super) fn idiom(
             _ => None,
         },
         (NodeKind::Convert, [_]) => sum(graph, node, uses),
-        (NodeKind::Bitcast, [bits]) => {
-            let NodeKind::Bitcast = graph[*bits].kind else { return None };
-            let x = graph[*bits].operands[0];
-            (graph[x].array_type == node.array_type).then_some((Idiom::Same, x))
+        _ => None,
+    }
+}
+
+/// The operation for a function along axes that keep their size.
+fn along_axes(found: &RecognisedAlong) -> Option<Idiom> {
+    match (found.function, &found.axes[..]) {
+        (AlongAxes::Function(AxisFunction::Softmax), &[axis]) => {
+            Some(Idiom::OneAxis(("SoftMax", 8), axis))
         }
+        (AlongAxes::Function(AxisFunction::LogSoftmax), &[axis]) => {
+            Some(Idiom::OneAxis(("LogSoftmax", 5), axis))
+        }
+        (AlongAxes::Standardised(epsilon), axes) => Some(Idiom::Mvn(epsilon, axes.to_vec())),
         _ => None,
     }
 }

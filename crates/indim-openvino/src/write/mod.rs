@@ -113,7 +113,6 @@ impl Writing<'_> {
             Idiom::Composition(composition, numbers) => {
                 return self.maker.composition(*composition, numbers, x);
             }
-            Idiom::Same => x.clone(),
             Idiom::Clamp([low, high]) => {
                 if array_type.dtype.is_float() {
                     self.notes.warning("on CPUs Clamp makes a number of a NaN");
@@ -122,6 +121,12 @@ impl Writing<'_> {
                 let operand = core::slice::from_ref(x);
                 self.maker.file.layer(("Clamp", 1), &bounds, operand, array_type.clone())
             }
+            Idiom::OneAxis(operation, axis) => {
+                let axis = [("axis", axis.to_string())];
+                let operand = core::slice::from_ref(x);
+                self.maker.file.layer(*operation, &axis, operand, array_type.clone())
+            }
+            Idiom::Mvn(epsilon, axes) => self.maker.mvn(x, axes, *epsilon),
             Idiom::SoftPlus => self.maker.unary(("SoftPlus", 4), x),
             Idiom::Sum(operation, axes) => {
                 let result = self.reduced((operation, 1), axes, x);

@@ -14,7 +14,7 @@ use core::fmt;
 use indim_cpu::{
     ByKernels, CompileError, CompileOptions, Executable, Forecast, NestParts, compile,
 };
-use indim_graph::{Graph, NodeKind, ValueId, live_values, remove_unused};
+use indim_graph::{Graph, NodeKind, ValueId, drop_bitcast_pairs};
 use indim_shape::{AxisMap, Broadcast, RuleSetName, Shape};
 
 use listing::Listing;
@@ -72,11 +72,8 @@ impl Explanation {
         asked: impl Fn(ValueId) -> Option<Asked>,
     ) -> Result<Self, CompileError> {
         let executable = compile(graph, options)?;
-        let is_live = live_values(graph);
-        let live: Vec<ValueId> =
-            graph.iter().map(|(value, _)| value).filter(|value| is_live[value.index()]).collect();
-        let graph = remove_unused(graph).into_owned();
-        let broadcasts = asked_broadcasts(&graph, |value| asked(*live.get(value.index())?));
+        let (graph, sources) = drop_bitcast_pairs(graph);
+        let broadcasts = asked_broadcasts(&graph, |value| asked(*sources.get(value.index())?));
         let reductions = reductions(&graph);
         Ok(Explanation { broadcasts, reductions, graph, executable })
     }

@@ -196,7 +196,9 @@ impl LoadedModel {
     ) -> Result<Written, LoadError> {
         let program = self.program(inputs)?;
         let graph = program.graph.returning(0..self.outputs.len());
-        write(format, &graph, &self.outputs, options).map_err(|error| self.error(error))
+        let source_opset = options.source_opset.or_else(|| self.model.opset());
+        let options = WriteOptions { source_opset, ..options.clone() };
+        write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))
     }
 
     /// Runs the program; `None` stands for an input that is not given.

@@ -1,0 +1,304 @@
+//! Functions along axes found again in a graph, in which they are the nodes of their definitions.
+//!
+//! The reductions near a value say along which axes a function could have been taken. Its definition is then
+//! made for these axes and compared with the value.
+
+use std::collections::{HashMap, VecDeque};
+
+use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_graph::{Graph, GraphError, Literal, NodeKind, ValueId, drop_bitcast_pairs};
+use indim_ops::{ArrayType, ReduceOp};
+use indim_shape::{ReductionRuleName, Shape};
+
+use crate::pattern::{PLACEHOLDERS, Pattern};
+use crate::standardise::{Epsilon, standardised};
+
+/// Values visited in the search for reductions: no definition has half as many.
+const MAX_VISITED: usize = 96;
+
+/// Reductions compared for one value.
+const MAX_REDUCTIONS: usize = 8;
+
+/// A function along axes that formats have as one operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AlongAxes {
+    /// A function of the table.
+    Function(AxisFunction),
+    /// `(x - mean) / deviation`
+    Standardised(Epsilon),
+}
+
+/// A function along axes in a graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecognisedAlong {
+    /// The function.
+    pub function: AlongAxes,
+    /// The axes, in ascending order.
+    pub axes: Vec<usize>,
+    /// Whether a reduced axis stays, with size 1.
+    pub keepdims: bool,
+    /// What it is of.
+    pub operand: ValueId,
+}
+
+/// The definitions that are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Definition {
+    Function(AxisFunction),
+    InsideRoot,
+    OutsideRoot,
+    /// `layer_norm` before gain and bias.
+    LayerNorm,
+}
+
+const DEFINITIONS: [Definition; 10] = [
+    Definition::Function(AxisFunction::Softmax),
+    Definition::Function(AxisFunction::LogSoftmax),
+    Definition::Function(AxisFunction::LogSumExp),
+    Definition::Function(AxisFunction::Norm),
+    Definition::Function(AxisFunction::Mean),
+    Definition::Function(AxisFunction::Sum),
+    Definition::Function(AxisFunction::Prod),
+    Definition::LayerNorm,
+    Definition::InsideRoot,
+    Definition::OutsideRoot,
+];
+
+/// A definition for operands of one type along some axes.
+type Key = (Definition, ArrayType, Vec<usize>, bool);
+
+/// Functions along axes that are looked for in one graph.
+#[derive(Default)]
+pub struct AlongRecogniser {
+    patterns: HashMap<Key, Option<Pattern>>,
+}
+
+impl AlongRecogniser {
+    /// The function of floats along axes that a value is, if it is one. The graph has no pairs of bitcasts:
+    /// [`drop_bitcast_pairs`] removes them.
+    pub fn find(&mut self, graph: &Graph, value: ValueId) -> Option<RecognisedAlong> {
+        let node = &graph[value];
+        let may_end_one = matches!(
+            node.kind,
+            NodeKind::Elementwise(_)
+                | NodeKind::Convert
+                | NodeKind::Reshape
+                | NodeKind::Reduce { op: ReduceOp::Add | ReduceOp::Mul, .. }
+        );
+        if !may_end_one || !node.array_type.dtype.is_float() {
+            return None;
+        }
+        let reductions = reductions_near(graph, value);
+        let found = reductions.iter().find_map(|(reduced, axes)| {
+            let operand =
+                ArrayType::new(node.array_type.dtype, graph[*reduced].array_type.shape.clone());
+            let candidates = DEFINITIONS.iter().flat_map(|&definition| {
+                let keepdims = if definition.keeps_shape() { &[true][..] } else { &[true, false] };
+                keepdims.iter().map(move |&keepdims| (definition, keepdims))
+            });
+            let fitting = candidates.filter(|&(definition, keepdims)| {
+                definition.result(&operand.shape, axes, keepdims) == node.array_type.shape
+            });
+            let keys: Vec<Key> = fitting
+                .map(|(definition, keepdims)| (definition, operand.clone(), axes.clone(), keepdims))
+                .collect();
+            keys.into_iter().find_map(|key| self.compare(key, graph, value))
+        });
+        found
+    }
+
+    fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<RecognisedAlong> {
+        let pattern = self.patterns.entry(key.clone()).or_insert_with(|| pattern(&key));
+        let found = pattern.as_ref()?.find(graph, value)?;
+        let (definition, operand_type, axes, keepdims) = key;
+        let operand = found.operand.filter(|&x| graph[x].array_type == operand_type)?;
+        let function = match definition {
+            Definition::Function(function) => AlongAxes::Function(function),
+            Definition::OutsideRoot => {
+                AlongAxes::Standardised(Epsilon::OutsideRoot(found.numbers[0]?))
+            }
+            Definition::InsideRoot | Definition::LayerNorm => {
+                AlongAxes::Standardised(Epsilon::InsideRoot(found.numbers[0]?))
+            }
+        };
+        Some(RecognisedAlong { function, axes, keepdims, operand })
+    }
+}
+
+impl Definition {
+    fn keeps_shape(self) -> bool {
+        !matches!(self, Definition::Function(function) if !function.keeps_shape())
+    }
+
+    fn result(self, shape: &Shape, axes: &[usize], keepdims: bool) -> Shape {
+        if self.keeps_shape() {
+            return shape.clone();
+        }
+        let sizes = shape.iter().enumerate().filter_map(|(axis, &size)| {
+            match (axes.contains(&axis), keepdims) {
+                (false, _) => Some(size),
+                (true, true) => Some(1),
+                (true, false) => None,
+            }
+        });
+        sizes.collect()
+    }
+
+    /// The value of the definition, with placeholders for its numbers.
+    fn make(self, x: &Value, axes: &[usize], keepdims: bool) -> Result<Value, GraphError> {
+        let b = x.builder();
+        let positions: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+        let along = Along::axes(&positions);
+        match self {
+            Definition::Function(function) => {
+                let rule = ReductionRuleName::Xla;
+                let keepdims = keepdims && !function.keeps_shape();
+                b.along(function, x, &Along { keepdims, rule, ..along }, &[])
+            }
+            Definition::InsideRoot => standardised(x, axes, Epsilon::InsideRoot(PLACEHOLDERS[0])),
+            Definition::OutsideRoot => standardised(x, axes, Epsilon::OutsideRoot(PLACEHOLDERS[0])),
+            Definition::LayerNorm => {
+                let one = b.literal(Literal::Int(1), x.array_type()?.dtype)?;
+                let epsilon = [Some(Literal::Float(PLACEHOLDERS[0]))];
+                let operands = [x.clone(), one.clone(), one];
+                let rule = indim_shape::RuleSet::None;
+                b.along_of(AxisFunction::LayerNorm, &operands, &along, &epsilon, &rule)
+            }
+        }
+    }
+
+    /// The value that is compared, in the graph of the definition.
+    fn root(self, graph: &Graph) -> ValueId {
+        let output = graph.outputs()[0];
+        match self {
+            // The sum with the bias; its first operand is the product with the gain.
+            Definition::LayerNorm => graph[graph[output].operands[0]].operands[0],
+            _ => output,
+        }
+    }
+}
+
+/// Nothing where the function does not take the type, or its definition ends in the type of 16-bit floats.
+fn pattern((definition, operand, axes, keepdims): &Key) -> Option<Pattern> {
+    let is_half = operand.dtype.size() == 2;
+    if *definition == Definition::LayerNorm && is_half {
+        return None;
+    }
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", operand.dtype, operand.shape.clone()).ok()?;
+    let value = definition.make(&x, axes, *keepdims).ok()?;
+    let (graph, _) = drop_bitcast_pairs(&b.finish(&[value]).ok()?);
+    let root = definition.root(&graph);
+    Some(Pattern::of_shape(graph, root))
+}
+
+/// Values that are reduced not far from a value, nearest first, and along which of their axes.
+fn reductions_near(graph: &Graph, value: ValueId) -> Vec<(ValueId, Vec<usize>)> {
+    let (mut queue, mut visited) = (VecDeque::from([value]), vec![value]);
+    let mut found: Vec<(ValueId, Vec<usize>)> = Vec::new();
+    let mut shapes = Vec::new();
+    while let Some(value) = queue.pop_front() {
+        let node = &graph[value];
+        if let NodeKind::Reduce { op, .. } = node.kind {
+            let reduction = reduced_axes(graph, value, op);
+            let shape = (&graph[reduction.0].array_type.shape, reduction.1.clone());
+            if !shapes.contains(&shape) {
+                shapes.push(shape);
+                found.push(reduction);
+            }
+            if found.len() == MAX_REDUCTIONS {
+                break;
+            }
+            continue;
+        }
+        for &operand in node.operands.iter() {
+            if visited.len() < MAX_VISITED && !visited.contains(&operand) {
+                visited.push(operand);
+                queue.push_back(operand);
+            }
+        }
+    }
+    found
+}
+
+/// Reductions by one operation, one after another, as one: the value that is reduced, and its axes.
+fn reduced_axes(graph: &Graph, value: ValueId, op: ReduceOp) -> (ValueId, Vec<usize>) {
+    let (mut reduced, mut axes) = (value, Vec::new());
+    while let NodeKind::Reduce { op: inner, axis } = graph[reduced].kind {
+        if inner != op {
+            break;
+        }
+        // An axis behind one that was reduced before it stood one further.
+        axes.iter_mut().for_each(|later: &mut usize| *later += usize::from(*later >= axis));
+        axes.push(axis);
+        reduced = graph[reduced].operands[0];
+    }
+    axes.sort_unstable();
+    (reduced, axes)
+}
+
+#[cfg(test)]
+mod tests {
+    use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+    use indim_graph::drop_bitcast_pairs;
+    use indim_ops::DType;
+
+    use super::*;
+
+    /// Checks that `make` of a value along each choice of axes is found again.
+    fn check(function: AlongAxes, keepdims: bool, make: impl Fn(&Value, &[usize]) -> Value) {
+        for dtype in [DType::F32, DType::F64] {
+            for axes in [vec![0], vec![1], vec![2], vec![1, 2], vec![0, 2], vec![0, 1, 2]] {
+                let b = GraphBuilder::new();
+                let x = b.parameter("x", dtype, [2, 3, 4]).unwrap().tanh();
+                let graph = b.finish(&[make(&x, &axes), x]).unwrap();
+                let (graph, _) = drop_bitcast_pairs(&graph);
+                let found = AlongRecogniser::default().find(&graph, graph.outputs()[0]);
+                let operand = graph.outputs()[1];
+                let expected = RecognisedAlong { function, axes, keepdims, operand };
+                assert_eq!(found, Some(expected), "{dtype}");
+            }
+        }
+    }
+
+    #[test]
+    fn functions_along_axes_are_found_again() {
+        use AxisFunction::{LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
+        for function in [LogSumExp, Norm, Mean, Sum, Prod, Softmax, LogSoftmax] {
+            for keepdims in [true, false] {
+                if function.keeps_shape() && !keepdims {
+                    continue;
+                }
+                check(AlongAxes::Function(function), keepdims, |x, axes| {
+                    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+                    let keepdims = keepdims && !function.keeps_shape();
+                    let along = Along { keepdims, ..Along::axes(&axes) };
+                    x.builder().along(function, x, &along, &[]).unwrap()
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn standardisations_are_found_again() {
+        for epsilon in [Epsilon::InsideRoot(0.25), Epsilon::OutsideRoot(1e-9)] {
+            check(AlongAxes::Standardised(epsilon), true, |x, axes| {
+                standardised(x, axes, epsilon).unwrap()
+            });
+        }
+    }
+
+    #[test]
+    fn what_only_resembles_a_function_is_none() {
+        let b = GraphBuilder::new();
+        let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
+        let along = Along { keepdims: true, ..Along::axes(&[1]) };
+        let sum = |x: &Value| b.along(AxisFunction::Sum, x, &along, &[]).unwrap();
+        // The sum is not of the same exponentials; the mean is over another count.
+        let quotient = b.numpy().div(x.exp(), sum(&y.exp())).unwrap();
+        let graph = b.finish(&[quotient, sum(&x) / 3.0]).unwrap();
+        for &output in graph.outputs() {
+            assert_eq!(AlongRecogniser::default().find(&graph, output), None);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Standardisation, `(x - mean) / deviation`, as the normalisations of several formats have it.
+
+use indim_builder::{Along, AxisFunction, Value};
+use indim_graph::GraphError;
+use indim_shape::ReductionRuleName;
+
+/// The number that keeps a deviation from 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Epsilon {
+    /// `sqrt(variance + epsilon)`
+    InsideRoot(f64),
+    /// `sqrt(variance) + epsilon`
+    OutsideRoot(f64),
+}
+
+/// `x` less its mean along the axes, and the deviation, whose axes stay with size 1.
+///
+/// # Errors
+/// Those of [`GraphBuilder::along`](indim_builder::GraphBuilder::along) and of `sub`.
+pub fn centred(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Value), GraphError> {
+    let b = x.builder();
+    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+    let along = Along { keepdims: true, rule: ReductionRuleName::Xla, ..Along::axes(&axes) };
+    let distances = b.numpy().sub(x, b.along(AxisFunction::Mean, x, &along, &[])?)?;
+    let deviation = match epsilon {
+        Epsilon::InsideRoot(epsilon) => {
+            (b.along(AxisFunction::Var, x, &along, &[])? + epsilon).sqrt()
+        }
+        Epsilon::OutsideRoot(epsilon) => b.along(AxisFunction::Std, x, &along, &[])? + epsilon,
+    };
+    Ok((distances, deviation))
+}
+
+/// `(x - mean) / deviation` along the axes.
+///
+/// # Errors
+/// Those of [`centred`].
+pub fn standardised(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<Value, GraphError> {
+    let (distances, deviation) = centred(x, axes, epsilon)?;
+    x.builder().numpy().div(distances, deviation)
+}
