@@ -31,6 +31,7 @@ pub(crate) struct ProgramOptions {
 impl ProgramOptions {
     /// Converts the program in `file`, whose inputs are given by their types where the file leaves them open.
     pub(crate) fn convert(&self, file: &str, to: Format, types: &[String]) -> Result<(), Failure> {
+        self.check_name(to)?;
         let model = load(Path::new(file), self.function.as_deref())?;
         let inputs = declared_inputs(&model, types)?;
         let (exact, opset) = (self.exact, self.opset);
@@ -53,6 +54,21 @@ impl ProgramOptions {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a name that files of another format have.
+    fn check_name(&self, to: Format) -> Result<(), Diagnostic> {
+        let Some(path) = &self.output else { return Ok(()) };
+        // Pipes and devices take any bytes.
+        let is_stream = path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir());
+        if is_stream || to.fits_name(path) {
+            return Ok(());
+        }
+        let names = to.extensions().iter().map(|extension| format!(".{extension}"));
+        let names = names.collect::<Vec<_>>().join(" or ");
+        let path = shown(&path.to_string_lossy());
+        let message = format!("{path}: a program of {to} is written as {names}; name the file so");
+        Err(Diagnostic::new("unknown-format", message))
     }
 
     /// What the file is called, and so what lies beside it.

@@ -15,7 +15,7 @@ use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
 use crate::expression::{check_names, no_misspelt_option, parse_expression, refused as not_typed};
 use crate::failure::Failure;
-use crate::model::{declared_inputs, is_program, load, refused};
+use crate::model::{declared_inputs, is_path, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
@@ -107,7 +107,7 @@ impl Explain {
     }
 
     fn explain(&self) -> Result<(), Failure> {
-        if is_program(&self.first) {
+        if is_path(&self.first) {
             self.refuse_sizes()?;
             return self.explain_program();
         }

@@ -10,9 +10,6 @@ use indim_graph::terminal::shown;
 use crate::source::{Source as Operand, in_binding};
 use indim_text::parse_array_type;
 
-/// So much of a file tells its format.
-const BEGINNING: usize = 1 << 16;
-
 /// Loads the program in a file.
 pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
     let source = open(path)?;
@@ -35,15 +32,10 @@ pub(crate) fn open(path: &Path) -> Result<Source, Diagnostic> {
     })
 }
 
-/// Whether this is the path of a file that holds a program, by its content.
-pub(crate) fn is_program(path: &str) -> bool {
-    use std::io::Read as _;
-    let path = Path::new(path);
-    let Ok(file) = std::fs::File::open(path) else { return false };
-    let mut beginning = Vec::new();
-    path.is_file()
-        && file.take(BEGINNING as u64).read_to_end(&mut beginning).is_ok()
-        && Format::of(&beginning).is_some()
+/// Whether this can only be the path of a program: the file is there, or the name ends as those of programs.
+pub(crate) fn is_path(text: &str) -> bool {
+    let path = Path::new(text);
+    Format::names_a_program(path) || path.is_file()
 }
 
 /// Which argument each input is bound to: `NAME=SOURCE`, or by its position among those without a name.

@@ -278,3 +278,17 @@ ENTRY %e (x: f32[2,3], n: s32[]) -> f32[2] {
         }
     }
 }
+
+#[test]
+fn gathers_take_elements_along_one_axis() {
+    let text = unary(
+        "f32[2,2] gather(x, s32[2,1] constant({{2},{0}})), offset_dims={0}, \
+         collapsed_slice_dims={1}, start_index_map={1}, index_vector_dim=1, slice_sizes={2,1}",
+    );
+    assert_eq!(
+        results(&text, &[matrix()])[0].elements::<f32>(),
+        Some(&[3.0f32, 1.0, 6.0, 4.0][..])
+    );
+    let pairs = text.replace("start_index_map={1}", "start_index_map={0,1}");
+    assert_eq!(code_and_line(&pairs), ("unsupported-op", 4));
+}

@@ -324,3 +324,69 @@ fn attributes_that_the_version_has_not_are_refused() {
     assert_eq!(error.to_string(), problem);
     assert_eq!(error.place.described.as_deref(), Some("node 0 (Elu, opset 18)"));
 }
+
+fn bytes(elements: &[u8]) -> Array {
+    Array::new([elements.len()], elements.to_vec()).expect("the elements fill the shape")
+}
+
+#[test]
+fn searches_give_the_first_or_the_last_extreme() {
+    let x = floats(&[2, 3], &[1., 3., 3., -2., -2., 5.]);
+    let search = |operator, attributes: &[Message]| result(13, operator, &[x.clone()], attributes);
+    let rows = [int("axis", -1), int("keepdims", 0)];
+    assert_eq!(search("ArgMax", &rows), list(&[1, 2]));
+    let last = [int("axis", 1), int("keepdims", 0), int("select_last_index", 1)];
+    assert_eq!(search("ArgMax", &last), list(&[2, 2]));
+    assert_eq!(search("ArgMin", &last), list(&[0, 1]));
+    // The first axis is searched, and stays.
+    let columns = Array::new([1, 3], vec![0i64, 0, 1]).unwrap();
+    assert_eq!(search("ArgMax", &[]), columns);
+    assert_eq!(code(11, "ArgMax", &[x], &last), "attribute");
+}
+
+#[test]
+fn gathers_take_data_by_data() {
+    let table = floats(&[3, 2], &[1., 2., 3., 4., 5., 6.]);
+    let taken = result(13, "Gather", &[table.clone(), list(&[2, -3])], &[]);
+    assert_eq!(taken, floats(&[2, 2], &[5., 6., 1., 2.]));
+    let columns = result(13, "Gather", &[table, list(&[1])], &[int("axis", 1)]);
+    assert_eq!(columns, floats(&[3, 1], &[2., 4., 6.]));
+}
+
+#[test]
+fn one_hot_values_stand_along_a_new_axis() {
+    let inputs = [list(&[1, -1, 7]), list(&[3]), floats(&[2], &[0.5, 2.])];
+    let (off, on) = (0.5, 2.0);
+    let expected = floats(&[3, 3], &[off, on, off, off, off, on, off, off, off]);
+    assert_eq!(result(11, "OneHot", &inputs, &[]), expected);
+    // Once no index counted from the end.
+    let expected = floats(&[3, 3], &[off, off, off, on, off, off, off, off, off]);
+    assert_eq!(result(9, "OneHot", &inputs, &[int("axis", 0)]), expected);
+    // Indices may be floats.
+    let inputs = [floats(&[1], &[1.]), list(&[2]), list(&[0, 1])];
+    assert_eq!(result(11, "OneHot", &inputs, &[]), Array::new([1, 2], vec![0i64, 1]).unwrap());
+}
+
+#[test]
+fn quantized_elements_saturate_and_come_back() {
+    let x = floats(&[6], &[0., 2.5, 3.5, -2., 1000., -1000.]);
+    let scalar = |number: f32| floats(&[], &[number]);
+    let zero = Array::scalar(128u8);
+    let quantized = result(13, "QuantizeLinear", &[x.clone(), scalar(1.), zero.clone()], &[]);
+    assert_eq!(quantized, bytes(&[128, 130, 132, 126, 255, 0]));
+    let back = result(13, "DequantizeLinear", &[quantized, scalar(0.5), zero], &[]);
+    assert_eq!(back, floats(&[6], &[0., 1., 2., -1., 63.5, -64.]));
+    // Without a zero point they are bytes.
+    assert_eq!(result(10, "QuantizeLinear", &[x, scalar(1.)], &[]).dtype(), indim_ops::DType::U8);
+    let matrix = floats(&[2, 2], &[2., 2., 6., 6.]);
+    let rows = [matrix.clone(), floats(&[2], &[1., 2.])];
+    let by_row = result(21, "QuantizeLinear", &rows, &[int("axis", 0)]);
+    assert_eq!(by_row.elements::<u8>(), Some(&[2u8, 2, 3, 3][..]));
+    let columns = result(13, "QuantizeLinear", &rows, &[]);
+    assert_eq!(columns.elements::<u8>(), Some(&[2u8, 1, 6, 3][..]));
+    assert_eq!(code(21, "QuantizeLinear", &rows, &[int("block_size", 2)]), "unsupported-op");
+    // INT4 is no element type here.
+    let int4 = [int("output_dtype", 22)];
+    assert_eq!(code(21, "QuantizeLinear", &rows, &int4), "unsupported-op");
+    assert_eq!(code(12, "QuantizeLinear", &rows, &[]), "attribute");
+}

@@ -300,14 +300,19 @@ fn what_is_composed_is_listed_or_refused() {
 }
 
 #[test]
-fn elements_that_are_taken_have_no_reader_yet_but_a_writer() {
-    let b = GraphBuilder::new();
-    let x = b.parameter("x", DType::F32, [4]).unwrap();
-    let i = b.parameter("i", DType::U8, [2]).unwrap();
-    let graph = b.finish(&[b.take(&x, &i, 0, TakeMode::Clip).unwrap()]).unwrap();
-    let written = written(&graph, 21).unwrap();
-    let error = support::read("taken.onnx", &written.content).err().expect("an error");
-    assert_eq!(error.code(), "unsupported-op");
+fn elements_that_are_taken_come_back() {
+    for mode in TakeMode::ALL {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [4, 3]).unwrap();
+        let i = b.parameter("i", DType::I32, [2]).unwrap();
+        let taken = b.take(&x, &i, 0, mode).unwrap();
+        let searched = b.reduce(indim_ops::ReduceOp::ArgMax, &x, 1).unwrap();
+        let graph = b.finish(&[taken, searched]).unwrap();
+        let x = Array::new([4, 3], (0..12).map(|i| (i % 5) as f32).collect::<Vec<_>>()).unwrap();
+        let i = Array::new([2], if mode == TakeMode::Error { [3, -1] } else { [9, -6] }.to_vec());
+        let arguments = vec![x, i.unwrap()];
+        check(&Case { name: format!("take {}", mode.name()), graph, arguments }, 21);
+    }
 }
 
 #[test]

@@ -83,6 +83,20 @@ fn attributes_that_mean_nothing_are_remarked_upon() {
 }
 
 #[test]
+fn a_layer_of_an_operation_set_that_openvino_lacks_is_refused() {
+    for set in ["0", "18", "99"] {
+        let network = operation(&format!("Add-{set}"), "", &["2", "2"], "FP32 2");
+        let error = mistake(&network, &[]);
+        let FormatErrorKind::UnsupportedOperations(operations) = &error.kind else {
+            panic!("{error}")
+        };
+        let reason = format!("of the operation set `opset{set}`");
+        assert_eq!(operations[0].reason.as_deref(), Some(&*reason));
+    }
+    assert!(operation("Add-17", "", &["2", "2"], "FP32 2").read().is_ok());
+}
+
+#[test]
 fn layers_may_stand_in_any_order_and_constants_at_any_byte() {
     let mut network = Network::default();
     network.constants = vec![0xff; 3];

@@ -6,15 +6,11 @@ use support::samples::Samples;
 use support::xla;
 
 /// Where the expected values are those of another algorithm: XLA's single-precision polynomials, which are
-/// four floats off, and other infinities, zeros and NaNs of complex functions at the ends of their range.
-const KNOWN_TO_DIFFER: [&str; 7] = [
+/// four floats off.
+const KNOWN_TO_DIFFER: [&str; 3] = [
     "cosh_float32_20_20_chlo.mlir",
     "pow_complex64_20_30_complex64_20_30.mlir",
     "sin_complex64_20_20.mlir",
-    "math/acos_complex128.mlir",
-    "math/acosh_complex128.mlir",
-    "math/exponential_complex128.mlir",
-    "math/sqrt_complex128.mlir",
 ];
 
 #[test]

@@ -169,6 +169,83 @@ fn tuples_composites_and_maps_are_resolved() {
     assert_eq!(model.outputs(), ["output0", "output1", "output2.0", "output2.1.0"]);
 }
 
+/// A gather on `x` of sizes 4 and 3 by a list of two indices, with these attributes.
+fn gather(attributes: &str, slice_sizes: &str, result: &str) -> String {
+    format!(
+        "func.func @main(%x: tensor<4x3xf32>, %i: tensor<2x1xi32>) -> tensor<{result}xf32> {{
+  %r = \"stablehlo.gather\"(%x, %i) <{{dimension_numbers = #stablehlo.gather<{attributes}>,
+    indices_are_sorted = false, slice_sizes = array<i64: {slice_sizes}>}}> :
+    (tensor<4x3xf32>, tensor<2x1xi32>) -> tensor<{result}xf32>
+  return %r : tensor<{result}xf32>
+}}"
+    )
+}
+
+#[test]
+fn gathers_take_elements_along_one_axis() {
+    let x = Array::new([4, 3], (0..12).map(|i| i as f32).collect::<Vec<_>>()).expect("twelve");
+    // Indices are clamped.
+    let inputs = [x, Array::new([2, 1], vec![2i32, -5]).expect("two")];
+    let columns = "offset_dims = [0], collapsed_slice_dims = [1], start_index_map = [1], \
+                   index_vector_dim = 1";
+    let found = results(&gather(columns, "4, 1", "4x2"), &inputs);
+    let expected = [2.0f32, 0.0, 5.0, 3.0, 8.0, 6.0, 11.0, 9.0];
+    assert_eq!(found[0].elements::<f32>(), Some(&expected[..]));
+    let rows = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], \
+                index_vector_dim = 1";
+    let found = results(&gather(rows, "1, 3", "2x3"), &inputs);
+    assert_eq!(found[0].elements::<f32>(), Some(&[6.0f32, 7.0, 8.0, 0.0, 1.0, 2.0][..]));
+    // The axes of the indices may come last.
+    let turned = rows.replace("offset_dims = [1]", "offset_dims = [0]");
+    let found = results(&gather(&turned, "1, 3", "3x2"), &inputs);
+    assert_eq!(found[0].elements::<f32>(), Some(&[6.0f32, 0.0, 7.0, 1.0, 8.0, 2.0][..]));
+}
+
+#[test]
+fn other_gathers_are_refused_with_the_reason() {
+    let slices = "offset_dims = [1, 2], start_index_map = [0], index_vector_dim = 1";
+    let text = gather(slices, "2, 3", "2x2x3");
+    assert_eq!(code_and_line(&text), ("unsupported-op", 2));
+    let drawn = error(&text).draw(&Source::new("text.mlir", text.clone()));
+    assert!(drawn.contains("it takes slices"), "{drawn}");
+    let parts = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], \
+                 index_vector_dim = 1";
+    assert_eq!(code_and_line(&gather(parts, "1, 2", "2x2")).0, "unsupported");
+    let wrong = parts.replace("offset_dims = [1]", "offset_dims = [7]");
+    assert_eq!(code_and_line(&gather(&wrong, "1, 3", "2x3")).0, "attribute");
+}
+
+#[test]
+fn complex_numbers_are_squared_without_a_needless_nan_and_ordered_by_their_parts() {
+    let complex = |parts: &[(f32, f32)]| {
+        let number = |&(re, im): &(f32, f32)| indim_ops::Complex { re, im };
+        Array::new([3], parts.iter().map(number).collect::<Vec<_>>()).expect("three")
+    };
+    let inf = f32::INFINITY;
+    let x = complex(&[(-3.4e38, -inf), (3e38, 3e38), (1.0, 2.0)]);
+    let y = complex(&[(0.0, 5.0), (3e38, -1.0), (1.0, 3.0)]);
+    let text = |operation: &str| {
+        let text = format!(
+            "func.func @main(%x: $T, %y: $T) -> $T {{\n  %r = {operation}\n  return %r : $T\n}}"
+        );
+        text.replace("$T", "tensor<3xcomplex<f32>>")
+    };
+    let run = |operation| results(&text(operation), &[x.clone(), y.clone()]).remove(0);
+    let squares = complex(&[(-inf, inf), (0.0, inf), (-3.0, 4.0)]);
+    assert_eq!(run("chlo.square %x : $T -> $T"), squares);
+    assert_eq!(
+        run("stablehlo.maximum %x, %y : $T"),
+        complex(&[(0.0, 5.0), (3e38, 3e38), (1.0, 3.0)])
+    );
+    let least = complex(&[(-3.4e38, -inf), (3e38, -1.0), (1.0, 2.0)]);
+    assert_eq!(run("stablehlo.minimum %x, %y : $T"), least);
+    for operation in ["stablehlo.cbrt %x : $T", "stablehlo.atan2 %x, %y : $T"] {
+        let (code, line, message) = mistake(&text(operation));
+        assert_eq!((code, line), ("unsupported", 2));
+        assert!(message.contains("of complex numbers"), "{message}");
+    }
+}
+
 #[test]
 fn reductions_begin_with_their_starts() {
     let text = include_str!("stablehlo/reductions.mlir");

@@ -97,18 +97,33 @@ impl<F: Compared> Compared for Complex<F> {
 impl Agreement {
     /// Whether it holds for two numbers between which so many of their type lie.
     fn holds_for(self, found: f64, expected: f64, apart: u64) -> bool {
+        if let Agreement::Ulps { least, most } = self {
+            return (least..=most).contains(&ulp_distance(found, expected, apart));
+        }
         if found.is_nan() || expected.is_nan() {
             return found.is_nan() && expected.is_nan();
         }
         match self {
             // Infinities agree with themselves only.
-            _ if found.is_infinite() || expected.is_infinite() => found == expected,
-            Agreement::Equal => found == expected,
+            Agreement::Near { .. } if found.is_infinite() || expected.is_infinite() => {
+                found == expected
+            }
+            Agreement::Equal | Agreement::Ulps { .. } => found == expected,
             Agreement::Near { absolute, relative } => {
                 (found - expected).abs() <= absolute + relative * expected.abs()
             }
-            Agreement::Ulps { least, most } => (least..=most).contains(&apart),
         }
+    }
+}
+
+/// The distance of two numbers as StableHLO's interpreter measures it: 0 for two NaNs and equal infinities,
+/// the largest number where only one is finite or a number, or where infinities differ in sign.
+fn ulp_distance(found: f64, expected: f64, apart: u64) -> u64 {
+    let are_same = found == expected || (found.is_nan() && expected.is_nan());
+    match found.is_finite() && expected.is_finite() {
+        true => apart,
+        false if are_same => 0,
+        false => u64::MAX,
     }
 }
 
@@ -139,4 +154,28 @@ fn disagreement<T: Compared>(
     let count = 1 + wrong.count();
     let (found, wanted) = (format!("{x:?}"), format!("{y:?}"));
     Some(Disagreement { count, elements: expected.len(), first, found, expected: wanted })
+}
+
+#[cfg(test)]
+mod tests {
+    use indim_graph::Array;
+
+    use super::*;
+
+    #[test]
+    fn the_largest_ulp_difference_admits_infinities_of_other_signs() {
+        let agrees = |found: f32, expected: f32, most| {
+            let [found, expected] = [found, expected].map(Array::scalar);
+            Agreement::Ulps { least: 0, most }.compare(&found, &expected).is_none()
+        };
+        let inf = f32::INFINITY;
+        for (found, expected) in [(inf, -inf), (inf, 1.0), (f32::NAN, 1.0), (1.0, f32::NAN)] {
+            assert!(agrees(found, expected, u64::MAX), "{found} and {expected}");
+            assert!(!agrees(found, expected, u64::MAX - 1), "{found} and {expected}");
+        }
+        for same in [inf, -inf, f32::NAN, 0.5] {
+            assert!(agrees(same, same, 0), "{same}");
+        }
+        assert!(agrees(0.0, -0.0, 0) && agrees(1.0, 1.0 + f32::EPSILON, 1));
+    }
 }

@@ -1,6 +1,7 @@
 //! The formats, and which one a file has.
 
 use core::fmt;
+use std::path::Path;
 
 /// A format of programs.
 ///
@@ -161,6 +162,38 @@ impl Format {
             Format::OpenVino => "openvino",
             Format::Onnx => "onnx",
         }
+    }
+
+    /// The extensions of its files, without the dot; the first is the usual one.
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::StableHlo => &["mlir", "stablehlo"],
+            Format::Hlo => &["hlo", "txt"],
+            Format::OpenVino => &["xml"],
+            Format::Onnx => &["onnx"],
+        }
+    }
+
+    /// Whether a file of this name may be written in this format: one without an extension may.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use indim_model::Format;
+    ///
+    /// let fits = |name: &str| Format::OpenVino.fits_name(Path::new(name));
+    /// assert!(fits("a.xml") && fits("A.XML") && fits("a") && !fits("a.onnx"));
+    /// ```
+    pub fn fits_name(self, path: &Path) -> bool {
+        let Some(extension) = path.extension() else { return true };
+        self.extensions().iter().any(|known| extension.eq_ignore_ascii_case(known))
+    }
+
+    /// Whether a name ends as those of programs do, and of nothing else.
+    pub fn names_a_program(path: &Path) -> bool {
+        let extension = path.extension();
+        let is_known = |known: &&str| extension.is_some_and(|it| it.eq_ignore_ascii_case(known));
+        ["mlir", "stablehlo", "hlo", "xml", "onnx", "pb"].iter().any(is_known)
     }
 
     /// What to do with a file of a kind that is known, but not read.

@@ -1,10 +1,7 @@
-//! What follows from the nodes alone: which values must be known before a run, and which can be.
-
-use indim_model::Census;
+//! What follows from the nodes alone: which values must be known before a run.
 
 use super::flat_node::ValueNumber;
 use super::flatten::Step;
-use super::operators::Meaning;
 
 /// For each value whether shapes are made of it: it is, or leads to, an operand that says a shape.
 pub(super) fn make_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
@@ -24,23 +21,5 @@ pub(super) fn make_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
 fn mark(values: &mut [bool], value: Option<ValueNumber>) {
     if let Some(value) = value {
         values[value] = true;
-    }
-}
-
-/// Counts the operators that are to be had on shapes alone, but stand on data. `is_known` says which values
-/// are known from the start.
-pub(super) fn count_on_data(nodes: &[Step], mut is_known: Vec<bool>, census: &mut Census) {
-    for Step { node, operator } in nodes {
-        let mut operands = node.operands.iter().flatten();
-        let is_constant = matches!(operator.becomes, Meaning::Constant);
-        let results_are_known =
-            is_constant || operator.reads_types || operands.all(|&operand| is_known[operand]);
-        if operator.of_known_only && !results_are_known {
-            let reason = "on data, not on shapes".to_owned();
-            census.add(operator.name, Some(reason), node.place());
-        }
-        for &result in node.results.iter().flatten() {
-            is_known[result] = results_are_known;
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Constants, and arrays that are computed of sizes and numbers: ranges, shapes, triangles.
 
-use indim_builder::Value;
+use indim_builder::{Index, Value};
 use indim_graph::{Array, Literal};
 use indim_ops::{DType, Element};
 use indim_shape::Shape;
@@ -120,6 +120,38 @@ fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
         true => Ok(count.max(0.0) as usize),
         false => Err(FormatErrorKind::attribute("delta", "gives no number of steps")),
     }
+}
+
+/// The opset from which on indices below 0 count from the end.
+const NEGATIVE_SINCE: i64 = 11;
+
+/// The second of two values where the index along a new axis is that of the operand, else the first.
+pub(super) fn one_hot(call: &Call<'_>) -> Made {
+    let depth = usize::try_from(depth(call)?)
+        .map_err(|_| FormatErrorKind::attribute("depth", "is negative"))?;
+    let mut sizes = call.shape(0)?.to_vec();
+    let axis = call.axis(call.int("axis", -1)?, sizes.len() + 1)?;
+    sizes.insert(axis, depth);
+    let own = (0..sizes.len()).filter(|&at| at != axis).map(|at| at as i64).collect::<Vec<_>>();
+    let mut indices = call.value(0)?.convert(DType::I64);
+    if call.version() >= NEGATIVE_SINCE {
+        indices = indices.lt(0).select(&indices + depth as i64, &indices);
+    }
+    let indices = call.builder.broadcast_in_dim(indices, &own, &sizes[..])?;
+    let is_on = call.builder.iota(DType::I64, &sizes[..], axis as i64)?.eq(indices);
+    let values = call.value(2)?;
+    let [off, on] = [0, 1].map(|at| call.builder.index(values, &[Index::At(at)]));
+    one(is_on.select(on?, off?))
+}
+
+/// The number of indices, which may be written as a float.
+fn depth(call: &Call<'_>) -> Result<i64, FormatErrorKind> {
+    let builder = indim_builder::GraphBuilder::new();
+    let element = builder.constant(call.elements(1)?.clone());
+    let element = builder.reshape(element, Shape::scalar())?.convert(DType::I64);
+    let numbers = indim_graph::evaluate(&builder.finish(&[element])?, &[]).unwrap_or_default();
+    let first = numbers.first().and_then(|array| array.elements::<i64>()?.first().copied());
+    first.ok_or_else(|| FormatErrorKind::Unexpected { expected: "a number".to_owned() })
 }
 
 /// For each element of a matrix, and of matrices beside each other, its column less its row.

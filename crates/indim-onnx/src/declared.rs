@@ -45,6 +45,7 @@ const DECLARED: &[(&[&str], &[Declared])] = &[
     ]),
     (&["Add", "Div", "Mul", "Sub"], &[up_to(6, "axis"), up_to(6, "broadcast"), up_to(5, "consumed_inputs")]),
     (&["And", "Equal", "Greater", "Less", "Or", "Pow", "Xor"], &[up_to(6, "axis"), up_to(6, "broadcast")]),
+    (&["ArgMax", "ArgMin"], &[always("axis"), always("keepdims"), since(12, "select_last_index")]),
     (&["BatchNormalization"], &[
         up_to(5, "consumed_inputs"), always("epsilon"), up_to(6, "is_test"), always("momentum"),
         up_to(8, "spatial"), since(14, "training_mode"),
@@ -55,13 +56,16 @@ const DECLARED: &[(&[&str], &[Declared])] = &[
     (&["CastLike"], &[since(24, "round_mode"), since(19, "saturate")]),
     (&["Celu"], &[always("alpha")]),
     (&["Clip"], &[up_to(5, "consumed_inputs"), up_to(10, "max"), up_to(10, "min")]),
-    (&["Concat", "Flatten", "Gather", "Hardmax", "LogSoftmax", "Softmax"], &[always("axis")]),
+    (&["Concat", "Flatten", "Gather", "Hardmax", "LogSoftmax", "OneHot", "Softmax"], &[
+        always("axis"),
+    ]),
     (&["Constant"], &[
         since(11, "sparse_value"), always("value"), since(12, "value_float"), since(12, "value_floats"),
         since(12, "value_int"), since(12, "value_ints"), since(12, "value_string"),
         since(12, "value_strings"),
     ]),
     (&["ConstantOfShape"], &[always("value")]),
+    (&["DequantizeLinear"], &[since(13, "axis"), since(21, "block_size"), since(23, "output_dtype")]),
     (&["DepthToSpace"], &[always("blocksize"), since(11, "mode")]),
     (&["Dropout"],
         &[up_to(5, "consumed_inputs"), up_to(6, "is_test"), up_to(11, "ratio"), since(12, "seed")]),
@@ -77,6 +81,10 @@ const DECLARED: &[(&[&str], &[Declared])] = &[
     (&["MeanVarianceNormalization"], &[always("axes")]),
     (&["Mod"], &[always("fmod")]),
     (&["Pad"], &[always("mode"), up_to(1, "paddings"), between(2, 10, "pads"), up_to(10, "value")]),
+    (&["QuantizeLinear"], &[
+        since(13, "axis"), since(21, "block_size"), since(21, "output_dtype"), since(23, "precision"),
+        since(19, "saturate"),
+    ]),
     (&["RMSNormalization"], &[always("axis"), always("epsilon"), always("stash_type")]),
     (&["Range"], &[since(27, "stash_type")]),
     (&[

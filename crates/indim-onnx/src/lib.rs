@@ -23,6 +23,7 @@ mod messages;
 mod model;
 mod normalizations;
 mod operators;
+mod quantization;
 mod reductions;
 mod refused;
 mod tensor;

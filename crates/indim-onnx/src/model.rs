@@ -8,7 +8,7 @@ use indim_model::{
 };
 use indim_ops::DType;
 
-use super::analysis::{count_on_data, make_shapes};
+use super::analysis::make_shapes;
 use super::body::{Body, Function, decoded, domain_of};
 use super::build::Build;
 use super::flat_node::ValueNumber;
@@ -107,8 +107,6 @@ impl OnnxModel {
             opset: body.opset("").and_then(|opset| u32::try_from(opset).ok()),
         };
         model.find_shapes();
-        let mut census = census;
-        count_on_data(&model.nodes, model.known_from_the_start(), &mut census);
         census.check()?;
         Ok(model)
     }
@@ -128,17 +126,6 @@ impl OnnxModel {
         }
         numbered.sort_by_key(|(input, _)| input.has_default);
         (self.inputs, self.input_numbers) = numbered.into_iter().unzip();
-    }
-
-    fn known_from_the_start(&self) -> Vec<bool> {
-        let mut is_known = vec![false; self.value_count];
-        for (_, number) in &self.initializers {
-            is_known[*number] = true;
-        }
-        for (input, &number) in self.inputs.iter().zip(&self.input_numbers) {
-            is_known[number] = input.is_shape;
-        }
-        is_known
     }
 }
 

@@ -8,7 +8,7 @@ use indim_builder::{AxisFunction, Composition};
 use indim_ops::Op;
 
 use super::call::{Call, Made};
-use super::{activations, constants, elementwise, normalizations, reductions, views};
+use super::{activations, constants, elementwise, normalizations, quantization, reductions, views};
 
 /// An operator of ONNX that can be had.
 pub(super) struct Operator {
@@ -22,8 +22,6 @@ pub(super) struct Operator {
     pub(super) shape_operands: &'static [usize],
     /// Whether the results depend on the types of the operands alone.
     pub(super) reads_types: bool,
-    /// Whether it is to be had only where all operands are known: on shapes, not on data.
-    pub(super) of_known_only: bool,
 }
 
 /// What an operator becomes.
@@ -55,15 +53,7 @@ const fn of(
     operands: (usize, usize),
     becomes: Meaning,
 ) -> Operator {
-    Operator {
-        name,
-        since,
-        operands,
-        becomes,
-        shape_operands: &[],
-        reads_types: false,
-        of_known_only: false,
-    }
+    Operator { name, since, operands, becomes, shape_operands: &[], reads_types: false }
 }
 
 const fn unary(name: &'static str, since: &'static [i64], op: Op) -> Operator {
@@ -99,11 +89,6 @@ impl Operator {
 
     const fn of_types(mut self) -> Operator {
         self.reads_types = true;
-        self
-    }
-
-    const fn known_only(mut self) -> Operator {
-        self.of_known_only = true;
         self
     }
 
@@ -214,7 +199,8 @@ static OPERATORS: &[Operator] = &[
     by("Concat", &[1, 4, 11, 13], (1, MANY), views::concat),
     by("DepthToSpace", &[1, 11, 13, 28], (1, 1), views::depth_to_space),
     by("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], (1, 1), views::flatten),
-    by("Gather", &[1, 11, 13], (2, 2), views::gather).known_only(),
+    by("Gather", &[1, 11, 13], (2, 2), views::gather),
+    by("OneHot", &[9, 11], (3, 3), constants::one_hot).shapes(&[1]),
     by("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad).shapes(&[1, 3]),
     by("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape).shapes(&[1]),
     by("Slice", &[1, 10, 11, 13], (1, 5), views::slice).shapes(&[1, 2, 3, 4]),
@@ -234,11 +220,15 @@ static OPERATORS: &[Operator] = &[
     reduced("ReduceProd", &[1, 11, 13, 18], Reduction::Prod),
     reduced("ReduceSum", &[1, 11, 13], Reduction::Sum),
     reduced("ReduceSumSquare", &[1, 11, 13, 18], Reduction::SumSquare),
+    by("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
+    by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
     of("GlobalAveragePool", &[1, 22], (1, 1), Meaning::Pooled(AxisFunction::Mean)),
     of("GlobalMaxPool", &[1, 22], (1, 1), Meaning::Pooled(AxisFunction::Max)),
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
     by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
     by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),
+    by("DequantizeLinear", &[10, 13, 19, 21, 23, 24, 25], (2, 3), quantization::dequantize),
+    by("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25], (2, 3), quantization::quantize),
     by("BatchNormalization", &[1, 6, 7, 9, 14, 15], (5, 5), normalizations::batch),
     by("GroupNormalization", &[18, 21], (3, 3), normalizations::group),
     by("InstanceNormalization", &[1, 6, 22], (3, 3), normalizations::instance),

@@ -1,6 +1,7 @@
 //! Reductions, softmax and its kin.
 
 use indim_builder::{Along, AxisFunction, Value};
+use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op};
 use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
@@ -134,6 +135,22 @@ pub(super) fn softmax(call: &Call<'_>) -> Made {
 pub(super) fn log_softmax(call: &Call<'_>) -> Made {
     let along = along(&softmax_axes(call)?, false);
     one(call.builder.along(AxisFunction::LogSoftmax, call.value(0)?, &along, &[])?)
+}
+
+pub(super) fn arg_max(call: &Call<'_>) -> Made {
+    search(call, AxisFunction::ArgMax)
+}
+
+pub(super) fn arg_min(call: &Call<'_>) -> Made {
+    search(call, AxisFunction::ArgMin)
+}
+
+fn search(call: &Call<'_>, function: AxisFunction) -> Made {
+    let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
+    let along = along(&[axis], call.int("keepdims", 1)? != 0);
+    let takes_last = call.int("select_last_index", 0)? != 0;
+    let numbers = [Some(Literal::Bool(takes_last))];
+    one(call.builder.along(function, call.value(0)?, &along, &numbers)?)
 }
 
 /// 1 where the first of the largest elements is, else 0.

@@ -20,6 +20,9 @@ pub(super) fn refusal(node: &FlatNode) -> Option<String> {
     match node.operator {
         _ if is_for_training => Some("for training".to_owned()),
         "Pad" => pad_mode(node),
+        "DequantizeLinear" | "QuantizeLinear" if is_set("block_size") => {
+            Some("with a scale for each block".to_owned())
+        }
         "Constant" => {
             let refused = ["value_string", "value_strings", "sparse_value"];
             let name = refused.into_iter().find(|name| node.attributes.get(name).is_some());
@@ -31,7 +34,8 @@ pub(super) fn refusal(node: &FlatNode) -> Option<String> {
 
 /// What is said of an element type that is not to be had: of an array, or of a result.
 fn unknown_type(node: &FlatNode) -> Option<String> {
-    let types = ["to", "dtype"].into_iter().filter_map(|name| node.attributes.get(name)?.i);
+    let types = ["to", "dtype", "output_dtype"].into_iter();
+    let types = types.filter_map(|name| node.attributes.get(name)?.i).filter(|&number| number != 0);
     let of_arrays = node.attributes.iter().filter_map(|(_, attribute)| attribute.t.as_ref());
     let types = types.chain(of_arrays.map(|tensor| tensor.data_type.into()));
     match types.filter_map(|number| dtype_of(number).err()).next()? {
@@ -61,8 +65,6 @@ pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
 /// The operators of ONNX that are not to be had.
 const OTHERS: &[&str] = &[
     "AffineGrid",
-    "ArgMax",
-    "ArgMin",
     "Attention",
     "AveragePool",
     "Bernoulli",
@@ -79,7 +81,6 @@ const OTHERS: &[&str] = &[
     "CumSum",
     "DFT",
     "DeformConv",
-    "DequantizeLinear",
     "Det",
     "DynamicQuantizeLinear",
     "Einsum",
@@ -108,13 +109,11 @@ const OTHERS: &[&str] = &[
     "NegativeLogLikelihoodLoss",
     "NonMaxSuppression",
     "NonZero",
-    "OneHot",
     "Optional",
     "OptionalGetElement",
     "OptionalHasElement",
     "QLinearConv",
     "QLinearMatMul",
-    "QuantizeLinear",
     "RNN",
     "RandomNormal",
     "RandomNormalLike",

@@ -107,7 +107,7 @@ pub(super) fn concat(call: &Call<'_>) -> Made {
     one(call.builder.concatenate(&values, axis)?)
 }
 
-/// Only of what is known before a run: the elements of shapes.
+/// Indices below 0 count from the end; others that name no element are an error of the run.
 pub(super) fn gather(call: &Call<'_>) -> Made {
     let axis = call.int("axis", 0)?;
     one(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)

@@ -218,9 +218,12 @@ pub(super) enum Missing {
     Operation,
     /// This set has none, the sets have it from that number on.
     Since(u32),
-    /// Its set is none of OpenVINO's own.
+    /// OpenVINO has no such set of its own.
     Set,
 }
+
+/// The newest operation set of OpenVINO 2026.4.
+const NEWEST_SET: u32 = 17;
 
 /// The row of a layer.
 ///
@@ -230,7 +233,9 @@ pub(super) fn operation_of(layer: &Layer) -> Result<&'static Operation, Missing>
     let named = || TABLE.iter().filter(|row| row.name.eq_ignore_ascii_case(&layer.operation));
     let Some(first) = named().map(|row| row.since).min() else { return Err(Missing::Operation) };
     let set = layer.version.strip_prefix("opset").and_then(|number| number.parse::<u32>().ok());
-    let Some(set) = set else { return Err(Missing::Set) };
+    let Some(set) = set.filter(|set| (1..=NEWEST_SET).contains(set)) else {
+        return Err(Missing::Set);
+    };
     let newest = named().filter(|row| row.since <= set).max_by_key(|row| row.since);
     newest.ok_or(Missing::Since(first))
 }

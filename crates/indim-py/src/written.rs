@@ -25,10 +25,18 @@ pub(crate) type WrittenParts<'py> = (
 
 impl Destination {
     fn format(&self) -> PyResult<Format> {
-        Format::named(&self.0).ok_or_else(|| {
+        let format = Format::named(&self.0).ok_or_else(|| {
             let names = Format::ALL.map(Format::name).join(", ");
             PyValueError::new_err(format!("{:?} is no format: {names}", self.0))
-        })
+        })?;
+        match self.1.as_deref().filter(|path| !format.fits_name(path)) {
+            Some(path) => {
+                let names = format.extensions().join(" or .");
+                let message = format!("{}: {format} is written as .{names}", path.display());
+                Err(PyValueError::new_err(message))
+            }
+            None => Ok(format),
+        }
     }
 
     fn options(&self) -> WriteOptions {

@@ -6,6 +6,7 @@ use indim_model::{BroadcastRule, FormatErrorKind};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{RuleSet, TargetRule};
 
+use super::gather::Gather;
 use super::opcode::Comparison;
 
 /// An operation of one result, with what it says beside its operands.
@@ -46,6 +47,8 @@ pub(crate) enum Operation {
     Concatenate(i64),
     /// Along this axis, of the type of the result.
     Iota(i64),
+    /// The elements that indices name.
+    Gather(Gather),
     /// To so many bits for the exponent and the mantissa.
     ReducePrecision(u32, u32),
 }
@@ -57,7 +60,10 @@ impl Operation {
     fn operand_count(&self) -> Option<usize> {
         Some(match self {
             Operation::Elementwise(op) | Operation::Numpy(op, _) => op.arity().count(),
-            Operation::Compare(_) | Operation::NumpyCompare(_) | Operation::Pad(_) => 2,
+            Operation::Compare(_)
+            | Operation::NumpyCompare(_)
+            | Operation::Pad(_)
+            | Operation::Gather(_) => 2,
             Operation::Iota(_) => 0,
             Operation::Concatenate(_) => return None,
             _ => 1,
@@ -143,6 +149,7 @@ impl Operation {
             Operation::Transpose(permutation) => b.transpose(&operands[0], permutation),
             Operation::Reverse(axes) => b.reverse(&operands[0], axes),
             Operation::Slice(ranges) => return slice(b, &operands[0], ranges),
+            Operation::Gather(gather) => return gather.build(b, &operands[0], &operands[1]),
             Operation::Pad(widths) => return pad(b, &operands[0], &operands[1], widths),
             Operation::Concatenate(axis) => b.concatenate(operands, *axis),
             Operation::Iota(axis) => {
@@ -173,7 +180,38 @@ fn elementwise(b: &GraphBuilder, op: Op, operands: &[Value], rule: &RuleSet) -> 
     if op == Op::Square && operands.iter().all(is_integer) {
         return Ok(b.elementwise(Op::Mul, &[&operands[0], &operands[0]], rule)?);
     }
-    Ok(b.elementwise(op, operands, rule)?)
+    let is_complex =
+        |value: &Value| value.array_type().is_ok_and(|it| it.dtype.class() == DTypeClass::Complex);
+    match op {
+        _ if !operands.iter().all(is_complex) => Ok(b.elementwise(op, operands, rule)?),
+        Op::Square => Ok(square_of_complex(&operands[0])),
+        Op::Max => lexicographic(b, Op::Gt, operands, rule),
+        Op::Min => lexicographic(b, Op::Lt, operands, rule),
+        Op::Atan2 | Op::Cbrt => {
+            let what = format!("`{op}` of complex numbers is");
+            Err(FormatErrorKind::Unsupported { what })
+        }
+        _ => Ok(b.elementwise(op, operands, rule)?),
+    }
+}
+
+/// `(x - y)(x + y) + 2xy i`: one infinite part does not make a NaN of the result, as it does in `z * z`.
+fn square_of_complex(z: &Value) -> Value {
+    let (x, y) = (z.real(), z.imag());
+    let are_equal = x.abs().eq(y.abs()) & x.is_finite();
+    let real = are_equal.select(0, (&x - &y) * (&x + &y));
+    let half = &x * &y;
+    real.complex(&half + &half)
+}
+
+/// The complex number that comes first, or last, by its real part, then by its imaginary part.
+fn lexicographic(b: &GraphBuilder, order: Op, operands: &[Value], rule: &RuleSet) -> Built {
+    let [x, y] = operands else { return Ok(b.elementwise(order, operands, rule)?) };
+    let compare = |op, x: Value, y: Value| b.elementwise(op, &[x, y], rule);
+    let is_before = compare(order, x.real(), y.real())?;
+    let is_tied = compare(Op::Eq, x.real(), y.real())?;
+    let is_first = is_before | (is_tied & compare(order, x.imag(), y.imag())?);
+    Ok(b.elementwise(Op::Select, &[&is_first, x, y], rule)?)
 }
 
 /// Of a complex number the real part is converted, to truth values too.

@@ -83,7 +83,8 @@ macro_rules! for_each_composition {
                 round = Round { decimals: i64 = 0 } [signed unsigned float complex] function -> same,
                     ["around"];
                 /// Rounded, half to even, to a float format of so many bits: overflow gives an infinity; what
-                /// would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN.
+                /// would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN,
+                /// but without mantissa bits it becomes inf.
                 reduce_precision = ReducePrecision { exponent_bits: u32, mantissa_bits: u32 } [float] f64
                     -> same,
                     [];

@@ -44,7 +44,9 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
     }
     // Bits have no derivative, but the result is to move as `x` does: with this 0, which is taken away.
     let nothing = without_derivative(x)? - x;
-    Ok(x.is_finite().select(b.bitcast(bits, dtype)? - nothing, x))
+    let reduced = x.is_finite().select(b.bitcast(bits, dtype)? - nothing, x);
+    // Without mantissa bits the format has no NaN: XLA's evaluator gives infinity.
+    Ok(if mantissa_bits == 0 { x.is_nan().select(f64::INFINITY, reduced) } else { reduced })
 }
 
 /// Rounds away the last `dropped` bits. What carries over goes into the exponent, as it should.
@@ -105,6 +107,9 @@ mod tests {
         assert_eq!(reduced(vec![1.25f64, 1.75, 3.0, -1.25], 11, 1), [1.0, 2.0, 3.0, -1.0]);
         assert_eq!(reduced(vec![f64::MAX, -1e-300, 1.0], 8, 23), [f64::INFINITY, -0.0, 1.0]);
         assert!(reduced(vec![f64::NAN], 5, 2)[0].is_nan());
+        let nans = [f32::NAN, -f32::NAN, f32::NEG_INFINITY];
+        assert_eq!(reduced(nans.to_vec(), 5, 0), [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY]);
+        assert_eq!(reduced(vec![f64::NAN], 8, 0), [f64::INFINITY]);
         assert_eq!(reduced(vec![f16::from_f32(1.1)], 5, 10), [f16::from_f32(1.1)]);
         assert_eq!(reduced(vec![1.4f32, 1.6, 3.1], 8, 0), [1.0, 2.0, 4.0]);
     }

@@ -151,6 +151,32 @@ fn a_program_is_written_for_another_system() {
 }
 
 #[test]
+fn the_name_of_a_written_program_is_one_of_its_format() {
+    let (folder, path) = file("add.mlir", ADD);
+    let onnx = folder.file("add.onnx").display().to_string();
+    let message = fails(&["convert", &path, "--to", "openvino", "-o", &onnx]);
+    assert!(message.starts_with("error[unknown-format]"), "{message}");
+    assert!(message.contains("is written as .xml"), "{message}");
+    assert_eq!(folder.names(), ["add.mlir"]);
+    succeeds(&["convert", &path, "--to", "onnx", "-o", &onnx]);
+}
+
+#[test]
+fn a_path_is_never_an_expression() {
+    let folder = Folder::new();
+    let missing = folder.file("nofile.onnx").display().to_string();
+    for path in ["nofile.onnx", "models/nofile.mlir", &missing] {
+        let message = fails(&["explain", path]);
+        assert!(message.starts_with("error[io]"), "{message}");
+        assert!(message.contains(path), "{message}");
+    }
+    // A file that is there is read, although it holds no program.
+    let text = folder.file("notes").display().to_string();
+    std::fs::write(&text, "1, 2\n").expect("the folder is there");
+    fails_with("unknown-format", &["explain", &text]);
+}
+
+#[test]
 fn what_a_format_lacks_is_composed_and_said_or_refused() {
     let text = ADD.replace("stablehlo.add %x, %0", "stablehlo.log_plus_one %0");
     let (folder, path) = file("log.mlir", &text);

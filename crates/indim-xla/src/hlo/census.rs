@@ -3,7 +3,7 @@
 use indim_model::{Census, FormatError, FormatErrorKind, Place};
 
 use super::attribute::Attributes;
-use super::meaning::Meaning;
+use super::meaning::{Meaning, Shaped, gather};
 use super::reducer;
 use super::syntax::{Instruction, Module, Shape};
 
@@ -67,6 +67,12 @@ impl Walk<'_> {
                 let reason = "what it applies is no sum, product, maximum, minimum, and, or, xor, \
                               or argmax";
                 self.add(instruction, opcode, Some(reason));
+            }
+            (Meaning::Array(Shaped::Gather), _) => {
+                let gather = gather(Attributes { text: self.text, instruction }).ok();
+                if let Some(reason) = gather.and_then(|gather| gather.refusal()) {
+                    self.add(instruction, opcode, Some(reason));
+                }
             }
             (Meaning::CustomCall, _) => {
                 let attributes = Attributes { text: self.text, instruction };

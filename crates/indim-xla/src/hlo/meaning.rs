@@ -7,6 +7,7 @@ use indim_ops::Op;
 use super::attribute::Attributes;
 use super::layout;
 use super::syntax::{Instruction, Shape};
+use crate::gather::Gather;
 use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
 
@@ -87,6 +88,7 @@ pub(super) enum Shaped {
     Concatenate,
     Iota,
     ReducePrecision,
+    Gather,
 }
 
 impl Meaning {
@@ -158,6 +160,7 @@ impl Shaped {
             "concatenate" => Shaped::Concatenate,
             "iota" => Shaped::Iota,
             "reduce-precision" => Shaped::ReducePrecision,
+            "gather" => Shaped::Gather,
             _ if opcode.contains('_') => return None,
             _ => {
                 let op = elementwise(&opcode.replace('-', "_"))?;
@@ -177,6 +180,16 @@ impl Shaped {
             Shaped::Pad => &["padding"],
             Shaped::Iota => &["iota_dimension"],
             Shaped::ReducePrecision => &["exponent_bits", "mantissa_bits"],
+            Shaped::Gather => &[
+                "offset_dims",
+                "collapsed_slice_dims",
+                "start_index_map",
+                "operand_batching_dims",
+                "start_indices_batching_dims",
+                "index_vector_dim",
+                "slice_sizes",
+                "indices_are_sorted",
+            ],
             Shaped::Elementwise(_) | Shaped::Convert | Shaped::BitcastConvert | Shaped::Reshape => {
                 &[]
             }
@@ -202,6 +215,7 @@ impl Shaped {
             Shaped::Pad => Operation::Pad(attributes.widths()?),
             Shaped::Concatenate => Operation::Concatenate(attributes.integer("dimensions")?),
             Shaped::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
+            Shaped::Gather => Operation::Gather(gather(attributes)?),
             Shaped::ReducePrecision => {
                 let bits = |name| {
                     let number = attributes.integer(name)?;
@@ -215,6 +229,25 @@ impl Shaped {
             }
         })
     }
+}
+
+/// The attributes of a gather; lists without elements may be absent.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn gather(attributes: Attributes<'_>) -> Result<Gather, FormatError> {
+    let batches = [
+        attributes.integers("operand_batching_dims")?,
+        attributes.integers("start_indices_batching_dims")?,
+    ];
+    Ok(Gather {
+        offset_dims: attributes.integers("offset_dims")?,
+        collapsed_slice_dims: attributes.integers("collapsed_slice_dims")?,
+        start_index_map: attributes.integers("start_index_map")?,
+        index_vector_dim: attributes.integer("index_vector_dim")?,
+        slice_sizes: attributes.integers("slice_sizes")?,
+        has_batches: batches.iter().any(|dims| !dims.is_empty()),
+    })
 }
 
 /// What a comparison says.

@@ -3,7 +3,7 @@
 use indim_model::{Census, FormatError, FormatErrorKind, Place};
 
 use super::attribute::Attributes;
-use super::meaning::{Expected, Meaning};
+use super::meaning::{Expected, Meaning, Shaped, gather};
 use super::reducer;
 use super::syntax::{Block, Module, Operation, Type};
 
@@ -113,6 +113,12 @@ impl Walk<'_> {
                 let reason =
                     "its body is no sum, product, maximum, minimum, and, or, xor, or argmax";
                 self.add(operation, &operation.name, Some(reason));
+            }
+            Meaning::Array(Shaped::Gather) => {
+                let gather = gather(operation, self.attributes).ok();
+                if let Some(reason) = gather.and_then(|gather| gather.refusal()) {
+                    self.add(operation, &operation.name, Some(reason));
+                }
             }
             Meaning::CustomCall => {
                 let target = self.attributes.optional(operation, "call_target_name");

@@ -7,6 +7,7 @@ use indim_ops::Op;
 
 use super::attribute::Attributes;
 use super::syntax::Operation as Syntax;
+use crate::gather::Gather;
 use crate::opcode::{Comparison, elementwise};
 use crate::operation::Operation;
 
@@ -60,6 +61,7 @@ pub(super) enum Shaped {
     Concatenate,
     Iota,
     ReducePrecision,
+    Gather,
 }
 
 /// How a program's own expectations compare, and with what.
@@ -212,6 +214,7 @@ fn of_stablehlo(operation: &str) -> Option<Meaning> {
             "concatenate" => Shaped::Concatenate,
             "iota" => Shaped::Iota,
             "reduce_precision" => Shaped::ReducePrecision,
+            "gather" => Shaped::Gather,
             _ => return None,
         }),
     })
@@ -250,6 +253,7 @@ impl Shaped {
             Shaped::Pad => &["edge_padding_low", "edge_padding_high", "interior_padding"],
             Shaped::Concatenate => &["dimension"],
             Shaped::Iota => &["iota_dimension"],
+            Shaped::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
             Shaped::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
             Shaped::IsInfinity(_) | Shaped::Convert | Shaped::Bitcast | Shaped::Reshape => &[],
         }
@@ -290,8 +294,56 @@ impl Shaped {
             Shaped::Concatenate => Operation::Concatenate(attributes.integer(syntax, "dimension")?),
             Shaped::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
             Shaped::ReducePrecision => reduce_precision(syntax, attributes)?,
+            Shaped::Gather => Operation::Gather(gather(syntax, attributes)?),
         })
     }
+}
+
+/// `#stablehlo.gather<offset_dims = [0], ..., index_vector_dim = 1>` and the sizes of slices.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn gather(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Gather, FormatError> {
+    let span = attributes.required(syntax, "dimension_numbers")?;
+    let text = span.of(attributes.text);
+    let wrong = || {
+        let kind =
+            FormatErrorKind::attribute("dimension_numbers", "is not of the form of a gather");
+        kind.in_text(span.start..span.end)
+    };
+    let body = text.split_once('<').and_then(|(_, body)| body.trim_end().strip_suffix('>'));
+    let list = |name| member(body?, name);
+    let list = |name| list(name).ok_or_else(wrong);
+    let index_vector_dim = match list("index_vector_dim")?[..] {
+        [] => 0,
+        [dim] => dim,
+        _ => return Err(wrong()),
+    };
+    let batches = [list("operand_batching_dims")?, list("start_indices_batching_dims")?];
+    Ok(Gather {
+        offset_dims: list("offset_dims")?,
+        collapsed_slice_dims: list("collapsed_slice_dims")?,
+        start_index_map: list("start_index_map")?,
+        index_vector_dim,
+        slice_sizes: attributes.integers(syntax, "slice_sizes")?,
+        has_batches: batches.iter().any(|dims| !dims.is_empty()),
+    })
+}
+
+/// The numbers of one member of `name = [0, 2], other = 1`; none of an absent one.
+fn member(body: &str, name: &str) -> Option<Vec<i64>> {
+    let is_start = |&(at, _): &(usize, &str)| {
+        let before = body[..at].trim_end();
+        before.is_empty() || before.ends_with(',')
+    };
+    let Some((at, _)) = body.match_indices(name).find(is_start) else { return Some(Vec::new()) };
+    let value = body[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+    let list = match value.strip_prefix('[') {
+        Some(list) => list.split(']').next()?,
+        None => value.split(',').next()?,
+    };
+    let numbers = list.split(',').map(str::trim).filter(|number| !number.is_empty());
+    numbers.map(|number| number.parse().ok()).collect()
 }
 
 /// What a comparison says.

@@ -70,6 +70,10 @@ pub(super) struct HloInstructionProto {
     pub(super) padding_config: Option<PaddingConfig>,
     #[prost(string, tag = "28")]
     pub(super) custom_call_target: String,
+    #[prost(message, optional, tag = "33")]
+    pub(super) gather_dimension_numbers: Option<GatherDimensionNumbers>,
+    #[prost(int64, repeated, tag = "34")]
+    pub(super) gather_slice_sizes: Vec<i64>,
     #[prost(int64, tag = "35")]
     pub(super) id: i64,
     #[prost(int64, repeated, tag = "36")]
@@ -80,6 +84,23 @@ pub(super) struct HloInstructionProto {
     pub(super) comparison_direction: String,
     #[prost(string, tag = "72")]
     pub(super) comparison_type: String,
+}
+
+/// The axes of a `gather`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct GatherDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub(super) offset_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub(super) collapsed_slice_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "3")]
+    pub(super) start_index_map: Vec<i64>,
+    #[prost(int64, tag = "4")]
+    pub(super) index_vector_dim: i64,
+    #[prost(int64, repeated, tag = "5")]
+    pub(super) operand_batching_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "6")]
+    pub(super) start_indices_batching_dims: Vec<i64>,
 }
 
 /// Where an instruction comes from.

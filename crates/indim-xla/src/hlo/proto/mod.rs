@@ -169,6 +169,21 @@ fn number_of(
     numbers.get(&id).copied().ok_or_else(undefined)
 }
 
+/// The attributes of a gather, as the text has them.
+fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
+    let axes = proto.gather_dimension_numbers.clone().unwrap_or_default();
+    let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
+    vec![
+        ("offset_dims", list(&axes.offset_dims)),
+        ("collapsed_slice_dims", list(&axes.collapsed_slice_dims)),
+        ("start_index_map", list(&axes.start_index_map)),
+        ("operand_batching_dims", list(&axes.operand_batching_dims)),
+        ("start_indices_batching_dims", list(&axes.start_indices_batching_dims)),
+        ("index_vector_dim", axes.index_vector_dim.to_string()),
+        ("slice_sizes", list(&proto.gather_slice_sizes)),
+    ]
+}
+
 /// The attributes, as the text has them.
 fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let dimensions = || format!("{{{}}}", joined(&proto.dimensions, ",", i64::to_string));
@@ -183,6 +198,7 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
         }
         "pad" => vec![("padding", proto.padding_config.as_ref().map_or(String::new(), widths))],
         "get-tuple-element" => vec![("index", proto.tuple_index.to_string())],
+        "gather" => gather(proto),
         "reduce-precision" => vec![
             ("exponent_bits", proto.exponent_bits.to_string()),
             ("mantissa_bits", proto.mantissa_bits.to_string()),

@@ -1,0 +1,85 @@
+//! Floats as small integers and back, by a scale and the integer that stands for 0.
+
+use indim_builder::Value;
+use indim_graph::Literal;
+use indim_model::FormatErrorKind;
+use indim_ops::DType;
+
+use super::call::{Call, Made, one};
+use super::types::dtype_of;
+
+/// The opset from which on scales may lie along an axis.
+const AXES_SINCE: i64 = 13;
+
+/// A scale or zero point in the shape of the operand: one number, or one for each index of `axis`.
+fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
+    let (shape, own) = (call.shape(0)?, value.array_type()?.shape);
+    let is_one = own.element_count().is_ok_and(|count| count == 1);
+    if is_one {
+        let scalar = call.builder.reshape(value, indim_shape::Shape::scalar())?;
+        return Ok(call.builder.broadcast_in_dim(scalar, &[], &shape)?);
+    }
+    if call.version() < AXES_SINCE || own.rank() != 1 {
+        let problem = format!("is no place for scales of shape {own}");
+        return Err(FormatErrorKind::attribute("axis", problem));
+    }
+    let axis = call.axis(call.int("axis", 1)?, shape.rank())? as i64;
+    Ok(call.builder.broadcast_in_dim(value, &[axis], &shape)?)
+}
+
+/// The element type that the attribute says, if it says one.
+fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
+    match call.int("output_dtype", 0)? {
+        0 => Ok(None),
+        number => dtype_of(number).map(Some),
+    }
+}
+
+/// The type of quantized elements.
+fn is_quantized(dtype: DType) -> bool {
+    matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16)
+}
+
+/// `saturate(round_even(x / scale) + zero_point)`, computed in f32, which holds all of these integers.
+pub(super) fn quantize(call: &Call<'_>) -> Made {
+    let stated = stated_dtype(call)?;
+    let zero = call.optional(2).map(|zero| &zero.value);
+    let dtype = match zero {
+        Some(zero) => zero.array_type()?.dtype,
+        None => stated.unwrap_or(DType::U8),
+    };
+    if !is_quantized(dtype) || stated.is_some_and(|stated| stated != dtype) {
+        let problem = format!("is not {dtype}, the type of the zero point");
+        return Err(FormatErrorKind::attribute("output_dtype", problem));
+    }
+    let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
+    let mut result = (call.value(0)?.convert(DType::F32) / scale).round_even();
+    if let Some(zero) = zero {
+        result = result + spread(call, &zero.convert(DType::F32))?;
+    }
+    let (low, high) = limits(dtype);
+    let limit = |number: f64| call.builder.literal(Literal::Float(number), DType::F32);
+    one(result.clamp(limit(low)?, limit(high)?).convert(dtype))
+}
+
+/// The least and the largest integer.
+fn limits(dtype: DType) -> (f64, f64) {
+    match dtype {
+        DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
+        DType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
+        DType::U16 => (0.0, f64::from(u16::MAX)),
+        _ => (0.0, f64::from(u8::MAX)),
+    }
+}
+
+/// `(x - zero_point) * scale`, in f32 and rounded to the type of the scale.
+pub(super) fn dequantize(call: &Call<'_>) -> Made {
+    call.check_dtype(0, |dtype| is_quantized(dtype) || dtype == DType::I32)?;
+    let result = stated_dtype(call)?.unwrap_or(call.dtype(1)?);
+    let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
+    let mut distance = call.value(0)?.convert(DType::I32);
+    if let Some(zero) = call.optional(2) {
+        distance = distance - spread(call, &zero.value.convert(DType::I32))?;
+    }
+    one((distance.convert(DType::F32) * scale).convert(result))
+}
