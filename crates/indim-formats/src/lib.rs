@@ -41,22 +41,40 @@ pub fn read_as(
     if source.bytes().len() > limit {
         return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
     }
-    let readers: &[(Format, &dyn Reader)] = &[
-        #[cfg(feature = "onnx")]
-        (Format::Onnx, &indim_onnx::Onnx),
-        #[cfg(feature = "openvino")]
-        (Format::OpenVino, &indim_openvino::OpenVino),
-        #[cfg(feature = "xla")]
-        (Format::Hlo, &indim_xla::Hlo),
-        #[cfg(feature = "xla")]
-        (Format::StableHlo, &indim_xla::StableHloText),
-    ];
-    match readers.iter().find(|(read, _)| *read == format) {
-        Some((_, reader)) => reader.read(source, options),
+    match reader(format) {
+        Some(reader) => reader.read(source, options),
         None => {
             let what = format!("this build has no reader of {format}, which is");
             Err(FormatErrorKind::Unsupported { what }.nowhere())
         }
+    }
+}
+
+/// The names of the operations that can be read from files of this format; none where this build has no
+/// reader of it.
+///
+/// ```
+/// use indim_formats::{Format, operations};
+///
+/// assert!(operations(Format::Onnx).contains(&"Softmax".to_owned()));
+/// assert!(operations(Format::StableHlo).contains(&"stablehlo.gather".to_owned()));
+/// ```
+pub fn operations(format: Format) -> Vec<String> {
+    reader(format).map_or_else(Vec::new, Reader::operations)
+}
+
+fn reader(format: Format) -> Option<&'static dyn Reader> {
+    match format {
+        #[cfg(feature = "onnx")]
+        Format::Onnx => Some(&indim_onnx::Onnx),
+        #[cfg(feature = "openvino")]
+        Format::OpenVino => Some(&indim_openvino::OpenVino),
+        #[cfg(feature = "xla")]
+        Format::Hlo => Some(&indim_xla::Hlo),
+        #[cfg(feature = "xla")]
+        Format::StableHlo => Some(&indim_xla::StableHloText),
+        #[allow(unreachable_patterns, reason = "a build may leave readers out")]
+        _ => None,
     }
 }
 

@@ -51,4 +51,7 @@ pub trait Reader {
     /// # Errors
     /// What is wrong with the file.
     fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError>;
+
+    /// The names of the operations that can be read.
+    fn operations(&self) -> Vec<String>;
 }

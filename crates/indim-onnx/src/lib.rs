@@ -47,4 +47,8 @@ impl Reader for Onnx {
         let proto: ModelProto = body::decoded(source.shared_bytes(), Place::default)?;
         Ok(Box::new(model::OnnxModel::new(proto, source, &options.limits)?))
     }
+
+    fn operations(&self) -> Vec<String> {
+        operators::names()
+    }
 }

@@ -108,6 +108,11 @@ impl Operator {
     }
 }
 
+/// The names of the operators that can be read.
+pub(super) fn names() -> Vec<String> {
+    OPERATORS.iter().map(|operator| operator.name.to_owned()).collect()
+}
+
 /// The newest opset that this table knows.
 pub(super) const NEWEST_OPSET: i64 = 28;
 

@@ -40,6 +40,10 @@ impl Reader for OpenVino {
     fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
         Ok(Box::new(IrModel::read(source, &options.limits)?))
     }
+
+    fn operations(&self) -> Vec<String> {
+        operation::names()
+    }
 }
 
 impl Writer for OpenVino {

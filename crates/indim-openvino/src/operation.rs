@@ -212,6 +212,13 @@ const TABLE: &[Operation] = &[
     by("Gather", 1, 3..=3, &[], Own(view::gather)),
 ];
 
+/// The names of the operations that can be read.
+pub(super) fn names() -> Vec<String> {
+    let mut names: Vec<String> = TABLE.iter().map(|row| row.name.to_owned()).collect();
+    names.dedup();
+    names
+}
+
 /// Why there is no row for a layer.
 pub(super) enum Missing {
     /// No version of the operation is to be had.

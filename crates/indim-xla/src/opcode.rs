@@ -79,6 +79,11 @@ const TABLE: [(&str, Op, Dialect); 58] = [
     ("xor", Op::Xor, Dialect::StableHlo),
 ];
 
+/// The names of the operations, and where they are at home.
+pub(crate) fn names() -> impl Iterator<Item = (&'static str, Dialect)> {
+    TABLE.iter().map(|&(name, _, dialect)| (name, dialect))
+}
+
 /// The operation that XLA calls so.
 pub(crate) fn elementwise(name: &str) -> Option<Op> {
     TABLE.iter().find(|(known, ..)| *known == name).map(|(_, op, _)| *op)

@@ -91,22 +91,48 @@ pub(super) enum Shaped {
     Gather,
 }
 
+/// HLO's operations that are not element by element.
+const OPCODES: &[(&str, Meaning)] = &[
+    ("add-dependency", Meaning::Same),
+    ("bitcast", Meaning::Bitcast),
+    ("bitcast-convert", Meaning::Array(Shaped::BitcastConvert)),
+    ("broadcast", Meaning::Array(Shaped::Broadcast)),
+    ("call", Meaning::Call),
+    ("compare", Meaning::Array(Shaped::Compare)),
+    ("concatenate", Meaning::Array(Shaped::Concatenate)),
+    ("constant", Meaning::Constant),
+    ("convert", Meaning::Array(Shaped::Convert)),
+    ("copy", Meaning::Same),
+    ("custom-call", Meaning::CustomCall),
+    ("fusion", Meaning::Call),
+    ("gather", Meaning::Array(Shaped::Gather)),
+    ("get-tuple-element", Meaning::GetTupleElement),
+    ("iota", Meaning::Array(Shaped::Iota)),
+    ("map", Meaning::Map),
+    ("opt-barrier", Meaning::Same),
+    ("pad", Meaning::Array(Shaped::Pad)),
+    ("parameter", Meaning::Parameter),
+    ("reduce", Meaning::Reduce),
+    ("reduce-precision", Meaning::Array(Shaped::ReducePrecision)),
+    ("reshape", Meaning::Array(Shaped::Reshape)),
+    ("reverse", Meaning::Array(Shaped::Reverse)),
+    ("slice", Meaning::Array(Shaped::Slice)),
+    ("transpose", Meaning::Array(Shaped::Transpose)),
+    ("tuple", Meaning::Tuple),
+];
+
+/// The opcodes that can be read.
+pub(super) fn names() -> Vec<String> {
+    let elementwise = crate::opcode::names().filter(|(_, dialect)| *dialect != Dialect::Chlo);
+    let elementwise = elementwise.map(|(name, _)| name.replace('_', "-"));
+    elementwise.chain(OPCODES.iter().map(|(name, _)| (*name).to_owned())).collect()
+}
+
 impl Meaning {
     /// By the opcode.
     pub(super) fn of(opcode: &str) -> Option<Meaning> {
-        Some(match opcode {
-            "bitcast" => Meaning::Bitcast,
-            "parameter" => Meaning::Parameter,
-            "constant" => Meaning::Constant,
-            "reduce" => Meaning::Reduce,
-            "map" => Meaning::Map,
-            "tuple" => Meaning::Tuple,
-            "get-tuple-element" => Meaning::GetTupleElement,
-            "copy" | "opt-barrier" | "add-dependency" => Meaning::Same,
-            "call" | "fusion" => Meaning::Call,
-            "custom-call" => Meaning::CustomCall,
-            _ => Meaning::Array(Shaped::of(opcode)?),
-        })
+        let named = OPCODES.iter().find(|(name, _)| *name == opcode);
+        named.map(|(_, meaning)| *meaning).or_else(|| Shaped::of(opcode).map(Meaning::Array))
     }
 
     /// The attributes that it has, beside those that say nothing of what is computed; nothing of calls of
@@ -147,27 +173,12 @@ impl Meaning {
 
 impl Shaped {
     fn of(opcode: &str) -> Option<Shaped> {
-        Some(match opcode {
-            "compare" => Shaped::Compare,
-            "convert" => Shaped::Convert,
-            "bitcast-convert" => Shaped::BitcastConvert,
-            "reshape" => Shaped::Reshape,
-            "broadcast" => Shaped::Broadcast,
-            "transpose" => Shaped::Transpose,
-            "reverse" => Shaped::Reverse,
-            "slice" => Shaped::Slice,
-            "pad" => Shaped::Pad,
-            "concatenate" => Shaped::Concatenate,
-            "iota" => Shaped::Iota,
-            "reduce-precision" => Shaped::ReducePrecision,
-            "gather" => Shaped::Gather,
-            _ if opcode.contains('_') => return None,
-            _ => {
-                let op = elementwise(&opcode.replace('-', "_"))?;
-                let is_here = name_of(op).is_some_and(|(_, dialect)| dialect != Dialect::Chlo);
-                return is_here.then_some(Shaped::Elementwise(op));
-            }
-        })
+        if opcode.contains('_') {
+            return None;
+        }
+        let op = elementwise(&opcode.replace('-', "_"))?;
+        let is_here = name_of(op).is_some_and(|(_, dialect)| dialect != Dialect::Chlo);
+        is_here.then_some(Shaped::Elementwise(op))
     }
 
     const fn attributes(self) -> &'static [&'static str] {

@@ -48,6 +48,10 @@ impl Reader for Hlo {
         };
         Ok(Box::new(HloModel::new(module, text, options)?))
     }
+
+    fn operations(&self) -> Vec<String> {
+        meaning::names()
+    }
 }
 
 impl Writer for Hlo {

@@ -8,7 +8,7 @@ use indim_ops::Op;
 use super::attribute::Attributes;
 use super::syntax::Operation as Syntax;
 use crate::gather::Gather;
-use crate::opcode::{Comparison, elementwise};
+use crate::opcode::{Comparison, Dialect, elementwise};
 use crate::operation::Operation;
 
 /// What is to be said of an attribute that the operation has not: MLIR passes over such, and so does indim.
@@ -186,54 +186,67 @@ pub(super) fn is_known(name: &str) -> bool {
     Meaning::of(name).is_some()
 }
 
+/// StableHLO's operations that are not element by element.
+const STABLEHLO: &[(&str, Meaning)] = &[
+    ("bitcast_convert", Meaning::Array(Shaped::Bitcast)),
+    ("broadcast", Meaning::Array(Shaped::Broadcast)),
+    ("broadcast_in_dim", Meaning::Array(Shaped::BroadcastInDim)),
+    ("compare", Meaning::Array(Shaped::Compare)),
+    ("composite", Meaning::Composite),
+    ("concatenate", Meaning::Array(Shaped::Concatenate)),
+    ("constant", Meaning::Constant),
+    ("convert", Meaning::Array(Shaped::Convert)),
+    ("custom_call", Meaning::CustomCall),
+    ("gather", Meaning::Array(Shaped::Gather)),
+    ("get_tuple_element", Meaning::GetTupleElement),
+    ("iota", Meaning::Array(Shaped::Iota)),
+    ("map", Meaning::Map),
+    ("optimization_barrier", Meaning::Same),
+    ("pad", Meaning::Array(Shaped::Pad)),
+    ("reduce", Meaning::Reduce),
+    ("reduce_precision", Meaning::Array(Shaped::ReducePrecision)),
+    ("reshape", Meaning::Array(Shaped::Reshape)),
+    ("return", Meaning::Return),
+    ("reverse", Meaning::Array(Shaped::Reverse)),
+    ("slice", Meaning::Array(Shaped::Slice)),
+    ("transpose", Meaning::Array(Shaped::Transpose)),
+    ("tuple", Meaning::Tuple),
+];
+
+/// The operations that only chlo has, and that are not element by element on operands of one shape.
+const CHLO: &[(&str, Meaning)] = &[
+    ("broadcast_compare", Meaning::Array(Shaped::NumpyCompare)),
+    ("constant", Meaning::Constant),
+    ("constant_like", Meaning::ConstantLike),
+    ("is_neg_inf", Meaning::Array(Shaped::IsInfinity(f64::NEG_INFINITY))),
+    ("is_pos_inf", Meaning::Array(Shaped::IsInfinity(f64::INFINITY))),
+];
+
+fn named(table: &[(&str, Meaning)], operation: &str) -> Option<Meaning> {
+    table.iter().find(|(name, _)| *name == operation).map(|(_, meaning)| *meaning)
+}
+
 fn of_stablehlo(operation: &str) -> Option<Meaning> {
-    if let Some(op) = elementwise(operation) {
-        return Some(Meaning::Array(Shaped::Elementwise(op)));
-    }
-    Some(match operation {
-        "constant" => Meaning::Constant,
-        "reduce" => Meaning::Reduce,
-        "map" => Meaning::Map,
-        "tuple" => Meaning::Tuple,
-        "get_tuple_element" => Meaning::GetTupleElement,
-        "optimization_barrier" => Meaning::Same,
-        "composite" => Meaning::Composite,
-        "custom_call" => Meaning::CustomCall,
-        "return" => Meaning::Return,
-        _ => Meaning::Array(match operation {
-            "compare" => Shaped::Compare,
-            "convert" => Shaped::Convert,
-            "bitcast_convert" => Shaped::Bitcast,
-            "reshape" => Shaped::Reshape,
-            "broadcast_in_dim" => Shaped::BroadcastInDim,
-            "broadcast" => Shaped::Broadcast,
-            "transpose" => Shaped::Transpose,
-            "reverse" => Shaped::Reverse,
-            "slice" => Shaped::Slice,
-            "pad" => Shaped::Pad,
-            "concatenate" => Shaped::Concatenate,
-            "iota" => Shaped::Iota,
-            "reduce_precision" => Shaped::ReducePrecision,
-            "gather" => Shaped::Gather,
-            _ => return None,
-        }),
-    })
+    let op = elementwise(operation).map(|op| Meaning::Array(Shaped::Elementwise(op)));
+    op.or_else(|| named(STABLEHLO, operation))
 }
 
 fn of_chlo(operation: &str) -> Option<Meaning> {
-    Some(match operation {
-        "constant" => Meaning::Constant,
-        "constant_like" => Meaning::ConstantLike,
-        _ => Meaning::Array(match operation {
-            "is_pos_inf" => Shaped::IsInfinity(f64::INFINITY),
-            "is_neg_inf" => Shaped::IsInfinity(f64::NEG_INFINITY),
-            "broadcast_compare" => Shaped::NumpyCompare,
-            _ => match operation.strip_prefix("broadcast_") {
-                Some(broadcast) => Shaped::Numpy(elementwise(broadcast)?),
-                None => Shaped::Elementwise(elementwise(operation)?),
-            },
-        }),
-    })
+    let numpy = || elementwise(operation.strip_prefix("broadcast_")?).map(Shaped::Numpy);
+    let shaped = || elementwise(operation).map(Shaped::Elementwise).or_else(numpy);
+    named(CHLO, operation).or_else(|| shaped().map(Meaning::Array))
+}
+
+/// The names of the operations that can be read, with their dialects; each element-wise one can be read with
+/// the prefix `chlo.broadcast_` too.
+pub(super) fn names() -> Vec<String> {
+    let elementwise = crate::opcode::names().map(|(name, dialect)| match dialect {
+        Dialect::StableHlo => format!("stablehlo.{name}"),
+        _ => format!("chlo.{name}"),
+    });
+    let own = STABLEHLO.iter().map(|(name, _)| format!("stablehlo.{name}"));
+    let chlo = CHLO.iter().map(|(name, _)| format!("chlo.{name}"));
+    elementwise.chain(own).chain(chlo).collect()
 }
 
 impl Shaped {

@@ -47,6 +47,10 @@ impl Reader for StableHloText {
         let (source, limits) = (source.clone(), options.limits);
         Ok(Box::new(StableHlo { source, module, limits, entry, inputs, outputs }))
     }
+
+    fn operations(&self) -> Vec<String> {
+        meaning::names()
+    }
 }
 
 impl Writer for StableHloText {

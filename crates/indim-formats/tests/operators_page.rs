@@ -1,0 +1,103 @@
+//! The table of operations in `docs/formats.md` is that of the readers, and of what the writers write.
+#![cfg(all(feature = "onnx", feature = "openvino", feature = "xla"))]
+
+mod support;
+
+use indim_builder::{Composition, GraphBuilder};
+use indim_formats::{Format, WriteOptions, operations, write};
+use indim_graph::{Graph, TakeMode};
+use indim_model::Epsilon;
+use indim_ops::{DType, ReduceOp};
+use indim_shape::RuleSet;
+use support::graphs::{self, broadcasts, functions_along, views};
+
+/// A graph of each composition of a float.
+fn compositions() -> Vec<Graph> {
+    let composed = |&composition: &Composition| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [2, 3]).ok()?;
+        let value = b.compose(composition, &[x], &[], &RuleSet::None).ok()?;
+        b.finish(&[value]).ok()
+    };
+    let taken = |_: &Composition, name: &str| !name.starts_with("reduce");
+    let all = Composition::ALL.iter().filter(|it| taken(it, it.name()));
+    all.filter_map(composed).collect()
+}
+
+/// Indexed elements, searches, bit casts, and a normalisation of images.
+fn others() -> Vec<Graph> {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
+    let i = b.parameter("i", DType::I32, [2]).unwrap();
+    let slope = b.parameter("slope", DType::F32, [3]).unwrap();
+    let image = b.parameter("image", DType::F32, [2, 3, 4]).unwrap();
+    let standard = indim_model::standardised(&image, &[2], Epsilon::InsideRoot(1e-5)).unwrap();
+    let scale = b.broadcast_in_dim(&slope, &[1], [2, 3, 4]).unwrap();
+    let values = [
+        standard * &scale + &scale,
+        b.take(&x, &i, 1, TakeMode::Error).unwrap(),
+        b.reduce(ReduceOp::ArgMax, &x, 1).unwrap(),
+        b.reduce(ReduceOp::ArgMin, &x, 1).unwrap(),
+        b.reduce(ReduceOp::Min, &x, 1).unwrap(),
+        b.reduce(ReduceOp::Or, x.gt(0), 1).unwrap(),
+        b.bitcast(&x, DType::I32).unwrap(),
+        b.prelu(&x, &slope, &[1]).unwrap(),
+        b.clamp(-1.5, &x, 1.0).unwrap(),
+        b.elementwise(indim_ops::Op::Complex, &[&x, &x], &RuleSet::None).unwrap(),
+    ];
+    values.iter().map(|value| b.finish(core::slice::from_ref(value)).unwrap()).collect()
+}
+
+/// The contents of all files that are written of these graphs.
+fn files(format: Format) -> Vec<Vec<u8>> {
+    let operations = graphs::operations().into_iter().map(|(_, _, case)| case.graph);
+    let along = functions_along().into_iter().map(|(_, case)| case.graph);
+    let graphs = operations.chain(along).chain([broadcasts().graph, views().graph]);
+    let graphs: Vec<Graph> = graphs.chain(compositions()).chain(others()).collect();
+    let opsets: &[Option<u32>] = if format == Format::Onnx { &[None, Some(28)] } else { &[None] };
+    let all = graphs.iter().flat_map(|graph| opsets.iter().map(move |&opset| (graph, opset)));
+    let one = |(graph, opset): (&Graph, Option<u32>)| {
+        let names: Vec<String> = (0..graph.outputs().len()).map(|i| format!("y{i}")).collect();
+        let options = WriteOptions { opset, ..WriteOptions::default() };
+        write(format, graph, &names, &options).ok().map(|written| written.content)
+    };
+    all.filter_map(one).collect()
+}
+
+/// How a file names an operation.
+fn marks(format: Format, name: &str) -> Vec<Vec<u8>> {
+    match format {
+        Format::Onnx => vec![[&[4 << 3 | 2, name.len() as u8], name.as_bytes()].concat()],
+        Format::OpenVino => vec![format!("type=\"{name}\"").into_bytes()],
+        Format::Hlo => vec![format!(" {name}(").into_bytes()],
+        _ => [" ", "(", "<", "\""].map(|end| format!("{name}{end}").into_bytes()).to_vec(),
+    }
+}
+
+/// A row of the table for each format, and whether its operations are written.
+fn table() -> String {
+    let mut table = "| format | operations |\n|---|---|\n".to_owned();
+    for format in Format::ALL {
+        let files = files(format);
+        let is_in = |mark: &[u8]| {
+            files.iter().any(|file| file.windows(mark.len()).any(|bytes| bytes == mark))
+        };
+        let is_written = |name: &String| marks(format, name).iter().any(|mark| is_in(mark));
+        let mut names = operations(format);
+        names.sort();
+        let (written, read): (Vec<_>, Vec<_>) = names.into_iter().partition(is_written);
+        for (names, how) in [(written, "read and written"), (read, "read only")] {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            table += &format!("| {format}, {how} | {} |\n", names.join(" "));
+        }
+    }
+    table
+}
+
+#[test]
+fn the_page_lists_the_operations_that_are_read_and_written() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
+    let page = std::fs::read_to_string(path).expect("the page is there");
+    let table = table();
+    assert!(page.contains(&table), "docs/formats.md is to have this table:\n{table}");
+}
