@@ -127,4 +127,7 @@ macro_rules! tests {
     };
 }
 
-tests!(expression graph graph_text hlo literal npy npz onnx openvino oracle png rules safetensors stablehlo tiff zarr);
+tests!(
+    expression graph graph_text hlo literal npy npz onnx openvino oracle png rules safetensors stablehlo
+    tiff zarr
+);

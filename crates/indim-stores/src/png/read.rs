@@ -33,8 +33,8 @@ const DEFLATE_RATIO: u64 = 1032;
 ///
 /// Pictures with a palette become RGB, or RGBA where colours are transparent; gray of less than eight bits
 /// becomes eight, from 0 to 255. Gamma and colour profiles are not applied: elements are as they are stored.
-/// Rows are decoded in their order, and none is kept. An interlaced picture has no rows before it is decoded as
-/// a whole: it is, when a part of it is first read, and kept.
+/// Rows are decoded in their order, and none is kept. An interlaced picture has no rows before it is decoded
+/// as a whole: it is, when a part of it is first read, and kept.
 pub struct PngFile {
     path: PathBuf,
     array_type: ArrayType,
@@ -211,7 +211,8 @@ fn bad_text(message: &str) -> StoreErrorKind {
 fn error_of(error: &DecodingError) -> StoreErrorKind {
     match error {
         DecodingError::LimitsExceeded => {
-            let message = "a row of it, or what is around the picture, takes more memory than the limit leaves";
+            let message =
+                "a row, or what is around the picture, takes more memory than the limit leaves";
             Diagnostic::new("memory-limit", message).into()
         }
         _ => bad(error),

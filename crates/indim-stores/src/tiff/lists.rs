@@ -1,5 +1,5 @@
-//! The lists of tags of a file, checked before the library reads them: it takes memory for as many values as a
-//! tag claims.
+//! The lists of tags of a file, checked before the library reads them: it allocates as many values as a tag
+//! claims.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -39,8 +39,8 @@ impl Layout {
     }
 }
 
-/// Refuses a file of so many bytes in which a tag claims more values than these, or lists claim more tags. What
-/// else is wrong the library says.
+/// Refuses a file of so many bytes in which a tag claims more values than these, or lists claim more tags.
+/// The library says what else is wrong.
 pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), StoreErrorKind> {
     let Some(layout) = Layout::of(&bytes_at(file, 0, 4)?) else { return Ok(()) };
     // Lists do not overlap, so that all together are no longer than the file.

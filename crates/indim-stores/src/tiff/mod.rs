@@ -1,6 +1,6 @@
 //! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff` over `padded.rs`;
-//! `lists.rs`: lists of tags, checked; `stored.rs`: the bytes that strips and tiles are stored in; `write.rs`; `geo.rs`: the tags that say where on
-//! the earth a grid lies.
+//! `lists.rs`: lists of tags, checked; `stored.rs`: the bytes that strips and tiles are stored in;
+//! `write.rs`; `geo.rs`: the tags that say where on the earth a grid lies.
 
 mod geo;
 mod lists;

@@ -1,4 +1,4 @@
-//! The folder of an array as the library `zarrs` reads and writes it: regular files, each read within a bound.
+//! The folder of an array as `zarrs` reads and writes it: regular files, each read within a bound.
 //!
 //! The store of the library itself keeps a lock for each file that it has seen, allocates what a range of
 //! bytes claims before it looks at the file, and waits for pipes.

@@ -2,9 +2,9 @@
 //!
 //! `attributes.rs`: what the attributes of an array say of it; `codec.rs`: how chunks are compressed, within
 //! bounds, with `blosc.rs`, `blosc_lz.rs` and `shuffle.rs` for what Blosc has compressed; `element.rs`: the
-//! element types; `files.rs`: the folder as a store of `zarrs`; `forecast.rs`: the memory that decoding takes;
-//! `opened.rs`: what `zarrs` opens; `pieces.rs`: the chunks of a region; `read.rs`: reads them; `sink.rs`:
-//! results, `place.rs`: where they go; `unfinished.rs`: folders that have not got their name yet.
+//! element types; `files.rs`: the folder as a store of `zarrs`; `forecast.rs`: the memory that decoding
+//! takes; `opened.rs`: what `zarrs` opens; `pieces.rs`: the chunks of a region; `read.rs`: reads them;
+//! `sink.rs`: results, `place.rs`: where they go; `unfinished.rs`: folders that have not got their name yet.
 
 mod attributes;
 mod blosc;
@@ -102,7 +102,7 @@ pub struct ZarrArray {
 }
 
 impl ZarrArray {
-    /// Opens the array in a folder; chunks whose decoding takes more than `limit` bytes of memory are refused.
+    /// Opens the array in a folder; chunks whose decoding takes more than `limit` bytes are refused.
     ///
     /// # Errors
     /// `io`; `not-zarr`, and `zarr-group` with the arrays of a group; `unknown-element-type`, `rank-limit`,
@@ -172,8 +172,8 @@ fn check_forecast(forecast: &Forecast, limit: usize) -> Result<(), StoreErrorKin
     let refuse = |message: String| Err(Diagnostic::new("memory-limit", message).into());
     if forecast.largest_stage > MOST_CHUNK_BYTES {
         return refuse(format!(
-            "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MOST_CHUNK_BYTES}: store \
-             the array in smaller chunks",
+            "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MOST_CHUNK_BYTES}: \
+             store the array in smaller chunks",
             forecast.largest_stage
         ));
     }
@@ -184,8 +184,8 @@ fn check_forecast(forecast: &Forecast, limit: usize) -> Result<(), StoreErrorKin
             bytes => format!(" ({bytes} for the index of its shard)"),
         };
         return refuse(format!(
-            "to decode a chunk of shape {shape} takes {bytes} bytes of memory{index}, of which the limit leaves \
-             {limit}: raise the limit, or store the array in smaller chunks"
+            "to decode a chunk of shape {shape} takes {bytes} bytes of memory{index}, of which the limit \
+             leaves {limit}: raise the limit, or store the array in smaller chunks"
         ));
     }
     Ok(())
