@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Once;
 
 use indim::ArrayType;
 use indim::files::{FileErrorKind, read_tensor, read_tensor_type};
@@ -103,7 +104,15 @@ fn in_folder(call: impl FnOnce(&Path) + Send) {
             .build()
             .unwrap();
     }
+    print_panics_shortly();
     FOLDER.with(|folder| POOL.with(|pool| pool.install(|| call(folder.path()))));
+}
+
+/// Panics of libraries are caught where files are read: they neither end libFuzzer, as its own hook would,
+/// nor take memory for backtraces, which would be counted.
+fn print_panics_shortly() {
+    static IS_SET: Once = Once::new();
+    IS_SET.call_once(|| std::panic::set_hook(Box::new(|panic| eprintln!("{panic}"))));
 }
 
 /// The files of a folder, as `--- NAME` lines part them; names stay in the folder.

@@ -152,6 +152,20 @@ pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
     sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
 }
 
+/// The advice where a limit leaves less memory than so many bytes, which decoding a chunk takes.
+#[cfg(any(feature = "tiff", feature = "zarr"))]
+pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
+    let array = chunk_bytes(array_type.dtype, &array_type.shape);
+    let enough = array.saturating_add(decoding).saturating_add(READ_BYTES);
+    format!(
+        "a limit of {enough} bytes is enough to read the whole array, or store it in smaller chunks"
+    )
+}
+
+/// Bytes for what else is held while an array is read.
+#[cfg(any(feature = "tiff", feature = "zarr"))]
+const READ_BYTES: usize = 1 << 20;
+
 /// Chunks are encoded one by one, or several at a time that have so many bytes together.
 const ENCODED_BYTES: usize = 16 << 20;
 

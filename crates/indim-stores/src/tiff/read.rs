@@ -17,6 +17,7 @@ use super::stored::Stored;
 use super::{bad, bad_text, geo, lists};
 use crate::copy::{Place, copy_block};
 use crate::file::open_file;
+use crate::format::enough;
 use crate::source::check_region;
 use crate::{Geography, Region, Source, StoreError, StoreErrorKind, picture};
 
@@ -117,7 +118,8 @@ impl TiffFile {
         if bytes > most || scratch > limit {
             let message = format!(
                 "to decode its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, of at most \
-                 {most}: raise the limit, or store it in smaller ones"
+                 {most}; {}",
+                enough(&array_type, scratch)
             );
             return Err(Diagnostic::new("memory-limit", message).into());
         }

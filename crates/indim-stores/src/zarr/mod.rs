@@ -38,6 +38,7 @@ use self::files::Files;
 use self::forecast::Forecast;
 use self::read::Shard;
 use crate::file::read_file;
+use crate::format::enough;
 use crate::source::{Source, check_region};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -118,7 +119,7 @@ impl ZarrArray {
         let (files, array) = opened::open(path)?;
         let array_type = array_type(&array)?;
         let forecast = guarded(|| Forecast::of(&array))?;
-        check_forecast(&forecast, limit)?;
+        check_forecast(&forecast, &array_type, limit)?;
         files.set_limit(forecast.encoded_bytes);
         let sizes = |sizes: &[u64]| {
             sizes.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect()
@@ -167,7 +168,11 @@ fn usize_of(bytes: u64) -> usize {
 }
 
 /// Refuses chunks that no reader has memory for, before anything is allocated.
-fn check_forecast(forecast: &Forecast, limit: usize) -> Result<(), StoreErrorKind> {
+fn check_forecast(
+    forecast: &Forecast,
+    array_type: &ArrayType,
+    limit: usize,
+) -> Result<(), StoreErrorKind> {
     let shape = Shape::from(forecast.piece.iter().map(|&size| usize_of(size)).collect::<Vec<_>>());
     let refuse = |message: String| Err(Diagnostic::new("memory-limit", message).into());
     if forecast.largest_stage > MOST_CHUNK_BYTES {
@@ -185,7 +190,8 @@ fn check_forecast(forecast: &Forecast, limit: usize) -> Result<(), StoreErrorKin
         };
         return refuse(format!(
             "to decode a chunk of shape {shape} takes {bytes} bytes of memory{index}, of which the limit \
-             leaves {limit}: raise the limit, or store the array in smaller chunks"
+             leaves {limit}; {}",
+            enough(array_type, usize_of(bytes))
         ));
     }
     Ok(())
