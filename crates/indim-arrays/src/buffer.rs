@@ -13,8 +13,8 @@ use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_elemen
 use indim_shape::Shape;
 
 use crate::pages::{self, Pages};
-use crate::stored_as::StoredAs;
-use crate::view::{ArrayError, ArrayView, ArrayViewMut};
+use crate::stored_as::{StoredAs, as_elements};
+use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
@@ -64,6 +64,16 @@ unsafe impl Sync for Buffer {}
 impl fmt::Debug for Buffer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Buffer({})", self.array_type)
+    }
+}
+
+/// A copy, in the same order in memory.
+///
+/// # Panics
+/// When there is no memory for it; [`Buffer::try_clone`] returns that as an error.
+impl Clone for Buffer {
+    fn clone(&self) -> Self {
+        self.try_clone().expect("there is memory for a copy")
     }
 }
 
@@ -153,6 +163,59 @@ impl Buffer {
         Self::filled_with_strides(array_type, Some(strides), fill)
     }
 
+    /// A row-major array with a copy of these elements.
+    ///
+    /// ```
+    /// use indim_arrays::Buffer;
+    ///
+    /// let x = Buffer::from_slice([2, 2], &[1.0f32, 2.0, 3.0, 4.5])?;
+    /// assert_eq!(x.array_type().to_string(), "f32[2, 2]");
+    /// assert_eq!(x.to_string(), "[[1.  2. ]\n [3.  4.5]]"); // as NumPy prints it
+    /// # Ok::<(), indim_arrays::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ArrayView::from_slice`]; `out-of-memory`.
+    pub fn from_slice<T: StoredAs>(
+        shape: impl Into<Shape>,
+        elements: &[T],
+    ) -> Result<Self, ArrayError> {
+        let view = ArrayView::from_slice(shape, elements)?;
+        Self::copied(view.array_type().clone(), None, bytes_of(as_elements(elements)))
+    }
+
+    /// An array with a copy of these bytes, all of which are its elements.
+    fn copied(
+        array_type: ArrayType,
+        strides: Option<Vec<isize>>,
+        bytes: &[u8],
+    ) -> Result<Self, ArrayError> {
+        // SAFETY: every byte is written below.
+        let buffer = unsafe { Self::uninitialised_in_order(array_type, strides)? };
+        assert_eq!(buffer.bytes, bytes.len(), "the bytes are those of the array");
+        // SAFETY: the new memory is owned, apart from `bytes`, and as long; elements of the type are copied.
+        unsafe {
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.first.as_ptr(), bytes.len());
+        }
+        Ok(buffer)
+    }
+
+    /// A copy, in the same order in memory.
+    ///
+    /// ```
+    /// use indim_arrays::Buffer;
+    ///
+    /// let x = Buffer::from_slice([2], &[1.0f32, 2.0])?;
+    /// assert_eq!(x.try_clone()?.elements::<f32>(), x.elements::<f32>());
+    /// # Ok::<(), indim_arrays::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `out-of-memory`.
+    pub fn try_clone(&self) -> Result<Self, ArrayError> {
+        Self::copied(self.array_type.clone(), Some(self.strides.clone()), self.bytes())
+    }
+
     fn filled_with_strides<E: From<ArrayError>>(
         array_type: ArrayType,
         strides: Option<Vec<isize>>,
@@ -200,11 +263,6 @@ impl Buffer {
         unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.bytes) }
     }
 
-    /// The elements in row-major order, if they lie so and are of type `T`.
-    pub fn elements<T: StoredAs>(&self) -> Option<&[T]> {
-        self.elements_in_memory().filter(|_| self.is_row_major())
-    }
-
     /// The elements as they lie in memory, if they are of type `T`.
     pub fn elements_in_memory<T: StoredAs>(&self) -> Option<&[T]> {
         let count = self.bytes / core::mem::size_of::<T>();
@@ -214,41 +272,8 @@ impl Buffer {
             .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
     }
 
-    /// A copy of the elements in row-major order, if they are of type `T`.
-    fn row_major_elements<T: StoredAs>(&self) -> Option<Vec<T>> {
-        if let Some(elements) = self.elements::<T>() {
-            return Some(elements.to_vec());
-        }
-        let elements = self.elements_in_memory::<T>()?;
-        Some(self.row_major_offsets().map(|offset| elements[offset / size_of::<T>()]).collect())
-    }
-
-    /// A copy of the elements in row-major order, in memory that a `Vec` may free; the buffer itself if
-    /// they are not of type `T`.
-    ///
-    /// ```
-    /// use indim_arrays::Buffer;
-    /// use indim_ops::{ArrayType, DType};
-    ///
-    /// // SAFETY: all elements are written before anything is read.
-    /// let buffer = unsafe {
-    ///     let mut buffer = Buffer::uninitialised(ArrayType::new(DType::F32, [3]))?;
-    ///     buffer.as_mut_ptr().cast::<[f32; 3]>().write([0.0, 1.0, 2.0]);
-    ///     buffer
-    /// };
-    /// let buffer = buffer.into_vec::<f64>().unwrap_err();
-    /// assert_eq!(buffer.into_vec::<f32>().unwrap(), [0.0, 1.0, 2.0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The buffer.
-    pub fn into_vec<T: StoredAs>(self) -> Result<Vec<T>, Buffer> {
-        self.row_major_elements().ok_or(self)
-    }
-
     /// Where each element lies, in bytes from the first one, in row-major order.
-    fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
         let strides = self.strides();
         let mut index = vec![0usize; strides.len()];
         let offset = move |_| {

@@ -2,6 +2,7 @@
 //!
 //! - `view.rs`: an array somewhere in memory, with any strides; `buffer.rs`: one that owns its memory;
 //! - `order.rs`: in which order the elements of new outputs lie;
+//! - `elements.rs`: the elements of a buffer as numbers of Rust; `print/`: as text;
 //! - `pages.rs`: the memory of large arrays, kept for later; `system_memory.rs`: what the system maps;
 //! - `stored_as.rs`: types of other crates that lie in memory as elements do; `ndarray.rs` and
 //!   `safetensors.rs`: arrays of these crates as views, with features of their names;
@@ -13,6 +14,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod buffer;
+mod elements;
 mod mapped_file;
 #[cfg(feature = "ndarray")]
 mod ndarray;
@@ -22,6 +24,7 @@ mod order;
     allow(unreachable_code, reason = "there are no pages, and their type has no values")
 )]
 mod pages;
+pub mod print;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
 mod stored_as;
@@ -30,6 +33,7 @@ mod unnamed_file;
 mod view;
 
 pub use buffer::{ALIGNMENT, Buffer};
+pub use elements::IntoElementsError;
 pub use mapped_file::MappedFile;
 pub use order::{Order, OutputOrders};
 pub use pages::keep_memory;

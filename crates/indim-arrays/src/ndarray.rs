@@ -7,8 +7,9 @@ use indim_shape::Shape;
 use ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, DataMut, Dimension, IxDyn, ShapeBuilder};
 
 use crate::buffer::Buffer;
+use crate::elements::IntoElementsError;
 use crate::stored_as::StoredAs;
-use crate::view::{ArrayView, ArrayViewMut};
+use crate::view::{ArrayError, ArrayView, ArrayViewMut};
 
 /// Element type, shape, and strides in bytes.
 ///
@@ -94,17 +95,68 @@ impl Buffer {
     /// }
     /// ```
     pub fn ndarray<T: StoredAs>(&self) -> Option<ArrayViewD<'_, T>> {
-        let elements = self.elements_in_memory::<T>()?;
-        let size = size_of::<T>() as isize;
-        let strides: Vec<usize> =
-            self.strides().iter().map(|stride| (stride / size).unsigned_abs()).collect();
-        let shape = IxDyn(self.array_type().shape.sizes()).strides(IxDyn(&strides));
-        ArrayViewD::from_shape(shape, elements).ok()
+        self.try_into().ok()
     }
 
     /// A copy of the elements as an array of `ndarray`, if they are of type `T`. To compute in an array of
     /// your own, without a copy, run into a view of it.
     pub fn to_ndarray<T: StoredAs>(&self) -> Option<ArrayD<T>> {
         Some(self.ndarray::<T>()?.to_owned())
+    }
+}
+
+/// The elements where they lie, as a view of `ndarray` with a number of axes that is known or not.
+///
+/// ```
+/// use indim_arrays::Buffer;
+/// use ndarray::{ArrayView1, ArrayView2, array};
+///
+/// let result = Buffer::from_slice([2, 2], &[1.0f32, 2.0, 3.0, 4.0])?;
+/// let view: ArrayView2<f32> = (&result).try_into()?;
+/// assert_eq!(view.row(1), array![3.0, 4.0]);
+/// let error = ArrayView1::<f32>::try_from(&result).unwrap_err();
+/// assert_eq!(error.to_string(), "f32[2, 2] has 2 axes, the array asked for has 1");
+/// # Ok::<(), indim_arrays::ArrayError>(())
+/// ```
+impl<'a, T: StoredAs, D: Dimension> TryFrom<&'a Buffer> for ndarray::ArrayView<'a, T, D> {
+    type Error = ArrayError;
+
+    fn try_from(buffer: &'a Buffer) -> Result<Self, ArrayError> {
+        let elements = buffer.typed_elements::<T>()?;
+        let strides = buffer.strides();
+        let in_elements = strides.iter().map(|stride| stride.unsigned_abs() / size_of::<T>());
+        let strides: Vec<usize> = in_elements.collect();
+        let array_type = buffer.array_type();
+        let shape = IxDyn(array_type.shape.sizes()).strides(IxDyn(&strides));
+        let view = ArrayViewD::from_shape(shape, elements);
+        let view = view.map_err(|_| ArrayError::OutOfBounds {
+            shape: array_type.shape.clone(),
+            bytes: size_of_val(elements),
+        })?;
+        view.into_dimensionality().map_err(|_| ArrayError::AxisCount {
+            array_type: array_type.clone(),
+            wanted: D::NDIM.unwrap_or_default(),
+        })
+    }
+}
+
+/// A copy of the elements as an array of `ndarray`; the error keeps the buffer. To compute in an array of
+/// your own, without a copy, run into a view of it.
+///
+/// ```
+/// use indim_arrays::Buffer;
+/// use ndarray::{Array2, array};
+///
+/// let result = Buffer::from_slice([2, 2], &[1.0f32, 2.0, 3.0, 4.0])?;
+/// let matrix: Array2<f32> = result.try_into()?;
+/// assert_eq!(matrix, array![[1.0, 2.0], [3.0, 4.0]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<T: StoredAs, D: Dimension> TryFrom<Buffer> for ndarray::Array<T, D> {
+    type Error = IntoElementsError;
+
+    fn try_from(buffer: Buffer) -> Result<Self, IntoElementsError> {
+        let copied = ndarray::ArrayView::try_from(&buffer).map(|view| view.to_owned());
+        copied.map_err(|reason| IntoElementsError::new(reason, buffer))
     }
 }

@@ -67,6 +67,25 @@ pub enum ArrayError {
         /// The shape asked for.
         shape: Shape,
     },
+    /// Elements are asked for as numbers of another type.
+    ElementType {
+        /// The type of the elements.
+        elements: DType,
+        /// The type asked for.
+        wanted: DType,
+    },
+    /// One number is asked for of an array with more elements, or none.
+    NotScalar {
+        /// The array.
+        array_type: ArrayType,
+    },
+    /// An array is asked for with another number of axes.
+    AxisCount {
+        /// The array.
+        array_type: ArrayType,
+        /// The number asked for.
+        wanted: usize,
+    },
     /// Another library's array has elements that are no element type here, or none in this byte order.
     ForeignElements {
         /// What that library calls them.
@@ -84,6 +103,9 @@ impl ArrayError {
             ArrayError::ElementCount { .. } => "element-count",
             ArrayError::OutOfBounds { .. } => "out-of-bounds",
             ArrayError::SharedElements { .. } => "shared-elements",
+            ArrayError::ElementType { .. } => "element-type",
+            ArrayError::NotScalar { .. } => "not-scalar",
+            ArrayError::AxisCount { .. } => "axis-count",
             ArrayError::ForeignElements { .. } => "unsupported-type",
         }
     }
@@ -116,6 +138,21 @@ impl fmt::Display for ArrayError {
             ArrayError::SharedElements { shape } => write!(
                 formatter,
                 "elements of the writable array of shape {shape} share memory under these strides"
+            ),
+            ArrayError::ElementType { elements, wanted } => write!(
+                formatter,
+                "the elements are of {elements}, not of {wanted}: ask for {elements}, or convert the \
+                 result, as in {wanted}(x)"
+            ),
+            ArrayError::NotScalar { array_type } => write!(
+                formatter,
+                "{array_type} has {} elements, and a scalar is one",
+                array_type.shape.element_count().unwrap_or(usize::MAX)
+            ),
+            ArrayError::AxisCount { array_type, wanted } => write!(
+                formatter,
+                "{array_type} has {} axes, the array asked for has {wanted}",
+                array_type.shape.rank()
             ),
             ArrayError::ForeignElements { name } => {
                 write!(
@@ -170,6 +207,19 @@ fn type_of_slice<T: StoredAs>(shape: Shape, given: usize) -> Result<ArrayType, A
         true => Ok(array_type),
         false => Err(ArrayError::ElementCount { shape: array_type.shape, given }),
     }
+}
+
+/// The type of an array of `T`, and what is counted in elements counted in bytes. What does not fit is no
+/// place in memory either, where the bounds are checked.
+fn strided<T: StoredAs>(
+    shape: Shape,
+    strides: &[isize],
+    offset: usize,
+) -> (ArrayType, Vec<isize>, usize) {
+    let size = size_of::<T>();
+    let in_bytes = |stride: &isize| stride.saturating_mul(size as isize);
+    let strides = strides.iter().map(in_bytes).collect();
+    (ArrayType::new(T::Element::DTYPE, shape), strides, offset.saturating_mul(size))
 }
 
 macro_rules! define_view {
@@ -323,6 +373,34 @@ impl<'a> ArrayView<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
+    /// A view of `elements`: the first one at `offset`, the others by `strides`, both counted in elements. A
+    /// stride may be negative, or 0 to repeat elements.
+    ///
+    /// ```
+    /// use indim_arrays::ArrayView;
+    ///
+    /// let image = [1u8, 2, 3, 4, 5, 6]; // two rows of three
+    /// let columns = ArrayView::from_strided([3, 2], &[1, 3], &image, 0)?;
+    /// assert_eq!(columns.strides(), [1, 3]);
+    /// let backwards = ArrayView::from_strided([6], &[-1], &image, 5)?;
+    /// assert_eq!(backwards.first(), image[5..].as_ptr().cast_mut());
+    /// let beyond = ArrayView::from_strided([3, 2], &[1, 4], &image, 0).unwrap_err();
+    /// assert_eq!(beyond.code(), "out-of-bounds");
+    /// # Ok::<(), indim_arrays::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ArrayView::from_bytes`].
+    pub fn from_strided<T: StoredAs>(
+        shape: impl Into<Shape>,
+        strides: &[isize],
+        elements: &'a [T],
+        offset: usize,
+    ) -> Result<Self, ArrayError> {
+        let (array_type, strides, offset) = strided::<T>(shape.into(), strides, offset);
+        Self::from_bytes(array_type, strides, bytes_of(as_elements(elements)), offset)
+    }
+
     /// A part of the array: of `extents`, from the element at `starts` on.
     ///
     /// ```
@@ -402,6 +480,36 @@ impl<'a> ArrayViewMut<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
+    /// As [`ArrayView::from_strided`], to be written: no element may be met twice.
+    ///
+    /// ```
+    /// use indim_arrays::ArrayViewMut;
+    ///
+    /// let mut interleaved = [0.0f32; 6];
+    /// let left = ArrayViewMut::from_strided([3], &[2], &mut interleaved, 0)?;
+    /// assert_eq!(left.strides(), [8]);
+    /// let repeated = ArrayViewMut::from_strided([3], &[0], &mut interleaved, 0).unwrap_err();
+    /// assert_eq!(repeated.code(), "shared-elements");
+    /// # Ok::<(), indim_arrays::ArrayError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ArrayViewMut::from_bytes`].
+    pub fn from_strided<T: StoredAs>(
+        shape: impl Into<Shape>,
+        strides: &[isize],
+        elements: &'a mut [T],
+        offset: usize,
+    ) -> Result<Self, ArrayError> {
+        let (array_type, strides, offset) = strided::<T>(shape.into(), strides, offset);
+        let bytes = size_of_val(elements);
+        let first = NonNull::from(as_elements_mut(elements)).cast::<u8>();
+        // SAFETY: the memory is that of the elements, borrowed mutably for 'a. Only elements of the view's
+        // type are written into it.
+        let memory = unsafe { core::slice::from_raw_parts_mut(first.as_ptr(), bytes) };
+        Self::from_bytes(array_type, strides, memory, offset)
+    }
+
     /// Calls `run` with these views, and with views that read the same memory, in the same order.
     ///
     /// # Safety
@@ -472,7 +580,7 @@ pub fn bytes_of_array(array: &Array) -> &[u8] {
     for_each_element!(bytes).expect("invariant: an array's data is of its type")
 }
 
-fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
+pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {
     let bytes = core::mem::size_of_val(elements);
     // SAFETY: elements are initialised numbers without padding (`Element` is sealed).
     unsafe { core::slice::from_raw_parts(elements.as_ptr().cast(), bytes) }

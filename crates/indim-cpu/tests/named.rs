@@ -99,6 +99,6 @@ fn a_buffer_of_any_order_becomes_a_vector_in_row_major_order() {
     let options = indim_cpu::RunOptions { order: indim_cpu::Order::F, ..Default::default() };
     let result = doubled.run_with(&[view(&X)], &options).unwrap().remove(0);
     assert_ne!(result.strides(), row_major_strides(result.array_type()));
-    let result = result.into_vec::<f32>().unwrap_err();
+    let result = result.into_vec::<f32>().unwrap_err().into_buffer();
     assert_eq!(result.into_vec::<f64>().unwrap(), X.map(|x| 2.0 * x));
 }

@@ -14,7 +14,7 @@ use crate::views::AxisSlice;
 
 /// A mistake found while a graph was built or bound.
 ///
-/// `{:?}` shows it drawn, with the caller's line: so do `unwrap`, and `?` in `main`.
+/// `{}` and `{:?}` show it drawn, with the caller's line: so do `unwrap`, and `?` in `main`, with `anyhow` too.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -344,6 +344,11 @@ impl GraphError {
         }
     }
 
+    /// What is wrong, in one line.
+    pub fn headline(&self) -> String {
+        Headline(self).to_string()
+    }
+
     /// The whole report for people: headline, the shapes with the guilty axis marked, the rule, and
     /// what would work.
     pub fn draw(&self) -> String {
@@ -359,7 +364,7 @@ impl GraphError {
                 operands.map(|(name, (_, t))| label(name, t.dtype.name())).collect();
             return diagnose(error, self.operation, &labels);
         }
-        let mut diagnostic = Diagnostic::new(self.code(), self.to_string());
+        let mut diagnostic = Diagnostic::new(self.code(), self.headline());
         let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
         for (name, (_, array_type)) in names.iter().zip(&self.operands) {
             let blank = " ".repeat(widest - width(name));
@@ -457,13 +462,16 @@ fn wide_for(operation: &str, dtype: DType) -> Option<DType> {
     op.takes(wide).then_some(wide)
 }
 
-impl fmt::Display for GraphError {
+/// The first line of the drawing.
+struct Headline<'a>(&'a GraphError);
+
+impl fmt::Display for Headline<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operation = self.operation;
-        match &self.kind {
+        let operation = self.0.operation;
+        match &self.0.kind {
             GraphErrorKind::Shape(error) => write!(formatter, "`{operation}`: {error}"),
             GraphErrorKind::ElementTypeNotAllowed { operand, dtype } => {
-                let name = self.operand_name(*operand);
+                let name = self.0.operand_name(*operand);
                 write!(
                     formatter,
                     "`{operation}` does not take {dtype}, the element type of `{name}`"
@@ -472,7 +480,7 @@ impl fmt::Display for GraphError {
             GraphErrorKind::ElementTypeMismatch { operand, dtype, expected } => write!(
                 formatter,
                 "`{operation}` needs equal element types, but `{}` is {dtype}, not {expected}",
-                self.operand_name(*operand)
+                self.0.operand_name(*operand)
             ),
             GraphErrorKind::WrongOperandCount { expected, given } => {
                 write!(formatter, "`{operation}` takes {expected} operands, not {given}")
@@ -480,7 +488,7 @@ impl fmt::Display for GraphError {
             GraphErrorKind::ReshapeElementCount { shape } => write!(
                 formatter,
                 "a reshape keeps the number of elements, but {} and {shape} differ in it",
-                self.operands.first().map_or_else(String::new, |(_, t)| t.shape.to_string())
+                self.0.operands.first().map_or_else(String::new, |(_, t)| t.shape.to_string())
             ),
             GraphErrorKind::NotAPermutation { permutation } => {
                 write!(formatter, "{permutation:?} does not name every axis of the operand once")
@@ -491,12 +499,12 @@ impl fmt::Display for GraphError {
             GraphErrorKind::NotAParameter => write!(
                 formatter,
                 "`{}` is no parameter: what its axes are called follows from its operands",
-                self.operand_name(0)
+                self.0.operand_name(0)
             ),
             GraphErrorKind::UnknownAxisName { name, names } => write!(
                 formatter,
                 "`{}` has no axis `{}`; its axes are {names}",
-                self.operand_name(0),
+                self.0.operand_name(0),
                 shown(name)
             ),
             GraphErrorKind::AxesNotUnique { axes } => {
@@ -506,7 +514,7 @@ impl fmt::Display for GraphError {
             GraphErrorKind::EmptyReduction { axis } => write!(
                 formatter,
                 "`{operation}` of nothing: axis {axis} of `{}` has size 0",
-                self.operand_name(0)
+                self.0.operand_name(0)
             ),
             GraphErrorKind::InitialRequired => write!(
                 formatter,
@@ -551,14 +559,14 @@ impl fmt::Display for GraphError {
                 formatter,
                 "`{operation}` along axis {axis} takes operands of equal sizes along the others, but `{}` \
                  has not those of `{}`",
-                self.operand_name(*operand),
-                self.operand_name(0)
+                self.0.operand_name(*operand),
+                self.0.operand_name(0)
             ),
             GraphErrorKind::StackShape { operand } => write!(
                 formatter,
                 "`{operation}` takes operands of one shape, but `{}` has not that of `{}`",
-                self.operand_name(*operand),
-                self.operand_name(0)
+                self.0.operand_name(*operand),
+                self.0.operand_name(0)
             ),
             GraphErrorKind::TakeFromEmpty { axis } => {
                 write!(formatter, "`{operation}` from nothing: axis {axis} has size 0")
@@ -593,13 +601,13 @@ impl fmt::Display for GraphError {
             GraphErrorKind::ArgumentType { operand, expected } => write!(
                 formatter,
                 "`{operation}`: the parameter is {expected}, but `{}` is not",
-                self.operand_name(*operand)
+                self.0.operand_name(*operand)
             ),
             GraphErrorKind::ParameterNotDifferentiable => write!(
                 formatter,
                 "there is no gradient with respect to `{}`, which is neither of floats nor of complex \
                  numbers",
-                self.operand_name(0)
+                self.0.operand_name(0)
             ),
             GraphErrorKind::NotDifferentiable => {
                 write!(formatter, "`{operation}` has no derivative")
@@ -614,10 +622,17 @@ impl fmt::Display for GraphError {
 }
 
 /// As it is drawn, with the place of the call below the headline.
-impl fmt::Debug for GraphError {
+impl fmt::Display for GraphError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.location.map(ToString::to_string);
         formatter.write_str(self.diagnostic().at(place).to_string().trim_end())
+    }
+}
+
+/// As [`Display`](fmt::Display).
+impl fmt::Debug for GraphError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 

@@ -396,7 +396,7 @@ impl fmt::Display for FormatError {
             FormatErrorKind::TypeMismatch { stated, inferred } => {
                 write!(f, "the file says {}, the operands give {}", shown(stated), shown(inferred))
             }
-            FormatErrorKind::Graph(error) => error.fmt(f),
+            FormatErrorKind::Graph(error) => f.write_str(&error.headline()),
             FormatErrorKind::Damaged { problem } => write!(f, "damaged: {}", shown(problem)),
             FormatErrorKind::Beside { file, problem } => {
                 write!(f, "{}: {}", shown(file), shown(problem))

@@ -1,5 +1,6 @@
 //! What people read of a mistake, whatever it is in, and the one way in which that is written.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -106,25 +107,81 @@ impl Diagnostic {
     }
 }
 
+/// The role of a piece of a drawing, for those who colour it.
+///
+/// ```
+/// use indim_shape::{Diagnostic, Piece};
+///
+/// let diagnostic = Diagnostic::new("io", "no such file");
+/// let mut pieces = Vec::new();
+/// diagnostic.write_pieces(&mut |piece, text| {
+///     pieces.push((piece, text.to_owned()));
+///     Ok(())
+/// })?;
+/// assert_eq!(pieces[0], (Piece::Code, "error[io]".to_owned()));
+/// assert_eq!(pieces[2], (Piece::Headline, "no such file".to_owned()));
+/// # Ok::<(), core::fmt::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Piece {
+    /// `error[size-mismatch]`.
+    Code,
+    /// The first line behind the code.
+    Headline,
+    /// Carets, and the message behind them.
+    Mark,
+    /// The title of a remark: `help`.
+    Title,
+    /// Everything else.
+    Plain,
+}
+
+/// Takes the pieces of a drawing, in their order.
+pub type WritePiece<'a> = dyn FnMut(Piece, &str) -> fmt::Result + 'a;
+
+impl Diagnostic {
+    /// Hands over the drawing piece by piece; joined, the pieces are what `{}` writes.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn write_pieces(&self, write: &mut WritePiece<'_>) -> fmt::Result {
+        write(Piece::Code, &format!("error[{}]", self.code))?;
+        write(Piece::Plain, ": ")?;
+        write(Piece::Headline, &self.headline)?;
+        write(Piece::Plain, "\n")?;
+        if let Some(place) = &self.place {
+            write(Piece::Plain, &format!("  --> {place}\n"))?;
+        }
+        self.lines.iter().try_for_each(|line| line.write_pieces(write))?;
+        self.remarks.iter().try_for_each(|(title, text)| {
+            write(Piece::Plain, "   = ")?;
+            write(Piece::Title, title)?;
+            write(Piece::Plain, &format!(": {text}\n"))
+        })
+    }
+}
+
+impl MarkedLine {
+    fn write_pieces(&self, write: &mut WritePiece<'_>) -> fmt::Result {
+        write(Piece::Plain, &format!("{}\n", self.text))?;
+        let Some(Mark { margin, indent, width, message }) = &self.mark else { return Ok(()) };
+        write(Piece::Plain, &format!("{margin}{:indent$}", ""))?;
+        let space = if message.is_empty() { "" } else { " " };
+        write(Piece::Mark, &format!("{:^<width$}{space}{message}", ""))?;
+        write(Piece::Plain, "\n")
+    }
+}
+
 impl fmt::Display for Diagnostic {
     /// In several lines, the last of which ends too.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "error[{}]: {}", self.code, self.headline)?;
-        if let Some(place) = &self.place {
-            writeln!(formatter, "  --> {place}")?;
-        }
-        self.lines.iter().try_for_each(|line| line.fmt(formatter))?;
-        self.remarks
-            .iter()
-            .try_for_each(|(title, text)| writeln!(formatter, "   = {title}: {text}"))
+        self.write_pieces(&mut |_, text| formatter.write_str(text))
     }
 }
 
 impl fmt::Display for MarkedLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "{}", self.text)?;
-        let Some(Mark { margin, indent, width, message }) = &self.mark else { return Ok(()) };
-        write!(formatter, "{margin}{:indent$}{:^<width$}", "", "")?;
-        writeln!(formatter, "{}{message}", if message.is_empty() { "" } else { " " })
+        self.write_pieces(&mut |_, text| formatter.write_str(text))
     }
 }

@@ -65,7 +65,7 @@ pub use axis_map::AxisMap;
 pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
 pub use convert::{Expressed, Inexpressible, express};
-pub use diagnostic::{Diagnostic, Mark, MarkedLine};
+pub use diagnostic::{Diagnostic, Mark, MarkedLine, Piece, WritePiece};
 pub use error::ShapeError;
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use lint::{OuterProduct, surprising_outer_product};

@@ -24,7 +24,7 @@ use crate::Region;
 /// ```
 #[derive(Debug)]
 pub struct StoreError {
-    /// What holds the array: the path of a file, and what in it.
+    /// What holds the array: the path of a file, and what in it; empty where that is not known.
     pub place: String,
     /// What is wrong.
     pub kind: StoreErrorKind,
@@ -96,7 +96,10 @@ impl StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", shown(&self.place), self.kind)
+        match self.place.is_empty() {
+            true => write!(formatter, "{}", self.kind),
+            false => write!(formatter, "{}: {}", shown(&self.place), self.kind),
+        }
     }
 }
 
@@ -142,6 +145,27 @@ pub fn system_message(error: &io::Error) -> String {
 }
 
 impl core::error::Error for StoreError {}
+
+/// Without a place, for `?` and [`Buffer::filled`](indim_arrays::Buffer::filled) in a source of your own.
+///
+/// ```
+/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_ops::{ArrayType, DType};
+/// use indim_stores::StoreError;
+///
+/// fn zeros(sizes: &[usize]) -> Result<Buffer, StoreError> {
+///     Buffer::filled(ArrayType::new(DType::F32, sizes), |_| Ok(()))
+/// }
+///
+/// let error = zeros(&[usize::MAX, 2]).unwrap_err();
+/// assert_eq!((error.code(), error.place.as_str()), ("too-large", ""));
+/// assert!(!error.to_string().starts_with(':'));
+/// ```
+impl From<ArrayError> for StoreError {
+    fn from(error: ArrayError) -> Self {
+        StoreError::new("", error)
+    }
+}
 
 impl From<io::Error> for StoreErrorKind {
     fn from(error: io::Error) -> Self {

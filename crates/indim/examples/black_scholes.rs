@@ -22,7 +22,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         years
     )?;
 
-    let calls: Vec<f64> = calls.into_vec().expect("f64 in, f64 out");
+    let calls: Vec<f64> = calls.into_vec()?;
     // At the money, one year: 9.4134.
     assert!((calls[2 * 3 + 1] - 9.413403).abs() < 1e-6);
     for (strike, row) in strikes.iter().zip(calls.chunks(years.len())) {

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut x = [-2.0f32, -1.0, 0.0, 1.0, 2.0, 3.0];
     let bias = [0.5f32, -0.5];
     let named = [("bias", ArrayView::from(&bias)), ("x", ArrayView::from_slice([2, 3], &x)?)];
-    println!("{:?}", executable.run_named(&named)?.remove(0).into_vec::<f32>());
+    println!("{}", executable.run_named(&named)?[0]);
 
     let over_x = InPlace::Overwrite(ArrayViewMut::from_slice([2, 3], &mut x)?);
     executable.run_in_place(vec![over_x, InPlace::Read((&bias).into())])?;

@@ -21,7 +21,7 @@ use crate::input::Input;
 /// nothing, unless it is an exponent or the like.
 ///
 /// ```
-/// use indim::{Array, Input, evaluate};
+/// use indim::{Array, evaluate};
 ///
 /// let x = Array::new([2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let m = Array::new([3], vec![2.5f32, 3.5, 4.5])?;
@@ -29,13 +29,23 @@ use crate::input::Input;
 /// let result = evaluate("(x - m) / s", [("x", &x), ("m", &m), ("s", &s)])?;
 /// assert_eq!(result.into_vec::<f32>().unwrap(), [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
 ///
-/// let doubled = evaluate("k * v", [("v", Input::from(&[1.0, 2.0])), ("k", Input::from(2))])?;
-/// assert_eq!(doubled.elements::<f64>().unwrap(), [2.0, 4.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// An array of Rust holds values of one type: inputs of several types are written with
+/// [`inputs!`](crate::inputs).
+///
+/// ```
+/// use indim::{evaluate, inputs};
+///
+/// let v = vec![1.0, 2.0];
+/// let doubled = evaluate("k * v", inputs![v, k = 2])?;
+/// assert_eq!(doubled.elements::<f64>().unwrap(), [2.0, 4.0]);
+/// # Ok::<(), indim::EvaluateError>(())
+/// ```
+///
 /// # Errors
-/// What is wrong with the expression or its shapes, drawn by `{:?}`; `unused-input` and `duplicate-input`;
+/// What is wrong with the expression or its shapes, drawn by `{}`; `unused-input` and `duplicate-input`;
 /// `several-results`; [`RunError`].
 #[track_caller]
 pub fn evaluate<'a, I: Into<Input<'a>>>(
@@ -98,7 +108,7 @@ fn run(program: &Program, inputs: &[(&str, Input<'_>)]) -> Result<Vec<Buffer>, E
     program.run(inputs).map_err(EvaluateErrorKind::Run)
 }
 
-/// Why [`evaluate`] refuses. `{:?}` shows it drawn, with the caller's line.
+/// Why [`evaluate`] refuses. `{}` and `{:?}` show it drawn, with the caller's line.
 ///
 /// ```
 /// use indim::evaluate;
@@ -189,33 +199,30 @@ impl EvaluateError {
             EvaluateErrorKind::Graph(error) => error.diagnostic(),
             EvaluateErrorKind::Compile(error) => error.diagnostic(),
             EvaluateErrorKind::Run(error) => error.diagnostic(),
-            _ => Diagnostic::new(self.code(), self.to_string()),
-        }
-    }
-}
-
-impl fmt::Display for EvaluateError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            EvaluateErrorKind::Expression { error, .. } => error.fmt(formatter),
-            EvaluateErrorKind::Graph(error) => error.fmt(formatter),
-            EvaluateErrorKind::Compile(error) => error.fmt(formatter),
             EvaluateErrorKind::UnusedInput { name } => {
-                write!(formatter, "the expression does not mention the input {name:?}")
+                let message = format!("the expression does not mention the input {name:?}");
+                Diagnostic::new(self.code(), message)
             }
             EvaluateErrorKind::DuplicateInput { name } => {
-                write!(formatter, "two inputs are called {name:?}")
+                Diagnostic::new(self.code(), format!("two inputs are called {name:?}"))
             }
-            EvaluateErrorKind::Run(error) => error.fmt(formatter),
         }
     }
 }
 
-/// As it is drawn, with the place of the call below the headline.
-impl fmt::Debug for EvaluateError {
+/// As it is drawn, with the place of the call below the headline: so `?` in `main` shows it, with `anyhow`
+/// too.
+impl fmt::Display for EvaluateError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = Some(self.location.to_string());
         formatter.write_str(self.diagnostic().at(place).to_string().trim_end())
+    }
+}
+
+/// As [`Display`](fmt::Display).
+impl fmt::Debug for EvaluateError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
     }
 }
 

@@ -48,10 +48,10 @@
 //! in NumPy 2, and only under NumPy's rule.
 //!
 //! ```
-//! use indim::{Input, evaluate};
+//! use indim::{evaluate, inputs};
 //!
 //! let bytes = [250u8, 251, 252];
-//! let sum = evaluate("x + k", [("x", Input::from(&bytes)), ("k", Input::from(1))])?;
+//! let sum = evaluate("x + k", inputs![x = bytes, k = 1])?;
 //! assert_eq!(sum.elements::<u8>().unwrap(), [251, 252, 253]);
 //!
 //! let halves = evaluate("x / 2", [("x", &bytes)])?;
@@ -254,9 +254,10 @@
 //! # Errors
 //!
 //! Nothing panics on bad input. An error is data with a stable `code`. For people it becomes a
-//! [`Diagnostic`](crate::Diagnostic), which is drawn with the place in the text and the shapes. `{:?}` draws
-//! an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so `unwrap` and `?` in
-//! `main` show the drawing and the line of the call.
+//! [`Diagnostic`](crate::Diagnostic), which is drawn with the place in the text and the shapes. `{}` and `{:?}`
+//! draw an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so `unwrap`, and `?`
+//! in `main`, show the drawing and the line of the call, with `anyhow` and its like too. One line is the
+//! `headline` of the diagnostic.
 //!
 //! ```
 //! use indim::{Array, evaluate};

@@ -53,6 +53,50 @@ impl AsInput for ArrayView<'_> {
     }
 }
 
+/// Named inputs of any types, for [`evaluate`](crate::evaluate) and [`evaluate_all`](crate::evaluate_all):
+/// `inputs![x, v = other]` is `[("x", Input), ("v", Input)]`. It takes what [`AsInput`] does, and borrows it.
+///
+/// ```
+/// use indim::{Array, evaluate, inputs};
+///
+/// let x = Array::new([2, 2], vec![1.0f32, 2.0, 3.0, 4.0])?;
+/// let bias = [10.0f32, 20.0];
+/// let sum = evaluate("k * x + v", inputs![x, v = bias, k = 2])?;
+/// assert_eq!(sum.elements::<f32>().unwrap(), [12.0, 24.0, 16.0, 28.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// With the feature `ndarray` arrays of any dimensions stand side by side:
+///
+/// ```
+/// # #[cfg(feature = "ndarray")] {
+/// use indim::{evaluate, inputs};
+/// use ndarray::{Array2, array};
+///
+/// let (x, v) = (array![[1.0, 2.0], [3.0, 4.0]], array![10.0, 20.0]);
+/// let sum: Array2<f64> = evaluate("x + v", inputs![x, v])?.try_into()?;
+/// assert_eq!(sum, array![[11.0, 22.0], [13.0, 24.0]]);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[macro_export]
+macro_rules! inputs {
+    () => { <[(&str, $crate::Input<'_>); 0]>::default() };
+    ($($name:ident $(= $value:expr)?),+ $(,)?) => {
+        [$($crate::inputs!(@one $name $(= $value)?)),+]
+    };
+    (@one $name:ident) => { $crate::inputs!(@one $name = $name) };
+    (@one $name:ident = $value:expr) => {
+        ($crate::plain_name(stringify!($name)), $crate::AsInput::as_input(&$value))
+    };
+}
+
+/// The name that an identifier of Rust stands for: `r#type` is `type`.
+#[doc(hidden)]
+pub fn plain_name(identifier: &str) -> &str {
+    identifier.strip_prefix("r#").unwrap_or(identifier)
+}
+
 #[cfg(feature = "ndarray")]
 impl<'a, S, D> From<&'a ndarray::ArrayBase<S, D>> for Input<'a>
 where

@@ -11,11 +11,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! In a debug build of your crate Cargo compiles indim without optimisation too. Two lines of your
+//! `Cargo.toml` prevent that:
+//!
+//! ```toml
+//! [profile.dev.package."*"]
+//! opt-level = 3
+//! ```
+//!
 //! The [`guide`] walks from here to rule sets, layouts, errors and limits. What there is:
 //!
 //! | for | take |
 //! |---|---|
-//! | one call | [`evaluate`] with an expression and named [`Input`]s, [`evaluate_all`]; [`EvaluateError`] |
+//! | one call | [`evaluate`] with an expression and named [`Input`]s, [`inputs!`]; [`evaluate_all`]; [`EvaluateError`] |
 //! | one call, checked when it is compiled | `eval!`, with the feature `macros` |
 //! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
 //! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
@@ -49,7 +57,6 @@ mod input;
 pub mod literal;
 #[cfg(feature = "json")]
 pub mod oracle;
-pub mod print;
 pub mod reference;
 #[cfg(feature = "files")]
 pub mod stores;
@@ -60,11 +67,14 @@ pub mod stream;
 pub use evaluate::{EvaluateError, EvaluateErrorKind, evaluate, evaluate_all};
 #[cfg(feature = "macros")]
 pub use indim_macros::eval;
+#[doc(hidden)]
+pub use input::plain_name;
 pub use input::{AsInput, Input};
 
 // Arrays and their element types, and those of other crates.
 pub use indim_cpu::{
-    ArrayError, ArrayView, ArrayViewMut, Buffer, MappedFile, Order, keep_memory, row_major_strides,
+    ArrayError, ArrayView, ArrayViewMut, Buffer, IntoElementsError, MappedFile, Order, keep_memory,
+    print, row_major_strides,
 };
 pub use indim_cpu::{StoredAs, as_elements, as_elements_mut, from_elements};
 pub use indim_graph::{Array, WrongElementCount};
@@ -100,8 +110,8 @@ pub use indim_shape::{
     express, surprising_outer_product,
 };
 pub use indim_shape::{
-    AxisOf, Diagnostic, Mark, MarkedLine, OperandLabel, Party, Repair, RepairReason, ShapeError,
-    Violation, diagnose, draw_broadcast, draw_error, find_repairs,
+    AxisOf, Diagnostic, Mark, MarkedLine, OperandLabel, Party, Piece, Repair, RepairReason,
+    ShapeError, Violation, WritePiece, diagnose, draw_broadcast, draw_error, find_repairs,
 };
 
 // Text: expressions, and the text form of graphs.

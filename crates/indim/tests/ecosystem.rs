@@ -1,10 +1,10 @@
 //! indim among other crates: the examples of users' jobs, `eval!`, and arrays of `ndarray` in every layout.
 
 use indim::{
-    Array, ArrayView, ArrayViewMut, CompileOptions, DType, Executable, GraphBuilder, as_elements,
-    compile, eval, evaluate, from_elements,
+    Array, ArrayView, ArrayViewMut, CompileOptions, DType, Executable, GraphBuilder, Order,
+    RunOptions, as_elements, compile, eval, evaluate, from_elements, inputs,
 };
-use ndarray::{ArrayD, Axis, IxDyn, Slice, arr2};
+use ndarray::{Array2, ArrayD, ArrayView2, Axis, IxDyn, Slice, arr2, array};
 use num_complex::Complex;
 
 /// Each example checks its results itself.
@@ -117,6 +117,105 @@ fn a_repeated_array_is_read_where_it_lies() {
     assert_eq!(view.strides(), [0, 8]);
     let sum = evaluate("sum(x, axis=0)", [("x", &repeated)]).unwrap();
     assert_eq!(sum.elements::<f64>().unwrap(), [1000.0, 2000.0, 3000.0]);
+}
+
+#[test]
+fn results_become_arrays_of_ndarray_of_known_dimensions() {
+    let (x, v) = (arr2(&[[1.0f32, 2.0], [3.0, 4.0]]), array![10.0f32, 20.0]);
+    let result = evaluate("x + v", inputs![x, v]).unwrap();
+    let view: ArrayView2<'_, f32> = (&result).try_into().unwrap();
+    assert_eq!(view, arr2(&[[11.0, 22.0], [13.0, 24.0]]));
+    // An error keeps the buffer.
+    let refused = ndarray::Array1::<f32>::try_from(result).unwrap_err();
+    assert_eq!((refused.code(), refused.reason().code()), ("axis-count", "axis-count"));
+    let refused = Array2::<f64>::try_from(refused.into_buffer()).unwrap_err();
+    assert_eq!(refused.code(), "element-type");
+    let result: Array2<f32> = refused.into_buffer().try_into().unwrap();
+    assert_eq!(result, arr2(&[[11.0, 22.0], [13.0, 24.0]]));
+    let any: ArrayD<f32> = evaluate("sum(x)", [("x", &x)]).unwrap().try_into().unwrap();
+    assert_eq!(any.into_dimensionality::<ndarray::Ix0>().unwrap().into_scalar(), 10.0);
+}
+
+#[test]
+fn columns_of_a_slice_are_read_and_written_where_they_lie() {
+    let interleaved = [1.0f32, 10.0, 2.0, 20.0, 3.0, 30.0];
+    let channel = |first| ArrayView::from_strided([3], &[2], &interleaved, first).unwrap();
+    let sum = evaluate("left + right", [("left", channel(0)), ("right", channel(1))]).unwrap();
+    assert_eq!(sum.elements::<f32>().unwrap(), [11.0, 22.0, 33.0]);
+    let backwards = ArrayView::from_strided([3, 2], &[-2, -1], &interleaved, 5).unwrap();
+    let reversed = evaluate("+x", [("x", backwards)]).unwrap();
+    assert_eq!(reversed.into_vec::<f32>().unwrap(), [30.0, 3.0, 20.0, 2.0, 10.0, 1.0]);
+
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [3]).unwrap();
+    let doubled = compile(&b.finish(&[2 * x]).unwrap(), &CompileOptions::default()).unwrap();
+    let mut target = [0.0f32; 6];
+    let into = ArrayViewMut::from_strided([3], &[-2], &mut target, 4).unwrap();
+    doubled.run_into(&[channel(0)], &mut [into]).unwrap();
+    assert_eq!(target, [6.0, 0.0, 4.0, 0.0, 2.0, 0.0]);
+
+    let (most, elements) = (isize::MAX, &[0.0f64; 4][..]);
+    for (shape, strides, offset) in [
+        ([2, 2], &[2, 2][..], 0),
+        ([2, 2], &[2, 1], 1),
+        ([2, 2], &[-1, 1], 0),
+        ([2, 2], &[most, 1], 0),
+        ([2, 2], &[-most, most], 2),
+        ([2, 2], &[0, 0], usize::MAX),
+        ([2, 2], &[0, 0], 4),
+    ] {
+        let error = ArrayView::from_strided(shape, strides, elements, offset).unwrap_err();
+        assert_eq!(error.code(), "out-of-bounds", "{shape:?} {strides:?} {offset}");
+    }
+    let error = ArrayView::from_strided([2, 2], &[1], elements, 0).unwrap_err();
+    assert_eq!(error.code(), "stride-count");
+    assert!(ArrayView::from_strided([2, 0], &[most, most], elements, usize::MAX).is_ok());
+}
+
+#[test]
+fn buffers_are_copied_printed_and_read_as_numbers() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 2]).unwrap();
+    let negative = compile(&b.finish(&[-x]).unwrap(), &CompileOptions::default()).unwrap();
+    let x = arr2(&[[1.0f32, 2.0], [3.0, 4.5]]);
+    let options = RunOptions { order: Order::F, ..RunOptions::default() };
+    let result = negative.run_with(&[(&x).into()], &options).unwrap().remove(0);
+    let copy = result.clone();
+    assert_eq!((copy.strides(), copy.bytes()), (result.strides(), result.bytes()));
+    drop(result);
+    assert_eq!(copy.to_string(), "[[-1.  -2. ]\n [-3.  -4.5]]");
+    assert_eq!(Vec::<f32>::try_from(copy).unwrap(), [-1.0, -2.0, -3.0, -4.5]);
+
+    let total = evaluate("sum(x, keepdims=True)", [("x", &x)]).unwrap();
+    assert_eq!(total.scalar::<f32>().unwrap(), 10.5);
+    assert_eq!(total.scalar::<i32>().unwrap_err().code(), "element-type");
+    let row = evaluate("sum(x, axis=0)", [("x", &x)]).unwrap();
+    assert_eq!(row.scalar::<f32>().unwrap_err().code(), "not-scalar");
+}
+
+/// What `?` hands to a `main` of any error type.
+#[test]
+fn errors_are_drawn_whichever_way_they_are_shown() {
+    fn fails() -> Result<(), Box<dyn std::error::Error>> {
+        let x = [1.0f32, 2.0];
+        evaluate("x + y", inputs![x, y = [1.0f32, 2.0, 3.0]])?;
+        Ok(())
+    }
+    let error = fails().unwrap_err();
+    let (shown, debugged) = (error.to_string(), format!("{error:?}"));
+    assert!(shown.contains("\n   | x + y\n") && shown.contains(file!()), "{shown}");
+    assert_eq!(shown, debugged);
+
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2]).unwrap();
+    let y = b.parameter("y", DType::F32, [3]).unwrap();
+    let error = b.add(&x, &y, &[]).unwrap_err();
+    assert!(error.to_string().contains("\n   x : f32[2]"), "{error}");
+    assert!(error.to_string().contains(file!()), "{error}");
+    assert_eq!(error.headline().lines().count(), 1);
+    let boxed: Box<dyn std::error::Error> =
+        evaluate("1.0", inputs![]).unwrap().into_vec::<i8>().unwrap_err().into();
+    assert!(boxed.to_string().starts_with("the elements are of f64, not of i8"), "{boxed}");
 }
 
 #[test]

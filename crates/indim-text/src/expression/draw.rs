@@ -3,6 +3,8 @@
 use indim_graph::terminal::mark_line;
 use indim_shape::Diagnostic;
 
+use crate::shorten::shorten;
+
 use super::error::{ExprError, ExprErrorKind};
 
 impl ExprError {
@@ -21,9 +23,36 @@ impl ExprError {
             _ => Diagnostic::new(self.code(), self.to_string()),
         };
         diagnostic.lines.splice(0..0, mark_line(text, &self.span));
-        if let Some(help) = self.help() {
+        if let Some(help) = self.help().or_else(|| self.named_array(text)) {
             diagnostic.help(help);
         }
         diagnostic
     }
+
+    /// What to write instead of a list, where a value is expected: a name for it.
+    fn named_array(&self, text: &str) -> Option<String> {
+        let ExprErrorKind::Unexpected { found, expected: "a value" } = &self.kind else {
+            return None;
+        };
+        let rest = text.get(self.span.start..).filter(|_| found == "[")?;
+        let list = &rest[..closing_bracket(rest)?];
+        let mut names = ["x", "y", "z", "array"].into_iter().filter(|name| !text.contains(name));
+        let name = names.next()?;
+        let (before, after) = (&text[..self.span.start], &rest[list.len()..]);
+        let written = shorten(&format!("{}{name}{}", before.trim(), after.trim_end()));
+        Some(format!("arrays have names: write {written}, and give {name}={}", shorten(list)))
+    }
+}
+
+/// Where the bracket that a text begins with is closed, in bytes.
+fn closing_bracket(text: &str) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().find_map(|(at, c)| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(at + c.len_utf8())
+    })
 }

@@ -309,9 +309,7 @@ impl ExprError {
             K::AmbiguousFunction { .. } => {
                 "write py_mod (sign of the divisor) or rem (sign of the dividend)".to_owned()
             }
-            K::LiteralOutOfRange { literal: Literal::Int(_), .. } => {
-                "use a wider type, as in i64(x)".to_owned()
-            }
+            K::LiteralOutOfRange { literal: Literal::Int(value), dtype } => wider(*value, *dtype),
             K::LiteralKind { literal, .. } => {
                 format!("convert the array, as in {}(x)", literal.default_dtype())
             }
@@ -323,6 +321,18 @@ impl ExprError {
             _ => return None,
         };
         Some(help)
+    }
+}
+
+/// What to write for a whole number that `dtype` does not hold.
+fn wider(value: i128, dtype: DType) -> String {
+    let is_widest = matches!(dtype, DType::I64 | DType::U64);
+    match (u64::try_from(value), i64::try_from(value)) {
+        (_, Ok(_)) if !is_widest || value < 0 => "use a wider type, as in i64(x)".to_owned(),
+        (Ok(_), _) if dtype != DType::U64 => {
+            format!("write it as u64, as in u64({value}), or as a float: {value}.0")
+        }
+        _ => format!("no integer type holds it: write it as a float, {value}.0"),
     }
 }
 
@@ -368,7 +378,7 @@ impl fmt::Display for ExprErrorKind {
             K::SqueezedSize { axis, size } => {
                 write!(f, "axis {axis} has size {size}; only an axis of size 1 can go")
             }
-            K::Graph(error) => error.fmt(f),
+            K::Graph(error) => f.write_str(&error.headline()),
             K::UnknownFunction { name, .. } => {
                 write!(f, "there is no function `{}`", shorten(name))
             }

@@ -229,7 +229,7 @@ impl fmt::Display for InputError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             InputErrorKind::Expression(error) => write!(formatter, "{error}")?,
-            InputErrorKind::Graph(error) => write!(formatter, "{error}")?,
+            InputErrorKind::Graph(error) => formatter.write_str(&error.headline())?,
         }
         match &self.stand_ins {
             Some(text) => write!(formatter, "; {text}"),

@@ -6,7 +6,7 @@ use indim_cpu::{CompileError, RunError};
 use indim_formats::{FormatError, Source};
 use indim_shape::Diagnostic;
 
-/// Why a file is not loaded, or what was loaded not run. `{:?}` shows it drawn.
+/// Why a file is not loaded, or what was loaded not run. `{}` and `{:?}` show it drawn.
 ///
 /// ```
 /// use indim::formats::LoadedModel;
@@ -97,16 +97,17 @@ impl From<std::io::Error> for LoadErrorKind {
     }
 }
 
+/// As it is drawn.
 impl fmt::Display for LoadError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.diagnostic().headline)
+        formatter.write_str(self.draw().trim_end())
     }
 }
 
-/// As it is drawn.
+/// As [`Display`](fmt::Display).
 impl fmt::Debug for LoadError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.draw().trim_end())
+        fmt::Display::fmt(self, formatter)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The layout follows `numpy/_core/arrayprint.py` of NumPy 2.4 with its default options: 8 fractional
 //! digits, lines of 75 characters, and above 1000 elements only the first and last 3 along each axis.
-//! All elements have one width. For programs there are `csv.rs` and `json.rs`.
+//! All elements have one width: `float.rs`, `complex.rs`. For programs there are `csv.rs` and `json.rs`.
 
 mod complex;
 mod csv;
@@ -11,10 +11,10 @@ mod json;
 
 use core::fmt::Write as _;
 
-use indim_cpu::Buffer;
 use indim_ops::{DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{MAXIMUM_RANK, Shape};
 
+use crate::buffer::Buffer;
 use complex::complex_format;
 pub use csv::{TooManyAxes, csv_shape, write_csv};
 use float::float_format;
@@ -27,13 +27,13 @@ const EDGE_ITEMS: usize = 3;
 /// How much of an array is printed.
 ///
 /// ```
-/// use indim::evaluate;
-/// use indim::print::{PrintOptions, array_text_with};
+/// use indim_arrays::Buffer;
+/// use indim_arrays::print::{PrintOptions, array_text_with};
 ///
-/// let thirds = evaluate("x / 3", [("x", &[1.0, 2.0])])?;
+/// let thirds = Buffer::from_slice([2], &[1.0 / 3.0, 2.0 / 3.0])?;
 /// let options = PrintOptions { precision: Some(2), ..PrintOptions::default() };
 /// assert_eq!(array_text_with(&thirds, &options), "[0.33 0.67]");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrintOptions {
@@ -64,12 +64,11 @@ enum Style {
 /// An array of more than 64 axes, which NumPy does not have, is only described.
 ///
 /// ```
-/// use indim::{Array, evaluate, print::array_text};
+/// use indim_arrays::{Buffer, print::array_text};
 ///
-/// let x = Array::new([2, 2], vec![1.0f32, 2.5, 10.0, -1.0])?;
-/// let text = array_text(&evaluate("x", [("x", &x)])?);
-/// assert_eq!(text, "[[ 1.   2.5]\n [10.  -1. ]]");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let x = Buffer::from_slice([2, 2], &[1.0f32, 2.5, 10.0, -1.0])?;
+/// assert_eq!(array_text(&x), "[[ 1.   2.5]\n [10.  -1. ]]");
+/// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
 pub fn array_text(buffer: &Buffer) -> String {
     array_text_with(buffer, &PrintOptions::default())
@@ -78,13 +77,13 @@ pub fn array_text(buffer: &Buffer) -> String {
 /// As [`array_text`], where `numpy.printoptions` sets the precision and the threshold.
 ///
 /// ```
-/// use indim::evaluate;
-/// use indim::print::{PrintOptions, array_text_with};
+/// use indim_arrays::Buffer;
+/// use indim_arrays::print::{PrintOptions, array_text_with};
 ///
-/// let small = evaluate("x * 2", [("x", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])])?;
+/// let small = Buffer::from_slice([7], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0])?;
 /// let options = PrintOptions { threshold: 5, ..PrintOptions::default() };
 /// assert_eq!(array_text_with(&small, &options), "[ 2.  4.  6. ... 10. 12. 14.]");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
 pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
     let shape = &buffer.array_type().shape;

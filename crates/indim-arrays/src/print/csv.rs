@@ -3,17 +3,18 @@
 use core::fmt;
 use std::io::{self, Write};
 
-use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_shape::Shape;
+
+use crate::buffer::Buffer;
 
 use super::{Style, elements_format};
 
 /// An array that is no table.
 ///
 /// ```
-/// use indim::print::csv_shape;
-/// use indim::{ArrayType, DType};
+/// use indim_arrays::print::csv_shape;
+/// use indim_ops::{ArrayType, DType};
 ///
 /// let error = csv_shape(&ArrayType::new(DType::F32, [2, 3, 4])).unwrap_err();
 /// assert!(error.to_string().contains("f32[2, 3, 4]"));
@@ -39,8 +40,8 @@ impl core::error::Error for TooManyAxes {}
 /// The rows and columns of an array: a vector is a column.
 ///
 /// ```
-/// use indim::print::csv_shape;
-/// use indim::{ArrayType, DType};
+/// use indim_arrays::print::csv_shape;
+/// use indim_ops::{ArrayType, DType};
 ///
 /// assert_eq!(csv_shape(&ArrayType::new(DType::F32, [5])), Ok((5, 1)));
 /// assert!(csv_shape(&ArrayType::new(DType::F32, [2, 3, 4])).is_err());
@@ -61,11 +62,11 @@ pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> 
 /// back, `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers as Python writes them, `(1-2.5j)`.
 ///
 /// ```
-/// use indim::{Array, evaluate, print::write_csv};
+/// use indim_arrays::{Buffer, print::write_csv};
 ///
-/// let x = Array::new([2, 2], vec![1.0f32, 2.5, f32::NAN, -1.0])?;
+/// let x = Buffer::from_slice([2, 2], &[1.0f32, 2.5, f32::NAN, -1.0])?;
 /// let mut csv = Vec::new();
-/// write_csv(&mut csv, &evaluate("x", [("x", &x)])?)?;
+/// write_csv(&mut csv, &x)?;
 /// assert_eq!(String::from_utf8(csv)?, "1.0,2.5\nnan,-1.0\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

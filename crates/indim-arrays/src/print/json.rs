@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use indim_cpu::Buffer;
 use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
+
+use crate::buffer::Buffer;
 
 use super::Format;
 use super::csv::count;
@@ -14,10 +15,10 @@ use super::float::{Float, scalar_text};
 /// as the texts `"nan"`, `"inf"` and `"-inf"`.
 ///
 /// ```
-/// use indim::{evaluate, print::write_json};
+/// use indim_arrays::{Buffer, print::write_json};
 ///
 /// let mut json = Vec::new();
-/// write_json(&mut json, &evaluate("x * 2", [("x", &[1.5, 2.0])])?)?;
+/// write_json(&mut json, &Buffer::from_slice([2], &[3.0, 4.0])?)?;
 /// assert_eq!(String::from_utf8(json)?.trim(), r#"{"dtype":"f64","shape":[2],"data":[3.0,4.0]}"#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
