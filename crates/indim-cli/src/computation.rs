@@ -13,6 +13,7 @@ use crate::byte_size::parse_byte_size;
 use crate::destination::Destination;
 use crate::progress::Progress;
 use crate::source::Source;
+use crate::timing::Timing;
 
 /// More threads than any machine has processors only cost time and memory to start.
 const MAXIMUM_THREADS: i64 = 1024;
@@ -28,9 +29,17 @@ pub(crate) struct Resources {
     /// mapped as a whole, and a result that is, do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
+    /// Say on standard error how long it takes to open, compile, compute and write.
+    #[arg(long)]
+    timing: bool,
 }
 
 impl Resources {
+    /// The clock of `--timing`, started now.
+    pub(crate) fn timing(&self) -> Timing {
+        Timing::new(self.timing)
+    }
+
     /// How programs are compiled for them.
     pub(crate) fn compile_options(&self) -> Result<CompileOptions, Diagnostic> {
         Ok(CompileOptions { memory_limit: self.memory_limit, ..compile_options()? })
@@ -56,6 +65,7 @@ pub(crate) struct Computation<'a> {
     executable: &'a Executable,
     sources: Vec<(&'a str, Source)>,
     memory_limit: Option<usize>,
+    timing: &'a Timing,
     pool: rayon::ThreadPool,
 }
 
@@ -65,9 +75,10 @@ impl<'a> Computation<'a> {
         executable: &'a Executable,
         sources: Vec<(&'a str, Source)>,
         resources: &Resources,
+        timing: &'a Timing,
     ) -> Result<Self, Diagnostic> {
-        let pool = resources.pool()?;
-        Ok(Computation { executable, sources, memory_limit: resources.memory_limit, pool })
+        let (pool, memory_limit) = (resources.pool()?, resources.memory_limit);
+        Ok(Computation { executable, sources, memory_limit, timing, pool })
     }
 
     /// The results, in new memory.
@@ -127,6 +138,7 @@ impl<'a> Computation<'a> {
         };
         let result = self.pool.install(|| run(&inputs, &options));
         drop(bar);
+        self.timing.mark("compute");
         let result = result.map_err(|error| error.diagnostic())?;
         self.sources.iter().try_for_each(|(name, source)| source.check_unchanged(name))?;
         Ok(result)

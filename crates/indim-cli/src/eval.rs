@@ -18,7 +18,7 @@ use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::rule::rule_of_operations;
 use crate::show::Show;
-use crate::source::{open_all, split_binding};
+use crate::source::{open_all, split_binding_of};
 
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
@@ -70,6 +70,7 @@ type Bindings<'a> = (Vec<(&'a str, &'a str)>, Vec<Option<AxisNames>>);
 impl Eval {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        let timing = self.resources.timing();
         let outputs = Outputs::parse(&self.output)?;
         let expression = outputs.of(parse_expression(&self.expression)?)?;
         let (bindings, axis_names) = self.bindings(&expression)?;
@@ -87,13 +88,16 @@ impl Eval {
             axis_names: &axis_names,
             resources: &self.resources,
             show: &self.show,
+            timing: &timing,
         };
+        timing.mark("open");
         program.run(sources, memory_left, &outputs)
     }
 
     /// The names with their sources, and what is said of the axes of each.
     fn bindings(&self, expression: &Expression) -> Result<Bindings<'_>, Failure> {
-        let bindings = self.bindings.iter().map(|text| split_binding(text));
+        let missing = self.first_unbound(expression).unwrap_or("x");
+        let bindings = self.bindings.iter().map(|text| split_binding_of(missing, text));
         let mut bindings = bindings.collect::<Result<Vec<_>, _>>()?;
         let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
         check_names(expression, &names)?;
@@ -107,6 +111,15 @@ impl Eval {
             axis_names.push(names);
         }
         Ok((bindings, axis_names))
+    }
+
+    /// The first name of the expression that no argument begins with.
+    fn first_unbound<'e>(&self, expression: &'e Expression) -> Option<&'e str> {
+        let is_bound = |name: &str| {
+            let named = self.bindings.iter().filter_map(|text| text.split_once('='));
+            named.into_iter().any(|(bound, _)| bound.trim() == name)
+        };
+        expression.names().into_iter().find(|name| !is_bound(name))
     }
 
     /// The graph, and what the axes of each result are called.

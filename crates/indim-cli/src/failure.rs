@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use indim::Diagnostic;
 
-use crate::output::say;
+use crate::output::{say, tell};
 use crate::report::Report;
 
 /// The message for standard error, by whose mistake it is.
@@ -23,7 +23,7 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Failure::Input(report) => {
-                say(&report.text());
+                tell(report.diagnostic());
                 ExitCode::FAILURE
             }
             Failure::Told => ExitCode::FAILURE,

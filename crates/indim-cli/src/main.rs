@@ -8,6 +8,7 @@ mod axis_names;
 mod bare;
 mod byte_size;
 mod check;
+mod color;
 mod computation;
 mod convert;
 mod convert_program;
@@ -34,10 +35,12 @@ mod show;
 mod signals;
 mod source;
 mod streamed;
+mod timing;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use anstream::ColorChoice;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Element-wise computation on n-dimensional arrays in which every broadcast is explicit, checked
 /// and free.
@@ -46,6 +49,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    _color: color::Color,
 }
 
 #[derive(Debug, Subcommand)]
@@ -64,7 +69,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    color::set_choice(std::env::args_os());
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
@@ -84,6 +90,17 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// The arguments; help is coloured as messages are.
+fn parse() -> Result<Arguments, clap::Error> {
+    let choice = match color::choice() {
+        ColorChoice::Always | ColorChoice::AlwaysAnsi => clap::ColorChoice::Always,
+        ColorChoice::Never => clap::ColorChoice::Never,
+        ColorChoice::Auto => clap::ColorChoice::Auto,
+    };
+    let matches = Arguments::command().color(choice).try_get_matches()?;
+    Arguments::from_arg_matches(&matches)
 }
 
 /// What clap says instead of arguments: help and the version as it has them, and its errors, which

@@ -3,12 +3,18 @@
 
 use std::path::Path;
 
-use indim::Diagnostic;
-use indim::formats::{Bound, Format, LoadError, LoadedModel, ReadOptions, Source};
+use indim::formats::{
+    Bound, Format, FormatErrorKind, Input, LoadError, LoadErrorKind, LoadedModel, ReadOptions,
+    Size, Source,
+};
+use indim::{ArrayType, DType, Diagnostic, Shape};
 use indim_graph::terminal::shown;
 
 use crate::source::{Source as Operand, in_binding};
 use indim_text::parse_array_type;
+
+/// An example of an input is written out up to so many elements.
+const EXAMPLE_ELEMENTS: usize = 8;
 
 /// Loads the program in a file.
 pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
@@ -101,7 +107,7 @@ fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, 
         Err(_) if input.is_shape => Operand::open(given, usize::MAX).and_then(|source| {
             model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
         }),
-        Err(_) => Operand::type_of(given).map(|(array_type, _)| Bound::Type(array_type)),
+        Err(_) => Operand::type_of_declared(given, input.dtype).map(Bound::Type),
     };
     bound.map_err(|error| in_binding(&input.name, error))
 }
@@ -124,11 +130,73 @@ pub(crate) fn described_inputs(model: &LoadedModel) -> String {
     }
 }
 
-/// The error of a program, with its inputs where one is missing.
+/// The error of a program, with its inputs where one is missing or of another type.
 pub(crate) fn refused(error: &LoadError, model: &LoadedModel) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     if error.code().starts_with("input-") {
         diagnostic.help(described_inputs(model));
     }
+    if let Some(missing) = missing_input(error, model) {
+        let name = shown(&missing.name);
+        let literal = example(missing).map(|it| format!(", or elements: {name}='{it}'"));
+        diagnostic.help(format!("write {name}=FILE.npy{}", literal.unwrap_or_default()));
+    }
     diagnostic
+}
+
+/// The input that an error finds missing.
+fn missing_input<'m>(error: &LoadError, model: &'m LoadedModel) -> Option<&'m Input> {
+    let LoadErrorKind::Format(error) = &error.kind else { return None };
+    let FormatErrorKind::InputMissing { name, .. } = &error.kind else { return None };
+    model.inputs().iter().find(|input| input.name == *name)
+}
+
+/// A short literal of an input's type: `f32([[1, 2]])`. An open size is taken for 1, or 2 along the last axis.
+fn example(input: &Input) -> Option<String> {
+    let sizes = input.sizes.as_deref()?;
+    let size = |(axis, size): (usize, &Size)| match size {
+        Size::Known(size) => *size,
+        _ if axis + 1 == sizes.len() => 2,
+        _ => 1,
+    };
+    let sizes: Vec<usize> = sizes.iter().enumerate().map(size).collect();
+    let count = sizes.iter().try_fold(1, |count: usize, size| count.checked_mul(*size))?;
+    let element = |position: usize| match input.dtype {
+        Some(DType::Bool) => "true".to_owned(),
+        _ => (position + 1).to_string(),
+    };
+    let mut items: Vec<String> = (0..count).take(EXAMPLE_ELEMENTS + 1).map(element).collect();
+    if items.len() != count || count == 0 {
+        return None;
+    }
+    for size in sizes.iter().rev() {
+        items = items.chunks(*size).map(|list| format!("[{}]", list.join(", "))).collect();
+    }
+    let dtype = input.dtype.filter(|dtype| *dtype != DType::Bool);
+    Some(match dtype {
+        Some(dtype) => format!("{dtype}({})", items.concat()),
+        None => items.concat(),
+    })
+}
+
+/// What the program itself is refused for, were all inputs of the types that it declares; sizes that it
+/// leaves open are taken as 1, so only faults that no size mends count where there are any.
+pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
+    let is_open = |input: &Input| !input.has_default && input.array_type().is_none();
+    let has_open = model.inputs().iter().any(is_open);
+    let bound = |input: &Input| match input.has_default {
+        true => Some(Bound::Default),
+        false => Some(Bound::Type(closed_type(input)?)),
+    };
+    let inputs: Option<Vec<Bound>> = model.inputs().iter().map(bound).collect();
+    let error = model.program(&inputs?).err()?;
+    let is_own = !error.code().starts_with("input-");
+    (is_own && (!has_open || error.is_out_of_scope())).then_some(error)
+}
+
+/// The declared type, with 1 for open sizes.
+fn closed_type(input: &Input) -> Option<ArrayType> {
+    let size = |size: &Size| if let Size::Known(size) = size { *size } else { 1 };
+    let shape: Shape = input.sizes.as_ref()?.iter().map(size).collect();
+    Some(ArrayType::new(input.dtype?, shape))
 }

@@ -1,10 +1,15 @@
 //! What commands say: results on standard output, warnings on standard error.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
+use anstream::AutoStream;
+use anstyle::{AnsiColor, Style};
 use indim::explain::ExplainedBroadcast;
-use indim::{Diagnostic, Expression};
+use indim::{Diagnostic, Expression, Piece};
 use indim_graph::terminal::{lines_shown, shown};
+
+use crate::color;
 
 /// Writes to standard output; a reader that has seen enough is no error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
@@ -22,10 +27,56 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
     }
 }
 
-/// Says something on standard error. All that is said there passes through here, so that nothing in a
-/// name, a file or an argument can steer the terminal.
+/// Says something on standard error. All that is said there passes through here or through [`tell`], so that
+/// nothing in a name, a file or an argument can steer the terminal.
 pub(crate) fn say(message: &str) {
-    eprintln!("{}", lines_shown(message.trim_end()));
+    let message = lines_shown(message.trim_end());
+    write_error(&match message
+        .split_once(": ")
+        .and_then(|(head, _)| Some((head, title_style(head)?)))
+    {
+        Some((head, style)) => format!("{style}{head}{style:#}{}", &message[head.len()..]),
+        None => message,
+    });
+}
+
+/// Draws a mistake on standard error.
+pub(crate) fn tell(diagnostic: &Diagnostic) {
+    let mut text = String::new();
+    let drawn = diagnostic.write_pieces(&mut |piece, part| {
+        let (style, part) = (piece_style(piece), lines_shown(part));
+        write!(text, "{style}{part}{style:#}")
+    });
+    drawn.expect("invariant: text is written to a string");
+    write_error(text.trim_end());
+}
+
+/// Writes a line with styles to standard error, without them where they are not wanted.
+fn write_error(text: &str) {
+    // Nobody could be told that standard error is closed.
+    let _ = writeln!(AutoStream::new(io::stderr().lock(), color::choice()), "{text}");
+}
+
+/// How the beginning of a message is written, if it is `error[code]` or the like.
+fn title_style(head: &str) -> Option<Style> {
+    let word = head.split('[').next().unwrap_or_default();
+    let is_title = head.len() == word.len() || head.ends_with(']');
+    let color = match word {
+        "error" => AnsiColor::Red,
+        "warning" => AnsiColor::Yellow,
+        "note" => AnsiColor::Cyan,
+        _ => return None,
+    };
+    is_title.then(|| color.on_default().bold())
+}
+
+fn piece_style(piece: Piece) -> Style {
+    match piece {
+        Piece::Code | Piece::Mark => AnsiColor::Red.on_default().bold(),
+        Piece::Headline => Style::new().bold(),
+        Piece::Title => AnsiColor::Cyan.on_default().bold(),
+        _ => Style::new(),
+    }
 }
 
 /// Says on standard error which broadcasts are outer products that may surprise.

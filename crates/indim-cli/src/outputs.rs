@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indim::files::largest;
 use indim::stores::{self, Like};
@@ -33,7 +34,38 @@ struct Output<'a> {
 
 /// All that are asked for; none to print the results.
 #[derive(Debug)]
-pub(crate) struct Outputs<'a>(Vec<Output<'a>>);
+pub(crate) struct Outputs<'a> {
+    each: Vec<Output<'a>>,
+    /// A folder that is made before anything is written, and goes again if it stays empty.
+    folder: Option<NewFolder>,
+}
+
+/// A folder for results that was not there. Dropped, it is removed if nothing was written there.
+#[derive(Debug)]
+struct NewFolder {
+    path: PathBuf,
+    is_made: AtomicBool,
+}
+
+impl NewFolder {
+    fn make(&self) -> Result<(), Diagnostic> {
+        let made = std::fs::create_dir_all(&self.path);
+        self.is_made.store(made.is_ok(), Ordering::Relaxed);
+        made.map_err(|error| {
+            let path = shown(&self.path.to_string_lossy());
+            Diagnostic::new("io", format!("{path}: the folder cannot be made: {error}"))
+        })
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        if self.is_made.load(Ordering::Relaxed) {
+            // Only an empty folder can be removed so.
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
+}
 
 impl<'a> Outputs<'a> {
     /// Reads the arguments.
@@ -65,7 +97,7 @@ impl<'a> Outputs<'a> {
                 return usage(format!("the result `{}` is written twice", shown(name)));
             }
         }
-        Ok(Outputs(outputs))
+        Ok(Outputs { each: outputs, folder: None })
     }
 
     /// The expression with the results that are asked for.
@@ -73,7 +105,7 @@ impl<'a> Outputs<'a> {
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is no archive.
     pub(crate) fn of(&self, expression: Expression) -> Result<Expression, Report> {
-        match self.0.as_slice() {
+        match self.each.as_slice() {
             [] => Ok(expression),
             // An archive takes any number.
             [Output { name: None, format, .. }] if format.is_archive() => Ok(expression),
@@ -96,15 +128,20 @@ impl<'a> Outputs<'a> {
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is no archive.
     pub(crate) fn among(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
-        match self.0.as_slice() {
+        match self.each.as_slice() {
             [] => Ok((self, (0..names.len()).collect())),
             [Output { name: None, format, .. }] if format.is_archive() => {
                 Ok((self, (0..names.len()).collect()))
             }
-            [Output { name: None, path, .. }] if path.is_dir() => {
+            [Output { name: None, path, format }]
+                if path.is_dir() || *format == Format::Npy && is_new_folder(path) =>
+            {
                 let file = |name: &'a String| in_folder(path, name);
-                let files = names.iter().map(file).collect::<Result<_, _>>()?;
-                Ok((Outputs(files), (0..names.len()).collect()))
+                let each = names.iter().map(file).collect::<Result<_, _>>()?;
+                let new =
+                    || NewFolder { path: path.to_path_buf(), is_made: AtomicBool::new(false) };
+                let folder = is_new_folder(path).then(new);
+                Ok((Outputs { each, folder }, (0..names.len()).collect()))
             }
             [Output { name: None, .. }] => match names {
                 [_] => Ok((self, vec![0])),
@@ -123,13 +160,13 @@ impl<'a> Outputs<'a> {
 
     /// Whether results are printed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.each.is_empty()
     }
 
     /// How results are stored that are written there piece by piece.
     pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
-        let share = results.len().checked_div(self.0.len())?;
-        let stored = self.0.iter().zip(results.chunks(share.max(1)));
+        let share = results.len().checked_div(self.each.len())?;
+        let stored = self.each.iter().zip(results.chunks(share.max(1)));
         stored
             .map(|(output, results)| output.stored(results))
             .collect::<Option<Vec<_>>>()
@@ -141,7 +178,7 @@ impl<'a> Outputs<'a> {
     pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, Like)]) -> bool {
         let zarr = stores::Format::Zarr;
         let is_chosen = |output: &Output<'_>| output.format == Format::Stored(zarr);
-        let chosen = self.0.iter().zip(results).filter(|(output, _)| is_chosen(output));
+        let chosen = self.each.iter().zip(results).filter(|(output, _)| is_chosen(output));
         let largest = chosen.max_by_key(|(_, (result, like))| zarr.scratch_bytes(result, like));
         largest.is_some_and(|(_, (result, like))| {
             zarr.scratch_bytes(result, like) > LEAST_CHUNK_BYTES && like.halve_chunks(result)
@@ -154,7 +191,7 @@ impl<'a> Outputs<'a> {
         results: &[(ArrayType, Like)],
         chosen: &[(ArrayType, Like)],
     ) {
-        for (output, (before, (result, like))) in self.0.iter().zip(results.iter().zip(chosen)) {
+        for (output, (before, (result, like))) in self.each.iter().zip(results.iter().zip(chosen)) {
             if let Some(chunks) = like.chunks.as_ref().filter(|_| before.1.chunks != like.chunks) {
                 let chunks = Shape::from(chunks.as_slice());
                 say(&format!(
@@ -174,8 +211,11 @@ impl<'a> Outputs<'a> {
         &self,
         results: &[(ArrayType, Like)],
     ) -> Result<Vec<Destination>, Diagnostic> {
-        let mut destinations: Vec<Destination> = Vec::with_capacity(self.0.len());
-        for (output, (result, like)) in self.0.iter().zip(results) {
+        if let Some(folder) = &self.folder {
+            folder.make()?;
+        }
+        let mut destinations: Vec<Destination> = Vec::with_capacity(self.each.len());
+        for (output, (result, like)) in self.each.iter().zip(results) {
             if output.format == Format::Stored(stores::Format::Tiff) && like.has_other_size {
                 say(
                     "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
@@ -219,6 +259,11 @@ impl Output<'_> {
             }
         }
     }
+}
+
+/// Whether a path names a folder that is not there: it ends with a separator.
+fn is_new_folder(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator) && !path.exists()
 }
 
 /// A result in a folder, in a file of its name.

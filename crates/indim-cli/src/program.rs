@@ -12,6 +12,7 @@ use crate::outputs::Outputs;
 use crate::show::Show;
 use crate::source::{Opened, map_files, read_all, read_pipe};
 use crate::streamed::{Way, output_types, way};
+use crate::timing::Timing;
 
 /// What is to be computed.
 pub(crate) struct Program<'a> {
@@ -24,6 +25,7 @@ pub(crate) struct Program<'a> {
     pub(crate) axis_names: &'a [AxisNames],
     pub(crate) resources: &'a Resources,
     pub(crate) show: &'a Show,
+    pub(crate) timing: &'a Timing,
 }
 
 impl Program<'_> {
@@ -56,10 +58,12 @@ impl Program<'_> {
                 outputs.note_smaller_chunks(&results, &streamed.results);
                 let destinations = outputs.open(&streamed.results)?;
                 let (sources, _) = read_pipe(sources, memory_left)?;
+                self.timing.mark("compile");
                 match destinations.is_empty() {
                     true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,
                     false => streamed.deliver(&sources, destinations, &types, self.members)?,
                 }
+                self.timing.mark("read, compute and write");
                 Ok(())
             }
             Way::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
@@ -84,14 +88,18 @@ impl Program<'_> {
     ) -> Result<(), Diagnostic> {
         let options = self.resources.compile_options()?;
         let executable = compile(self.graph, &options).map_err(CompileError::diagnostic)?;
+        self.timing.mark("compile");
         let (sources, memory_left) = map_files(sources, memory_left)?;
         let destinations = outputs.open(results)?;
         let sources = read_all(sources, memory_left)?;
-        let computation = Computation::new(&executable, sources, self.resources)?;
+        let computation = Computation::new(&executable, sources, self.resources, self.timing)?;
+        self.timing.mark("read");
         match destinations.is_empty() {
-            true => self.show.print(self.labels, &computation.results()?),
-            false => computation.deliver(destinations, self.members),
+            true => self.show.print(self.labels, &computation.results()?)?,
+            false => computation.deliver(destinations, self.members)?,
         }
+        self.timing.mark("write");
+        Ok(())
     }
 }
 

@@ -97,7 +97,12 @@ impl Report {
         self
     }
 
-    /// For people.
+    /// What people read.
+    pub(crate) fn diagnostic(&self) -> &Diagnostic {
+        &self.diagnostic
+    }
+
+    /// The same as text.
     pub(crate) fn text(&self) -> String {
         self.diagnostic.to_string()
     }

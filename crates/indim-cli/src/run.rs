@@ -3,23 +3,27 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use indim::formats::Bound;
+use indim::Diagnostic;
+use indim::formats::{Bound, LoadError, LoadedModel};
+use indim::literal::named_type;
+use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
 use crate::failure::Failure;
-use crate::model::{bind, load, refused};
+use crate::model::{bind, fault_of_program, load, refused};
 use crate::output::say;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::show::Show;
-use crate::source::{Opened, open_all, read_pipe};
+use crate::source::{Opened, Source, open_all, read_pipe};
 
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The format is seen in the file's content. A SOURCE is what `indim eval` takes: a .npy file,
 archive.npz:member, model.safetensors:tensor, a literal, `-`, or a file of another format, such as
-picture.png. Sources without a name are bound to the inputs in their order.
+picture.png. Sources without a name are bound to the inputs in their order. A literal without a type,
+such as [1, 3, 5], takes the type of its input where no element changes.
 
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy
@@ -37,7 +41,7 @@ pub(crate) struct Run {
     /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
     /// name, the result of that name; may be given several times then, and no file appears before all are
     /// complete. A .npz or .safetensors file takes all results under their names, a folder all as files of
-    /// their names.
+    /// their names; a folder that is not there is made where its name ends with `/`.
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]
@@ -49,6 +53,7 @@ pub(crate) struct Run {
 impl Run {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        let timing = self.resources.timing();
         let outputs = Outputs::parse(&self.output)?;
         let model = load(&self.file, self.function.as_deref())?;
         let (outputs, chosen) = outputs.among(model.outputs())?;
@@ -60,10 +65,12 @@ impl Run {
         let given: Vec<(&str, &str)> =
             bound.into_iter().filter_map(|(name, source)| Some((name, source?))).collect();
         let (opened, memory_left) = open_all(&given, self.resources.memory_limit)?;
+        let opened = as_declared(opened, &given, &model);
         let (sources, memory_left) = read_pipe(opened, memory_left)?;
         let types = bound_types(&model, &is_given, &sources)?;
 
-        let program = model.program(&types).map_err(|error| refused(&error, &model))?;
+        let program = model.program(&types);
+        let program = program.map_err(|error| fault(&error, &model, &given, &sources))?;
         program.remarks.iter().for_each(|remark| say(&format!("note: {remark}")));
         let program = Program {
             graph: &program.graph.returning(chosen),
@@ -72,14 +79,64 @@ impl Run {
             axis_names: &[],
             resources: &self.resources,
             show: &self.show,
+            timing: &timing,
         };
+        timing.mark("open");
         program.run(sources, memory_left, &outputs)
     }
 }
 
+/// The sources; literals without a type take that of their inputs where no element changes.
+fn as_declared<'a>(
+    sources: Vec<(&'a str, Opened)>,
+    given: &[(&str, &str)],
+    model: &LoadedModel,
+) -> Vec<(&'a str, Opened)> {
+    let declared = |name: &str| model.inputs().iter().find(|input| input.name == name)?.dtype;
+    let of = |((name, source), (_, text)): ((&'a str, Opened), &(&str, &str))| match declared(name)
+    {
+        Some(dtype) => (name, source.declared(text, dtype)),
+        None => (name, source),
+    };
+    sources.into_iter().zip(given).map(of).collect()
+}
+
+/// The error of a program over these sources. A fault of the program itself is said before a missing input.
+fn fault(
+    error: &LoadError,
+    model: &LoadedModel,
+    given: &[(&str, &str)],
+    sources: &[(&str, Opened)],
+) -> Diagnostic {
+    if error.code() == "input-missing"
+        && let Some(own) = fault_of_program(model)
+    {
+        return own.diagnostic();
+    }
+    let mut diagnostic = refused(error, model);
+    if error.code() == "input-type" {
+        let helps = given.iter().zip(sources);
+        helps.filter_map(|(given, (_, source))| typed(given, source, model)).for_each(|typed| {
+            diagnostic.help(format!(
+                "write {typed}: a literal keeps its own type where some element would change"
+            ));
+        });
+    }
+    diagnostic
+}
+
+/// A literal without a type as one of the type that its input declares, if that is another.
+fn typed((name, text): &(&str, &str), source: &Opened, model: &LoadedModel) -> Option<String> {
+    let dtype = model.inputs().iter().find(|input| input.name == *name)?.dtype?;
+    let Opened::Read(Source::Literal(literal)) = source else { return None };
+    let is_untyped = named_type(text).is_ok_and(|named| named.is_none());
+    let is_other = is_untyped && literal.dtype() != dtype;
+    is_other.then(|| format!("{}='{dtype}({})'", shown(name), shown(text)))
+}
+
 /// What the inputs of the model are given: a source, or nothing.
 fn bound_types(
-    model: &indim::formats::LoadedModel,
+    model: &LoadedModel,
     is_given: &[bool],
     sources: &[(&str, Opened)],
 ) -> Result<Vec<Bound>, Failure> {

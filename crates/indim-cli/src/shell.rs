@@ -1,9 +1,11 @@
 //! `indim completions` and `indim man`: what shells and `man` read, made from the arguments.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use indim::Diagnostic;
+use indim_text::catalogue::entries;
 
 use crate::failure::Failure;
 use crate::output::print;
@@ -23,9 +25,22 @@ pub(crate) struct Completions {
 
 impl Completions {
     /// Runs the command; `command` is all of `indim`.
-    pub(crate) fn run(&self, mut command: Command) -> Result<(), Failure> {
+    pub(crate) fn run(&self, command: Command) -> Result<(), Failure> {
+        // The command itself takes any text, and says what a misspelt name is like.
+        let names = PossibleValuesParser::new(entries().map(|entry| entry.name));
+        let mut command = command
+            .mut_subcommand("ops", |ops| ops.mut_arg("name", |name| name.value_parser(names)));
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut command, "indim", &mut text);
+        if self.shell == Shell::Fish {
+            // The generator for fish leaves out what operands may be.
+            let names: Vec<&str> = entries().map(|entry| entry.name).collect();
+            let line = format!(
+                "complete -c indim -n \"__fish_indim_using_subcommand ops\" -f -a \"{}\"\n",
+                names.join(" ")
+            );
+            text.extend(line.bytes());
+        }
         Ok(print(&text)?)
     }
 }

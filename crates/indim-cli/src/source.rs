@@ -7,10 +7,10 @@ use indim::files::{
     ArrayFile, ArrayStream, FileError, FileErrorKind, NpySource, NpzSource, SafetensorsSource,
     read_npy_type, read_npz_member_type, read_npz_member_within, read_tensor, read_tensor_type,
 };
-use indim::literal::parse_literal;
+use indim::literal::{parse_literal, parse_literal_as};
 use indim::stores::{self, Format, read_whole};
 use indim::stream::{Input, Source as Regions};
-use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, Diagnostic};
+use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, DType, Diagnostic};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -70,6 +70,17 @@ impl Opened {
             ));
         }
         ArrayStream::open(input).map(Opened::Pipe).map_err(of_standard_input)
+    }
+
+    /// The same; a literal without a type, which `text` is, takes `declared` where no element changes.
+    pub(crate) fn declared(self, text: &str, declared: DType) -> Opened {
+        match self {
+            Opened::Read(Source::Literal(literal)) => {
+                let same = parse_literal_as(text, declared).unwrap_or(literal);
+                Opened::Read(Source::Literal(same))
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {
@@ -201,6 +212,17 @@ impl Source {
             Place::Literal(array) => return Ok((array.array_type(), None)),
         };
         read.map(|array_type| (array_type, None)).map_err(|error| error.diagnostic())
+    }
+
+    /// As [`Source::type_of`]; a literal without a type takes `declared` where no element changes.
+    pub(crate) fn type_of_declared(
+        text: &str,
+        declared: Option<DType>,
+    ) -> Result<ArrayType, Diagnostic> {
+        let (own, _) = Source::type_of(text)?;
+        let literal = declared.filter(|_| matches!(place(text), Ok(Place::Literal(_))));
+        let taken = literal.and_then(|declared| parse_literal_as(text, declared).ok());
+        Ok(taken.map_or(own, |array| array.array_type()))
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {
@@ -342,11 +364,22 @@ fn archive_member(text: &str) -> Option<(&Path, &str, Archive)> {
 
 /// A `NAME=SOURCE` of the command line.
 pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
+    split_binding_of("x", text)
+}
+
+/// As [`split_binding`]; an argument that is a source without a name is advised to be `missing`.
+pub(crate) fn split_binding_of<'t>(
+    missing: &str,
+    text: &'t str,
+) -> Result<(&'t str, &'t str), Diagnostic> {
     match text.split_once('=') {
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
         _ => {
             let message = format!("`{}` is not of the form NAME=SOURCE", shown(text));
-            Err(Diagnostic::new("bad-binding", message))
+            let mut bad = Diagnostic::new("bad-binding", message);
+            let source = shown(text.trim_start_matches('='));
+            bad.help(format!("write the name that it stands for: {}={source}", shown(missing)));
+            Err(bad)
         }
     }
 }

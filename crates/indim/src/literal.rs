@@ -137,6 +137,56 @@ impl core::error::Error for LiteralError {}
 /// # Errors
 /// When the text is no literal; the error knows the place.
 pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
+    let (dtype, list) = read(text)?;
+    let dtype = match dtype {
+        Some(dtype) => dtype,
+        None => common_dtype(text, &list.elements)?,
+    };
+    array(text, list, dtype)
+}
+
+/// Reads an array literal for a place that declares an element type: a literal without a type takes `dtype`
+/// if each of its elements is a value of `dtype`, else the type that it has by itself.
+///
+/// ```
+/// use indim::DType;
+/// use indim::literal::parse_literal_as;
+///
+/// let types = ["[1, 3]", "[0.5]", "[0.1]", "16777217", "i8[1]"]
+///     .map(|text| parse_literal_as(text, DType::F32).map(|array| array.dtype()));
+/// let expected = [DType::F32, DType::F32, DType::F64, DType::I64, DType::I8];
+/// assert_eq!(types, expected.map(Ok));
+/// ```
+///
+/// # Errors
+/// As [`parse_literal`].
+pub fn parse_literal_as(text: &str, dtype: DType) -> Result<Array, LiteralError> {
+    match read(text)? {
+        (None, list) if list.elements.iter().all(|span| is_value(&text[span.clone()], dtype)) => {
+            array(text, list, dtype)
+        }
+        _ => parse_literal(text),
+    }
+}
+
+/// The element type that a literal names.
+///
+/// ```
+/// use indim::DType;
+/// use indim::literal::named_type;
+///
+/// assert_eq!(named_type("f32([1, 2])"), Ok(Some(DType::F32)));
+/// assert_eq!(named_type("[1, 2]"), Ok(None));
+/// ```
+///
+/// # Errors
+/// As [`parse_literal`], but for elements that are none of their type.
+pub fn named_type(text: &str) -> Result<Option<DType>, LiteralError> {
+    read(text).map(|(dtype, _)| dtype)
+}
+
+/// The type that a literal names, and its elements.
+fn read(text: &str) -> Result<(Option<DType>, List), LiteralError> {
     let mut reader = Reader { text, position: 0 };
     let dtype = reader.dtype()?;
     let is_in_parentheses = dtype.is_some() && reader.accept('(');
@@ -148,10 +198,10 @@ pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
     if reader.position != text.len() {
         return Err(reader.expected("the end of the literal"));
     }
-    let dtype = match dtype {
-        Some(dtype) => dtype,
-        None => common_dtype(text, &list.elements)?,
-    };
+    Ok((dtype, list))
+}
+
+fn array(text: &str, list: List, dtype: DType) -> Result<Array, LiteralError> {
     let data = elements(text, &list.elements, dtype)?;
     Ok(Array::from_data(list.shape, data)
         .expect("invariant: equal lists along each axis hold as many elements as the shape"))
@@ -362,6 +412,43 @@ fn wrong_element(word: &str, dtype: DType, span: &Range<usize>) -> LiteralError 
         false => LiteralErrorKind::WrongElement(dtype),
     };
     LiteralError { kind, span: span.clone() }
+}
+
+/// Whether a word is a value of the type, which rounds nothing.
+fn is_value(word: &str, dtype: DType) -> bool {
+    let Some(word) = without_underscores(word) else { return false };
+    macro_rules! is_value {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match dtype {
+                $(DType::$variant => is_value!(@one $class $type),)*
+            }
+        };
+        (@one boolean $type:ident) => { is_truth(&word) };
+        (@one half $type:ident) => { is_value!(@one float $type) };
+        (@one float $type:ident) => {
+            word.parse::<$type>().is_ok_and(|read| is_written(&word, read.into()))
+        };
+        (@one complex $type:ident) => {
+            match (word.parse::<$type>(), word.parse::<c128>()) {
+                (Ok(read), Ok(exact)) => {
+                    let is_same = |read: f64, exact: f64| read == exact || exact.is_nan();
+                    is_same(read.re.into(), exact.re) && is_same(read.im.into(), exact.im)
+                }
+                _ => false,
+            }
+        };
+        (@one $class:ident $type:ident) => { word.parse::<$type>().is_ok() };
+    }
+    for_each_element!(is_value)
+}
+
+/// Whether a word that was read as this float says it exactly, as far as an f64 or a whole number can.
+fn is_written(word: &str, read: f64) -> bool {
+    match (is_whole(word), word.parse::<i128>(), word.parse::<f64>()) {
+        (true, Ok(exact), _) => read.is_finite() && read as i128 == exact,
+        (false, _, Ok(exact)) => read == exact || exact.is_nan(),
+        _ => false,
+    }
 }
 
 /// The elements, each rounded to the nearest of its type; beyond the largest float there is infinity.

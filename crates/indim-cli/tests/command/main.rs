@@ -1,5 +1,7 @@
 //! The command `indim` as a user meets it: the built binary, its output, its exit codes.
 
+mod advice;
+mod color;
 mod eval;
 mod explain;
 mod files;
@@ -20,3 +22,4 @@ mod statements;
 mod stores;
 mod streams;
 mod terminal;
+mod timing;

@@ -61,7 +61,8 @@ fn results_are_written_to_files() {
     let at = |name: &str| folder.file(name).display().to_string();
     assert!(fails(&["run", &path, &x, "-o", &at("one.npy")]).contains("2 results for one file"));
     succeeds(&["run", &path, &x, "-o", &at("both.npz")]);
-    std::fs::create_dir(folder.file("results")).expect("a folder");
+    fails_with("several-results", &["run", &path, &x, "-o", &at("results")]);
+    succeeds(&["run", &path, &x, "-o", &at("results/")]);
     succeeds(&["run", &path, &x, "-o", &at("results")]);
     let mut names: Vec<String> = std::fs::read_dir(folder.file("results"))
         .expect("a folder")
@@ -94,6 +95,54 @@ fn what_does_not_fit_is_said_with_the_inputs_there_are() {
         assert!(message.contains(inputs), "{message}");
     }
     fails_with("duplicate-name", &["run", &path, &format!("x={X}"), &format!("x={X}")]);
+}
+
+#[test]
+fn a_folder_that_is_made_for_results_does_not_stay_empty() {
+    let (folder, path) = file("two.mlir", TWO);
+    let results = format!("{}/", folder.file("results").display());
+    // Found wrong before and after the folder is made.
+    fails_with("input-type", &["run", &path, "f32([1, 2, 3])", "-o", &results]);
+    assert!(!folder.file("results").exists());
+    let x = folder.bind("x", "x.npy", &npy("<f4", false, "(2,)", &[0; 4]));
+    fails(&["run", &path, &x, "-o", &results]);
+    assert!(!folder.file("results").exists());
+}
+
+#[test]
+fn a_literal_takes_the_declared_type_where_it_loses_nothing() {
+    let (_folder, path) = file("add.mlir", ADD);
+    let expected = "[[11. 22. 33.]\n [14. 25. 36.]]\n";
+    let sources = ["[[1, 2, 3], [4, 5, 6]]", "[10, 20, 30.0]"];
+    assert_eq!(succeeds(&["run", &path, sources[0], sources[1]]), expected);
+    assert!(succeeds(&["explain", &path, sources[0], sources[1]]).starts_with("add(x, v)"));
+    for inexact in ["[10, 20, 0.1]", "[10, 20, 16777217]"] {
+        let message = fails(&["run", &path, sources[0], inexact]);
+        assert!(message.starts_with("error[input-type]"), "{message}");
+        assert!(message.contains(&format!("= help: write v='f32({inexact})'")), "{message}");
+    }
+    // A literal that names its type keeps it.
+    let message = fails(&["run", &path, sources[0], "f64([1, 2, 3])"]);
+    assert!(message.starts_with("error[input-type]") && !message.contains("write v="), "{message}");
+}
+
+#[test]
+fn faults_of_the_program_come_before_missing_inputs() {
+    let wrong = ADD.replace("stablehlo.add", "stablehlo.dot_general");
+    let (_folder, path) = file("wrong.mlir", &wrong);
+    for inputs in [&[][..], &[X]] {
+        let arguments: Vec<&str> = ["run", &path].iter().chain(inputs).copied().collect();
+        fails_with("unsupported-op", &arguments);
+    }
+    let (_folder, path) = file("add.mlir", ADD);
+    let message = fails(&["run", &path, X]);
+    assert!(
+        message.starts_with("error[input-missing]: the input v is not given: f32[3]"),
+        "{message}"
+    );
+    let advice = "= help: write v=FILE.npy, or elements: v='f32([1, 2, 3])'";
+    assert!(message.contains(advice), "{message}");
+    assert_eq!(indim(&["run", &path, X, "v=f32([1, 2, 3])"]).code, Some(0));
 }
 
 #[test]

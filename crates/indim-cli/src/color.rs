@@ -1,0 +1,57 @@
+//! When messages are coloured: `--color`, else on terminals, unless `NO_COLOR` is set.
+
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+use anstream::ColorChoice;
+use clap::{Args, ValueEnum};
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum When {
+    /// On a terminal, unless the environment has NO_COLOR, or TERM is dumb.
+    Auto,
+    /// Also in a file or a pipe.
+    Always,
+    Never,
+}
+
+/// The option of all commands.
+#[derive(Debug, Args)]
+pub(crate) struct Color {
+    /// When messages are coloured.
+    // `set_choice` has read it by now, for the errors of the arguments themselves.
+    #[arg(
+        id = "color",
+        long = "color",
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
+    _when: When,
+}
+
+static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
+
+/// When messages are coloured.
+pub(crate) fn choice() -> ColorChoice {
+    *CHOICE.get().unwrap_or(&ColorChoice::Auto)
+}
+
+/// Takes the last `--color` of the arguments, before they are checked.
+pub(crate) fn set_choice(arguments: impl Iterator<Item = OsString>) {
+    let arguments: Vec<String> =
+        arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let before_operands = arguments.iter().take_while(|argument| *argument != "--");
+    let given = before_operands.enumerate().filter_map(|(at, argument)| {
+        match argument.strip_prefix("--color")? {
+            "" => arguments.get(at + 1).map(String::as_str),
+            value => value.strip_prefix('='),
+        }
+    });
+    let _ = CHOICE.set(match given.last() {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    });
+}
