@@ -89,7 +89,7 @@ fn an_axis_that_is_not_there_is_refused_with_those_that_are() {
     let b = GraphBuilder::new();
     let error = b.along(AxisFunction::Sum, x(&b), &Along::named(&["lon"]), &[]).unwrap_err();
     assert_eq!(error.code(), "unknown-axis-name");
-    assert_eq!(error.to_string(), "`x` has no axis `lon`; its axes are [time, level, lat]");
+    assert_eq!(error.headline(), "`x` has no axis `lon`; its axes are [time, level, lat]");
     let twice = Along::named(&["lat", "lat"]);
     let other = b.named_parameter("y", DType::F32, &[("lat", 3)]).unwrap();
     assert_eq!(

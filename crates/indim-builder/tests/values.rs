@@ -78,7 +78,7 @@ fn a_number_that_its_neighbour_cannot_hold_is_refused() {
     assert_eq!(mistake(of(DType::I32), |x| x + 0.5).code(), "literal-kind");
     assert_eq!(mistake(of(DType::U8), |x| x + 300).code(), "literal-out-of-range");
     assert_eq!(
-        mistake(of(DType::U8), |x| x + 300).to_string(),
+        mistake(of(DType::U8), |x| x + 300).headline(),
         "`add`: the whole number 300 is no value of u8, which it meets"
     );
     assert_eq!(mistake(of(DType::F32), |x| x & true).code(), "literal-kind");
