@@ -151,7 +151,7 @@ fn missing_input<'m>(error: &LoadError, model: &'m LoadedModel) -> Option<&'m In
     model.inputs().iter().find(|input| input.name == *name)
 }
 
-/// A short literal of an input's type: `f32([[1, 2]])`. An open size is taken for 1, or 2 along the last axis.
+/// A short literal of an input's type: `f32([[1, 2]])`. An open size is 1, or 2 along the last axis.
 fn example(input: &Input) -> Option<String> {
     let sizes = input.sizes.as_deref()?;
     let size = |(axis, size): (usize, &Size)| match size {

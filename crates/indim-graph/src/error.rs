@@ -14,7 +14,7 @@ use crate::views::AxisSlice;
 
 /// A mistake found while a graph was built or bound.
 ///
-/// `{}` and `{:?}` show it drawn, with the caller's line: so do `unwrap`, and `?` in `main`, with `anyhow` too.
+/// `{}` and `{:?}` show it drawn, with the caller's line: so do `unwrap`, and `?` in `main`.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;

@@ -23,7 +23,7 @@
 //!
 //! | for | take |
 //! |---|---|
-//! | one call | [`evaluate`] with an expression and named [`Input`]s, [`inputs!`]; [`evaluate_all`]; [`EvaluateError`] |
+//! | one call | [`evaluate`] with an expression and [`inputs!`]; [`evaluate_all`]; [`EvaluateError`] |
 //! | one call, checked when it is compiled | `eval!`, with the feature `macros` |
 //! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
 //! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
