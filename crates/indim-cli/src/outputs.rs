@@ -134,7 +134,8 @@ impl<'a> Outputs<'a> {
                 Ok((self, (0..names.len()).collect()))
             }
             [Output { name: None, path, format }]
-                if path.is_dir() || *format == Format::Npy && is_new_folder(path) =>
+                // A folder that is an array of Zarr is replaced as one.
+                if *format == Format::Npy && (path.is_dir() || is_new_folder(path)) =>
             {
                 let file = |name: &'a String| in_folder(path, name);
                 let each = names.iter().map(file).collect::<Result<_, _>>()?;

@@ -79,6 +79,19 @@ fn results_are_written_to_files() {
 }
 
 #[test]
+fn an_array_of_zarr_is_replaced_by_the_only_result() {
+    let (folder, path) = file("add.mlir", ADD);
+    let result = folder.file("sum.zarr");
+    for _ in 0..2 {
+        succeeds(&["run", &path, X, V, "-o", &result.display().to_string()]);
+    }
+    let names = std::fs::read_dir(&result).expect("a folder");
+    let names: Vec<_> = names.map(|entry| entry.expect("an entry").file_name()).collect();
+    assert!(names.contains(&"zarr.json".into()), "{names:?}");
+    assert!(names.iter().all(|name| !name.to_string_lossy().ends_with(".npy")), "{names:?}");
+}
+
+#[test]
 fn what_does_not_fit_is_said_with_the_inputs_there_are() {
     let (_folder, path) = file("add.mlir", ADD);
     let inputs = "the inputs are x: f32[2, 3], v: f32[3]";
