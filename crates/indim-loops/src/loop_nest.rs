@@ -164,6 +164,16 @@ pub enum Local {
     Instruction(usize),
 }
 
+impl Local {
+    /// The access, if it is one.
+    pub fn access(&self) -> Option<usize> {
+        match *self {
+            Local::Access(index) => Some(index),
+            Local::Instruction(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Local {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -7,7 +7,7 @@ use indim_ops::{ArrayType, DType, Fact};
 use indim_shape::Shape;
 
 use crate::origin::Origins;
-use crate::view::{View, is_leaf};
+use crate::view::{View, is_leaf, is_unit_reshape};
 
 /// Where the operand of an instruction comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,16 +125,18 @@ pub(crate) fn is_search(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Reduce { op, .. } if op.is_search())
 }
 
-/// What elements are taken from, which is read here and there, and their indices. Those lie in memory where
-/// they are checked before the run goes on.
+/// The operands of a gather: the table, read from memory at any place, and its indices. Indices lie in memory
+/// if they are checked before the run goes on, or if each of them names more than one element.
 fn taken(graph: &Graph, node: &Node, view: &View, axis: usize, mode: TakeMode) -> [Sought; 2] {
     let (table, indices) = (node.operands[0], node.operands[1]);
     let size = graph[table].array_type.shape[axis];
     let ArrayType { dtype, shape } = &graph[indices].array_type;
-    let (rank, is_checked) = (shape.rank(), is_checked(mode, *dtype, size));
+    let rank = shape.rank();
+    let is_in_memory =
+        is_checked(mode, *dtype, size) || !is_unit_reshape(&node.array_type.shape, shape);
     [
         Sought { value: table, view: view.of_table(axis, rank, size), is_in_memory: true },
-        Sought { value: indices, view: view.of_indices(axis, rank), is_in_memory: is_checked },
+        Sought { value: indices, view: view.of_indices(axis, rank), is_in_memory },
     ]
 }
 

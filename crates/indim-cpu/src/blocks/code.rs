@@ -7,7 +7,7 @@ use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 
 use crate::blocks::registers;
 use crate::tiles::code::{
-    Call, Callee, TileCode, block, copied, slot, stored, tables, take_callee,
+    Call, Callee, TileCode, block, copied, slot, only_taken, stored, take_callee,
 };
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::work;
@@ -23,7 +23,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
         calls: nest.instructions.iter().enumerate().map(call).collect(),
         functions: None,
         needs_block: read_by_kernels(nest),
-        is_table: tables(nest),
+        only_taken: only_taken(nest),
         stored: stored(nest),
         folding: None,
         folds: StoreFold::of(nest, level),
@@ -37,7 +37,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
 
 fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
     let kernel = match instruction.compute {
-        Compute::Take { mode, size } => return take_callee(nest, instruction, mode, size),
+        Compute::Take { mode, size } => return take_callee(nest, instruction, mode, size, level),
         Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level)
             .expect("invariant: lowering keeps the signatures of operations"),
         Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
@@ -53,7 +53,8 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
 /// For each access, whether it is read by a kernel, or stored as it is: then a block of it is needed.
 fn read_by_kernels(nest: &LoopNest) -> Vec<bool> {
     let mut is_read = vec![false; nest.accesses.len()];
-    let operands = nest.instructions.iter().flat_map(|instruction| &instruction.operands);
+    let calls_kernel = |it: &&Instruction| !matches!(it.compute, Compute::Take { .. });
+    let operands = nest.instructions.iter().filter(calls_kernel).flat_map(|it| &it.operands);
     for local in operands.copied().chain(copied(nest).map(Local::Access)) {
         if let Local::Access(index) = local {
             is_read[index] = true;

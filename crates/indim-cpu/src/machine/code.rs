@@ -11,7 +11,7 @@ use indim_targets::TargetKind;
 use super::target;
 use crate::tiles::account::Account;
 use crate::tiles::code::{
-    Call, REGISTER_BYTES, TileCode, block, copied, slot, stored, tables, take_callee,
+    Call, REGISTER_BYTES, TileCode, block, copied, slot, only_taken, stored, take_callee,
 };
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
@@ -33,9 +33,9 @@ pub(super) fn compile(
     Some(TileCode {
         folding: folding(target, nest, constants, &account),
         functions: Some(Arc::new(functions)),
-        calls: take_calls(nest),
-        needs_block: read_by_takes(nest),
-        is_table: tables(nest),
+        calls: take_calls(nest, level),
+        needs_block: stored_as_read(nest),
+        only_taken: only_taken(nest),
         stored: stored(nest),
         folds: StoreFold::of(nest, level),
         block: block(nest),
@@ -69,12 +69,12 @@ fn all_takes(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
     instructions.filter(|(_, instruction)| matches!(instruction.compute, Compute::Take { .. }))
 }
 
-fn take_calls(nest: &LoopNest) -> Vec<Call> {
+fn take_calls(nest: &LoopNest, level: Level) -> Vec<Call> {
     let call = |(index, instruction): (usize, &Instruction)| {
         let Compute::Take { mode, size } = instruction.compute else { return None };
         Some(Call {
             destination: slot(nest, Local::Instruction(index)),
-            callee: take_callee(nest, instruction, mode, size),
+            callee: take_callee(nest, instruction, mode, size, level),
         })
     };
     all_takes(nest).filter_map(call).collect()
@@ -105,14 +105,9 @@ fn registers(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     (registers, count)
 }
 
-/// For each access, whether a block of it is needed: what is stored as it is, and indices.
-fn read_by_takes(nest: &LoopNest) -> Vec<bool> {
+/// For each access, whether it is stored as it is read: then a block of it is needed.
+fn stored_as_read(nest: &LoopNest) -> Vec<bool> {
     let mut needs_block = vec![false; nest.accesses.len()];
-    let indices = all_takes(nest).map(|(_, instruction)| instruction.operands[1]);
-    for local in indices.chain(copied(nest).map(Local::Access)) {
-        if let Local::Access(index) = local {
-            needs_block[index] = true;
-        }
-    }
+    copied(nest).for_each(|access| needs_block[access] = true);
     needs_block
 }

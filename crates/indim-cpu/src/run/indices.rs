@@ -93,28 +93,73 @@ unsafe fn first_outside(
     }
 }
 
+/// An integer as an index.
+trait Index: Copy + Into<i128> {
+    /// Whether there are negative indices, which count from the end.
+    const IS_SIGNED: bool;
+
+    /// The index in 64 bits; those beyond `i64::MAX` become negative.
+    fn word(self) -> i64;
+}
+
+macro_rules! indices {
+    (signed: $($signed:ty)*; unsigned: $($unsigned:ty)*) => {
+        $(impl Index for $signed {
+            const IS_SIGNED: bool = true;
+
+            #[inline(always)]
+            fn word(self) -> i64 {
+                i64::from(self)
+            }
+        })*
+        $(impl Index for $unsigned {
+            const IS_SIGNED: bool = false;
+
+            #[inline(always)]
+            fn word(self) -> i64 {
+                u64::from(self) as i64
+            }
+        })*
+    };
+}
+
+indices! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
+
+/// Axes of more elements are checked index by index: the distance between the least and the greatest index
+/// must fit an `i64`.
+const MAX_SIZE: u64 = 1 << 62;
+
 /// # Safety
 /// As [`first_outside`], for elements of type `T`.
-unsafe fn outside_of<T: Copy + PartialOrd + Into<i128>>(
-    first: *const u8,
-    row: Row,
-    size: usize,
-) -> Option<(usize, i128)> {
-    let element = |position: usize| {
-        let place = first.wrapping_offset(row.stride * position as isize);
+unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Option<(usize, i128)> {
+    let element = |position: usize, stride: isize| {
+        let place = first.wrapping_offset(stride * position as isize);
         // SAFETY: an element of the caller's row.
         unsafe { place.cast::<T>().read_unaligned() }
     };
-    let (mut least, mut most) = (element(0), element(0));
-    for position in 1..row.count {
-        let element = element(position);
-        least = if element < least { element } else { least };
-        most = if element > most { element } else { most };
+    // A constant stride lets the compiler use vectors.
+    let is_any_outside = match row.stride == size_of::<T>() as isize {
+        true => is_any_outside(row.count, size, |at| element(at, size_of::<T>() as isize)),
+        false => is_any_outside(row.count, size, |at| element(at, row.stride)),
+    };
+    let least = if T::IS_SIGNED { -(size as i128) } else { 0 };
+    let indices = (0..row.count).map(|position| (position, element(position, row.stride).into()));
+    let mut indices = indices.take_while(|_| is_any_outside);
+    indices.find(|&(_, index)| index < least || index >= size as i128)
+}
+
+/// Whether any of these indices may name none of `size` elements. Without a branch or a comparison: the sign
+/// bit tells whether an index, counted from the least one, is negative or beyond the greatest.
+#[inline(always)]
+fn is_any_outside<T: Index>(count: usize, size: usize, element: impl Fn(usize) -> T) -> bool {
+    if size as u64 > MAX_SIZE {
+        return true;
     }
-    let is_outside = |index: i128| index < -(size as i128) || index >= size as i128;
-    if !is_outside(least.into()) && !is_outside(most.into()) {
-        return None;
-    }
-    let indices = (0..row.count).map(|position| (position, element(position).into()));
-    indices.into_iter().find(|&(_, index)| is_outside(index))
+    let least = if T::IS_SIGNED { -(size as i64) } else { 0 };
+    let greatest = size as i64 - 1 - least;
+    let outside = |index: i64| {
+        let from_least = index.wrapping_sub(least);
+        from_least | greatest.wrapping_sub(from_least)
+    };
+    (0..count).fold(0, |signs, position| signs | outside(element(position).word())) < 0
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use indim_graph::TakeMode;
-use indim_kernels::KernelFn;
+use indim_kernels::{KernelFn, Level};
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_loops::walk::runs;
@@ -77,8 +77,8 @@ pub(crate) struct TileCode {
     pub(crate) stored: Vec<Stored>,
     /// For each access, whether a block of it is needed in any case.
     pub(crate) needs_block: Vec<bool>,
-    /// For each access, whether elements are taken from it.
-    pub(crate) is_table: Vec<bool>,
+    /// For each access, whether only gathers read it, as a table or as indices: it is read where it lies.
+    pub(crate) only_taken: Vec<bool>,
     pub(crate) block: usize,
     /// What is computed for an element, in bytes that could be moved instead.
     pub(crate) cost: usize,
@@ -101,12 +101,9 @@ impl TileCode {
         self.functions.is_some() && !is_taken
     }
 
-    /// Whether each tile is gone through once, and nothing is taken from tables, whose runs are gone through.
+    /// Whether each tile is gone through once.
     pub(crate) fn is_one_pass(&self) -> bool {
-        match (&self.calls[..], &self.functions) {
-            ([call], None) => !matches!(call.callee, Callee::Take { .. }),
-            (calls, functions) => calls.is_empty() && functions.is_some(),
-        }
+        self.calls.len() + usize::from(self.functions.is_some()) == 1
     }
 
     /// Whether anything is computed, or taken.
@@ -140,7 +137,7 @@ impl TileCode {
         held.own::<Option<usize>>(self.registers.capacity());
         held.own::<Stored>(self.stored.capacity());
         held.own::<StoreFold>(self.folds.capacity());
-        held.own::<bool>(self.needs_block.capacity() + self.is_table.capacity());
+        held.own::<bool>(self.needs_block.capacity() + self.only_taken.capacity());
         let functions = self.functions.iter().chain(&self.folding);
         functions.for_each(|functions| functions.count_bytes(held));
     }
@@ -177,17 +174,20 @@ pub(crate) fn stored(nest: &LoopNest) -> Vec<Stored> {
     stored
 }
 
-/// For each access, whether elements are taken from it: it is no block of values.
-pub(crate) fn tables(nest: &LoopNest) -> Vec<bool> {
-    let mut is_table = vec![false; nest.accesses.len()];
-    for instruction in nest.instructions.iter() {
-        if let (Compute::Take { .. }, Local::Access(table)) =
-            (instruction.compute, instruction.operands[0])
-        {
-            is_table[table] = true;
-        }
+/// For each access, whether gathers read it, and nothing else: it is no block of values.
+pub(crate) fn only_taken(nest: &LoopNest) -> Vec<bool> {
+    let mut only_taken = vec![false; nest.accesses.len()];
+    let is_take = |it: &&Instruction| matches!(it.compute, Compute::Take { .. });
+    let of_takes = nest.instructions.iter().filter(is_take).flat_map(|it| &it.operands);
+    for access in of_takes.filter_map(Local::access) {
+        only_taken[access] = true;
     }
-    is_table
+    let of_others = nest.instructions.iter().filter(|it| !is_take(it)).flat_map(|it| &it.operands);
+    let stored = nest.stores.iter().map(|store| &store.source);
+    for access in of_others.chain(stored).filter_map(Local::access) {
+        only_taken[access] = false;
+    }
+    only_taken
 }
 
 /// The accesses that are stored as they are, where none are reduced.
@@ -205,8 +205,9 @@ pub(crate) fn take_callee(
     instruction: &Instruction,
     mode: TakeMode,
     size: usize,
+    level: Level,
 ) -> Callee {
     let [table, indices] = [0, 1].map(|operand| slot(nest, instruction.operands[operand]));
-    let taker = Taker::new(mode, instruction.operand_dtype, instruction.dtype, size);
+    let taker = Taker::new(mode, instruction.operand_dtype, instruction.dtype, size, level);
     Callee::Take { taker, table, indices }
 }

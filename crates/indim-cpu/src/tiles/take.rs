@@ -1,13 +1,17 @@
-//! Elements taken by their indices: from indices to places in memory, and from there to a dense block. Holds
-//! unsafe code.
+//! Gathers: elements and rows of tables, copied by their indices to a dense block. Holds unsafe code.
 //!
-//! Whatever an index is, it becomes a place within the axis, so that no memory but the table's is read. Where
-//! another index is an error, it was found before (`run/indices.rs`).
+//! Any index becomes a place within the axis, so that no memory but the table's is read. Where an index out of
+//! range is an error, `run/indices.rs` has found it before.
+//!
+//! The levels of a tile are joint runs of the table and of the indices. An innermost level along which the index
+//! stays the same is a row: it is copied as one piece, or read where it lies if it is the whole tile.
 
 use indim_graph::TakeMode;
+use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_ops::DType;
-
-use crate::tiles::memory::Run;
+use smallvec::SmallVec;
 
 /// Elements of one table, taken by indices of one type.
 #[derive(Debug, Clone, Copy)]
@@ -20,19 +24,127 @@ pub(crate) struct Taker {
     element_size: usize,
 }
 
-/// So many indices become places at a time.
+/// Indices that become places at a time: both lists stay in L1.
 const CHUNK: usize = 256;
 
-/// Writes the places in bytes of elements at `indices`, for an axis of so many elements of a stride.
+/// Writes the places along an axis of `size` elements that indices name, which are `stride` bytes apart.
 ///
 /// # Safety
-/// `indices` is valid for reads of as many indices as there are places.
-type PlacesFn = unsafe fn(places: &mut [isize], indices: *const u8, size: usize, stride: isize);
+/// - each index, one for each place, is valid for reads;
+/// - the processor has the level of the function.
+type PlacesFn = unsafe fn(places: &mut [usize], indices: *const u8, stride: isize, size: usize);
+
+/// The strides in bytes of what a gather reads along one loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TakeStrides {
+    /// Between elements of the table without their indices.
+    pub(crate) table: isize,
+    /// Between indices.
+    pub(crate) index: isize,
+}
+
+/// One loop over a tile.
+#[derive(Debug, Clone, Copy)]
+struct LoopLevel {
+    count: usize,
+    strides: TakeStrides,
+}
+
+const ONCE: LoopLevel = LoopLevel { count: 1, strides: TakeStrides { table: 0, index: 0 } };
+
+/// The loops of one gather over a tile, and the stride of the axis that the indices move along.
+#[derive(Debug, Clone)]
+pub(crate) struct TakeWalk {
+    /// Outermost first; the first one is repeated for each step of the tile.
+    levels: SmallVec<[LoopLevel; 2]>,
+    stride: isize,
+}
+
+impl TakeWalk {
+    /// The loops over tiles of `step_elements` elements a step; `strides` are those along each axis, and
+    /// `stride` is that of the axis the indices move along.
+    pub(crate) fn new(
+        axes: &CoalescedAxes,
+        step_elements: usize,
+        strides: impl Fn(usize) -> TakeStrides,
+        stride: isize,
+    ) -> TakeWalk {
+        let (mut inner_from, mut elements) = (axes.sizes.len(), 1);
+        while elements < step_elements {
+            inner_from -= 1;
+            elements *= axes.sizes[inner_from];
+        }
+        let mut levels: SmallVec<[LoopLevel; 2]> = SmallVec::new();
+        let step = inner_from.checked_sub(1);
+        levels.extend(step.map(|axis| LoopLevel { count: 1, strides: strides(axis) }));
+        for axis in inner_from..axes.sizes.len() {
+            push_merged(&mut levels, LoopLevel { count: axes.sizes[axis], strides: strides(axis) });
+        }
+        if levels.is_empty() {
+            levels.push(ONCE);
+        }
+        TakeWalk { levels, stride }
+    }
+
+    /// Whether every tile is one row of the table, whose elements of `element_size` bytes are dense.
+    pub(crate) fn is_one_dense_row(&self, element_size: usize) -> bool {
+        let dense = TakeStrides { table: element_size as isize, index: 0 };
+        matches!(self.levels[..], [LoopLevel { strides, .. }] if strides == dense)
+    }
+
+    /// The bytes of memory that it holds.
+    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+        held.small(&self.levels);
+    }
+}
+
+/// Adds an inner level, which is merged with the one outside it if that continues it.
+fn push_merged(levels: &mut SmallVec<[LoopLevel; 2]>, level: LoopLevel) {
+    let continues = |outer: isize, inner: isize| {
+        inner.checked_mul(level.count as isize) == Some(outer)
+    };
+    match levels.last_mut() {
+        Some(LoopLevel { count, strides })
+            if continues(strides.table, level.strides.table)
+                && continues(strides.index, level.strides.index) =>
+        {
+            *count *= level.count;
+            *strides = level.strides;
+        }
+        _ => levels.push(level),
+    }
+}
+
+/// What a gather reads and writes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TakeSides {
+    pub(crate) destination: *mut u8,
+    /// The first element without its index.
+    pub(crate) table: *const u8,
+    pub(crate) indices: *const u8,
+}
+
+impl TakeSides {
+    /// The sides of iteration `number` of a loop; each one writes `bytes`.
+    fn at(self, number: usize, strides: TakeStrides, bytes: usize) -> TakeSides {
+        TakeSides {
+            destination: self.destination.wrapping_add(number * bytes),
+            table: self.table.wrapping_offset(number as isize * strides.table),
+            indices: self.indices.wrapping_offset(number as isize * strides.index),
+        }
+    }
+}
 
 impl Taker {
     /// For indices of type `index`, which is an integer, and elements of type `element`; `size` is not 0.
-    pub(crate) fn new(mode: TakeMode, index: DType, element: DType, size: usize) -> Taker {
-        let places = places_function(mode, index);
+    pub(crate) fn new(
+        mode: TakeMode,
+        index: DType,
+        element: DType,
+        size: usize,
+        level: Level,
+    ) -> Taker {
+        let places = places_function(mode, index, level);
         Taker { places, size, index_size: index.size(), element_size: element.size() }
     }
 
@@ -46,92 +158,166 @@ impl Taker {
         self.element_size
     }
 
-    /// Takes `steps.count` runs of elements: each from where it would be in the table without its index, and
-    /// as many strides on as the index says.
+    /// The table at the row that the first index names: where a tile lies that is one row.
     ///
     /// # Safety
-    /// - `indices` is valid for reads of an index for each element, `destination` for writes of the elements;
-    /// - `table`, plus any step and any element of the run, plus any place along the axis, is valid for reads
-    ///   of an element; the table does not overlap the destination.
-    pub(crate) unsafe fn take(
-        &self,
-        destination: *mut u8,
-        table: *const u8,
-        indices: *const u8,
-        steps: Run,
-        run: Run,
-        stride: isize,
-    ) {
-        for step in 0..steps.count {
-            let from = table.wrapping_offset(steps.stride * step as isize);
-            let before = step * run.count;
-            let to = destination.wrapping_add(before * self.element_size);
-            let indices = indices.wrapping_add(before * self.index_size);
-            // SAFETY: one run of the caller's.
-            unsafe { self.take_run(to, from, indices, run, stride) }
-        }
+    /// The index is valid for reads; the processor has the level of the taker.
+    pub(crate) unsafe fn row(&self, walk: &TakeWalk, sides: TakeSides) -> *const u8 {
+        let mut place = [0];
+        // SAFETY: the caller's promise.
+        unsafe { (self.places)(&mut place, sides.indices, 0, self.size) }
+        sides.table.wrapping_offset(place[0] as isize * walk.stride)
+    }
+
+    /// Takes the elements of a tile of `steps` steps.
+    ///
+    /// # Safety
+    /// - `indices`, plus any iteration of the loops, is valid for reads of an index, and `destination` for
+    ///   writes of all elements;
+    /// - `table`, plus any iteration of the loops, plus any place along the axis, is valid for reads of an
+    ///   element; the table does not overlap the destination;
+    /// - the processor has the level of the taker.
+    pub(crate) unsafe fn take(&self, walk: &TakeWalk, steps: usize, sides: TakeSides) {
+        let [first, inner @ ..] = &walk.levels[..] else { return };
+        let first = LoopLevel { count: first.count * steps, ..*first };
+        // SAFETY: the caller's promise.
+        unsafe { self.take_levels(first, inner, walk.stride, sides) }
     }
 
     /// # Safety
-    /// As [`Taker::take`], for one run.
-    unsafe fn take_run(
+    /// As [`Taker::take`], for these loops.
+    unsafe fn take_levels(
         &self,
-        destination: *mut u8,
-        table: *const u8,
-        indices: *const u8,
-        run: Run,
+        first: LoopLevel,
+        inner: &[LoopLevel],
         stride: isize,
+        sides: TakeSides,
+    ) {
+        // SAFETY: the caller's promise, for each iteration of the first loop where that is outside the rows.
+        unsafe {
+            match *inner {
+                [] if first.strides.index == 0 => self.take_rows(ONCE, first, stride, sides),
+                [] => self.take_rows(first, ONCE, stride, sides),
+                [row] if row.strides.index == 0 => self.take_rows(first, row, stride, sides),
+                [next, ref inner @ ..] => {
+                    let elements: usize = inner.iter().map(|level| level.count).product();
+                    let bytes = next.count * elements * self.element_size;
+                    for number in 0..first.count {
+                        let sides = sides.at(number, first.strides, bytes);
+                        self.take_levels(next, inner, stride, sides);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes rows, each by one index.
+    ///
+    /// # Safety
+    /// As [`Taker::take`], for these two loops.
+    unsafe fn take_rows(
+        &self,
+        rows: LoopLevel,
+        row: LoopLevel,
+        stride: isize,
+        sides: TakeSides,
     ) {
         let mut places = [0; CHUNK];
-        for first in (0..run.count).step_by(CHUNK) {
-            let places = &mut places[..CHUNK.min(run.count - first)];
-            let indices = indices.wrapping_add(first * self.index_size);
-            let from = Side {
-                address: table.wrapping_offset(run.stride * first as isize),
-                stride: run.stride,
-            };
-            let to = destination.wrapping_add(first * self.element_size);
-            // SAFETY: so many indices, and elements at these places, of the caller's.
+        let bytes = row.count * self.element_size;
+        for first in (0..rows.count).step_by(CHUNK) {
+            let places = &mut places[..CHUNK.min(rows.count - first)];
+            let TakeSides { destination, table, indices } = sides.at(first, rows.strides, bytes);
+            let from = Rows { table, rows: rows.strides.table, stride, row };
+            // SAFETY: an index for each of these rows, and the elements at their places, of the caller's.
             unsafe {
-                (self.places)(places, indices, self.size, stride);
+                (self.places)(places, indices, rows.strides.index, self.size);
                 match self.element_size {
-                    1 => pick::<u8>(to, from, places),
-                    2 => pick::<u16>(to, from, places),
-                    4 => pick::<u32>(to, from, places),
-                    8 => pick::<u64>(to, from, places),
-                    _ => pick::<u128>(to, from, places),
+                    1 => pick::<u8>(destination, from, places),
+                    2 => pick::<u16>(destination, from, places),
+                    4 => pick::<u32>(destination, from, places),
+                    8 => pick::<u64>(destination, from, places),
+                    _ => pick::<u128>(destination, from, places),
                 }
             }
         }
     }
 }
 
-/// Where the elements of a run would be without their indices.
+/// Rows of a table.
 #[derive(Clone, Copy)]
-struct Side {
-    address: *const u8,
+struct Rows {
+    /// The first row without its index.
+    table: *const u8,
+    /// The stride between rows without their indices.
+    rows: isize,
+    /// The stride of the axis that the indices move along.
     stride: isize,
+    /// The elements of a row.
+    row: LoopLevel,
+}
+
+impl Rows {
+    /// Row `number`, at `place` along the axis.
+    #[inline(always)]
+    fn at(self, number: usize, place: usize) -> *const u8 {
+        self.table.wrapping_offset(number as isize * self.rows + place as isize * self.stride)
+    }
 }
 
 /// # Safety
-/// The elements at these places are valid for reads, and `destination` for writes of as many.
-unsafe fn pick<T: Copy>(destination: *mut u8, from: Side, places: &[isize]) {
-    let destination = destination.cast::<T>();
-    // SAFETY: the caller's promise. A constant stride is one addition less.
+/// The rows at these places are valid for reads, and `destination` for writes of as many.
+unsafe fn pick<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
+    let is_dense = from.row.strides.table == size_of::<T>() as isize;
+    // SAFETY: the caller's promise. Constant counts and strides leave a load and a store of each element.
     unsafe {
-        match from.stride {
-            0 => {
-                for (index, &place) in places.iter().enumerate() {
-                    let element = from.address.wrapping_offset(place).cast::<T>().read_unaligned();
-                    destination.wrapping_add(index).write_unaligned(element);
-                }
+        match from.row.count {
+            1 if from.rows == 0 && from.stride == size_of::<T>() as isize => {
+                let dense = Rows { rows: 0, stride: size_of::<T>() as isize, ..from };
+                copy_rows::<T, 1>(destination, dense, places);
             }
-            stride => {
-                for (index, &place) in places.iter().enumerate() {
-                    let along = stride * index as isize;
-                    let element = from.address.wrapping_offset(along + place).cast::<T>();
-                    destination.wrapping_add(index).write_unaligned(element.read_unaligned());
-                }
+            1 => copy_rows::<T, 1>(destination, from, places),
+            2 if is_dense => copy_rows::<T, 2>(destination, from, places),
+            3 if is_dense => copy_rows::<T, 3>(destination, from, places),
+            4 if is_dense => copy_rows::<T, 4>(destination, from, places),
+            _ => copy_long_rows::<T>(destination, from, places),
+        }
+    }
+}
+
+/// Copies dense rows of `COUNT` elements.
+///
+/// # Safety
+/// As [`pick`].
+#[inline(always)]
+unsafe fn copy_rows<T: Copy, const COUNT: usize>(
+    destination: *mut u8,
+    from: Rows,
+    places: &[usize],
+) {
+    let destination = destination.cast::<[T; COUNT]>();
+    for (number, &place) in places.iter().enumerate() {
+        let row = from.at(number, place).cast::<[T; COUNT]>();
+        // SAFETY: a row of the caller's, and its place in the destination.
+        unsafe { destination.wrapping_add(number).write_unaligned(row.read_unaligned()) }
+    }
+}
+
+/// # Safety
+/// As [`pick`].
+unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
+    let LoopLevel { count, strides: TakeStrides { table: stride, .. } } = from.row;
+    for (number, &place) in places.iter().enumerate() {
+        let row = from.at(number, place);
+        let to = destination.cast::<T>().wrapping_add(number * count);
+        // SAFETY: a row of the caller's, and its place in the destination.
+        unsafe {
+            if stride == size_of::<T>() as isize {
+                core::ptr::copy_nonoverlapping(row, to.cast(), count * size_of::<T>());
+                continue;
+            }
+            for index in 0..count {
+                let element = row.wrapping_offset(index as isize * stride).cast::<T>();
+                to.wrapping_add(index).write_unaligned(element.read_unaligned());
             }
         }
     }
@@ -150,11 +336,13 @@ macro_rules! index_elements {
             fn place(self, mode: TakeMode, size: usize) -> usize {
                 let (index, size) = (i64::from(self), size as i64);
                 let place = match mode {
-                    TakeMode::Error if index < 0 => index + size,
-                    TakeMode::Error | TakeMode::Clip => index,
-                    TakeMode::Wrap => index.rem_euclid(size),
+                    TakeMode::Error => index.wrapping_add((index >> 63) & size) as u64,
+                    TakeMode::Clip => index.max(0) as u64,
+                    // A division takes ten times as long as everything else.
+                    TakeMode::Wrap if (index as u64) < size as u64 => index as u64,
+                    TakeMode::Wrap => index.rem_euclid(size) as u64,
                 };
-                place.clamp(0, size - 1) as usize
+                place.min(size as u64 - 1) as usize
             }
         })*
         $(impl IndexElement for $unsigned {
@@ -162,6 +350,7 @@ macro_rules! index_elements {
             fn place(self, mode: TakeMode, size: usize) -> usize {
                 let (index, size) = (u64::from(self), size as u64);
                 let place = match mode {
+                    TakeMode::Wrap if index < size => index,
                     TakeMode::Wrap => index % size,
                     TakeMode::Error | TakeMode::Clip => index.min(size - 1),
                 };
@@ -173,40 +362,71 @@ macro_rules! index_elements {
 
 index_elements! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 
-fn places_function(mode: TakeMode, index: DType) -> PlacesFn {
+fn places_function(mode: TakeMode, index: DType, level: Level) -> PlacesFn {
     match index {
-        DType::I8 => of_mode::<i8>(mode),
-        DType::I16 => of_mode::<i16>(mode),
-        DType::I32 => of_mode::<i32>(mode),
-        DType::I64 => of_mode::<i64>(mode),
-        DType::U8 => of_mode::<u8>(mode),
-        DType::U16 => of_mode::<u16>(mode),
-        DType::U32 => of_mode::<u32>(mode),
-        DType::U64 => of_mode::<u64>(mode),
+        DType::I8 => of_mode::<i8>(mode, level),
+        DType::I16 => of_mode::<i16>(mode, level),
+        DType::I32 => of_mode::<i32>(mode, level),
+        DType::I64 => of_mode::<i64>(mode, level),
+        DType::U8 => of_mode::<u8>(mode, level),
+        DType::U16 => of_mode::<u16>(mode, level),
+        DType::U32 => of_mode::<u32>(mode, level),
+        DType::U64 => of_mode::<u64>(mode, level),
         _ => unreachable!("invariant: indices are integers"),
     }
 }
 
-fn of_mode<T: IndexElement>(mode: TakeMode) -> PlacesFn {
+fn of_mode<T: IndexElement>(mode: TakeMode, level: Level) -> PlacesFn {
     const { assert!(TakeMode::ALL.len() == 3) };
     match mode {
-        TakeMode::Error => places::<T, 0>,
-        TakeMode::Clip => places::<T, 1>,
-        TakeMode::Wrap => places::<T, 2>,
+        TakeMode::Error => of_level::<T, 0>(level),
+        TakeMode::Clip => of_level::<T, 1>(level),
+        TakeMode::Wrap => of_level::<T, 2>(level),
     }
+}
+
+fn of_level<T: IndexElement, const MODE: usize>(level: Level) -> PlacesFn {
+    #[cfg(target_arch = "x86_64")]
+    if Level::avx2().is_some_and(|avx2| level >= avx2) {
+        return places_by_avx2::<T, MODE>;
+    }
+    let _ = level;
+    places::<T, MODE>
 }
 
 /// # Safety
 /// As [`PlacesFn`].
-unsafe fn places<T: IndexElement, const MODE: usize>(
-    places: &mut [isize],
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn places_by_avx2<T: IndexElement, const MODE: usize>(
+    places: &mut [usize],
     indices: *const u8,
-    size: usize,
     stride: isize,
+    size: usize,
 ) {
-    for (position, place) in places.iter_mut().enumerate() {
-        // SAFETY: one of the caller's indices.
-        let index = unsafe { indices.cast::<T>().wrapping_add(position).read_unaligned() };
-        *place = index.place(TakeMode::ALL[MODE], size) as isize * stride;
+    // SAFETY: the caller's promise.
+    unsafe { self::places::<T, MODE>(places, indices, stride, size) }
+}
+
+/// # Safety
+/// As [`PlacesFn`].
+#[inline(always)]
+unsafe fn places<T: IndexElement, const MODE: usize>(
+    places: &mut [usize],
+    indices: *const u8,
+    stride: isize,
+    size: usize,
+) {
+    let write = |places: &mut [usize], stride: isize| {
+        for (position, place) in places.iter_mut().enumerate() {
+            let index = indices.wrapping_offset(position as isize * stride).cast::<T>();
+            // SAFETY: one of the caller's indices.
+            *place = unsafe { index.read_unaligned() }.place(TakeMode::ALL[MODE], size);
+        }
+    };
+    // A constant stride lets the compiler use vectors.
+    match stride == size_of::<T>() as isize {
+        true => write(places, size_of::<T>() as isize),
+        false => write(places, stride),
     }
 }

@@ -20,7 +20,7 @@ use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::memory::{gather, scatter, settle};
-use crate::tiles::take::Taker;
+use crate::tiles::take::TakeSides;
 use crate::tiles::whole::{Placed, Whole};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
@@ -116,12 +116,15 @@ fn walk(
     let with_tiles_of = |block| {
         let walk = Walk::new(axes, &sizes, block, minimum_row);
         let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input, false);
-        wiring.table_strides = table_strides(code, nest, strides);
+        if code.only_taken.contains(&true) {
+            wiring.add_takes(code, axes, &walk, &table_strides(code, nest, strides));
+        }
         (walk, wiring)
     };
     let long_tile = long_tile(code, nest);
-    // A tile over axes that are no rows has some operand that passes through a register.
-    let are_apart = axes.sizes.len() > 1
+    // A tile over axes that are no rows has some operand that passes through a register, unless it is gathered.
+    let are_apart = !code.only_taken.contains(&true)
+        && axes.sizes.len() > 1
         && axes.sizes.last().is_some_and(|&length| length <= long_tile)
         && !minimum_row.is_some_and(|minimum| has_rows(axes, &sizes, minimum));
     if code.is_one_pass() && !are_apart {
@@ -139,11 +142,8 @@ pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
     elements.clamp(code.block, code.block * LONG_TILE)
 }
 
-/// For each access the stride along the axis of which elements are taken.
+/// For each access the stride of the axis that indices move along; 0 where there is none.
 fn table_strides(code: &TileCode, nest: &SizedNest<'_>, strides: NestStrides<'_>) -> Vec<isize> {
-    if !code.is_table.contains(&true) {
-        return Vec::new();
-    }
     let rank = code.nest.shape.rank();
     let of_accesses = &nest.list_strides(strides)[code.nest.stores.len()..];
     of_accesses.iter().map(|strides| strides.get(rank).copied().unwrap_or(0)).collect()
@@ -287,7 +287,7 @@ impl Tile<'_> {
     /// The slots hold the elements of the tile at `position`.
     unsafe fn make_calls(&mut self, position: &Position<'_>) {
         let count = position.steps * self.walk.step_elements;
-        for call in &self.code.calls {
+        for (number, call) in self.code.calls.iter().enumerate() {
             let destination = self.slots[call.destination];
             // SAFETY: the caller's promise; a destination's register is none of its sources.
             unsafe {
@@ -297,14 +297,15 @@ impl Tile<'_> {
                         kernel(destination, sources, count);
                     }
                     Callee::Take { taker, table, indices } => {
-                        let taken = Taken {
-                            walk: self.walk,
-                            operand: self.code.operand(table),
-                            stride: self.wiring.table_strides[table],
-                            table: self.slots[table].cast_const(),
-                            indices: self.slots[indices].cast_const(),
-                        };
-                        taken.write(&taker, destination, position);
+                        let take = self.wiring.takes[number].as_ref();
+                        let take = take.expect("invariant: wirings know how each call gathers");
+                        let [table, indices] = [table, indices].map(|slot| self.slot(slot));
+                        let sides = TakeSides { destination, table, indices };
+                        if take.in_place {
+                            self.slots[call.destination] = taker.row(&take.walk, sides).cast_mut();
+                        } else {
+                            taker.take(&take.walk, position.steps, sides);
+                        }
                     }
                 }
             }
@@ -399,38 +400,5 @@ fn runs<'r>(
     match &operand.layout {
         TileLayout::Strided(runs) => (steps, runs),
         _ => (steps, core::slice::from_ref(whole)),
-    }
-}
-
-/// What a tile takes from a table.
-struct Taken<'a> {
-    walk: &'a Walk,
-    /// The table among the operands of the walk.
-    operand: usize,
-    /// The stride along the axis of which elements are taken, in bytes.
-    stride: isize,
-    table: *const u8,
-    indices: *const u8,
-}
-
-impl Taken<'_> {
-    /// Takes the elements of the tile at `position`.
-    ///
-    /// # Safety
-    /// As [`BoundNest::run`]: `table` is the address of the tile, and `indices` holds an index for each of
-    /// its elements; `destination` is a block.
-    unsafe fn write(&self, taker: &Taker, destination: *mut u8, position: &Position<'_>) {
-        let size = taker.element_size();
-        let is_single = self.walk.operands[self.operand].layout == TileLayout::Single;
-        let stride = if is_single { 0 } else { size as isize };
-        let whole = Run { count: self.walk.step_elements, stride };
-        let (steps, runs) = runs(self.walk, self.operand, position, &whole);
-        // SAFETY: the runs of this tile lie in the table along its other axes, and so do all elements of
-        // the one that the indices name; the block has room for them.
-        for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
-            let to = destination.wrapping_add(block_offset);
-            let indices = self.indices.wrapping_add(block_offset / size * taker.index_size());
-            taker.take(to, self.table.wrapping_offset(offset), indices, steps, run, self.stride);
-        });
     }
 }

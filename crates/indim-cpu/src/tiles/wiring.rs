@@ -8,14 +8,16 @@ use std::sync::Arc;
 use indim_loops::HeldBytes;
 use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_loops::resize::SizedNest;
+use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
 use indim_targets::{Form, Function};
 use smallvec::SmallVec;
 
 use crate::tiles::code::REGISTER_BYTES;
-use crate::tiles::code::{FEW, TileCode, few};
+use crate::tiles::code::{Call, Callee, FEW, TileCode, few};
 use crate::tiles::functions::Functions;
+use crate::tiles::take::{TakeStrides, TakeWalk, Taker};
 
 /// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]
@@ -35,8 +37,16 @@ pub(crate) struct Wiring {
     pub(crate) function: Option<FunctionWiring>,
     /// Whether that is the function that folds, which writes none.
     pub(crate) folds: bool,
-    /// For each access from which elements are taken, the stride along their axis in bytes; empty if none is.
-    pub(crate) table_strides: Vec<isize>,
+    /// For each call how it gathers, if it does; empty if none does.
+    pub(crate) takes: Vec<Option<TakeWiring>>,
+}
+
+/// How a call gathers elements.
+#[derive(Debug, Clone)]
+pub(crate) struct TakeWiring {
+    pub(crate) walk: TakeWalk,
+    /// Whether each tile is one row of the table that later calls read where it lies.
+    pub(crate) in_place: bool,
 }
 
 /// How a function goes through its operands.
@@ -68,9 +78,9 @@ impl Wiring {
         folds: bool,
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let accesses = accesses.iter().zip(needs_block).zip(&code.is_table);
-        let readings = few(accesses.map(|((operand, &needs_block), &is_table)| match is_table {
-            true => Reading::Table,
+        let accesses = accesses.iter().zip(needs_block).zip(&code.only_taken);
+        let readings = few(accesses.map(|((operand, &needs_block), &only_taken)| match only_taken {
+            true => Reading::Taken,
             false => reading(operand, needs_block),
         }));
         let is_direct = direct_stores(code, stores, is_over_input);
@@ -88,15 +98,43 @@ impl Wiring {
             function,
             folds,
             is_direct,
-            table_strides: Vec::new(),
+            takes: Vec::new(),
         }
+    }
+
+    /// Finds how each call gathers over these axes; `table_strides` are those of the axes that indices move
+    /// along, for each access.
+    pub(crate) fn add_takes(
+        &mut self,
+        code: &TileCode,
+        axes: &CoalescedAxes,
+        walk: &Walk,
+        table_strides: &[isize],
+    ) {
+        let wiring = |call: &Call| match call.callee {
+            Callee::Kernel { .. } => None,
+            Callee::Take { taker, table, indices } => {
+                let index = IndexStrides::new(self, code, axes, &taker, indices);
+                let of_table = axes.strides_of(code.operand(table));
+                let strides =
+                    |axis| TakeStrides { table: of_table[axis], index: index.along(axis) };
+                let stride = table_strides[table];
+                let take = TakeWalk::new(axes, walk.step_elements, strides, stride);
+                let is_written =
+                    code.stored[call.destination].first.is_some_and(|store| self.is_direct[store]);
+                let in_place = !is_written && take.is_one_dense_row(taker.element_size());
+                Some(TakeWiring { walk: take, in_place })
+            }
+        };
+        self.takes = code.calls.iter().map(wiring).collect();
     }
 
     /// Counts the memory that the wiring holds.
     pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
         held.small(&self.is_direct);
         held.small(&self.registers);
-        held.own::<isize>(self.table_strides.capacity());
+        held.own::<Option<TakeWiring>>(self.takes.capacity());
+        self.takes.iter().flatten().for_each(|take| take.walk.count_bytes(held));
         if let Some(FunctionWiring { forms, streams, row_strides, .. }) = &self.function {
             held.small(forms);
             held.small(streams);
@@ -137,6 +175,39 @@ impl Wiring {
     }
 }
 
+/// The strides of indices in bytes along the axes of a tile.
+enum IndexStrides<'a> {
+    /// They are read where they lie.
+    InPlace(&'a [isize]),
+    /// A block holds them, in the order of the tile.
+    Block { axes: &'a CoalescedAxes, index_size: usize },
+}
+
+impl<'a> IndexStrides<'a> {
+    fn new(
+        wiring: &Wiring,
+        code: &TileCode,
+        axes: &'a CoalescedAxes,
+        taker: &Taker,
+        indices: usize,
+    ) -> IndexStrides<'a> {
+        match wiring.registers.get(indices) {
+            Some(None) => IndexStrides::InPlace(axes.strides_of(code.operand(indices))),
+            _ => IndexStrides::Block { axes, index_size: taker.index_size() },
+        }
+    }
+
+    fn along(&self, axis: usize) -> isize {
+        match self {
+            IndexStrides::InPlace(strides) => strides[axis],
+            IndexStrides::Block { axes, index_size } => {
+                let inner: usize = axes.sizes[axis + 1..].iter().product();
+                (inner * index_size) as isize
+            }
+        }
+    }
+}
+
 /// How an access is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
@@ -144,8 +215,8 @@ enum Reading {
     InPlace(Form),
     /// From a register into which it was copied.
     Gathered,
-    /// Element by element, where indices say.
-    Table,
+    /// By gathers only, where it lies.
+    Taken,
 }
 
 /// Kernels want dense tiles; functions take a single element as well, and rows of either.
