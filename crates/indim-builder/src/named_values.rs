@@ -70,7 +70,10 @@ impl NamedValues {
             AxisNames::taken((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
         };
         match kind {
-            NodeKind::Convert | NodeKind::Bitcast | NodeKind::Slice(_) => taken(&Some),
+            NodeKind::Convert
+            | NodeKind::Bitcast
+            | NodeKind::Slice(_)
+            | NodeKind::ScatterAdd { .. } => taken(&Some),
             NodeKind::BroadcastInDim(map) => {
                 let kept = |&(axis, &to): &(usize, &usize)| operands[0].1[axis] == result[to];
                 let lands = |to| map.iter().enumerate().filter(kept).find(|(_, at)| **at == to);

@@ -50,7 +50,7 @@ pub fn record_nest(nest: &LoopNest) -> Option<NestBody> {
 /// [`LoopNests::constants`]: indim_loops::loop_nest::LoopNests::constants
 pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
     let outputs = outputs(nest);
-    if outputs.is_empty() || takes_by_computed(nest) {
+    if outputs.is_empty() || takes_by_computed(nest) || nest.is_scatter() {
         return None;
     }
     let mut recorder = recorder_of(nest, constants, &outputs)?;
@@ -205,6 +205,9 @@ impl<'a> Recorder<'a> {
                 return;
             }
             Compute::Take { .. } => return,
+            Compute::ScatterAdd { .. } => {
+                unreachable!("invariant: scatters are no code of executors")
+            }
         };
         let body =
             definition.body().expect("invariant: lowering keeps the signatures of operations");

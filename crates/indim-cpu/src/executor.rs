@@ -114,6 +114,8 @@ pub enum ByKernels {
     ComputesNothing,
     /// It finds where the smallest or largest elements of what lies in memory are.
     Searches,
+    /// It adds elements where indices say.
+    Scatters,
     /// It computes the indices by which it takes elements, or its function would be too large.
     NotCovered,
     /// There is nothing to do.
@@ -131,6 +133,7 @@ impl fmt::Display for ByKernels {
             }
             ByKernels::Processor => "there is no machine code for this processor",
             ByKernels::ComputesNothing => "it applies no operation to the elements it moves or reduces",
+            ByKernels::Scatters => "it adds elements where indices say",
             ByKernels::Searches => "it searches for where an extreme is",
             ByKernels::NotCovered => {
                 "it computes the indices by which it takes elements, or is too large for one function"
@@ -154,6 +157,12 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
 
     /// The most elements of a tile.
     fn tile_elements(&self) -> usize;
+
+    /// Leaves in shared memory what all tiles read; called once, before them.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for all tiles.
+    unsafe fn prepare(&self, _: &Bases<'_>) {}
 
     /// Runs some of the tiles.
     ///

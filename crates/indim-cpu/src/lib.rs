@@ -11,9 +11,9 @@
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
 //! `tiles/folded.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/search/`,
 //! `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/whole.rs`, `run/executable.rs`,
-//! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs` and `run/threads.rs`;
-//! of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the
-//! Python bindings and `signals.rs` of the command.
+//! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs`, `run/scatter.rs` and
+//! `run/threads.rs`; of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in
+//! `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod blocks;

@@ -113,8 +113,7 @@ fn tables_and_indices_are_read_through_views() {
         }
         let graph = b.finish(&outputs).unwrap();
         let turned = table(DType::F32, &shape.iter().rev().copied().collect::<Vec<usize>>());
-        let arguments =
-            [table(DType::F32, shape), turned, indices(of_indices, shape[axis], true)];
+        let arguments = [table(DType::F32, shape), turned, indices(of_indices, shape[axis], true)];
         assert_same_bits(&graph, &arguments, &format!("{shape:?} axis {axis}"));
     }
 }

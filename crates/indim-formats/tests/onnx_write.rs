@@ -327,3 +327,17 @@ fn constants_keep_their_bits_and_stand_once() {
     let results = support::run(&*model, &[numbers(DType::F32, 2, 0)]).unwrap();
     assert_eq!(results[1], payload);
 }
+
+/// The axis goes in front and back again, floats become wide and narrow again.
+#[test]
+fn a_scatter_is_one_operator() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [2, 4, 3]).unwrap();
+    let i = b.parameter("i", DType::I64, [5]).unwrap();
+    let u = b.parameter("u", DType::F32, [2, 5, 3]).unwrap();
+    let graph = b.finish(&[b.scatter_add(&x, &i, &u, 1, TakeMode::Error).unwrap()]).unwrap();
+    let written = written(&graph, 18).unwrap();
+    let text = String::from_utf8_lossy(&written.content).into_owned();
+    let count = |name: &str| text.matches(name).count();
+    assert_eq!([count("ScatterND"), count("Transpose"), count("Cast")], [1, 3, 3]);
+}

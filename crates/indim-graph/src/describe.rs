@@ -113,6 +113,12 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let (x, indices) = (operand(0).text, operand(1).text);
             Piece::closed(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
         }
+        NodeKind::ScatterAdd { axis, mode } => {
+            let [x, indices, updates] = [0, 1, 2].map(|index| operand(index).text);
+            Piece::closed(format!(
+                "scatter_add({x}, {indices}, {updates}, axis={axis}, mode={mode})"
+            ))
+        }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: what needs no depth is described above")
         }

@@ -188,6 +188,11 @@ pub enum GraphErrorKind {
         /// The axis.
         axis: usize,
     },
+    /// What is scattered has not the shape of what the same indices take.
+    ScatterShape {
+        /// The shape that it has to have.
+        expected: Shape,
+    },
     /// An axis has not so many elements to repeat or to mirror.
     PadWidth {
         /// The axis.
@@ -299,6 +304,7 @@ impl GraphError {
             GraphErrorKind::ConcatenateShape { .. } => "concatenate-shape",
             GraphErrorKind::StackShape { .. } => "stack-shape",
             GraphErrorKind::TakeFromEmpty { .. } => "take-from-empty",
+            GraphErrorKind::ScatterShape { .. } => "scatter-shape",
             GraphErrorKind::PadWidth { .. } => "pad-width",
             GraphErrorKind::ExactSumOf { .. } => "exact-sum-type",
             GraphErrorKind::ExactSumTooLong => "exact-sum-length",
@@ -571,6 +577,12 @@ impl fmt::Display for Headline<'_> {
             GraphErrorKind::TakeFromEmpty { axis } => {
                 write!(formatter, "`{operation}` from nothing: axis {axis} has size 0")
             }
+            GraphErrorKind::ScatterShape { expected } => write!(
+                formatter,
+                "`{operation}` adds elements of the shape that the indices take, which is {expected}, but \
+                 `{}` has another one",
+                self.operand_name(2)
+            ),
             GraphErrorKind::PadWidth { axis, width, most } => write!(
                 formatter,
                 "`{operation}`: there are not {width} elements to put beside axis {axis}, but at most {most}"

@@ -7,7 +7,8 @@ use core::fmt;
 
 use indim_ops::{
     ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor,
-    FromWide, OpVisitor, ReduceOp, Scalars, Ternary, Unary, Widened, fold, visit_convert,
+    FromWide, OpVisitor, ReduceOp, RunningSum, Scalars, Ternary, Unary, Widened, bf16, c64, c128,
+    f16, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -147,6 +148,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::Take { axis, mode } => {
             Some(rearranged(operands[0], &taken(*axis, *mode, operands, shape)?))
         }
+        NodeKind::ScatterAdd { axis, mode } => Some(scattered(*axis, *mode, operands)?),
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())
@@ -289,6 +291,38 @@ fn taken(
     let out_of_range =
         |(index, position)| EvalError::IndexOutOfRange { index, position, axis, size };
     take_sources(axis, mode, operands[0].shape(), operands[1], result).map_err(out_of_range)
+}
+
+/// The first operand, with each element of the third added to the one that an index names.
+fn scattered(axis: usize, mode: TakeMode, operands: &[&Array]) -> Result<ArrayData, EvalError> {
+    let (operand, indices, updates) = (operands[0], operands[1], operands[2]);
+    let size = operand.shape()[axis];
+    let out_of_range =
+        |(index, position)| EvalError::IndexOutOfRange { index, position, axis, size };
+    let places = take_sources(axis, mode, operand.shape(), indices, updates.shape());
+    let places = places.map_err(out_of_range)?;
+    macro_rules! scatter {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match operand.data() {
+                $(ArrayData::$variant(_) => scatter!(@$class $type),)*
+            }
+        };
+        (@boolean $type:ident) => { unreachable!("invariant: the builder checked the signature") };
+        (@$class:ident $type:ident) => { running_sums::<$type>(operand, updates, &places) };
+    }
+    Ok(indim_ops::for_each_element!(scatter))
+}
+
+/// The sums of the operand's elements and of all updates at the same place, in their order.
+fn running_sums<T: RunningSum>(operand: &Array, updates: &Array, places: &[usize]) -> ArrayData {
+    let elements = |array: &Array| -> Vec<T> {
+        array.elements().expect("invariant: operands are of one type").to_vec()
+    };
+    let mut sums: Vec<T::Sum> = elements(operand).into_iter().map(T::begin).collect();
+    for (&place, update) in places.iter().zip(elements(updates)) {
+        sums[place] = T::plus(sums[place], update);
+    }
+    T::into_data(sums.into_iter().map(T::finish).collect())
 }
 
 /// The elements along `axis` reduced, for each index of the other axes in row-major order.

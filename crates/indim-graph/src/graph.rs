@@ -189,6 +189,15 @@ pub enum NodeKind {
         /// What becomes of an index that names no element.
         mode: TakeMode,
     },
+    /// Adds the elements of the third operand, the updates, to those of the first: each to the element that
+    /// the second operand, the indices, names along one axis. Updates of one place are added to its element
+    /// in row-major order ([`indim_ops::RunningSum`]).
+    ScatterAdd {
+        /// The axis, in whose place the axes of the indices stand in the third operand.
+        axis: usize,
+        /// What becomes of an index that names no element.
+        mode: TakeMode,
+    },
 }
 
 impl NodeKind {
@@ -207,6 +216,7 @@ impl NodeKind {
             NodeKind::Slice(_) => "slice",
             NodeKind::Concatenate { .. } => "concatenate",
             NodeKind::Take { .. } => "take",
+            NodeKind::ScatterAdd { .. } => "scatter_add",
         }
     }
 }

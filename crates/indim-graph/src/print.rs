@@ -58,7 +58,9 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
         NodeKind::Reduce { axis, .. } | NodeKind::Concatenate { axis } => {
             write!(f, " axis={axis}")?;
         }
-        NodeKind::Take { axis, mode } => write!(f, " axis={axis} mode={mode}")?,
+        NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => {
+            write!(f, " axis={axis} mode={mode}")?;
+        }
         NodeKind::Slice(slices) => {
             let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();
             let steps: Vec<isize> = slices.iter().map(AxisSlice::step).collect();

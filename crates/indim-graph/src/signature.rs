@@ -5,7 +5,9 @@ use indim_shape::RuleSet;
 
 use crate::error::GraphErrorKind;
 pub use crate::reduce::check_reduction;
-pub use crate::views::{check_concatenation, check_slices, check_take, existing_axis};
+pub use crate::views::{
+    check_concatenation, check_scatter_add, check_slices, check_take, existing_axis,
+};
 
 /// `rule` as it stands for `op`: StableHLO's ternary operations have two.
 pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {

@@ -13,7 +13,8 @@ use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::signature::{
-    check_bitcast, check_concatenation, check_operation, check_reduction, check_slices, check_take,
+    check_bitcast, check_concatenation, check_operation, check_reduction, check_scatter_add,
+    check_slices, check_take,
 };
 
 /// A graph that breaks an invariant.
@@ -254,6 +255,11 @@ pub(crate) fn check_node(
             let (_, expected) = check_take(signed(*axis), operand, indices).map_err(broken)?;
             expect_type(expected, result)
         }
+        NodeKind::ScatterAdd { axis, .. } => {
+            let operands = [&operands[0], &operands[1], &operands[2]];
+            let (_, expected) = check_scatter_add(signed(*axis), operands).map_err(broken)?;
+            expect_type(expected, result)
+        }
     }
 }
 
@@ -281,6 +287,7 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::Reduce { .. }
         | NodeKind::Slice(_) => 1,
         NodeKind::Take { .. } => 2,
+        NodeKind::ScatterAdd { .. } => 3,
         NodeKind::Concatenate { .. } => return None,
     })
 }

@@ -64,6 +64,9 @@ impl Body<'_> {
             NodeKind::Take { axis, mode } => {
                 Compute::Take { mode, size: self.graph[node.operands[0]].array_type.shape[axis] }
             }
+            NodeKind::ScatterAdd { axis, mode } => {
+                Compute::ScatterAdd { axis, mode, size: node.array_type.shape[axis] }
+            }
             NodeKind::Elementwise(op) => Compute::Elementwise(op),
             NodeKind::Convert => Compute::Convert,
             NodeKind::Bitcast => Compute::Bitcast,
@@ -102,6 +105,9 @@ impl Body<'_> {
                 let dtype = self.graph[node.operands[0]].array_type.dtype;
                 let source = self.local(reduced(self.graph, value, View::identity(shape)));
                 (source, Some(Reduction { op, dtype }), axes)
+            }
+            NodeKind::ScatterAdd { .. } => {
+                (self.locals[&value], None, View::identity(&array_type.shape).axes)
             }
             _ => {
                 let view = View::identity(&array_type.shape);

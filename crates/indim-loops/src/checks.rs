@@ -1,6 +1,6 @@
-//! Which indices are checked before elements are taken, and when.
+//! Which indices are checked before elements are taken or scattered, and when.
 
-use indim_graph::{Graph, NodeKind, ValueId};
+use indim_graph::{Graph, NodeKind, TakeMode, ValueId};
 
 use crate::body::access;
 use crate::keep::{Kept, computed_values};
@@ -11,8 +11,7 @@ use crate::view::View;
 
 /// The checks, those of earlier nests first.
 pub(crate) fn checks(graph: &Graph, kept: &Kept, buffers: &mut Buffers) -> Vec<IndexCheck> {
-    let is_taken = |kind: &NodeKind| matches!(kind, NodeKind::Take { .. });
-    if !graph.iter().any(|(_, node)| is_taken(&node.kind)) {
+    if !graph.iter().any(|(_, node)| indexed(&node.kind).is_some()) {
         return Vec::new();
     }
     let mut checks: Vec<IndexCheck> = Vec::new();
@@ -30,6 +29,14 @@ pub(crate) fn checks(graph: &Graph, kept: &Kept, buffers: &mut Buffers) -> Vec<I
     checks
 }
 
+/// The axis that indices name elements along, and what becomes of those that name none.
+fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
+    match *kind {
+        NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => Some((axis, mode)),
+        _ => None,
+    }
+}
+
 /// The check that a nest needs which computes `value`.
 fn check(
     graph: &Graph,
@@ -40,11 +47,13 @@ fn check(
     nest: usize,
 ) -> Option<IndexCheck> {
     let node = &graph[value];
-    let NodeKind::Take { axis, mode } = node.kind else { return None };
+    let (axis, mode) = indexed(&node.kind)?;
     let (table, indices) = (node.operands[0], node.operands[1]);
     let size = graph[table].array_type.shape[axis];
     let array_type = &graph[indices].array_type;
-    if !is_checked(mode, array_type.dtype, size) || node.array_type.shape.contains(&0) {
+    // What is taken, or scattered.
+    let elements = node.operands.get(2).map_or(&node.array_type, |&it| &graph[it].array_type);
+    if !is_checked(mode, array_type.dtype, size) || elements.shape.contains(&0) {
         return None;
     }
     let view = View::identity(&array_type.shape);

@@ -131,6 +131,10 @@ impl<'a> Members<'a> {
         if axes.is_none() {
             self.sizes = nest.shape.to_vec();
         }
+        // Every part would need all indices.
+        if nest.is_scatter() {
+            return Vec::new();
+        }
         let all: Vec<usize> = (0..self.sizes.len()).collect();
         let can_be_cut = |&axis: &usize| {
             let size = nest.shape.get(axis).copied().unwrap_or(1);

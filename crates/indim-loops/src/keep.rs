@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::Fact;
-use indim_shape::Shape;
 
 use crate::origin::Origins;
 use crate::sought::{Sought, Source, is_computed, is_search, iteration, sought};
@@ -123,7 +122,7 @@ pub(crate) fn computed_values(
 fn is_cheap(kind: &NodeKind) -> bool {
     match kind {
         NodeKind::Elementwise(op) => op.is(Fact::Cheap),
-        NodeKind::Take { .. } => false,
+        NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => false,
         _ => true,
     }
 }
@@ -360,9 +359,11 @@ impl Needs {
 fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
-        (reduced, is_search(&graph[value].kind), shape)
+        // A scatter is a nest by itself.
+        let scatter = matches!(graph[value].kind, NodeKind::ScatterAdd { .. }).then_some(value);
+        (reduced, is_search(&graph[value].kind), scatter, shape)
     };
-    let mut last_level: HashMap<(Option<usize>, bool, Shape), usize> = HashMap::new();
+    let mut last_level = HashMap::new();
     for &value in &needs.kept {
         let last = last_level.entry(nest(value)).or_default();
         *last = levels[value.index()].max(*last);

@@ -201,6 +201,17 @@ pub enum Compute {
         /// The elements of the axis.
         size: usize,
     },
+    /// The only instruction of its nest. Its operands are accesses: the array that is added to, the indices,
+    /// the updates. The nest iterates over the places, which the stores walk, and then over the indices,
+    /// which they do not.
+    ScatterAdd {
+        /// The axis of the nest that indices point into.
+        axis: usize,
+        /// What becomes of an index that names no element.
+        mode: TakeMode,
+        /// The elements of the axis.
+        size: usize,
+    },
 }
 
 /// One step of a nest.
@@ -266,6 +277,12 @@ impl LoopNest {
         self.stores.iter().any(is_search)
     }
 
+    /// Whether the nest is a scatter ([`Compute::ScatterAdd`]), which computes nothing else.
+    pub fn is_scatter(&self) -> bool {
+        let is_scatter = |it: &Instruction| matches!(it.compute, Compute::ScatterAdd { .. });
+        self.instructions.iter().any(is_scatter)
+    }
+
     /// The element type of a value.
     pub fn dtype(&self, local: Local) -> DType {
         match local {
@@ -326,6 +343,9 @@ impl fmt::Display for Instruction {
             Compute::Bitcast => write!(formatter, "bitcast.{}.{}", self.operand_dtype, self.dtype)?,
             Compute::Take { mode, .. } => {
                 write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
+            }
+            Compute::ScatterAdd { axis, mode, .. } => {
+                write!(formatter, "scatter_add.{mode}.{} along i{axis}", self.dtype)?;
             }
         }
         for (index, operand) in self.operands.iter().enumerate() {

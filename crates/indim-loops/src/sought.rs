@@ -28,7 +28,7 @@ fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Sour
     let shape = || array_type.shape.clone();
     match kind {
         NodeKind::Reshape => Source::Kept(origins.reshaped(operands[0]), view, shape()),
-        NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
+        NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } | NodeKind::ScatterAdd { .. } => {
             Source::Kept(origin.value, view, shape())
         }
         kind if is_leaf(kind) => Source::Leaf(origin.value, view),
@@ -85,6 +85,11 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
         NodeKind::Reduce { axis, .. } => {
             (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
         }
+        // The indices lie behind the places.
+        NodeKind::ScatterAdd { .. } => {
+            let indices = &graph[node.operands[1]].array_type.shape;
+            (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
+        }
         _ => (node.array_type.shape.clone(), None),
     }
 }
@@ -98,6 +103,7 @@ pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> 
     match node.kind {
         NodeKind::Reduce { .. } => vec![reduced(graph, value, view.clone())],
         NodeKind::Take { axis, mode } => taken(graph, node, view, axis, mode).to_vec(),
+        NodeKind::ScatterAdd { axis, .. } => scattered(graph, node, view, axis).to_vec(),
         _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
         _ => vec![seen(&value)],
     }
@@ -140,6 +146,19 @@ fn taken(graph: &Graph, node: &Node, view: &View, axis: usize, mode: TakeMode) -
     ]
 }
 
+/// The operands of a scatter, which all lie in memory.
+fn scattered(graph: &Graph, node: &Node, view: &View, axis: usize) -> [Sought; 3] {
+    let rank = node.array_type.shape.rank();
+    let indices = graph[node.operands[1]].array_type.shape.rank();
+    let in_memory =
+        |operand: usize, view| Sought { value: node.operands[operand], view, is_in_memory: true };
+    [
+        in_memory(0, view.of_places(rank)),
+        in_memory(1, view.of_indices(rank, indices)),
+        in_memory(2, view.of_updates(axis, rank)),
+    ]
+}
+
 /// Whether an index of this type may name no element of `size`, and that is an error.
 pub(crate) fn is_checked(mode: TakeMode, dtype: DType, size: usize) -> bool {
     let fits = |index| mode.place(index, size).is_some();
@@ -150,6 +169,10 @@ pub(crate) fn is_checked(mode: TakeMode, dtype: DType, size: usize) -> bool {
 pub(crate) fn is_computed(kind: &NodeKind) -> bool {
     matches!(
         kind,
-        NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast | NodeKind::Take { .. }
+        NodeKind::Elementwise(_)
+            | NodeKind::Convert
+            | NodeKind::Bitcast
+            | NodeKind::Take { .. }
+            | NodeKind::ScatterAdd { .. }
     )
 }

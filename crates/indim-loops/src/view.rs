@@ -82,6 +82,19 @@ impl View {
         View { shape, axes, is_of_table: true }
     }
 
+    /// How a scatter's nest, which iterates over places and then over indices, walks the array of `rank` axes
+    /// that is added to.
+    pub(crate) fn of_places(&self, rank: usize) -> View {
+        View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
+    }
+
+    /// How such a nest walks the updates: the indices stand in the place of `axis`.
+    pub(crate) fn of_updates(&self, axis: usize, rank: usize) -> View {
+        let (places, indices) = self.axes.split_at(rank);
+        let axes = places[..axis].iter().chain(indices).chain(&places[axis + 1..]);
+        View { axes: axes.copied().collect(), ..self.clone() }
+    }
+
     /// Whether elements are taken from the value.
     pub(crate) fn is_of_table(&self) -> bool {
         self.is_of_table

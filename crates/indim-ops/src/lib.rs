@@ -37,6 +37,7 @@ pub use element::{ArrayData, Element};
 pub use element_lanes::{AnyLane, ElementLanes, FromWide, Widened};
 pub use half::{Bf16, F16, bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
+pub use meaning::running_sum::{RunningSum, has_running_sum};
 pub use op::{
     Arity, Binary, Fact, Op, OpVisitor, Operation, Ternary, Unary, UnknownOp, is_called, operations,
 };

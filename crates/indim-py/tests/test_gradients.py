@@ -170,6 +170,27 @@ def test_slices_and_what_is_put_together_or_taken():
     assert np.allclose(embedded(X, words), expected)
 
 
+def test_the_gradient_of_a_lookup_costs_what_the_lookup_costs():
+    """By comparing each index with each place it would take 10^10 steps, that is minutes."""
+    size, count = 100_000, 100_000
+    table = RANDOM.normal(size=(size, 2)).astype(np.float32)
+    words = RANDOM.integers(-size, size, count)
+    # One word has half of all lookups.
+    words[::2] = 7
+    weights = RANDOM.normal(size=(count, 2)).astype(np.float32)
+    gradient = indim.grad(lambda t, words, weights: np.sum(t[words] * weights))(table, words, weights)
+    expected = np.zeros((size, 2))
+    np.add.at(expected, words, weights.astype(np.float64))
+    # One after another, in double precision, and rounded once.
+    assert gradient.dtype == np.float32
+    assert np.array_equal(gradient, expected.astype(np.float32))
+    for words in (words[:0], words[:1]):
+        gradient = indim.grad(lambda table: np.sum(table[words] ** 2))(table)
+        expected = np.zeros_like(table)
+        np.add.at(expected, words, 2 * table[words])
+        assert np.array_equal(gradient, expected)
+
+
 def test_gradients_of_gradients():
     f = lambda x: np.sin(x) * x**3  # noqa: E731
     second = indim.grad(indim.grad(f))

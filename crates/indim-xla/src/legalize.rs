@@ -82,12 +82,15 @@ impl Legalizer<'_, '_> {
             NodeKind::Reduce { op, axis } => self.reduce(id, *op, &operands[0], *axis as i64)?,
             NodeKind::Slice(slices) => slice(&b, &operands[0], slices)?,
             NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
-            NodeKind::Take { .. } => {
-                let reason = Some("a gather".to_owned());
-                self.notes.unsupported("take", reason, place_of(self.graph, id));
-                return Ok(None);
-            }
+            NodeKind::Take { .. } => return self.refuse(id, node, "a gather"),
+            NodeKind::ScatterAdd { .. } => return self.refuse(id, node, "a scatter"),
         }))
+    }
+
+    fn refuse(&mut self, id: ValueId, node: &Node, reason: &str) -> Made {
+        let place = place_of(self.graph, id);
+        self.notes.unsupported(node.kind.name(), Some(reason.to_owned()), place);
+        Ok(None)
     }
 
     /// Whether XLA has the operation on elements of this type.

@@ -110,6 +110,11 @@ impl<'a> Sweep<'a> {
             NodeKind::Take { axis, mode } => {
                 only(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
             }
+            NodeKind::ScatterAdd { axis, mode } => {
+                let [to_operand, to_updates] =
+                    take::scatter_add(*axis, *mode, &operand(1), cotangent)?;
+                Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
+            }
             NodeKind::Reduce { .. } => {
                 let run = reduction::Run::ending_at(self.graph, value);
                 let source = self.value(run.source);

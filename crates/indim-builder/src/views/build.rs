@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use indim_graph::signature::{check_concatenation, check_slices, check_take, existing_axis};
+use indim_graph::signature::{
+    check_concatenation, check_scatter_add, check_slices, check_take, existing_axis,
+};
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, NodeKind, TakeMode, ValueId};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
@@ -167,5 +169,50 @@ impl GraphBuilder {
         };
         self.check_size("take", &array_type, &ids)?;
         Ok(self.add_node(NodeKind::Take { axis, mode }, &ids, array_type))
+    }
+
+    /// `operand`, with each element of `updates` added to the one that `indices` names along `axis`. The
+    /// updates have the shape of what [`GraphBuilder::take`] takes by these indices. Several that name one
+    /// place are added in row-major order to the operand's element: floats in `f64`, rounded once.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, TakeMode, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let counts = b.parameter("counts", DType::I32, [3])?;
+    /// let bins = b.parameter("bins", DType::U8, [4])?;
+    /// let ones = b.constant(Array::new([4], vec![1; 4])?);
+    /// let graph = b.finish(&[b.scatter_add(&counts, &bins, ones, 0, TakeMode::Error)?])?;
+    /// let counts = Array::new([3], vec![0, 10, 20])?;
+    /// let bins = Array::new([4], vec![2u8, 0, 2, 2])?;
+    /// assert_eq!(evaluate(&graph, &[counts, bins])?[0].elements::<i32>().unwrap(), [1, 10, 23]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::take`]; TY1 for truth values; TY2; `scatter-shape`.
+    #[track_caller]
+    pub fn scatter_add(
+        &self,
+        operand: impl Operand,
+        indices: impl Operand,
+        updates: impl Operand,
+        axis: i64,
+        mode: TakeMode,
+    ) -> BuildResult {
+        let ids = [
+            self.given_id("scatter_add", operand)?,
+            self.given_id("scatter_add", indices)?,
+            self.given_id("scatter_add", updates)?,
+        ];
+        let types = ids.map(|id| self.type_of(id));
+        match check_scatter_add(axis, types.each_ref()) {
+            Ok((axis, array_type)) => {
+                Ok(self.add_node(NodeKind::ScatterAdd { axis, mode }, &ids, array_type))
+            }
+            Err(kind) => Err(self.error("scatter_add", &ids, kind)),
+        }
     }
 }

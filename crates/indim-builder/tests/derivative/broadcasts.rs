@@ -144,3 +144,18 @@ fn what_is_taken_is_summed_where_the_indices_say() {
     let beyond = Array::new([2], vec![u64::MAX, 1]).unwrap();
     check_adjoint("u64", &of(TakeMode::Clip, beyond, 0), &[3]);
 }
+
+#[test]
+fn what_is_scattered_is_taken_from_where_it_was_added() {
+    for (mode, axis) in
+        TakeMode::ALL.into_iter().flat_map(|mode| [0, 1, 2].map(|axis| (mode, axis)))
+    {
+        let of = |x: &[Value]| {
+            let b = x[0].builder();
+            let indices = b.constant(Array::new([2, 2], vec![1i64, 0, -1, 1]).unwrap());
+            let updates = b.take(&x[0] * 3, &indices, axis, TakeMode::Wrap).unwrap();
+            b.scatter_add(&x[0], indices, updates, axis, mode).unwrap()
+        };
+        check_adjoint(&format!("{mode} {axis}"), &of, &[2, 5, 3]);
+    }
+}

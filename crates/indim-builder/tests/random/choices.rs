@@ -104,7 +104,8 @@ pub(crate) fn random_view(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value)
     }
 }
 
-/// Elements of `x` by as many indices as its axis has elements, known ones or those of `x` itself.
+/// Elements of `x` by as many indices as its axis has elements, known ones or those of `x` itself; or `x`
+/// with these added to it again.
 fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usize) -> Value {
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let size = shape[axis];
@@ -123,7 +124,12 @@ fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usiz
         true => (known, &TakeMode::ALL[..]),
         false => (b.convert(known, index).unwrap(), &TakeMode::ALL[1..]),
     };
-    b.take(&x, indices, axis as i64, *choices.pick(modes)).unwrap_or(x)
+    let mode = *choices.pick(modes);
+    let Ok(taken) = b.take(&x, &indices, axis as i64, mode) else { return x };
+    match dtype != DType::Bool && choices.chance(30) {
+        true => b.scatter_add(&x, indices, taken, axis as i64, mode).unwrap(),
+        false => taken,
+    }
 }
 
 /// Some slice of an axis of this size.

@@ -7,7 +7,7 @@ use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 
 use crate::blocks::registers;
 use crate::tiles::code::{
-    Call, Callee, TileCode, block, copied, slot, only_taken, stored, take_callee,
+    Call, Callee, TileCode, block, copied, only_taken, slot, stored, take_callee,
 };
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::work;
@@ -42,6 +42,7 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
             .expect("invariant: lowering keeps the signatures of operations"),
         Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
         Compute::Bitcast => bitcast_kernel(instruction.dtype),
+        Compute::ScatterAdd { .. } => unreachable!("invariant: scatters are no code of executors"),
     };
     let mut sources = [0; 3];
     for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {

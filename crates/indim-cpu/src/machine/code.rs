@@ -11,7 +11,7 @@ use indim_targets::TargetKind;
 use super::target;
 use crate::tiles::account::Account;
 use crate::tiles::code::{
-    Call, REGISTER_BYTES, TileCode, block, copied, slot, only_taken, stored, take_callee,
+    Call, REGISTER_BYTES, TileCode, block, copied, only_taken, slot, stored, take_callee,
 };
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;

@@ -15,6 +15,7 @@ use indim_loops::scratch::Lives;
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, Executor, NestCode};
+use crate::run::scatter::Scatter;
 use crate::tiles::work;
 
 /// A graph as loop nests, compiled by an executor, over arrays of any sizes.
@@ -96,7 +97,10 @@ impl CodedNests {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut codes = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
-            let code = executor.compile(nest, &constants, level);
+            let code = match Scatter::compile(nest, level) {
+                Some(scatter) => scatter,
+                None => executor.compile(nest, &constants, level),
+            };
             codes.push(CodedNest::new(nest, code, &distinct));
             check()?;
         }

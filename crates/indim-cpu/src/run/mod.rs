@@ -15,5 +15,6 @@ mod nests;
 pub(crate) mod options;
 mod overlap;
 pub(crate) mod program;
+mod scatter;
 pub(crate) mod symbolic;
 pub(crate) mod threads;

@@ -46,6 +46,7 @@ pub(crate) unsafe fn run(
     let bound = bound.instead(work).unwrap_or(bound);
     // SAFETY: the caller's promise; the tiles have been run when they are finished.
     unsafe {
+        bound.prepare(bases);
         run_tiles(work, bound, bases, progress)?;
         bound.finish(bases);
     }

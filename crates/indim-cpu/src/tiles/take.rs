@@ -1,10 +1,10 @@
 //! Gathers: elements and rows of tables, copied by their indices to a dense block. Holds unsafe code.
 //!
-//! Any index becomes a place within the axis, so that no memory but the table's is read. Where an index out of
+//! Any index becomes a place within the axis, so that no memory but the table's is read. If an index out of
 //! range is an error, `run/indices.rs` has found it before.
 //!
-//! The levels of a tile are joint runs of the table and of the indices. An innermost level along which the index
-//! stays the same is a row: it is copied as one piece, or read where it lies if it is the whole tile.
+//! The levels of a tile are joint runs of the table and of the indices. An innermost level along which the
+//! index stays the same is a row: it is copied as one piece, or read in place if it is the whole tile.
 
 use indim_graph::TakeMode;
 use indim_kernels::Level;
@@ -100,9 +100,8 @@ impl TakeWalk {
 
 /// Adds an inner level, which is merged with the one outside it if that continues it.
 fn push_merged(levels: &mut SmallVec<[LoopLevel; 2]>, level: LoopLevel) {
-    let continues = |outer: isize, inner: isize| {
-        inner.checked_mul(level.count as isize) == Some(outer)
-    };
+    let continues =
+        |outer: isize, inner: isize| inner.checked_mul(level.count as isize) == Some(outer);
     match levels.last_mut() {
         Some(LoopLevel { count, strides })
             if continues(strides.table, level.strides.table)
@@ -156,6 +155,15 @@ impl Taker {
     /// The bytes of an element.
     pub(crate) fn element_size(&self) -> usize {
         self.element_size
+    }
+
+    /// The places that indices name, which are `stride` bytes apart: one for each of `places`.
+    ///
+    /// # Safety
+    /// The indices are valid for reads; the processor has the level of the taker.
+    pub(crate) unsafe fn places(&self, places: &mut [usize], indices: *const u8, stride: isize) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.places)(places, indices, stride, self.size) }
     }
 
     /// The table at the row that the first index names: where a tile lies that is one row.
@@ -215,13 +223,7 @@ impl Taker {
     ///
     /// # Safety
     /// As [`Taker::take`], for these two loops.
-    unsafe fn take_rows(
-        &self,
-        rows: LoopLevel,
-        row: LoopLevel,
-        stride: isize,
-        sides: TakeSides,
-    ) {
+    unsafe fn take_rows(&self, rows: LoopLevel, row: LoopLevel, stride: isize, sides: TakeSides) {
         let mut places = [0; CHUNK];
         let bytes = row.count * self.element_size;
         for first in (0..rows.count).step_by(CHUNK) {

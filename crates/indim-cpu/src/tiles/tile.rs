@@ -122,7 +122,7 @@ fn walk(
         (walk, wiring)
     };
     let long_tile = long_tile(code, nest);
-    // A tile over axes that are no rows has some operand that passes through a register, unless it is gathered.
+    // A tile over axes that are no rows has an operand that passes through a register, unless it is gathered.
     let are_apart = !code.only_taken.contains(&true)
         && axes.sizes.len() > 1
         && axes.sizes.last().is_some_and(|&length| length <= long_tile)

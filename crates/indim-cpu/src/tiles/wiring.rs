@@ -79,10 +79,11 @@ impl Wiring {
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
         let accesses = accesses.iter().zip(needs_block).zip(&code.only_taken);
-        let readings = few(accesses.map(|((operand, &needs_block), &only_taken)| match only_taken {
-            true => Reading::Taken,
-            false => reading(operand, needs_block),
-        }));
+        let readings =
+            few(accesses.map(|((operand, &needs_block), &only_taken)| match only_taken {
+                true => Reading::Taken,
+                false => reading(operand, needs_block),
+            }));
         let is_direct = direct_stores(code, stores, is_over_input);
         let (registers, register_count) = gathered(code, &readings);
         let function = match folds {

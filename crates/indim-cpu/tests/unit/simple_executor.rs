@@ -216,6 +216,7 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         Compute::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // By hand.
         Compute::Take { .. } => operands[0].clone(),
+        Compute::ScatterAdd { .. } => unreachable!("invariant: scatters are no code of executors"),
         // A copy.
         Compute::Bitcast if instruction.operand_dtype == instruction.dtype => operands[0].clone(),
         Compute::Bitcast => b.bitcast(&operands[0], instruction.dtype).unwrap(),

@@ -249,6 +249,7 @@ impl Joined {
                 }
             }
             NodeKind::Take { axis, .. } => self.add_take(graph, value, node, *axis),
+            NodeKind::ScatterAdd { axis, .. } => self.add_scatter(graph, value, node, *axis),
         }
     }
 
@@ -265,6 +266,24 @@ impl Joined {
             }
         }
         (0..added).for_each(|from| self.join((indices, from), (value, axis + from)));
+    }
+
+    /// Each place needs all indices, and what is scattered along them.
+    fn add_scatter(&mut self, graph: &Graph, value: ValueId, node: &Node, axis: usize) {
+        let [operand, indices, updates] = [0, 1, 2].map(|index| node.operands[index]);
+        let added = graph[indices].array_type.shape.rank();
+        for of in 0..graph[value].array_type.shape.rank() {
+            self.join((operand, of), (value, of));
+            match of.cmp(&axis) {
+                core::cmp::Ordering::Less => self.join((updates, of), (value, of)),
+                core::cmp::Ordering::Equal => self.place(value, of, WhereToCut::Nowhere),
+                core::cmp::Ordering::Greater => self.join((updates, of + added - 1), (value, of)),
+            }
+        }
+        for of in 0..added {
+            self.place(indices, of, WhereToCut::Nowhere);
+            self.place(updates, axis + of, WhereToCut::Nowhere);
+        }
     }
 
     /// The cuts, without axes of size 1. Along an axis without elements there is nothing to cut.

@@ -98,6 +98,15 @@ pub(super) fn operand_axes(
                 _ => axes[*axis..axis + added].to_vec(),
             }
         }
+        NodeKind::ScatterAdd { axis, .. } => {
+            let indices = &graph[node.operands[1]].array_type.shape;
+            let along = vec![None; indices.rank()];
+            match position {
+                0 => axes.to_vec(),
+                1 => along,
+                _ => [&axes[..*axis], &along, &axes[axis + 1..]].concat(),
+            }
+        }
         _ => axes.to_vec(),
     }
 }

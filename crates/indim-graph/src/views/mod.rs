@@ -8,7 +8,7 @@ pub(crate) mod evaluate;
 
 use core::fmt;
 
-use indim_ops::ArrayType;
+use indim_ops::{ArrayType, has_running_sum};
 use indim_shape::Shape;
 
 pub use axis_slice::AxisSlice;
@@ -146,6 +146,28 @@ pub fn check_take(
     let sizes = operand.shape[..axis].iter().chain(indices.shape.iter());
     let shape: Shape = sizes.chain(&operand.shape[axis + 1..]).copied().collect();
     Ok((axis, ArrayType::new(operand.dtype, shape)))
+}
+
+/// The type of `operand` after `updates` are added where `indices` name elements along `axis`.
+///
+/// # Errors
+/// Those of [`check_take`]; TY1 for truth values; TY2; `scatter-shape`.
+pub fn check_scatter_add(
+    axis: i64,
+    [operand, indices, updates]: [&ArrayType; 3],
+) -> Result<(usize, ArrayType), GraphErrorKind> {
+    let (axis, taken) = check_take(axis, operand, indices)?;
+    if !has_running_sum(operand.dtype) {
+        return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: operand.dtype });
+    }
+    if updates.dtype != operand.dtype {
+        let (dtype, expected) = (updates.dtype, operand.dtype);
+        return Err(GraphErrorKind::ElementTypeMismatch { operand: 2, dtype, expected });
+    }
+    match updates.shape == taken.shape {
+        true => Ok((axis, operand.clone())),
+        false => Err(GraphErrorKind::ScatterShape { expected: taken.shape }),
+    }
 }
 
 /// The axis; negative ones count from the end.

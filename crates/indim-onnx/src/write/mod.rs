@@ -2,14 +2,15 @@
 //!
 //! NumPy's rule broadcasts by itself, so a broadcast is a `Transpose` and a `Reshape` where axes do not end
 //! up last, and an `Expand` only where a value is read in its full shape. `writing.rs` is the model in the
-//! making, `structure.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes, `idiom.rs`
-//! several of them that are one operator, `normalization.rs` of those the normalisations.
+//! making, `structure.rs`, `scatter.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes,
+//! `idiom.rs` several of them that are one operator, `normalization.rs` of those the normalisations.
 
 mod compositions;
 mod elementwise;
 mod idiom;
 mod normalization;
 mod one_node;
+mod scatter;
 mod structure;
 mod writing;
 
@@ -177,6 +178,7 @@ impl Writing<'_> {
             NodeKind::Slice(slices) => self.slice(value, node.operands[0], slices),
             NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
+            NodeKind::ScatterAdd { axis, mode } => self.scatter_add(value, node, *axis, *mode),
         }
     }
 

@@ -112,21 +112,7 @@ impl Writing<'_> {
     pub(super) fn take(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
         let [operand, indices] = [node.operands[0], node.operands[1]];
         let size = self.graph[operand].array_type.shape[axis];
-        let (operand, mut named) = (self.whole(operand), self.whole(indices));
-        if self.graph[indices].array_type.dtype != DType::I64 {
-            named = self.cast(&named, DType::I64);
-        }
-        named = match mode {
-            TakeMode::Error => named,
-            TakeMode::Clip => {
-                let bounds = [0.0, size as f64 - 1.0].map(|bound| self.number(bound, DType::I64));
-                self.op("Clip", &[&named, &bounds[0], &bounds[1]])
-            }
-            TakeMode::Wrap => {
-                let size = self.number(size as f64, DType::I64);
-                self.op("Mod", &[&named, &size])
-            }
-        };
+        let (operand, named) = (self.whole(operand), self.places(indices, size, mode));
         let name = self.node("Gather", &[&operand, &named], vec![int("axis", axis as i64)]);
         self.set(value, name, node.array_type.shape.clone());
     }

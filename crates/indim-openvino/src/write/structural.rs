@@ -42,6 +42,9 @@ impl Writing<'_> {
             NodeKind::Take { axis, mode } => {
                 return Some(self.take(value, operands, *axis, *mode, &node.array_type));
             }
+            NodeKind::ScatterAdd { .. } => {
+                return self.refuse(value, node.kind.name(), Some("write it to ONNX"));
+            }
             NodeKind::Bitcast | NodeKind::Elementwise(_) => {
                 return self.refuse(value, node.kind.name(), None);
             }

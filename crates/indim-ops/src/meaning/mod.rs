@@ -16,3 +16,4 @@ pub mod half;
 pub mod identity;
 pub mod integer;
 pub mod reduction;
+pub mod running_sum;

@@ -173,13 +173,17 @@ impl<'t> Parser<'t> {
                 let axis = self.size()?;
                 return Ok((Head::Other(NodeKind::Concatenate { axis }), operands));
             }
-            "take" => {
+            "take" | "scatter_add" => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
                 let axis = self.size()?;
                 self.attribute("mode")?;
                 let mode = self.take_mode()?;
-                return Ok((Head::Other(NodeKind::Take { axis, mode }), operands));
+                let kind = match operation {
+                    "take" => NodeKind::Take { axis, mode },
+                    _ => NodeKind::ScatterAdd { axis, mode },
+                };
+                return Ok((Head::Other(kind), operands));
             }
             _ if let Ok(op) = operation.parse::<ReduceOp>() => {
                 let operands = self.values()?;

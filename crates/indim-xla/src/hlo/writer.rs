@@ -168,7 +168,7 @@ impl Text<'_> {
                 None => return,
             },
             // A legal graph has none.
-            NodeKind::Take { .. } => return,
+            NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => return,
         };
         self.line(value(id), instruction);
     }

@@ -143,8 +143,8 @@ impl Text<'_> {
         let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
         let function = format!("({from}) -> {result}");
         match &node.kind {
-            // `take` is none that a legal graph has.
-            NodeKind::Parameter { .. } | NodeKind::Take { .. } => {}
+            // A legal graph has neither gathers nor scatters.
+            NodeKind::Parameter { .. } | NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => {}
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));
                 self.operation(id, &operation, &result);

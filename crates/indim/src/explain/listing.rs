@@ -78,6 +78,7 @@ impl Listing<'_> {
             Compute::Bitcast if instruction.operand_dtype == instruction.dtype => "copy".to_owned(),
             Compute::Bitcast => format!("bitcast_{}", instruction.dtype),
             Compute::Take { .. } => "take".to_owned(),
+            Compute::ScatterAdd { .. } => "scatter_add".to_owned(),
         };
         format!("{function}({})", operands.join(", "))
     }

@@ -1,0 +1,431 @@
+//! Scatters: nests that add elements where indices say. No executor compiles them. Holds unsafe code.
+//!
+//! One thread sorts the indices by the places that they name, by counting, so that those of one place stay in
+//! order. Then a tile is a run of places, and each place sums its own updates in row-major order: any number
+//! of threads gives the same bits.
+
+use core::fmt;
+use core::ops::Range;
+use std::sync::Arc;
+
+use indim_kernels::Level;
+use indim_loops::HeldBytes;
+use indim_loops::loop_nest::{Access, Compute, Local, LoopNest};
+use indim_loops::resize::{NestStrides, SizedNest};
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
+use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
+
+use crate::executor::{Bases, BoundNest, ByKernels, NestCode};
+use crate::tiles::take::Taker;
+
+/// A scatter, for arrays of any sizes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scatter {
+    /// The axis of places, and the number of axes of the result.
+    axis: usize,
+    rank: usize,
+    taker: Taker,
+    dtype: DType,
+    /// The operands among those of the nest: the array that is added to, the indices, the updates.
+    stores: usize,
+    operand: usize,
+    indices: usize,
+    updates: usize,
+}
+
+/// Elements that a tile has about: enough that threads are not asked for each place.
+const TILE_ELEMENTS: usize = 4096;
+
+/// Indices that become places at a time.
+const INDICES: usize = 256;
+
+/// Elements that are summed side by side: enough for vectors, few enough to be cleared for each place.
+/// A place of one element has one sum.
+const MAX_SUMS: usize = 64;
+
+impl Scatter {
+    /// `None` for a nest that is none.
+    pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
+        let [instruction] = &nest.instructions[..] else { return None };
+        let Compute::ScatterAdd { axis, mode, size } = instruction.compute else { return None };
+        let [Local::Access(operand), Local::Access(indices), Local::Access(updates)] =
+            instruction.operands[..]
+        else {
+            return None;
+        };
+        let index = nest.accesses[indices].array_type.dtype;
+        let stores = nest.stores.len();
+        Some(Arc::new(Scatter {
+            axis,
+            rank: nest.stores[0].target.axes.len(),
+            taker: Taker::new(mode, index, instruction.dtype, size.max(1), level),
+            dtype: instruction.dtype,
+            stores,
+            operand: stores + operand,
+            indices: stores + indices,
+            updates: stores + updates,
+        }))
+    }
+}
+
+impl NestCode for Scatter {
+    fn bind(
+        self: Arc<Self>,
+        nest: &SizedNest<'_>,
+        strides: NestStrides<'_>,
+        _: &[bool],
+    ) -> Option<Arc<dyn BoundNest>> {
+        let (strides, shape) = (nest.list_strides(strides), &nest.shape);
+        if shape[..self.rank].contains(&0) {
+            return None;
+        }
+        let outer = coalesce_some(0, 0..self.axis, shape, &strides)?;
+        let inner = coalesce_some(0, self.axis + 1..self.rank, shape, &strides)?;
+        let loops = (self.rank..shape.len()).map(|axis| IndexLoop {
+            count: shape[axis],
+            index: strides[self.indices][axis],
+            update: strides[self.updates][axis],
+        });
+        let elements: usize = inner.sizes.iter().product();
+        Some(Arc::new(BoundScatter {
+            size: shape[self.axis],
+            along: strides.iter().map(|strides| strides[self.axis]).collect(),
+            rows: outer.sizes.iter().product::<usize>() * shape[self.axis],
+            rows_per_tile: (TILE_ELEMENTS / elements).max(1),
+            outer,
+            inner,
+            loops: loops.collect(),
+            elements,
+            scatter: *self,
+        }))
+    }
+
+    fn cost(&self) -> usize {
+        0
+    }
+
+    fn thread_bytes(&self, _: &SizedNest<'_>) -> usize {
+        0
+    }
+
+    fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        let indices = nest.shape[self.rank..].iter().fold(1, |n: usize, &m| n.saturating_mul(m));
+        let starts = nest.shape[self.axis].saturating_add(STARTS_BEYOND);
+        indices.saturating_mul(3).saturating_add(starts).saturating_mul(size_of::<usize>())
+    }
+
+    fn list(
+        &self,
+        nest: &LoopNest,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let [operand, indices, updates] = [self.operand, self.indices, self.updates]
+            .map(|operand| describe(&nest.accesses[operand - self.stores]));
+        writeln!(formatter, "sort {indices} by the places it names")?;
+        for store in &nest.stores {
+            let target = describe(&store.target);
+            writeln!(formatter, "  {operand} + {updates} of each place -> {target}")?;
+        }
+        Ok(())
+    }
+
+    fn machine_code(
+        &self,
+        _: &Arc<LoopNest>,
+        _: &[AxisStrides],
+        _: &dyn Fn(&Access) -> String,
+    ) -> Result<String, ByKernels> {
+        Err(ByKernels::Scatters)
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<Scatter>(1);
+    }
+}
+
+/// A loop over indices.
+#[derive(Debug, Clone, Copy)]
+struct IndexLoop {
+    count: usize,
+    /// The strides in bytes of the indices, and of the updates.
+    index: isize,
+    update: isize,
+}
+
+/// A scatter over arrays of these strides.
+#[derive(Debug)]
+struct BoundScatter {
+    scatter: Scatter,
+    /// The places of the axis.
+    size: usize,
+    /// The stride of each operand along that axis, in bytes.
+    along: Vec<isize>,
+    /// The axes before it and behind it.
+    outer: CoalescedAxes,
+    inner: CoalescedAxes,
+    loops: Vec<IndexLoop>,
+    /// The elements of a place behind the axis.
+    elements: usize,
+    /// The places of all outer indices.
+    rows: usize,
+    rows_per_tile: usize,
+}
+
+/// Starts beyond those of the places: the end of the last one, and one that counting shifts them by.
+const STARTS_BEYOND: usize = 2;
+
+/// The updates by the places that they are added to, in shared memory.
+#[derive(Clone, Copy)]
+struct Sorted {
+    /// For each place the number of its first update, and the number of all behind the last place.
+    starts: *mut usize,
+    /// How far each update lies from the first one, in bytes.
+    updates: *mut isize,
+}
+
+/// An update before the sort. Indices are read once: others may write them meanwhile.
+#[derive(Clone, Copy)]
+struct Update {
+    place: usize,
+    /// How far it lies from the first one, in bytes.
+    offset: isize,
+}
+
+impl BoundScatter {
+    fn sorted(&self, bases: &Bases<'_>) -> Sorted {
+        let starts = bases.shared.cast::<usize>();
+        Sorted { starts, updates: starts.wrapping_add(self.size + STARTS_BEYOND).cast() }
+    }
+
+    /// The number of indices.
+    fn count(&self) -> usize {
+        self.loops.iter().map(|level| level.count).product()
+    }
+
+    /// Calls `hear` with the update of each index, in row-major order.
+    ///
+    /// # Safety
+    /// `indices` and every one of the loops is valid for reads of an index.
+    unsafe fn for_each_index(&self, indices: *const u8, mut hear: impl FnMut(Update)) {
+        const ONCE: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
+        let (inner, outer) = self.loops.split_last().unwrap_or((&ONCE, &[]));
+        let mut places = [0; INDICES];
+        for number in 0..outer.iter().map(|level| level.count).product() {
+            let index = unravelled(number, outer.iter().map(|level| (level.count, level.index)));
+            let update = unravelled(number, outer.iter().map(|level| (level.count, level.update)));
+            for first in (0..inner.count).step_by(INDICES) {
+                let places = &mut places[..INDICES.min(inner.count - first)];
+                let along = |stride: isize| stride * first as isize;
+                let from = indices.wrapping_offset(index + along(inner.index));
+                // SAFETY: indices of the caller's.
+                unsafe { self.scatter.taker.places(places, from, inner.index) }
+                for (number, &place) in places.iter().enumerate() {
+                    let offset = update + inner.update * (first + number) as isize;
+                    hear(Update { place, offset });
+                }
+            }
+        }
+    }
+
+    /// Sums the updates of one place, `SUMS` elements at a time; `row` counts the places of all outer
+    /// indices.
+    ///
+    /// # Safety
+    /// As [`BoundNest::run`], for the tile of the place; the updates are sorted.
+    unsafe fn sum_row<T: RunningSum, const SUMS: usize>(&self, bases: &Bases<'_>, row: usize) {
+        let (outer, place) = (row / self.size, row % self.size);
+        let Sorted { starts, updates } = self.sorted(bases);
+        // SAFETY: the sort has written a start behind each place, and as many updates as indices.
+        let updates = unsafe {
+            let (first, end) = (*starts.add(place), *starts.add(place + 1));
+            core::slice::from_raw_parts(updates.add(first), end - first)
+        };
+        let (axes, length) = match self.inner.sizes.split_last() {
+            Some((&length, axes)) => (axes, length),
+            None => (&[][..], 1),
+        };
+        for number in 0..axes.iter().product() {
+            let run = |operand: usize| {
+                let strides = self.inner.strides_of(operand);
+                let of_outer = self
+                    .outer
+                    .sizes
+                    .iter()
+                    .copied()
+                    .zip(self.outer.strides_of(operand).iter().copied());
+                let of_inner = axes.iter().copied().zip(strides.iter().copied());
+                let offset = self.outer.offsets[operand] + self.inner.offsets[operand];
+                Run {
+                    first: bases.operands[operand].wrapping_offset(
+                        offset
+                            + place as isize * self.along[operand]
+                            + unravelled(outer, of_outer)
+                            + unravelled(number, of_inner),
+                    ),
+                    stride: strides.last().copied().unwrap_or(0),
+                }
+            };
+            let (from, updated) = (run(self.scatter.operand), run(self.scatter.updates));
+            for first in (0..length).step_by(SUMS) {
+                let count = SUMS.min(length - first);
+                let mut sums = [T::Sum::default(); SUMS];
+                let sums = &mut sums[..count];
+                // SAFETY: the elements of the place, and of its updates, of the caller's.
+                unsafe {
+                    from.at(first).read::<T>(sums, |sum, element| *sum = element.begin());
+                    for &update in updates {
+                        let terms = updated.at(first).moved(update);
+                        terms.read::<T>(sums, |sum, term| *sum = T::plus(*sum, term));
+                    }
+                    for store in 0..self.scatter.stores {
+                        run(store).at(first).write::<T>(sums);
+                    }
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`BoundNest::run`].
+    unsafe fn sum_rows<T: RunningSum>(&self, bases: &Bases<'_>, rows: Range<usize>) {
+        for row in rows {
+            // SAFETY: the caller's promise.
+            unsafe {
+                match self.elements {
+                    1 => self.sum_row::<T, 1>(bases, row),
+                    _ => self.sum_row::<T, MAX_SUMS>(bases, row),
+                }
+            }
+        }
+    }
+}
+
+/// Offset of the point of this number in row-major order, for axes of these sizes and strides.
+fn unravelled(mut number: usize, axes: impl DoubleEndedIterator<Item = (usize, isize)>) -> isize {
+    let mut offset = 0;
+    for (size, stride) in axes.rev() {
+        offset += (number % size) as isize * stride;
+        number /= size;
+    }
+    offset
+}
+
+/// Elements at one stride.
+#[derive(Clone, Copy)]
+struct Run {
+    first: *mut u8,
+    stride: isize,
+}
+
+impl Run {
+    /// The run from element `number` on.
+    fn at(self, number: usize) -> Run {
+        self.moved(self.stride * number as isize)
+    }
+
+    fn moved(self, bytes: isize) -> Run {
+        Run { first: self.first.wrapping_offset(bytes), ..self }
+    }
+
+    /// Calls `hear` with each sum and the element that belongs to it.
+    ///
+    /// # Safety
+    /// An element for each sum is valid for reads.
+    #[inline(always)]
+    unsafe fn read<T: RunningSum>(self, sums: &mut [T::Sum], hear: impl Fn(&mut T::Sum, T)) {
+        let each = |sums: &mut [T::Sum], stride: isize| {
+            for (number, sum) in sums.iter_mut().enumerate() {
+                let place = self.first.wrapping_offset(number as isize * stride).cast::<T>();
+                // SAFETY: an element of the caller's.
+                hear(sum, unsafe { place.read_unaligned() });
+            }
+        };
+        // A constant stride lets the compiler use vectors.
+        match self.stride == size_of::<T>() as isize {
+            true => each(sums, size_of::<T>() as isize),
+            false => each(sums, self.stride),
+        }
+    }
+
+    /// # Safety
+    /// A place for each sum is valid for writes.
+    unsafe fn write<T: RunningSum>(self, sums: &[T::Sum]) {
+        for (number, &sum) in sums.iter().enumerate() {
+            let place = self.first.wrapping_offset(number as isize * self.stride).cast::<T>();
+            // SAFETY: a place of the caller's.
+            unsafe { place.write_unaligned(T::finish(sum)) }
+        }
+    }
+}
+
+impl BoundNest for BoundScatter {
+    fn tiles(&self) -> usize {
+        self.rows.div_ceil(self.rows_per_tile)
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.rows_per_tile * self.elements
+    }
+
+    unsafe fn prepare(&self, bases: &Bases<'_>) {
+        let Sorted { starts, updates } = self.sorted(bases);
+        let unsorted = updates.wrapping_add(self.count()).cast::<Update>();
+        let indices = bases.operands[self.scatter.indices].cast_const();
+        // SAFETY:
+        // - `shared_bytes` asks for the starts and, for each index, one sorted and one unsorted update;
+        // - only this nest uses the shared memory, and tiles begin after this function;
+        // - `Taker` gives places within the axis, so starts and updates stay within their lists.
+        unsafe {
+            starts.write_bytes(0, self.size + STARTS_BEYOND);
+            let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);
+            let mut count = 0;
+            self.for_each_index(indices, |update| {
+                // Two places on: the second pass moves each start to the next one.
+                starts[update.place + STARTS_BEYOND] += 1;
+                unsorted.add(count).write(update);
+                count += 1;
+            });
+            for place in STARTS_BEYOND..starts.len() {
+                starts[place] += starts[place - 1];
+            }
+            for &Update { place, offset } in core::slice::from_raw_parts(unsorted, count) {
+                let number = &mut starts[place + 1];
+                updates.add(*number).write(offset);
+                *number += 1;
+            }
+        }
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        let rows =
+            tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
+        // SAFETY: the caller's promise; `prepare` has been called.
+        unsafe {
+            match self.scatter.dtype {
+                DType::I8 => self.sum_rows::<i8>(bases, rows),
+                DType::I16 => self.sum_rows::<i16>(bases, rows),
+                DType::I32 => self.sum_rows::<i32>(bases, rows),
+                DType::I64 => self.sum_rows::<i64>(bases, rows),
+                DType::U8 => self.sum_rows::<u8>(bases, rows),
+                DType::U16 => self.sum_rows::<u16>(bases, rows),
+                DType::U32 => self.sum_rows::<u32>(bases, rows),
+                DType::U64 => self.sum_rows::<u64>(bases, rows),
+                DType::F16 => self.sum_rows::<f16>(bases, rows),
+                DType::Bf16 => self.sum_rows::<bf16>(bases, rows),
+                DType::F32 => self.sum_rows::<f32>(bases, rows),
+                DType::F64 => self.sum_rows::<f64>(bases, rows),
+                DType::C64 => self.sum_rows::<c64>(bases, rows),
+                DType::C128 => self.sum_rows::<c128>(bases, rows),
+                DType::Bool => unreachable!("invariant: truth values are not scattered"),
+            }
+        }
+    }
+
+    fn count_bytes(&self, held: &mut HeldBytes) {
+        held.own::<BoundScatter>(1);
+        held.own::<isize>(self.along.capacity());
+        held.own::<IndexLoop>(self.loops.capacity());
+    }
+}

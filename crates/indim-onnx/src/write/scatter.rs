@@ -1,0 +1,73 @@
+//! Indices of gathers and scatters, and scatters as `ScatterND`.
+
+use indim_graph::{Node, TakeMode, ValueId};
+use indim_ops::DType;
+use indim_shape::Shape;
+
+use super::writing::{Writing, ints, text};
+
+impl Writing<'_> {
+    /// Indices into an axis of `size` elements, as ONNX reads them.
+    pub(super) fn places(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
+        let mut named = self.whole(indices);
+        if self.graph[indices].array_type.dtype != DType::I64 {
+            named = self.cast(&named, DType::I64);
+        }
+        match mode {
+            TakeMode::Error => named,
+            TakeMode::Clip => {
+                let bounds = [0.0, size as f64 - 1.0].map(|bound| self.number(bound, DType::I64));
+                self.op("Clip", &[&named, &bounds[0], &bounds[1]])
+            }
+            TakeMode::Wrap => {
+                let size = self.number(size as f64, DType::I64);
+                self.op("Mod", &[&named, &size])
+            }
+        }
+    }
+
+    /// `ScatterND` has its axis in front, and rounds each sum: narrower floats go there as `f64`.
+    pub(super) fn scatter_add(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
+        let [operand, indices, updates] = [0, 1, 2].map(|index| node.operands[index]);
+        let shape = &node.array_type.shape;
+        let of_indices = self.graph[indices].array_type.shape.clone();
+        let rank = of_indices.rank();
+        let places = self.places(indices, shape[axis], mode);
+        let listed: Shape = of_indices.iter().copied().chain([1]).collect();
+        let places = self.resized(&places, &of_indices, &listed);
+        let first = |count: usize| (axis..axis + count).chain(0..axis);
+        let front: Vec<usize> = first(1).chain(axis + 1..shape.rank()).collect();
+        let of_updates = first(rank).chain(axis + rank..shape.rank() + rank - 1).collect();
+        let operand = self.turned_wide(operand, front);
+        let updates = self.turned_wide(updates, of_updates);
+        let reduction = vec![text("reduction", "add")];
+        let mut sum = self.node("ScatterND", &[&operand, &places, &updates], reduction);
+        if is_narrow(node.array_type.dtype) {
+            sum = self.cast(&sum, node.array_type.dtype);
+        }
+        let back = (1..=axis).chain([0]).chain(axis + 1..shape.rank()).collect();
+        let name = self.turned(sum, back);
+        self.set(value, name, shape.clone());
+    }
+
+    /// A value with its axes in this order, floats as `f64`.
+    fn turned_wide(&mut self, value: ValueId, axes: Vec<usize>) -> String {
+        let mut name = self.whole(value);
+        if is_narrow(self.graph[value].array_type.dtype) {
+            name = self.cast(&name, DType::F64);
+        }
+        self.turned(name, axes)
+    }
+
+    fn turned(&mut self, name: String, axes: Vec<usize>) -> String {
+        if axes.is_sorted() {
+            return name;
+        }
+        let axes = axes.into_iter().map(|axis| axis as i64).collect();
+        self.node("Transpose", &[&name], vec![ints("perm", axes)])
+    }
+}
+
+fn is_narrow(dtype: DType) -> bool {
+    dtype.is_float() && dtype != DType::F64
+}
