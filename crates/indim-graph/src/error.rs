@@ -581,7 +581,7 @@ impl fmt::Display for Headline<'_> {
                 formatter,
                 "`{operation}` adds elements of the shape that the indices take, which is {expected}, but \
                  `{}` has another one",
-                self.operand_name(2)
+                self.0.operand_name(2)
             ),
             GraphErrorKind::PadWidth { axis, width, most } => write!(
                 formatter,
