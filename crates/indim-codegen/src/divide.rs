@@ -2,36 +2,37 @@
 //!
 //! The quotient is the upper half of a product with a rounded-up reciprocal, corrected (Granlund and
 //! Montgomery, "Division by Invariant Integers using Multiplication", 1994, figures 4.1 and 5.2); by powers
-//! of two it is a shift. 8 bits are divided as 16. 64 bits have no product that is worth it.
+//! of two it is a shift. 8 bits are divided as 16. Signed numbers of 64 bits are divided without their sign,
+//! because the upper half of an unsigned product takes fewer instructions.
 
 use crate::body::{LaneType, Primitive, Value};
 use crate::instructions::Instructions;
 
-/// The quotient, or the remainder, of `x` by a constant of these bits, if there is a short way to it.
+/// The quotient, or the remainder, of `x` by a constant of these bits.
 pub(crate) fn divide(
     builder: &mut impl Instructions,
     primitive: Primitive,
     x: Value,
     bits: u64,
-) -> Option<Value> {
+) -> Value {
     let mut division = Division { lane: builder.instruction(x).lane, builder, x };
     if bits == 0 {
-        return Some(division.constant(0));
+        return division.constant(0);
     }
     if let Some(wide) = wider(division.lane)
         && !division.magnitude(bits).is_power_of_two()
     {
-        return Some(division.widened(primitive, wide, bits));
+        return division.widened(primitive, wide, bits);
     }
-    let quotient = division.quotient(bits)?;
-    Some(match primitive {
+    let quotient = division.quotient(bits);
+    match primitive {
         Primitive::Div => quotient,
         _ => {
             let divisor = division.constant(bits);
             let whole = division.push(Primitive::Mul, quotient, divisor);
             division.push(Primitive::Sub, x, whole)
         }
-    })
+    }
 }
 
 fn wider(lane: LaneType) -> Option<LaneType> {
@@ -89,35 +90,33 @@ impl<I: Instructions> Division<'_, I> {
         self.builder.push(Primitive::Cast, self.lane, &[result])
     }
 
-    fn quotient(&mut self, bits: u64) -> Option<Value> {
+    fn quotient(&mut self, bits: u64) -> Value {
         let magnitude = self.magnitude(bits);
         let is_power = magnitude.is_power_of_two();
-        if !is_power && self.width() == 64 {
-            return None;
-        }
         if !self.lane.is_signed() {
-            return Some(match is_power {
+            return match is_power {
                 true => {
                     let amount = magnitude.trailing_zeros();
                     self.shift(Primitive::ShiftRightLogical, self.x, amount)
                 }
                 false => self.unsigned_quotient(magnitude),
-            });
+            };
         }
         let quotient = match is_power {
             true => self.signed_shift(magnitude.trailing_zeros()),
+            false if self.lane == LaneType::I64 => self.signed_quotient_64(magnitude),
             false => self.signed_quotient(magnitude),
         };
-        Some(match self.signed(bits) < 0 {
+        match self.signed(bits) < 0 {
             true => {
                 let zero = self.constant(0);
                 self.push(Primitive::Sub, zero, quotient)
             }
             false => quotient,
-        })
+        }
     }
 
-    /// `x / divisor`, where that is no power of two and has fewer than 64 bits.
+    /// `x / divisor`, where that is no power of two.
     fn unsigned_quotient(&mut self, divisor: u64) -> Value {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let rest = (1u128 << log) - u128::from(divisor);
@@ -142,6 +141,28 @@ impl<I: Instructions> Division<'_, I> {
         let shifted = self.shift(Primitive::ShiftRightArithmetic, product, log - 1);
         let sign = self.shift(Primitive::ShiftRightArithmetic, self.x, self.width() - 1);
         self.push(Primitive::Sub, shifted, sign)
+    }
+
+    /// As [`Division::signed_quotient`], of 64 bits: the quotient of the magnitude, with the sign of `x`.
+    /// Rounding adds `e < 2^log` to the product of the divisor and the reciprocal. The magnitude `m` is at
+    /// most 2^63, so `m * e < 2^(63 + log)` and no quotient is rounded up.
+    fn signed_quotient_64(&mut self, divisor: u64) -> Value {
+        let log = u64::BITS - (divisor - 1).leading_zeros();
+        let factor = (1u128 << (u64::BITS - 1 + log)) / u128::from(divisor) + 1;
+        let factor = self.builder.constant(LaneType::U64, factor as u64);
+        let sign = self.shift(Primitive::ShiftRightArithmetic, self.x, u64::BITS - 1);
+        let magnitude = self.negated_where(sign, self.x);
+        let magnitude = self.builder.push(Primitive::Bits, LaneType::U64, &[magnitude]);
+        let high = self.builder.push(Primitive::MulHigh, LaneType::U64, &[magnitude, factor]);
+        let high = self.builder.push(Primitive::Bits, LaneType::I64, &[high]);
+        let quotient = self.shift(Primitive::ShiftRightLogical, high, log - 1);
+        self.negated_where(sign, quotient)
+    }
+
+    /// `x` where `sign` is 0, and `-x` where all bits of it are set.
+    fn negated_where(&mut self, sign: Value, x: Value) -> Value {
+        let flipped = self.push(Primitive::Xor, x, sign);
+        self.push(Primitive::Sub, flipped, sign)
     }
 
     /// `x / 2^amount`, towards zero: to what is negative the largest remainder is added.

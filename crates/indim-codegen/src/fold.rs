@@ -308,10 +308,7 @@ fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> F
             let below = builder.constant(lane, bits - 1);
             instruction(Primitive::And, lane, &[x, below])
         }
-        (Primitive::Div | Primitive::Rem, _) => match divide(builder, primitive, x, bits) {
-            Some(value) => Folded::Value(value),
-            None => Folded::Not,
-        },
+        (Primitive::Div | Primitive::Rem, _) => Folded::Value(divide(builder, primitive, x, bits)),
         _ => Folded::Not,
     }
 }

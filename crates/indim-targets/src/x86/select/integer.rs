@@ -24,6 +24,10 @@ impl<S: InstructionSet> Selector<'_, S> {
                 if is_shift(primitive) {
                     return self.shift(value, primitive, x, y);
                 }
+                if (primitive, operand) == (Primitive::MulHigh, LaneType::U64) {
+                    let parts = self.mul_high_64(x, y);
+                    return self.set(value, parts);
+                }
                 let y = self.number(y);
                 match primitive {
                     Primitive::Equal | Primitive::Less | Primitive::LessUnsigned => {
@@ -86,6 +90,33 @@ impl<S: InstructionSet> Selector<'_, S> {
         let [x, y] = [x, y].map(|x| self.each(Opcode::SHIFT_RIGHT_64, 4, x, Some(32)));
         let odd = self.pairs(wide, 4, x, y);
         S::alternating(self, even, odd)
+    }
+
+    /// The upper halves of unsigned products, out of the four products of their halves.
+    fn mul_high_64(&mut self, x: Parts, y: Value) -> Parts {
+        let upper =
+            |selector: &mut Self, x: Parts| selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
+        let wide =
+            |selector: &mut Self, x: Parts, y: Parts| selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y);
+        let sum = |selector: &mut Self, x: Parts, y: Parts| selector.pairs(add(8), 8, x, y);
+        let low_y = self.number(y);
+        let high_y = match self.body.instruction(y).primitive {
+            Primitive::Constant(bits) => Parts::same(low_y.count, self.constant(bits >> 32, 8)),
+            _ => upper(self, low_y),
+        };
+        let high_x = upper(self, x);
+        // Neither sum exceeds 64 bits: a product of halves leaves room for two of them.
+        let low = wide(self, x, low_y);
+        let low = upper(self, low);
+        let crossed = wide(self, high_x, low_y);
+        let crossed = sum(self, crossed, low);
+        let other = wide(self, x, high_y);
+        let lower = self.with(Opcode::BITS_AND, 8, crossed, u64::from(u32::MAX));
+        let other = sum(self, other, lower);
+        let high = wide(self, high_x, high_y);
+        let [crossed, other] = [crossed, other].map(|it| upper(self, it));
+        let high = sum(self, high, crossed);
+        sum(self, high, other)
     }
 
     fn shift(&mut self, value: Value, primitive: Primitive, x: Parts, amount: Value) -> bool {
