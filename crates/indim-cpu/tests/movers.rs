@@ -68,9 +68,11 @@ fn check_scatter(steps: Run, run: Run, size: usize) {
 }
 
 /// Repeated, dense, reversed, with gaps, of odd bytes, and far apart.
-fn strides(size: isize, count: usize) -> [isize; 8] {
+fn strides(size: isize, count: usize) -> [isize; 10] {
     let span = size * count.max(1) as isize;
-    [0, size, -size, 2 * size, -3 * size, size + 1, span, span + 40]
+    let gaps = [2, 3, 4, -3].map(|step| step * size);
+    let [second, third, fourth, back] = gaps;
+    [0, size, -size, second, third, fourth, back, size + 1, span, span + 40]
 }
 
 #[test]

@@ -8,7 +8,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile, row_major_strides,
 };
-use indim_graph::{Array, Graph, evaluate};
+use indim_graph::{Array, AxisSlice, Graph, evaluate};
 use indim_ops::{ArrayType, DType, Element, ReduceOp, c128, f16};
 
 /// Numbers of different magnitudes, whose sum depends on the order.
@@ -212,4 +212,49 @@ fn sums_of_narrow_floats_neither_stall_nor_overflow() {
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
     let result = arrays(executable.run(&[ArrayView::from_array(&ones)]).unwrap());
     assert_eq!(result[0].elements::<f32>(), Some(&[33_554_432.0, 33_554_432.0][..]));
+}
+
+/// Reductions of a stack of slices, along either axis, also where the stack is used otherwise.
+#[test]
+fn stacks_are_reduced_in_the_order_of_the_tree() {
+    for count in [1, 2, 3, 4, 5, 8, 9, 17, 32, 33] {
+        for axis in [0, 1] {
+            for is_used in [false, true] {
+                let b = GraphBuilder::new();
+                let x = b.parameter("x", DType::F32, [80]).unwrap();
+                let part = |first: usize| {
+                    let shown =
+                        AxisSlice::python(Some(first as i64), Some(first as i64 + 40), None, 80);
+                    let part = b.slice(&x, &[shown.unwrap()]).unwrap();
+                    b.reshape(part, if axis == 0 { [1, 40] } else { [40, 1] }).unwrap()
+                };
+                let parts: Vec<Value> = (0..count).map(part).collect();
+                let stack = b.concatenate(&parts, axis).unwrap();
+                let wide = b.convert(&stack, DType::F64).unwrap();
+                let reduced = |op, value: &Value| b.reduce(op, value, axis).unwrap();
+                let mut outputs = vec![
+                    reduced(ReduceOp::Add, &wide),
+                    reduced(ReduceOp::Mul, &wide),
+                    reduced(ReduceOp::Max, &stack),
+                    reduced(ReduceOp::Min, &stack),
+                ];
+                if is_used {
+                    outputs.push(reduced(ReduceOp::ArgMin, &stack));
+                    outputs.push(b.reduce(ReduceOp::Max, &stack, 1 - axis).unwrap());
+                }
+                let graph = b.finish(&outputs).unwrap();
+                let mut elements = numbers(80, |x| x as f32);
+                elements[50] = f32::NAN;
+                (elements[3], elements[4]) = (-0.0, 0.0);
+                let x = Array::new([80], elements).unwrap();
+                let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+                for executable in executables(&graph) {
+                    let found = arrays(executable.run(&[ArrayView::from_array(&x)]).unwrap());
+                    for (found, expected) in found.iter().zip(&expected) {
+                        assert!(found.data().has_bits_of(expected.data()), "{executable:?}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -180,9 +180,18 @@ fn check_with<T: Element>(
     }
 }
 
-/// Every pattern in every order of the axes, whole and turned.
+/// Every pattern in every order of the axes, whole and turned, along the longer axis.
 fn check_layouts<T: Element>(shape: [usize; 2], from: fn(f64) -> T, of: fn(T) -> f64) {
-    let axis = usize::from(shape[1] >= shape[0]);
+    check_layouts_along(shape, usize::from(shape[1] >= shape[0]), from, of);
+}
+
+/// As [`check_layouts`], along this axis.
+fn check_layouts_along<T: Element>(
+    shape: [usize; 2],
+    axis: usize,
+    from: fn(f64) -> T,
+    of: fn(T) -> f64,
+) {
     let executables = all_executables(ArrayType::new(T::DTYPE, shape), axis);
     for (what, pattern) in PATTERNS {
         for (order, turned) in [([0, 1], &[][..]), ([1, 0], &[]), ([0, 1], &[0]), ([0, 1], &[1])] {
@@ -198,6 +207,70 @@ fn rows_and_columns_in_blocks() {
         for others in [1, 2, 3, 31, 33, 62] {
             check_layouts([length, others], |x| x as f32, f64::from);
             check_layouts([others, length], |x| x as f32, f64::from);
+        }
+    }
+}
+
+#[test]
+fn short_rows_are_searched_side_by_side() {
+    for length in [1, 2, 3, 4, 5, 8, 9, 16, 31, 33, 63] {
+        for others in [1, 5, 31, 32, 33, 300, 1100] {
+            check_layouts_along([length, others], 0, |x| x as f32, f64::from);
+            check_layouts_along([others, length], 1, |x| x as f32, f64::from);
+        }
+        check_layouts_along([70, length], 1, |x| x, |x| x);
+        check_layouts_along([70, length], 1, |x| x > 4.0, f64::from);
+        check_layouts_along([length, 70], 0, |x| x as u8, f64::from);
+        check_layouts_along([70, length], 1, |x| x as i16, f64::from);
+        check_layouts_along([70, length], 1, |x| x as i64, |x| x as f64);
+        check_layouts_along([70, length], 1, f16::from_f64, |x| f64::from(x.to_f32()));
+        check_layouts_along([length, 70], 0, bf16::from_f64, |x| f64::from(x.to_f32()));
+    }
+}
+
+#[test]
+fn short_axes_between_others() {
+    for shape in [[40, 10, 3], [3, 10, 90], [7, 33, 40], [300, 3, 2]] {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0]] {
+            for (what, pattern) in [PATTERNS[0], PATTERNS[3], PATTERNS[5]] {
+                let stored = Stored::new(&shape, &order, &[2], |index| pattern(index) as f32);
+                check(&stored, 1, f64::from, what);
+            }
+        }
+    }
+}
+
+/// The first NaN along a short axis, whichever its sign; infinities are not NaNs.
+#[test]
+fn nans_of_16_bits_end_a_search() {
+    let elements = [0x7c00u16, 0xfc00, 0xfe01, 0x7e00, 0x0000, 0x8000, 0x3c00, 0xbc00];
+    for first in 0..elements.len() {
+        let stored = Stored::new(&[40, 8], &[0, 1], &[], |index| {
+            f16::from_bits(elements[(first + index + index / 8 * 3) % elements.len()])
+        });
+        check(&stored, 1, |x| f64::from(x.to_f32()), "NaNs");
+        check(&stored, 0, |x| f64::from(x.to_f32()), "NaNs");
+    }
+}
+
+/// Where an extreme is, as an output and as an operand of what else is computed.
+#[test]
+fn indices_are_outputs_and_operands() {
+    for length in [1, 2, 3, 10, 63, 64, 100] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [50, length]).unwrap();
+        let found = b.reduce(ReduceOp::ArgMax, &x, 1).unwrap();
+        let sum = b.reduce(ReduceOp::Add, &found, 0).unwrap();
+        let floats = b.convert(&found, DType::F64).unwrap();
+        let graph = b.finish(&[found.clone(), sum, floats, &found * 2i64, found]).unwrap();
+        let elements: Vec<f64> = (0..50 * length).map(PATTERNS[5].1).collect();
+        let x = Array::new([50, length], elements).unwrap();
+        let expected = indim_graph::evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+        for executable in executables(&graph) {
+            let results = executable.run(&[ArrayView::from_array(&x)]).unwrap();
+            for (result, expected) in results.iter().zip(&expected) {
+                assert!(result.to_array().data().has_bits_of(expected.data()), "{graph}");
+            }
         }
     }
 }

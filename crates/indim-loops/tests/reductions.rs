@@ -1,7 +1,7 @@
 //! Which nests compute reductions, and what they keep.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::optimize;
+use indim_graph::{AxisSlice, optimize};
 use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::RuleSet;
@@ -55,7 +55,7 @@ fn reductions_along_one_axis_share_a_nest() {
 }
 
 #[test]
-fn long_searches_have_nests_of_their_own() {
+fn searches_have_nests_of_their_own() {
     let searches = |function: &dyn Fn(&GraphBuilder, &Value) -> Value, length: usize| {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F64, [length, 9]).unwrap();
@@ -67,11 +67,12 @@ fn long_searches_have_nests_of_their_own() {
         searches.map(|nest| (nest.stores.len(), nest.instructions.len())).collect::<Vec<_>>()
     };
     let (all, reversed) = (|_: &GraphBuilder, x: &Value| x.clone(), [0i64]);
-    assert_eq!(searches(&all, 64), [(2, 0)]);
-    assert_eq!(searches(&|b, x| b.reverse(x, &reversed).unwrap(), 64), [(2, 0)]);
-    // The others are folds: of places where the element is equal to the extreme.
-    assert_eq!(searches(&all, 63), []);
-    assert_eq!(searches(&|_, x| x.exp(), 63), []);
+    for length in [2, 63, 64] {
+        assert_eq!(searches(&all, length), [(2, 0)]);
+        assert_eq!(searches(&|b, x| b.reverse(x, &reversed).unwrap(), length), [(2, 0)]);
+    }
+    // The index of a single element is a constant.
+    assert_eq!(searches(&all, 1), []);
     // What is cheap is computed again where it is searched; else it is kept, as its largest is asked for too.
     assert_eq!(searches(&|_, x| x * x, 64), [(2, 1)]);
     assert_eq!(searches(&|_, x| x.exp(), 64), [(2, 0)]);
@@ -117,4 +118,27 @@ fn what_nests_compute_again_stays_in_proportion_to_the_graph() {
             _ => assert!(instructions <= 8 * graph.len(), "{instructions} of {}", graph.len()),
         }
     }
+}
+
+#[test]
+fn a_stack_that_is_only_reduced_is_not_written() {
+    let stacked = |count: i64, is_returned: bool| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [100]).unwrap();
+        let part = |first: i64| {
+            let shown = AxisSlice::python(Some(first), Some(first + 60), None, 100).unwrap();
+            b.reshape(b.slice(&x, &[shown]).unwrap(), [60, 1]).unwrap()
+        };
+        let stack = b.concatenate(&(0..count).map(part).collect::<Vec<_>>(), 1).unwrap();
+        let along = |op| b.reduce(op, &stack, 1).unwrap();
+        let mut outputs = vec![along(ReduceOp::Add), along(ReduceOp::Max)];
+        outputs.extend(is_returned.then(|| stack.clone()));
+        let program = lower(&optimize(&b.finish(&outputs).unwrap()));
+        (program.nests.len(), program.temporaries.len())
+    };
+    assert_eq!(stacked(5, false), (1, 0));
+    assert_eq!(stacked(32, false), (1, 0));
+    // More parts than lanes, and a stack that is an output, are written.
+    assert_eq!(stacked(33, false).1, 1);
+    assert!(stacked(5, true).0 > 1);
 }

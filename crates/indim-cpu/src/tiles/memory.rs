@@ -4,6 +4,7 @@
 //! strided; outer loops step over runs. Both movers are one copy between two strided sides, which
 //! walks memory along its shorter stride and never pays a loop for a run of two to four elements.
 
+use indim_kernels::{Level, StridedCopyFn, strided_copy_function};
 pub use indim_loops::walk::runs::Run;
 
 /// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block.
@@ -68,11 +69,16 @@ pub fn settle() {
     }
 }
 
+/// Runs that span at most this many bytes stay in L1 while all their steps are copied.
+const NEAR_BYTES: usize = 16 * 1024;
+
 /// Whether memory is better walked step by step within each element of the run: its neighbours
-/// (and its cache lines) lie that way, or a run is a single element.
+/// (and its cache lines) lie that way, or a run is a single element. A long run in L1 is copied as it is,
+/// because its loop is the longer one.
 fn is_crosswise(steps: Run, run: Run) -> bool {
-    let is_nearer = steps.stride.unsigned_abs() < run.stride.unsigned_abs();
-    steps.count > 1 && (is_nearer || run.count == 1)
+    let [across, along] = [steps, run].map(|level| level.stride.unsigned_abs());
+    let is_near = run.count >= steps.count && along.saturating_mul(run.count) <= NEAR_BYTES;
+    steps.count > 1 && (run.count == 1 || across < along && !is_near)
 }
 
 /// Fills `total` bytes with copies of the first `period` ones, twice as many each time.
@@ -189,7 +195,10 @@ unsafe fn copy_long_runs<T: Copy>(
                     core::ptr::copy_nonoverlapping(source, destination, count * size_of::<T>());
                 }
                 (true, 0) if count > 0 => fill::<T>(destination, source, count),
-                (true, stride) => copy_run::<T>(destination, size, source, stride, count),
+                (true, stride) => match strided_copy::<T>(stride) {
+                    Some(copy) => copy(destination, source, count),
+                    None => copy_run::<T>(destination, size, source, stride, count),
+                },
                 (false, stride) if stride == size => {
                     copy_run::<T>(destination, to.run, source, size, count);
                 }
@@ -197,6 +206,14 @@ unsafe fn copy_long_runs<T: Copy>(
             }
         }
     }
+}
+
+/// The kernel that copies elements as wide as `T` at this stride, if there is one: of the highest level,
+/// because copies are the same at all levels.
+fn strided_copy<T>(stride: isize) -> Option<StridedCopyFn> {
+    let size = size_of::<T>();
+    let stride = usize::try_from(stride).ok().filter(|stride| stride.is_multiple_of(size))?;
+    strided_copy_function(size, stride / size, Level::detect())
 }
 
 /// Writes the element at `source` to `count` dense places.

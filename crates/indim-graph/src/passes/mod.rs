@@ -11,6 +11,7 @@ mod power;
 mod reduction;
 mod reshape;
 mod sink;
+mod stack;
 
 use core::cell::Cell;
 use std::borrow::Cow;
@@ -54,7 +55,10 @@ pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
 fn without_unused(graph: &Graph) -> Option<Graph> {
     let is_live = live_values(graph);
     let is_whole = is_live.iter().all(|&live| live);
-    (!is_whole).then(|| rebuild(graph, &is_live, GraphArena::add))
+    (!is_whole).then(|| {
+        let (arena, outputs) = copied(graph, &is_live);
+        arena.finish(outputs)
+    })
 }
 
 /// The graph without pairs of bitcasts from a type to another one and back, and without unused values; with it
@@ -82,14 +86,15 @@ pub fn drop_bitcast_pairs(graph: &Graph) -> (Graph, Vec<ValueId>) {
     (used, kept.into_iter().map(|value| values[value.index()]).collect())
 }
 
-/// As [`rebuild`] of the live values, with the first value of `graph` that became each value. Each node that
+/// The graph of the nodes that `rule` adds for the live values, with the first value of `graph` that became each value. Each node that
 /// `rule` adds must be the result of one call of it.
 fn rebuild_with_sources(
     graph: &Graph,
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
 ) -> (Graph, Vec<ValueId>) {
     let is_live = live_values(graph);
-    let Rebuilt { arena, outputs, renamed } = rebuilt(graph, &is_live, rule);
+    let Rebuilt { arena, outputs, renamed } =
+        rebuilt(graph, &is_live, |arena, _, node| rule(arena, node));
     let rebuilt = arena.finish(outputs);
     let mut sources = vec![None; rebuilt.len()];
     for (value, _) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
@@ -99,42 +104,42 @@ fn rebuild_with_sources(
     (rebuilt, sources.collect())
 }
 
-/// What loops can be made of: the graph without reductions but folds along axes of at least two elements and
-/// searches along long axes, and without concatenations among the operands of concatenations.
+/// What loops can be made of: the graph without reductions but those along axes of at least two elements,
+/// without stacks that are reduced again, and without concatenations among the operands of concatenations.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });
-    match graph.iter().any(|(_, node)| is_expanded(node)) {
-        true => Cow::Owned(rewrite(graph, |arena, node| match node.kind {
-            NodeKind::Concatenate { .. } => concatenation::copy_nested(arena, node),
-            _ => reduction::expand_reduction(arena, node),
-        })),
-        false => Cow::Borrowed(graph),
+    if !graph.iter().any(|(_, node)| is_expanded(node)) {
+        return Cow::Borrowed(graph);
     }
+    let is_stack_reduced = stack::reductions(graph);
+    let rule = |arena: &mut GraphArena, value: ValueId, node: Node| match node.kind {
+        NodeKind::Concatenate { .. } => concatenation::copy_nested(arena, node),
+        _ if is_stack_reduced[value.index()] => stack::reduce_parts(arena, &node),
+        _ => reduction::expand_reduction(arena, node),
+    };
+    let Rebuilt { arena, outputs, .. } = rebuilt(graph, &live_values(graph), rule);
+    Cow::Owned(finished(arena, outputs))
 }
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
-    let graph = rebuild(graph, &live_values(graph), rule);
-    // A rule may have added what it then did not use.
+    let Rebuilt { arena, outputs, .. } =
+        rebuilt(graph, &live_values(graph), |arena, _, node| rule(arena, node));
+    finished(arena, outputs)
+}
+
+/// The graph of what rules have added, without what they then did not use.
+fn finished(arena: GraphArena, outputs: Vec<ValueId>) -> Graph {
+    let graph = arena.finish(outputs);
     without_unused(&graph).unwrap_or(graph)
 }
 
 /// The graph with other outputs, which `rule` finds among its values or adds to them.
 fn replace_outputs(graph: &Graph, rule: impl Fn(&mut GraphArena, ValueId) -> ValueId) -> Graph {
-    let Rebuilt { mut arena, outputs, .. } = rebuilt(graph, &live_values(graph), GraphArena::add);
+    let (mut arena, outputs) = copied(graph, &live_values(graph));
     let outputs = outputs.into_iter().map(|output| rule(&mut arena, output)).collect();
-    let graph = arena.finish(outputs);
-    without_unused(&graph).unwrap_or(graph)
-}
-
-fn rebuild(
-    graph: &Graph,
-    is_live: &[bool],
-    rule: impl Fn(&mut GraphArena, Node) -> ValueId,
-) -> Graph {
-    let Rebuilt { arena, outputs, .. } = rebuilt(graph, is_live, rule);
-    arena.finish(outputs)
+    finished(arena, outputs)
 }
 
 /// A graph in the making.
@@ -145,17 +150,23 @@ struct Rebuilt {
     renamed: Vec<ValueId>,
 }
 
-/// The nodes that `rule` adds, and the outputs among them.
+/// The nodes of these values, and the outputs among them.
+fn copied(graph: &Graph, is_live: &[bool]) -> (GraphArena, Vec<ValueId>) {
+    let Rebuilt { arena, outputs, .. } = rebuilt(graph, is_live, |arena, _, node| arena.add(node));
+    (arena, outputs)
+}
+
+/// The nodes that `rule` adds for these values, and the outputs among them.
 fn rebuilt(
     graph: &Graph,
     is_live: &[bool],
-    rule: impl Fn(&mut GraphArena, Node) -> ValueId,
+    rule: impl Fn(&mut GraphArena, ValueId, Node) -> ValueId,
 ) -> Rebuilt {
     let mut arena = GraphArena::new();
     let mut renamed = vec![ValueId::from_index(0); graph.len()];
     for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
         let operands = node.operands.map(|operand| renamed[operand.index()]);
-        renamed[value.index()] = rule(&mut arena, Node { operands, ..node.clone() });
+        renamed[value.index()] = rule(&mut arena, value, Node { operands, ..node.clone() });
     }
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
     Rebuilt { arena, outputs, renamed }

@@ -15,11 +15,12 @@ pub(crate) mod row_fold;
 pub(crate) mod search;
 pub(crate) mod shells;
 mod signs;
+pub(crate) mod strided;
 mod table;
 mod widened;
 
 pub use block::KernelFn;
 pub use table::{
     bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
-    search_functions,
+    search_functions, strided_copy_function,
 };

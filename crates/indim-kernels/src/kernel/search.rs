@@ -4,7 +4,7 @@
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
-use indim_ops::{DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars};
+use indim_ops::{Element, Fold, Op, Scalars, bf16, f16};
 
 use super::block::Unaligned;
 use super::fold::strip;
@@ -31,8 +31,8 @@ pub struct SearchFunctions {
     ///
     /// Safety: the elements are valid for reads, and so is the extreme.
     pub find: unsafe fn(first: *const u8, count: usize, stride: isize, extreme: *const u8) -> usize,
-    /// Takes rows, where there is a kernel for that.
-    pub take: Option<SearchRowsFn>,
+    /// Takes rows.
+    pub take: SearchRowsFn,
 }
 
 /// The rows that are searched column by column, one after another.
@@ -57,23 +57,10 @@ pub struct SearchedRows {
 /// - the processor has the level for which the function was looked up.
 pub type SearchRowsFn = unsafe fn(found: Found, source: *const u8, rows: SearchedRows);
 
-/// The functions of the search `op` among elements of type `dtype`, without a kernel for rows; `None` where
-/// it does not take the type.
-pub(super) fn functions_without_rows(op: ReduceOp, dtype: DType) -> Option<SearchFunctions> {
-    op.searched().visit(dtype, OfFold)
-}
-
-struct OfFold;
-
-impl FoldVisitor for OfFold {
-    type Output = SearchFunctions;
-
-    fn fold<F: Fold<T>, T: Element>(self) -> SearchFunctions {
-        match const { matches!(F::OP, Op::Max | Op::Min) } {
-            true => SearchFunctions { keep: keep::<F, T>, find: find::<T>, take: None },
-            false => unreachable!("invariant: extremes are searched"),
-        }
-    }
+/// The functions of a search for what the fold `F` makes of elements, with this kernel for rows.
+pub(super) fn functions<F: Fold<T>, T: Element>(take: SearchRowsFn) -> SearchFunctions {
+    const { assert!(matches!(F::OP, Op::Max | Op::Min), "extremes are searched") };
+    SearchFunctions { keep: keep::<F, T>, find: find::<T>, take }
 }
 
 /// # Safety
@@ -113,10 +100,77 @@ pub(crate) trait SearchRows {
     unsafe fn run(found: Found, source: *const u8, rows: SearchedRows);
 }
 
+/// An element that is searched among others, by what processors compare.
+pub(super) trait Searched: Element {
+    /// What is compared: in the order of the elements, with one value for zeros of either sign.
+    type Key: Copy + PartialOrd;
+
+    /// The key of the element. The key of a NaN is one too, or else the end of the order towards which the
+    /// search goes.
+    fn key<const IS_MAX: bool>(self) -> Self::Key;
+
+    /// An element of this key.
+    fn of_key(key: Self::Key) -> Self;
+}
+
+macro_rules! search_as_they_are {
+    ($($element:ident)*) => {$(
+        impl Searched for $element {
+            type Key = $element;
+            #[inline(always)]
+            fn key<const IS_MAX: bool>(self) -> $element {
+                self
+            }
+            #[inline(always)]
+            fn of_key(key: $element) -> $element {
+                key
+            }
+        }
+    )*};
+}
+
+search_as_they_are! { f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 }
+
+impl Searched for bool {
+    type Key = u8;
+    #[inline(always)]
+    fn key<const IS_MAX: bool>(self) -> u8 {
+        self.into()
+    }
+    #[inline(always)]
+    fn of_key(key: u8) -> bool {
+        key != 0
+    }
+}
+
+/// Floats of 16 bits, and the bits of infinity: their magnitudes are in the order of their bits.
+macro_rules! search_by_bits {
+    ($($element:ident $infinity:literal;)*) => {$(
+        impl Searched for $element {
+            type Key = i16;
+            #[inline(always)]
+            fn key<const IS_MAX: bool>(self) -> i16 {
+                let magnitude = (self.to_bits() & 0x7fff) as i16;
+                let is_negative = self.to_bits() > 0x7fff;
+                let signed = if is_negative { -magnitude } else { magnitude };
+                let end = if IS_MAX { i16::MAX } else { -i16::MAX };
+                if magnitude > $infinity { end } else { signed }
+            }
+            #[inline(always)]
+            fn of_key(key: i16) -> $element {
+                let sign = if key < 0 { 0x8000 } else { 0 };
+                $element::from_bits(key.unsigned_abs() | sign)
+            }
+        }
+    )*};
+}
+
+search_by_bits! { f16 0x7c00; bf16 0x7f80; }
+
 /// The search for the largest elements, or for the smallest.
 pub(super) struct SearchBody<const IS_MAX: bool, T>(PhantomData<T>);
 
-impl<const IS_MAX: bool, T: Element + PartialOrd> SearchRows for SearchBody<IS_MAX, T> {
+impl<const IS_MAX: bool, T: Searched> SearchRows for SearchBody<IS_MAX, T> {
     #[inline(always)]
     unsafe fn run(found: Found, source: *const u8, rows: SearchedRows) {
         let mut column = 0;
@@ -139,10 +193,10 @@ impl<const IS_MAX: bool, T: Element + PartialOrd> SearchRows for SearchBody<IS_M
     }
 }
 
-impl<const IS_MAX: bool, T: Element + PartialOrd> SearchBody<IS_MAX, T> {
+impl<const IS_MAX: bool, T: Searched> SearchBody<IS_MAX, T> {
     /// Whether an element is further than what was found before. A NaN is, and is the end of a search.
     #[inline(always)]
-    fn is_further(new: T, before: T) -> bool {
+    fn is_further(new: T::Key, before: T::Key) -> bool {
         let is_behind = if IS_MAX { new <= before } else { new >= before };
         !is_behind & !is_nan(before)
     }
@@ -163,13 +217,14 @@ impl<const IS_MAX: bool, T: Element + PartialOrd> SearchBody<IS_MAX, T> {
         };
         let begins = rows.start == 0;
         let before = if begins { row(0) } else { &*extremes };
-        let mut held: [T; WIDTH] = core::array::from_fn(|column| before[column].get());
+        let mut held: [T::Key; WIDTH] =
+            core::array::from_fn(|column| before[column].get().key::<IS_MAX>());
         // How many rows have been taken with the one that has the extreme; 0 if none of them has.
         let mut taken = [u32::from(begins); WIDTH];
         for index in usize::from(begins)..rows.count {
             let row = row(index);
             for column in 0..WIDTH {
-                let new = row[column].get();
+                let new = row[column].get().key::<IS_MAX>();
                 let is_further = Self::is_further(new, held[column]);
                 // An `if` would become a store under a mask, which the next row waits for.
                 held[column] = select_unpredictable(is_further, new, held[column]);
@@ -177,7 +232,7 @@ impl<const IS_MAX: bool, T: Element + PartialOrd> SearchBody<IS_MAX, T> {
             }
         }
         for column in 0..WIDTH {
-            extremes[column] = Unaligned(held[column].to_stored());
+            extremes[column] = Unaligned(T::of_key(held[column]).to_stored());
             if taken[column] > 0 {
                 indices[column] = rows.start + taken[column] as usize - 1;
             }
@@ -224,6 +279,6 @@ unsafe fn find<T: Element>(
 }
 
 #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
-fn is_nan<T: Element>(x: T) -> bool {
+fn is_nan<T: Copy + PartialEq>(x: T) -> bool {
     x != x
 }

@@ -11,9 +11,10 @@ use super::fold::{FoldBody, FoldFn, Narrow, Read, Same};
 use super::instructions::Avx2;
 use super::instructions::Baseline;
 use super::row_fold::{RowBody, RowFoldFn};
-use super::search::{SearchBody, SearchFunctions, SearchRowsFn, functions_without_rows};
+use super::search::{SearchBody, SearchFunctions, functions};
 use super::shells::Shells;
 use super::signs::{compiled, compiled_conversion, is_compiled, is_conversion_compiled};
+use super::strided::{Every, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 #[cfg(target_arch = "x86_64")]
 use crate::level::Kind;
@@ -157,29 +158,47 @@ pub fn row_fold_function(
 
 /// The functions of the search `op` among elements of type `dtype`; `None` where it does not take the type.
 pub fn search_functions(op: ReduceOp, dtype: DType, level: Level) -> Option<SearchFunctions> {
-    let functions = functions_without_rows(op, dtype)?;
-    Some(SearchFunctions { take: search_rows_function(op, dtype, level), ..functions })
-}
-
-/// The search `op` of rows of elements of type `dtype`; `None` where elements are widened to be compared.
-fn search_rows_function(op: ReduceOp, dtype: DType, level: Level) -> Option<SearchRowsFn> {
     macro_rules! find {
         ($($element:ident)*) => {
             $(if dtype == $element::DTYPE {
                 return match op {
                     ReduceOp::ArgMax => {
-                        Some(at_level!(level, S => S::search::<SearchBody<true, $element>>()))
+                        let take = at_level!(level, S => S::search::<SearchBody<true, $element>>());
+                        Some(functions::<operations::Max, $element>(take))
                     }
                     ReduceOp::ArgMin => {
-                        Some(at_level!(level, S => S::search::<SearchBody<false, $element>>()))
+                        let take = at_level!(level, S => S::search::<SearchBody<false, $element>>());
+                        Some(functions::<operations::Min, $element>(take))
                     }
                     _ => None,
                 };
             })*
         };
     }
-    find! { f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 }
+    find! { bool f32 f64 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 }
     None
+}
+
+/// The copy of elements of `size` bytes, one in `stride`; `None` where a loop over any stride is as fast.
+pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option<StridedCopyFn> {
+    fn at<S: Shells>(size: usize, stride: usize) -> Option<StridedCopyFn> {
+        Some(match (size, stride) {
+            // With the baseline of x86-64 permutations of bytes take longer than single loads.
+            _ if S::IS_LAST_RESORT => return None,
+            (1, 2) => S::strided_copy::<Every<u8, 2>>(),
+            (1, 3) => S::strided_copy::<Every<u8, 3>>(),
+            (1, 4) => S::strided_copy::<Every<u8, 4>>(),
+            (2, 2) => S::strided_copy::<Every<u16, 2>>(),
+            (2, 3) => S::strided_copy::<Every<u16, 3>>(),
+            (2, 4) => S::strided_copy::<Every<u16, 4>>(),
+            (4, 2) => S::strided_copy::<Every<u32, 2>>(),
+            (4, 3) => S::strided_copy::<Every<u32, 3>>(),
+            (4, 4) => S::strided_copy::<Every<u32, 4>>(),
+            (8, 2) => S::strided_copy::<Every<u64, 2>>(),
+            _ => return None,
+        })
+    }
+    at_level!(level, S => at::<S>(size, stride))
 }
 
 /// Why what the compiler leaves out is not reached.

@@ -21,9 +21,9 @@ pub const BLOCK: usize = 512;
 
 /// The elements combined by the tree; `start` is the identity of `combine`.
 #[inline(never)]
-pub fn tree<T: Copy>(elements: &[T], start: T, combine: fn(T, T) -> T) -> T {
+pub fn tree<T: Copy>(elements: &[T], start: T, mut combine: impl FnMut(T, T) -> T) -> T {
     let mut nodes: Vec<T> =
-        elements.chunks(BLOCK).map(|block| fold_block(block, start, combine)).collect();
+        elements.chunks(BLOCK).map(|block| fold_block(block, start, &mut combine)).collect();
     while nodes.len() > 1 {
         let pair = |pair: &[T]| match *pair {
             [x, y] => combine(x, y),
@@ -35,7 +35,7 @@ pub fn tree<T: Copy>(elements: &[T], start: T, combine: fn(T, T) -> T) -> T {
 }
 
 #[inline(never)]
-fn fold_block<T: Copy>(block: &[T], start: T, combine: fn(T, T) -> T) -> T {
+fn fold_block<T: Copy>(block: &[T], start: T, mut combine: impl FnMut(T, T) -> T) -> T {
     let mut lanes = [start; LANES];
     for (position, &element) in block.iter().enumerate() {
         let lane = &mut lanes[position % LANES];

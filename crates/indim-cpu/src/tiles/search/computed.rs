@@ -13,12 +13,12 @@ use indim_loops::HeldBytes;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{Part, UnitForm};
+use indim_loops::walk::reducing::{Part, Reducing, UnitForm};
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
 use smallvec::SmallVec;
 
-use super::found::StoreSearch;
+use super::found::{StoreSearch, is_short};
 use super::{Among, SearchPart, Searching};
 use crate::tiles::code::{FEW, TileCode, element_sizes};
 use crate::tiles::reduce::reducing;
@@ -44,7 +44,9 @@ pub(super) fn parts(
     let sizes = element_sizes(nest.nest);
     let axes = nest.reduced_axes(nest.nest.reduced?, strides)?;
     let parts = || {
-        let parts = reducing(code, nest, &axes, &sizes, false).parts().into_iter();
+        let of_nest = reducing(code, nest, &axes, &sizes, false);
+        let has_row_kernels = of_nest.has_row_kernels || is_short(axes.length);
+        let parts = Reducing { has_row_kernels, ..of_nest }.parts().into_iter();
         parts.map(|part| search_part(code, nest, part)).collect::<Option<Vec<_>>>()
     };
     let first = parts()?;
@@ -68,7 +70,7 @@ fn search_part(code: &TileCode, nest: &SizedNest<'_>, part: Part) -> Option<Sear
         UnitForm::Columns(columns) => columns,
         UnitForm::Row(_) => 1,
     };
-    let block = (width, part.walk.tile_steps);
+    let block = (part.form, part.walk.tile_steps);
     let mut bytes = 0;
     let search = |(store, &stride)| StoreSearch::new(code, store, block, stride, &mut bytes);
     let searches = part.result_strides.iter().enumerate().map(search).collect();
@@ -155,11 +157,11 @@ impl Computed {
             let found = finding.found(searching.left_by(piece));
             let (tree, values) = (finding.columns(), values(tile, finding.search.store));
             let (functions, size) = (&finding.search.functions, finding.fold.size);
-            if let Some(take) = functions.take.filter(|_| self.width >= LANES) {
+            if self.width >= LANES {
                 let (count, stride) = (steps.len(), values.step_stride);
                 let rows = SearchedRows { count, stride, width: self.width, start: steps.start };
                 // SAFETY: the caller's promise.
-                unsafe { take(found, values.first, rows) }
+                unsafe { (functions.take)(found, values.first, rows) }
                 continue;
             }
             // SAFETY: the caller's promise.

@@ -3,11 +3,12 @@
 
 use core::ops::Range;
 
-use indim_kernels::{Found, SearchFunctions};
-use indim_loops::walk::reducing::most_nodes;
+use indim_kernels::{Found, SearchFunctions, SearchedRows};
+use indim_loops::walk::reducing::{UnitForm, most_nodes};
 use indim_ops::meaning::reduction::LANES;
 
 use crate::tiles::code::TileCode;
+use crate::tiles::memory::{Run, gather};
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
 
@@ -16,7 +17,7 @@ use crate::tiles::tree::{Columns, Values, takes_in_turn};
 pub(super) struct StoreSearch {
     pub(super) store: usize,
     pub(super) functions: SearchFunctions,
-    /// The columns that are searched together.
+    /// The columns that are searched together, or the rows.
     width: usize,
     /// Whether the values of a block are taken in turn.
     in_turn: bool,
@@ -43,18 +44,48 @@ pub(super) fn place(end: &mut usize, elements: usize, size: usize) -> usize {
     first
 }
 
+/// Axes of fewer elements are short. A pass that keeps the extreme and its index costs less there than a pass
+/// for the extreme and another one that finds it.
+const SHORT_AXIS: usize = 64;
+
+/// Elements of the short rows that are searched together: they and their transposition stay in L1.
+const TOGETHER_ELEMENTS: usize = 2048;
+
+/// The most rows that are searched together.
+const TOGETHER_ROWS: usize = 256;
+
+/// Whether an axis of this length is short.
+pub(super) fn is_short(length: usize) -> bool {
+    length < SHORT_AXIS
+}
+
+/// The short rows of this length that are searched together.
+fn rows_together(length: usize) -> usize {
+    (TOGETHER_ELEMENTS / length / LANES * LANES).clamp(LANES, TOGETHER_ROWS)
+}
+
 impl StoreSearch {
-    /// That of `store`, among so many columns in blocks of at most so many steps, or among a block of rows;
-    /// its memory begins behind `end`.
+    /// The search of `store` among units of this form, in blocks of at most `block` steps; its memory begins
+    /// behind `end`.
     pub(super) fn new(
         code: &TileCode,
         store: usize,
-        (width, block): (usize, usize),
+        (form, block): (UnitForm, usize),
         result_stride: isize,
         end: &mut usize,
     ) -> StoreSearch {
         let fold = &code.folds[store];
-        let nodes = (most_nodes(block) * width).max(block);
+        let (width, lanes) = match form {
+            UnitForm::Columns(columns) => (columns, LANES * columns),
+            UnitForm::Row(length) if is_short(length) => {
+                (rows_together(length), length * rows_together(length))
+            }
+            UnitForm::Row(_) => (1, LANES),
+        };
+        let nodes = match form {
+            UnitForm::Columns(columns) => most_nodes(block) * columns,
+            UnitForm::Row(_) => block,
+        };
         StoreSearch {
             store,
             functions: fold.search.expect("invariant: every reduction of such a nest is a search"),
@@ -62,7 +93,7 @@ impl StoreSearch {
             in_turn: takes_in_turn(fold, width, block),
             result_stride,
             places: Places {
-                lanes: place(end, LANES * width, fold.size),
+                lanes: place(end, lanes, fold.size),
                 nodes: place(end, nodes, fold.size),
                 extremes: place(end, width, fold.size),
                 indices: place(end, width, size_of::<usize>()),
@@ -155,6 +186,10 @@ impl<'a> Finding<'a> {
         (count, length): (usize, usize),
         target: *mut u8,
     ) {
+        if is_short(length) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.search_together(rows, (count, length), target) };
+        }
         let (tree, size) = (self.columns(), self.fold.size);
         // SAFETY: the caller's promise.
         unsafe {
@@ -163,6 +198,39 @@ impl<'a> Finding<'a> {
                 let (find, extreme) = (self.search.functions.find, tree.nodes.add(row * size));
                 let index = find(rows.at(row), length, size as isize, extreme);
                 self.write_one(target, row, index);
+            }
+        }
+    }
+
+    /// Searches short rows side by side: a transposed block of them has a row in each column.
+    ///
+    /// # Safety
+    /// As [`Finding::search_rows`], for rows of a short axis.
+    unsafe fn search_together(
+        &self,
+        rows: Values,
+        (count, length): (usize, usize),
+        target: *mut u8,
+    ) {
+        let (size, found) = (self.fold.size, self.found(None));
+        let transposed = self.memory.wrapping_add(self.search.places.lanes);
+        for first in (0..count).step_by(self.search.width) {
+            // The kernel is slow for columns that fill no vector: the last block takes some rows again.
+            let width = (count - first).min(self.search.width);
+            let width = width.next_multiple_of(LANES).min(count);
+            let first = first.min(count - width);
+            let steps = Run { count: length, stride: size as isize };
+            let run = Run { count: width, stride: rows.step_stride };
+            let searched =
+                SearchedRows { count: length, stride: (width * size) as isize, width, start: 0 };
+            // SAFETY: the caller's promise; `StoreSearch::new` has reserved memory for a transposed block
+            // and for an extreme and an index of each of its rows.
+            unsafe {
+                gather(transposed, rows.at(first), steps, run, size);
+                (self.search.functions.take)(found, transposed, searched);
+                for row in 0..width {
+                    self.write_one(target, first + row, *found.indices.add(row));
+                }
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use indim_kernels::Found;
+use indim_kernels::{Found, SearchedRows};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_loops::walk::reducing::{Part, ReducedAxes, Reducing, UnitForm};
@@ -13,7 +13,7 @@ use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use smallvec::smallvec;
 
-use super::found::{Finding, StoreSearch, place};
+use super::found::{Finding, StoreSearch, is_short, place};
 use super::{Among, SearchPart, Searching};
 use crate::tiles::code::TileCode;
 use crate::tiles::memory::{Run, gather};
@@ -51,6 +51,8 @@ pub(super) fn parts(
         let fold = &code.folds[store];
         let of_store = [&strides[store], &strides[source]].map(AxisStrides::clone);
         let axes = ReducedAxes::new(&nest.shape, nest.nest.reduced?, &of_store, 1)?;
+        let has_row_kernels =
+            fold.rows.is_some() && axes.length <= ROW_BLOCK || is_short(axes.length);
         let of_store = Reducing {
             axes: &axes,
             element_sizes: &[DType::I64.size(), fold.source_size],
@@ -59,7 +61,7 @@ pub(super) fn parts(
             minimum_row: None,
             folds: false,
             is_direct: true,
-            has_row_kernels: fold.rows.is_some() && axes.length <= ROW_BLOCK,
+            has_row_kernels,
             has_lanes: false,
         }
         .parts();
@@ -77,7 +79,7 @@ fn search_part(code: &TileCode, store: usize, source: usize, part: Part) -> Sear
     };
     let mut bytes = 0;
     let stride = part.result_strides[0];
-    let search = StoreSearch::new(code, store, (width, block), stride, &mut bytes);
+    let search = StoreSearch::new(code, store, (part.form, block), stride, &mut bytes);
     let gathered = place(&mut bytes, if part.is_direct { 0 } else { block * inner }, size);
     let inner_stride = part.walk.operands[1].inner_stride(size);
     let among = Among::Memory(InMemory { source, width, inner_stride, inner, block, gathered });
@@ -144,6 +146,10 @@ impl InMemory {
         found: Found,
     ) {
         let InMemory { width, block, .. } = *self;
+        if width >= LANES && is_short(searching.part.part.walk.tile_axis) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.search_short(searching, finding, source, steps, found) };
+        }
         let (tree, functions) = (finding.columns(), &finding.search.functions);
         for (index, start) in (0..steps).step_by(block).enumerate() {
             let count = block.min(steps - start);
@@ -164,6 +170,30 @@ impl InMemory {
                 let (count, first) = (block.min(steps - start), source.wrapping_offset(along));
                 let extreme = found.extremes.add(column * finding.fold.size);
                 *index = start + (functions.find)(first, count, step_stride, extreme);
+            }
+        }
+    }
+
+    /// As [`InMemory::search_columns`], of wide columns along a short axis.
+    ///
+    /// # Safety
+    /// As [`InMemory::search_columns`].
+    unsafe fn search_short(
+        &self,
+        searching: &Searching<'_>,
+        finding: &Finding<'_>,
+        source: *const u8,
+        steps: usize,
+        found: Found,
+    ) {
+        let InMemory { width, block, .. } = *self;
+        for start in (0..steps).step_by(block) {
+            let count = block.min(steps - start);
+            // SAFETY: the caller's promise; blocks are taken in their order.
+            unsafe {
+                let rows = self.values(searching, source, start, count);
+                let searched = SearchedRows { count, stride: rows.step_stride, width, start };
+                (finding.search.functions.take)(found, rows.first, searched);
             }
         }
     }

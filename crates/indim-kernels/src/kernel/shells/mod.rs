@@ -1,5 +1,5 @@
-//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s, a fold's or a
-//! search's, with all that it calls inlined. Holds unsafe code.
+//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s, a fold's, a
+//! search's or a strided copy's, with all that it calls inlined. Holds unsafe code.
 //!
 //! A level has a file of its own because the compiler works on files side by side.
 
@@ -11,8 +11,9 @@ use super::block::{Body, KernelFn};
 use super::fold::{FoldFn, FoldRows};
 use super::instructions::Instructions;
 use super::search::{SearchRows, SearchRowsFn};
+use super::strided::{StridedCopy, StridedCopyFn};
 
-/// Hands out the kernels, folds and searches of one level.
+/// Hands out the kernels, folds, searches and strided copies of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: Body>() -> KernelFn;
@@ -22,6 +23,9 @@ pub(crate) trait Shells: Instructions {
 
     /// The search of `B` at the level.
     fn search<B: SearchRows>() -> SearchRowsFn;
+
+    /// The copy of `B` at the level.
+    fn strided_copy<B: StridedCopy>() -> StridedCopyFn;
 }
 
 /// The shells of a level, with the attribute that enables its instructions.
@@ -31,6 +35,7 @@ macro_rules! define_shells {
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
         use crate::kernel::search::{Found, SearchRows, SearchRowsFn, SearchedRows};
+        use crate::kernel::strided::{StridedCopy, StridedCopyFn};
 
         impl super::Shells for $level {
             fn kernel<B: Body>() -> KernelFn {
@@ -43,6 +48,10 @@ macro_rules! define_shells {
 
             fn search<B: SearchRows>() -> SearchRowsFn {
                 search::<B>
+            }
+
+            fn strided_copy<B: StridedCopy>() -> StridedCopyFn {
+                strided_copy::<B>
             }
         }
 
@@ -68,6 +77,18 @@ macro_rules! define_shells {
         unsafe fn search<B: SearchRows>(found: Found, source: *const u8, rows: SearchedRows) {
             // SAFETY: the caller's promise.
             unsafe { B::run(found, source, rows) }
+        }
+
+        /// # Safety
+        /// As [`StridedCopyFn`]; the processor has the level.
+        $(#[$enable])?
+        unsafe fn strided_copy<B: StridedCopy>(
+            destination: *mut u8,
+            source: *const u8,
+            count: usize,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe { B::run(destination, source, count) }
         }
     };
 }
