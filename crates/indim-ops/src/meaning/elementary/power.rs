@@ -140,18 +140,19 @@ pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
 #[inline(always)]
 fn length<F: FloatLane>(x: F, y: F) -> F {
     let (larger, smaller) = (max(x, y), min(x, y));
-    // 2^-600 or 2^600 keeps both squares and their errors in the range.
-    let down = F::select(
-        F::constant(1.0e150).less(larger),
-        F::constant(2.409919865102884e-181),
-        F::constant(1.0),
-    );
-    let factor =
-        F::select(larger.less(F::constant(1.0e-130)), F::constant(4.149515568880993e180), down);
+    // 2^-600 or 2^600 keeps both squares and their errors in the range. The other one undoes it exactly as a
+    // division would, for less.
+    let down = F::constant(2.409919865102884e-181);
+    let up = F::constant(4.149515568880993e180);
+    let one = F::constant(1.0);
+    let is_large = F::constant(1.0e150).less(larger);
+    let is_small = larger.less(F::constant(1.0e-130));
+    let factor = F::select(is_small, up, F::select(is_large, down, one));
+    let inverse = F::select(is_small, down, F::select(is_large, up, one));
     let (a, b) = (larger.mul(factor), smaller.mul(factor));
     let (a_square, b_square) = (two_product(a, a), two_product(b, b));
     let sum = two_sum_ordered(a_square.high, b_square.high).add_low(a_square.low.add(b_square.low));
-    sum.sqrt().value().div(factor)
+    sum.sqrt().value().mul(inverse)
 }
 
 /// `x² + y² - 1` for `x >= y >= 0`, to nearly twice the precision where that is small; for the
