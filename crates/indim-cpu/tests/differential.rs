@@ -17,7 +17,7 @@ fn check(seed: u64) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1500,
+        cases: 800,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
@@ -26,6 +26,13 @@ proptest! {
     fn the_executor_gives_the_bits_of_the_reference(seed in any::<u64>()) {
         check(seed);
     }
+}
+
+#[test]
+fn many_graphs_by_one_executor_each() {
+    (0..8000).for_each(|seed| {
+        random::check_once(&mut Choices(&mut random::pseudo_random(seed ^ 0x0a11)));
+    });
 }
 
 #[test]

@@ -258,3 +258,56 @@ fn stacks_are_reduced_in_the_order_of_the_tree() {
         }
     }
 }
+
+/// Checks what `outputs` makes of a matrix by every executor, optimised or not.
+fn check_outputs(name: &str, outputs: impl Fn(&GraphBuilder, &Value) -> Vec<Value>) {
+    for length in [2, 3, 10, 100] {
+        let x = Array::new([6, length], numbers(6 * length, |number| number as f32)).unwrap();
+        let b = GraphBuilder::new();
+        let p = b.parameter("x", DType::F32, [6, length]).unwrap();
+        let graph = b.finish(&outputs(&b, &p)).unwrap();
+        let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
+        for options in executors() {
+            for optimize in [false, true] {
+                let options = CompileOptions { optimize, ..options.clone() };
+                let executable = compile(&graph, &options).unwrap();
+                let results = arrays(executable.run(&[ArrayView::from_array(&x)]).unwrap());
+                assert_eq!(results, expected, "{name} of {length}, {options:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_is_an_output_and_an_operand() {
+    let argmax = |b: &GraphBuilder, x: &Value| b.reduce(ReduceOp::ArgMax, x, 1).unwrap();
+    check_outputs("a sum of indices", |b, x| {
+        let i = argmax(b, x);
+        vec![i.clone(), b.reduce(ReduceOp::Add, i, 0).unwrap()]
+    });
+    check_outputs("a later nest of the same shape", |b, x| {
+        let i = argmax(b, x);
+        let largest = b.reduce(ReduceOp::Max, &i, 0).unwrap();
+        let rest = b.numpy().sub(largest, &i).unwrap();
+        vec![i, rest]
+    });
+    check_outputs("a part of a concatenation", |b, x| {
+        let i = argmax(b, x);
+        let sum = b.reduce(ReduceOp::Add, &i, 0).unwrap();
+        vec![b.concatenate(&[i.clone(), i], 0).unwrap(), sum]
+    });
+}
+
+#[test]
+fn a_converted_reduction_is_read_before_and_after_its_conversion() {
+    check_outputs("a wider sum of the narrow values", |b, x| {
+        let largest = b.reduce(ReduceOp::Max, x, 1).unwrap();
+        let wide = b.convert(largest, DType::F64).unwrap();
+        vec![wide.clone(), b.reduce(ReduceOp::Add, wide, 0).unwrap()]
+    });
+    check_outputs("a sum of the rounded values", |b, x| {
+        let sum = b.reduce(ReduceOp::Add, b.convert(x, DType::F64).unwrap(), 1).unwrap();
+        let narrow = b.convert(sum, DType::F32).unwrap();
+        vec![narrow.clone(), b.reduce(ReduceOp::Max, narrow, 0).unwrap()]
+    });
+}

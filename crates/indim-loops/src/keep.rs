@@ -13,11 +13,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
-use indim_graph::{Graph, NodeKind, ValueId};
+use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::Fact;
 
 use crate::origin::Origins;
-use crate::sought::{Sought, Source, is_computed, is_search, iteration, sought};
+use crate::sought::{Sought, Source, is_computed, is_search, iteration, reduced_value, sought};
 use crate::view::View;
 
 /// A graph of fewer nodes may have any number of instructions.
@@ -169,16 +169,20 @@ fn kept_where(graph: &Graph, keeps_shared: bool) -> Kept {
     }
     let mut read = needs.read;
     read.retain(|value| !conversions.contains_key(value));
+    // The reduction itself is not in memory, so no nest can convert it again.
+    let is_operand = if stored.is_empty() { Vec::new() } else { operands(graph) };
+    read.extend(stored.into_iter().filter(|value| is_operand[value.index()]));
     let places = places(graph, &needs.concatenations);
     Kept { origins, positions, groups, read, dense: needs.dense, places, conversions }
 }
 
-/// The reductions that nothing uses but a conversion, which is all that a nest computes: then the nest that
-/// reduces stores what comes of it.
+/// The reductions whose only reader is a conversion, which is all that a nest computes: then the nest that
+/// reduces stores the converted values.
 fn conversions(graph: &Graph, needs: &Needs, groups: &[Vec<ValueId>]) -> HashMap<ValueId, ValueId> {
     let mut uses = vec![0; graph.len()];
-    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
-    operands.chain(graph.outputs()).for_each(|operand| uses[operand.index()] += 1);
+    let operands = graph.iter().flat_map(|(_, node)| node.operands.iter().copied());
+    let read = operands.chain(widened(graph)).chain(graph.outputs().iter().copied());
+    read.for_each(|value| uses[value.index()] += 1);
     let converted = |&value: &ValueId| match graph[value].kind {
         NodeKind::Convert => {
             let operand = graph[value].operands[0];
@@ -191,6 +195,27 @@ fn conversions(graph: &Graph, needs: &Needs, groups: &[Vec<ValueId>]) -> HashMap
     };
     let all = |group: &Vec<ValueId>| group.iter().map(converted).collect::<Option<Vec<_>>>();
     groups.iter().filter_map(all).flatten().collect()
+}
+
+/// The values that reductions read in place of what these are converted to.
+fn widened(graph: &Graph) -> impl Iterator<Item = ValueId> + '_ {
+    graph.iter().filter_map(|(value, node)| match node.kind {
+        NodeKind::Reduce { .. } => {
+            Some(reduced_value(graph, value)).filter(|read| *read != node.operands[0])
+        }
+        _ => None,
+    })
+}
+
+/// For each value whether a node reads it; the parts of a concatenation are only written.
+fn operands(graph: &Graph) -> Vec<bool> {
+    let mut is_operand = vec![false; graph.len()];
+    let reads = |node: &&Node| !matches!(node.kind, NodeKind::Concatenate { .. });
+    let readers = graph.iter().map(|(_, node)| node).filter(reads);
+    readers
+        .flat_map(|node| node.operands.iter())
+        .for_each(|value| is_operand[value.index()] = true);
+    is_operand
 }
 
 /// Where the parts of these concatenations are written.

@@ -109,8 +109,13 @@ pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> 
     }
 }
 
-/// What a reduction reads: its operand, or what is widened to it.
+/// What a reduction reads, as it is seen.
 pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> Sought {
+    Sought::new(reduced_value(graph, value), view)
+}
+
+/// The value that a reduction reads: its operand, or what is widened to it.
+pub(crate) fn reduced_value(graph: &Graph, value: ValueId) -> ValueId {
     let node = &graph[value];
     let operand = &graph[node.operands[0]];
     let widens = |narrow: ValueId| match node.kind {
@@ -119,11 +124,10 @@ pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> Sought {
         }
         _ => false,
     };
-    let read = match operand.kind {
+    match operand.kind {
         NodeKind::Convert if widens(operand.operands[0]) => operand.operands[0],
         _ => node.operands[0],
-    };
-    Sought::new(read, view)
+    }
 }
 
 /// Whether a node says where an element is.

@@ -62,14 +62,23 @@ pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: V
     let operand = b.convert(&x, if op.takes(wide) { wide } else { dtype }).unwrap();
     // A search among nothing is refused.
     let Ok(reduced) = b.reduce(op, operand, axis) else { return x };
+    if choices.chance(40) {
+        return reduced;
+    }
     let mut kept = shape.to_vec();
     kept[axis as usize] = 1;
     // With an axis of size 1 it broadcasts with the others again.
     b.reshape(reduced, kept).unwrap()
 }
 
-/// `x`, which has axes, seen otherwise: sliced, turned round, or put together of parts.
-pub(crate) fn random_view(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
+/// `x`, which has axes, seen otherwise: sliced, turned round, put together of parts, or with elements taken,
+/// by known indices, by those of `x` itself or by another of `values`.
+pub(crate) fn random_view(
+    choices: &mut Choices<'_>,
+    b: &GraphBuilder,
+    values: &[Value],
+    x: Value,
+) -> Value {
     let shape = x.array_type().unwrap().shape;
     let axis = choices.below(shape.rank());
     let size = shape[axis];
@@ -78,8 +87,12 @@ pub(crate) fn random_view(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value)
         slices[axis] = slice;
         b.slice(&x, &slices).unwrap()
     };
-    match choices.below(8) {
+    match choices.below(9) {
         5 | 6 => random_take(choices, b, x, axis),
+        8 => {
+            let indices = choices.pick(values).clone();
+            taken_by(choices, b, x, axis, indices)
+        }
         0 => b.reverse(&x, &[axis as i64]).unwrap(),
         1 => b.roll(&x, choices.below(9) as i64 - 4, axis as i64).unwrap(),
         // It broadcasts with the others again.
@@ -130,6 +143,31 @@ fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usiz
         true => b.scatter_add(&x, indices, taken, axis as i64, mode).unwrap(),
         false => taken,
     }
+}
+
+/// A value of a random graph has no more elements.
+const MAX_ELEMENTS: usize = 100_000;
+
+/// Elements of `x` along `axis` by another value, which is often an integer already.
+fn taken_by(
+    choices: &mut Choices<'_>,
+    b: &GraphBuilder,
+    x: Value,
+    axis: usize,
+    indices: Value,
+) -> Value {
+    let (table, by) = (x.array_type().unwrap().shape, indices.array_type().unwrap());
+    let others = (0..table.rank()).filter(|&other| other != axis).map(|other| table[other]);
+    let count = others.chain(by.shape.iter().copied()).fold(1, usize::saturating_mul);
+    if count > MAX_ELEMENTS {
+        return x;
+    }
+    let indices = match by.dtype.is_integer() {
+        true => indices,
+        false => b.convert(indices, DType::I32).unwrap(),
+    };
+    let mode = *choices.pick(&[TakeMode::Clip, TakeMode::Wrap]);
+    b.take(&x, indices, axis as i64, mode).unwrap_or(x)
 }
 
 /// Some slice of an axis of this size.

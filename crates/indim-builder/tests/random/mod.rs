@@ -89,7 +89,7 @@ fn random_node(
             b.iota(x_type.dtype, x_type.shape, choices.below(rank) as i64).unwrap()
         }
         5 if rank > 0 => random_reduction(choices, b, x),
-        6 if rank > 0 => random_view(choices, b, x),
+        6 if rank > 0 => random_view(choices, b, values, x),
         4 => {
             let dtype = *choices.pick(DType::ALL);
             let array_type = ArrayType::new(dtype, partial_shape(choices, full));
