@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a panic is how a target reports")]
 
+pub mod calls;
 mod choices;
 mod engine;
 pub mod expression;
@@ -24,7 +25,8 @@ pub mod stores;
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
+    ("calls", calls::run),
     ("expression", expression::run),
     ("graph", graph::run),
     ("graph_text", graph_text::run),

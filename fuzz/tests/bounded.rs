@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 fn input_count(target: &str) -> usize {
     match target {
         "graph" => 400,
+        "calls" => 3_000,
         "expression" => 8_000,
         "npz" => 300,
         "png" | "safetensors" | "tiff" | "zarr" => 4_000,
@@ -128,6 +129,6 @@ macro_rules! tests {
 }
 
 tests!(
-    expression graph graph_text hlo literal npy npz onnx openvino oracle png rules safetensors stablehlo
+    calls expression graph graph_text hlo literal npy npz onnx openvino oracle png rules safetensors stablehlo
     tiff zarr
 );

@@ -189,3 +189,18 @@ def test_a_thousand_lengths_are_found_again_or_bound_again():
     for x in [*arrays[:4], *arrays[:4], *arrays[-4:]]:
         for k in (2, 3, 2):
             np.testing.assert_array_equal(raised(x, k), x**k)
+
+
+def test_axes_of_2_to_the_31_elements_follow_short_ones():
+    standardise = im.jit(lambda x, m: (x - m) * 2)
+    for size in [2, 2**31, 3, 2**31 + 1, 0, 1, 2**31 - 1, 2**31]:
+        x = np.empty((0, size))
+        assert im.evaluate("x - 1").shape == (0, size)
+        assert standardise(x, np.float64(1)).shape == (0, size)
+    for size in [5, 2**31, 6, 2**33, 7]:
+        x = np.broadcast_to(np.uint8(7), (size, 3))
+        np.testing.assert_array_equal(im.evaluate("int32(x[:4]) - 5"), np.full((4, 3), 2))
+    # The array of f64 between would be too large if there were a row.
+    for n, m in [(4, 5), (2**31 - 1, 2**31 - 2), (3, 4)]:
+        x = np.empty((0, n, m), np.uint8)
+        assert im.evaluate("sum(x * 0.5)") == 0

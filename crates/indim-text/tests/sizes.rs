@@ -270,3 +270,34 @@ fn guards_say_what_the_rules_relied_on() {
         }
     }
 }
+
+/// A graph always stands for the sizes that it was made for.
+#[test]
+fn the_sizes_of_the_graph_itself_meet_the_guards() {
+    const LONG: usize = if usize::BITS < 64 { usize::MAX / 2 } else { 1 << 31 };
+    let shapes: [[&[usize]; 2]; 6] = [
+        [&[0, LONG], &[LONG]],
+        [&[0, 5], &[5]],
+        [&[LONG, 0], &[0]],
+        [&[0, LONG - 1], &[LONG - 1]],
+        [&[0, LONG, LONG - 1], &[LONG - 1]],
+        [&[0, 1 << 30, (1 << 30) + 1, 7], &[7]],
+    ];
+    for [x, v] in shapes {
+        for text in ["x - 1", "x * v", "f64(x) + v", "sum(x, axis=0)", "argmax(x + v, axis=-1)"] {
+            let b = GraphBuilder::new();
+            let bind = |(name, shape)| (name, b.parameter(name, DType::F32, shape).unwrap());
+            let expression = Expression::parse(text, &Limits::default()).unwrap();
+            let Ok(result) = expression.build(&b, &[("x", x), ("v", v)].map(bind), None) else {
+                // A search among nothing, and a sum without the axis of size 0 that takes too much memory.
+                assert!(!text.contains("x - 1") && !text.contains("x * v"), "{text}: {x:?}");
+                continue;
+            };
+            let graph = b.finish(&[result]).unwrap();
+            let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
+            let symbols = symbolic.guards().symbols(&[x, v]);
+            let symbols = symbols.unwrap_or_else(|error| panic!("{text}: {x:?}: {error}"));
+            assert_eq!(symbolic.resized(&symbols), graph, "{text}: {x:?}");
+        }
+    }
+}

@@ -50,6 +50,34 @@ fn what_is_kept_holds_for_the_same_types_shapes_and_numbers_alone() {
     }
 }
 
+/// Sizes that no program for all sizes may have.
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn long_axes_follow_short_ones() {
+    let shape = |of: &indim::Buffer| of.array_type().shape.to_vec();
+    let empty: [f64; 0] = [];
+    for size in [2, 1 << 31, 3, (1 << 31) + 1, 0, 1, (1 << 31) - 1, 1 << 31] {
+        let x = ArrayView::from_slice([0, size], &empty).unwrap();
+        assert_eq!(shape(&evaluate("x - 1", [("x", x)]).unwrap()), [0, size]);
+    }
+    let one = [7u8];
+    for size in [5, 1 << 31, 6, 1 << 33, 7] {
+        let x = ArrayView::from_bytes(
+            indim::ArrayType::new(indim::DType::U8, [size, 3]),
+            vec![0, 0],
+            &one,
+            0,
+        );
+        let result = evaluate("sum(i32(x[:4]) - 5, axis=0)", [("x", x.unwrap())]).unwrap();
+        assert_eq!(result.elements::<i32>().map(<[i32]>::to_vec), Some(vec![8; 3]), "{size}");
+    }
+    // The array of f64 between would be too large if there were a row.
+    for sizes in [[4, 5], [(1 << 31) - 1, (1 << 31) - 2], [3, 4]] {
+        let x = ArrayView::from_slice([0, sizes[0], sizes[1]], &[0u8; 0]).unwrap();
+        assert_eq!(evaluate("sum(x * 0.5)", [("x", x)]).unwrap().elements(), Some(&[0.0][..]));
+    }
+}
+
 /// More texts than are kept, from several threads, twice.
 #[test]
 fn many_texts_at_once_are_right() {

@@ -43,7 +43,8 @@ impl Reduced<'_> {
     }
 
     fn most_elements(&self) -> usize {
-        self.axes.iter().map(|&axis| self.array_type.shape[axis]).product()
+        let sizes = self.axes.iter().map(|&axis| self.array_type.shape[axis]);
+        sizes.fold(1, usize::saturating_mul)
     }
 }
 

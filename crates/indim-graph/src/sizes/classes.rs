@@ -3,6 +3,7 @@
 use indim_shape::Shape;
 
 use super::facts::SizeFacts;
+use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 /// Why an axis has the size it has, where that is a number.
@@ -29,7 +30,7 @@ impl Classes {
         let mut classes =
             Classes { starts, joined: (0..count).collect(), reasons: vec![None; count] };
         for (value, node) in graph.iter() {
-            classes.pin_small(value, &node.array_type.shape);
+            classes.pin_special(value, &node.array_type.shape);
             classes.add(graph, value, node);
         }
         for (value, axis, reason) in
@@ -80,12 +81,14 @@ impl Classes {
         (0..rank(graph, value)).for_each(|axis| self.pin(value, axis, reason));
     }
 
-    /// Sizes that decide what is legal, and what is expanded.
-    fn pin_small(&mut self, value: ValueId, shape: &Shape) {
-        for (axis, &size) in shape.iter().enumerate().filter(|&(_, &size)| size < 2) {
+    /// Pins the axes of sizes that no symbol may stand for.
+    fn pin_special(&mut self, value: ValueId, shape: &Shape) {
+        for (axis, &size) in shape.iter().enumerate() {
             let reason = match size {
                 0 => "an axis without elements is one of its own kind",
-                _ => "an axis of size 1 may be expanded",
+                1 => "an axis of size 1 may be expanded",
+                size if size > MAX_SYMBOL_SIZE => "its indices do not fit in 32 bits",
+                _ => continue,
             };
             self.pin(value, axis, reason);
         }

@@ -25,9 +25,11 @@ impl Size {
     }
 }
 
-/// What a symbol may stand for. Longer axes are indexed in another type.
-const LEAST: usize = 2;
-const MOST: usize = i32::MAX as usize;
+/// A symbol stands for no smaller size: 0 and 1 decide which broadcasts are legal.
+const MIN_SYMBOL_SIZE: usize = 2;
+
+/// A symbol stands for no larger size: longer axes have indices of another type.
+pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 
 /// Which sizes of the parameters a graph stands for: equal symbols are equal sizes of at least 2, and a
 /// number is that number.
@@ -98,7 +100,8 @@ impl Guards {
                     Size::Number(number) => Broken::Number { size, number },
                     Size::Symbol(symbol) if size != 0 && symbols[symbol] == size => continue,
                     Size::Symbol(symbol)
-                        if symbols[symbol] == 0 && (LEAST..=MOST).contains(&size) =>
+                        if symbols[symbol] == 0
+                            && (MIN_SYMBOL_SIZE..=MAX_SYMBOL_SIZE).contains(&size) =>
                     {
                         symbols[symbol] = size;
                         continue;
@@ -237,7 +240,7 @@ impl fmt::Display for Guards {
             (0..self.symbol_count).map(|symbol| self.symbol_name(symbol)).collect();
         match symbols.is_empty() {
             true => Ok(()),
-            false => write!(formatter, "; {} >= {LEAST}", symbols.join(", ")),
+            false => write!(formatter, "; {} >= {MIN_SYMBOL_SIZE}", symbols.join(", ")),
         }
     }
 }
@@ -318,7 +321,8 @@ impl fmt::Display for GuardError {
             ),
             Kind::Range { size } => write!(
                 formatter,
-                "axis {axis} of `{name}` is {size}, the program was made for sizes from {LEAST} to {MOST}"
+                "axis {axis} of `{name}` is {size}, the program was made for sizes from {MIN_SYMBOL_SIZE} to \
+                 {MAX_SYMBOL_SIZE}"
             ),
             Kind::Unequal { size, known, first, of_first } => write!(
                 formatter,

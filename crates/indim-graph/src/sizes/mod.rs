@@ -8,9 +8,10 @@
 //! (`counts.rs`). `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs` makes the
 //! graph for others.
 //!
-//! Sizes 0 and 1 decide what is legal and what is expanded, so a symbol stands for neither: an axis of such
-//! a size is a number. What is not known to follow from the parameters is a number too, and what is not known
-//! at all makes numbers of all sizes.
+//! Sizes 0 and 1 decide what is legal and what is expanded, and the indices along an axis of 2^31 elements or
+//! more do not fit in 32 bits: an axis of such a size is a number, and no symbol stands for it. What is not
+//! known to follow from the parameters is a number too, and what is not known at all makes numbers of all
+//! sizes. The sizes that are seen first always meet the guards.
 
 mod classes;
 mod counts;

@@ -41,6 +41,7 @@ pub struct SymbolicGraph {
 /// is too large for sizes that are all different.
 const NOT_FOLLOWED: Reason = "a size is made of those of the inputs in a way that is not followed";
 const TOO_LARGE: Reason = "the arrays of the program have too many axes of different sizes";
+const NOT_COUNTED: Reason = "an array without elements has other axes that are too long to vary";
 
 impl SymbolicGraph {
     /// Finds the symbols of a graph; `facts` are those of the builder that has made it.
@@ -58,6 +59,8 @@ impl SymbolicGraph {
         let mut symbolic = SymbolicGraph::with(graph, &mut classes, symbols, NOT_FOLLOWED);
         if !symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
             symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE);
+        } else if !symbolic.is_for_own_sizes() {
+            symbolic = SymbolicGraph::with(graph, &mut classes, &none, NOT_COUNTED);
         }
         let named = facts.named().iter().filter(|(value, ..)| value.index() < graph.len());
         for &(value, axis, name) in named {
@@ -98,7 +101,15 @@ impl SymbolicGraph {
         SymbolicGraph { graph: graph.clone(), sizes, guards, counts: Vec::new() }
     }
 
-    /// The graph for the sizes that were seen first.
+    /// Whether the sizes of the graph itself meet the guards: they do not where an axis of size 0 alone keeps an
+    /// array within memory.
+    fn is_for_own_sizes(&self) -> bool {
+        let parameters = self.graph.parameters().iter();
+        let shapes = parameters.map(|&parameter| self.graph[parameter].array_type.shape.sizes());
+        self.guards.symbols(&shapes.collect::<Vec<&[usize]>>()).is_ok()
+    }
+
+    /// The graph for the sizes that were seen first. They meet the guards.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }

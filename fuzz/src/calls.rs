@@ -1,0 +1,223 @@
+//! Sequences of calls of one text with other shapes and numbers. What is kept between the calls gives the bits
+//! of a program that is compiled for one call alone, and the same errors. Sizes reach beyond 2^31: such arrays
+//! have no elements, or repeat one.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indim::{
+    ArrayType, ArrayView, Binding, CompileOptions, DType, Expression, Graph, GraphBuilder, Input,
+    Limits, Literal, Node, NodeKind, SymbolicGraph, compile, compile_symbolic, evaluate_all,
+};
+
+use crate::choices::choices;
+
+/// A call whose arrays have more elements is compiled, but not run.
+const MAX_ELEMENTS: usize = 1 << 14;
+
+/// Sizes of axes. Symbols stand for those from 2 to 2^31 - 1.
+const SIZES: [u64; 16] =
+    [0, 1, 2, 3, 4, 5, 7, 32, 33, 100, LONG - 2, LONG - 1, LONG, LONG + 1, 1 << 32, 1 << 40];
+const LONG: u64 = 1 << 31;
+
+const DTYPES: [DType; 5] = [DType::F64, DType::U8, DType::F32, DType::I64, DType::Bool];
+
+const NUMBERS: [Literal; 10] = [
+    Literal::Float(0.5),
+    Literal::Int(2),
+    Literal::Int(0),
+    Literal::Int(-1),
+    Literal::Float(-0.0),
+    Literal::Float(f64::NAN),
+    Literal::Float(f64::INFINITY),
+    Literal::Int(300),
+    Literal::Int(1 << 53),
+    Literal::Bool(true),
+];
+
+const LEAVES: [&str; 8] = ["x", "v", "k", "x", "1", "0.5", "-3", "x"];
+const OPERATORS: [&str; 10] = ["-", "+", "*", "/", "//", "%", "**", "<", "==", "&"];
+
+/// Functions of one operand, which stands for each `#`.
+const FUNCTIONS: [&str; 28] = [
+    "exp(#)",
+    "abs(#)",
+    "f64(#)",
+    "where(# > 1, #, 0)",
+    "sum(#)",
+    "sum(#, axis=0)",
+    "max(#, axis=-1, keepdims=True)",
+    "argmax(#, axis=-1)",
+    "argmin(#)",
+    "mean(#, axis=-1)",
+    "std(#)",
+    "softmax(#, axis=-1)",
+    "sum(#, axis=0, exact=True)",
+    "(#)[:2]",
+    "(#)[1:]",
+    "(#)[0]",
+    "(#)[-1]",
+    "(#)[::-1]",
+    "(#)[..., None]",
+    "(#)[..., :3]",
+    "transpose(#)",
+    "reshape(#, [-1])",
+    "roll(#, 1, axis=0)",
+    "concatenate([#, #], axis=0)",
+    "stack([#, #], axis=0)",
+    "take(#, [0, -1], axis=0)",
+    "take(v, i64(#), axis=0)",
+    "broadcast_to(#, [2, 3])",
+];
+
+/// Makes a text and calls of it.
+pub fn run(bytes: &[u8]) {
+    let next = &mut choices(bytes);
+    // Each input has entries of its own among the texts that are kept.
+    static INPUTS: AtomicUsize = AtomicUsize::new(0);
+    let place = INPUTS.fetch_add(1, Ordering::Relaxed) % 500;
+    let text = format!("{}{}", text(next, 3), " ".repeat(place));
+    let text = match next(3) {
+        0 => format!("first = {text}; first, sum(first)"),
+        _ => text,
+    };
+    let Ok(expression) = Expression::parse(&text, &Limits::default()) else { return };
+    let (dtype, rank) = (DTYPES[next(DTYPES.len())], 2 - next(3) % 2);
+    for _ in 0..2 + next(5) {
+        Call::chosen(next, dtype, rank).check(&text, &expression);
+    }
+}
+
+/// An expression that is at most `depth` deep.
+fn text(next: &mut dyn FnMut(usize) -> usize, depth: usize) -> String {
+    match (depth, next(5)) {
+        (0, _) | (_, 4) => LEAVES[next(LEAVES.len())].to_owned(),
+        (_, 0 | 1) => {
+            let operator = OPERATORS[next(OPERATORS.len())];
+            let (left, right) = (text(next, depth - 1), text(next, depth - 1));
+            format!("({left}) {operator} ({right})")
+        }
+        _ => {
+            let function = FUNCTIONS[next(FUNCTIONS.len())];
+            function.replace('#', &text(next, depth - 1))
+        }
+    }
+}
+
+/// The inputs of one call.
+struct Call {
+    x: ArrayType,
+    v: ArrayType,
+    k: Literal,
+    /// The bytes of the elements of both arrays.
+    bytes: Vec<u8>,
+}
+
+impl Call {
+    fn chosen(next: &mut dyn FnMut(usize) -> usize, dtype: DType, rank: usize) -> Call {
+        let mut sizes: Vec<usize> = Vec::new();
+        for _ in 0..rank {
+            let size = usize::try_from(SIZES[next(SIZES.len())]).unwrap_or(usize::MAX / 8);
+            // Equal sizes may be one symbol.
+            let size = if next(4) == 3 { sizes.last().copied().unwrap_or(size) } else { size };
+            sizes.push(size);
+        }
+        let last = match next(4) {
+            0 => 1,
+            1 => 3,
+            _ => sizes[rank - 1],
+        };
+        let k = NUMBERS[next(NUMBERS.len())];
+        let bytes = (0..MAX_ELEMENTS * 8).map(|index| u8::from(index % 3 != 0)).collect();
+        let (x, v) = (ArrayType::new(dtype, sizes), ArrayType::new(DType::F32, [last]));
+        Call { x, v, k, bytes }
+    }
+
+    /// The array, dense if it is small; else it repeats its first element.
+    fn view(&self, array_type: &ArrayType) -> Option<ArrayView<'_>> {
+        let size = array_type.dtype.size();
+        let mut strides = vec![0; array_type.shape.rank()];
+        if array_type.shape.element_count().ok()? <= MAX_ELEMENTS {
+            let mut stride = size.cast_signed();
+            for (axis, &size) in array_type.shape.iter().enumerate().rev() {
+                strides[axis] = stride;
+                stride = stride.saturating_mul(size.cast_signed());
+            }
+        }
+        ArrayView::from_bytes(array_type.clone(), strides, &self.bytes, 0).ok()
+    }
+
+    fn check(&self, text: &str, expression: &Expression) {
+        let (Some(x), Some(v)) = (self.view(&self.x), self.view(&self.v)) else { return };
+        let all = [("x", Input::from(x)), ("v", Input::from(v)), ("k", Input::Number(self.k))];
+        let is_named = |(name, _): &(&'static str, Input<'_>)| expression.mentions(name);
+        let inputs: Vec<(&str, Input<'_>)> = all.into_iter().filter(is_named).collect();
+        let (b, mut bindings) = (GraphBuilder::new(), Vec::new());
+        for (name, input) in &inputs {
+            let binding = match input {
+                Input::Array(view) => {
+                    let ArrayType { dtype, shape } = view.array_type();
+                    Binding::Array(b.parameter(name, *dtype, shape).unwrap())
+                }
+                _ => Binding::Number(self.k),
+            };
+            bindings.push((*name, binding));
+        }
+        let values = match expression.build_results(&b, &bindings, None) {
+            Ok(values) => values,
+            Err(error) => {
+                let found = evaluate_all(text, inputs).expect_err(error.code());
+                assert_eq!(found.code(), error.code(), "{text}");
+                return;
+            }
+        };
+        let graph = b.finish(&values).unwrap();
+        check_symbolic(&SymbolicGraph::new(&graph, &b.size_facts()));
+        if is_small(&graph) {
+            check_run(text, &graph, inputs);
+        }
+    }
+}
+
+/// A program for all sizes is one for those that it was made for.
+fn check_symbolic(symbolic: &SymbolicGraph) {
+    let graph = symbolic.graph();
+    let shapes = graph.parameters().iter().map(|&value| graph[value].array_type.shape.sizes());
+    let shapes: Vec<&[usize]> = shapes.collect();
+    let symbols = symbolic.guards().symbols(&shapes).unwrap();
+    assert_eq!(symbolic.resized(&symbols), *graph);
+    compile_symbolic(symbolic, &CompileOptions::default()).unwrap().bind(&shapes).unwrap();
+}
+
+/// The call gives what a program of its own gives.
+fn check_run(text: &str, graph: &Graph, inputs: Vec<(&str, Input<'_>)>) {
+    let arrays = inputs.iter().filter_map(|(_, input)| match input {
+        Input::Array(view) => Some(view.clone()),
+        _ => None,
+    });
+    let arrays: Vec<ArrayView<'_>> = arrays.collect();
+    let expected = compile(graph, &CompileOptions::default()).unwrap().run(&arrays);
+    match (evaluate_all(text, inputs), expected) {
+        (Ok(found), Ok(expected)) => {
+            assert_eq!(found.len(), expected.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found.to_array(), expected.to_array(), "{text}");
+            }
+        }
+        (Err(found), Err(expected)) => assert_eq!(found.code(), expected.code(), "{text}"),
+        (found, expected) => panic!("{text}: {found:?} is not {expected:?}"),
+    }
+}
+
+/// Whether no node computes, reads or returns many elements.
+fn is_small(graph: &Graph) -> bool {
+    let few = |value| {
+        let count = graph[value].array_type.shape.element_count();
+        count.is_ok_and(|count: usize| count <= MAX_ELEMENTS)
+    };
+    let is_small = |(value, node): (_, &Node)| match node.kind {
+        NodeKind::Parameter { .. } | NodeKind::Slice(_) | NodeKind::BroadcastInDim(_) => true,
+        NodeKind::Take { .. } => few(value) && few(node.operands[1]),
+        _ => few(value) && node.operands.iter().all(|&operand| few(operand)),
+    };
+    graph.iter().all(is_small) && graph.outputs().iter().all(|&output| few(output))
+}
