@@ -11,7 +11,7 @@
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
 //! `tiles/folded.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/search/`,
 //! `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/whole.rs`, `run/executable.rs`,
-//! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs`, `run/scatter.rs` and
+//! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs`, `run/scatter.rs`, `run/team.rs` and
 //! `run/threads.rs`; of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in
 //! `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -41,7 +41,7 @@ pub use run::forecast::{Forecast, MemoryPiece};
 #[doc(hidden)]
 pub use run::groups::NestParts;
 pub use run::in_place::InPlace;
-pub use run::options::{Progress, RunOptions};
+pub use run::options::{Progress, RunOptions, Threads};
 pub use run::program::Program;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
 pub use tiles::memory;

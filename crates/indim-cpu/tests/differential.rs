@@ -49,9 +49,10 @@ fn programs_bound_to_other_sizes_give_the_bits_of_the_reference() {
 fn several_threads_give_the_bits_of_one() {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let pools = [1, 2, 7].map(pool);
-    for seed in 0..40 {
-        random::check_threads(&mut Choices(&mut random::pseudo_random(seed)), &pools);
-    }
+    let check =
+        |seed: &u64| random::check_threads(&mut Choices(&mut random::pseudo_random(*seed)), &pools);
+    let parallel = (0..40).filter(check).count();
+    assert!(parallel > 20, "only {parallel} of 40 graphs are work for several threads");
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 use core::ops::ControlFlow;
 use core::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::Instant;
 
 use pyo3::prelude::*;
@@ -18,6 +21,12 @@ pub(crate) struct Signals {
     raised: Option<PyErr>,
 }
 
+impl Default for Signals {
+    fn default() -> Self {
+        Signals { looked: Instant::now(), raised: None }
+    }
+}
+
 impl Signals {
     /// Breaks once a signal has raised an exception; cheap enough to be called often.
     pub(crate) fn look(&mut self) -> ControlFlow<()> {
@@ -32,6 +41,46 @@ impl Signals {
     }
 }
 
+/// Signals for which one thread looks, on behalf of several that do one work.
+pub(crate) struct SharedSignals {
+    owner: ThreadId,
+    /// Only the owner locks them.
+    signals: Mutex<Signals>,
+    is_raised: AtomicBool,
+}
+
+impl Default for SharedSignals {
+    /// Of this thread.
+    fn default() -> Self {
+        SharedSignals {
+            owner: thread::current().id(),
+            signals: Mutex::default(),
+            is_raised: AtomicBool::new(false),
+        }
+    }
+}
+
+impl SharedSignals {
+    /// Breaks once a signal has raised an exception; the owner looks for one now and then.
+    pub(crate) fn look(&self) -> ControlFlow<()> {
+        if thread::current().id() == self.owner {
+            let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
+            if signals.look().is_break() {
+                self.is_raised.store(true, Ordering::Relaxed);
+            }
+        }
+        match self.is_raised.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// What a signal raised.
+    pub(crate) fn raised(self) -> Option<PyErr> {
+        self.signals.into_inner().unwrap_or_else(PoisonError::into_inner).raised
+    }
+}
+
 /// Does `work` without the interpreter's lock. The caller holds no other lock, for who waits for one while
 /// attached keeps this from coming back.
 ///
@@ -41,7 +90,7 @@ pub(crate) fn detached<T: Send>(
     work: impl FnOnce(&mut Signals) -> Result<T, ComputationError> + Send,
 ) -> Result<T, ComputationError> {
     let observed = || {
-        let mut signals = Signals { looked: Instant::now(), raised: None };
+        let mut signals = Signals::default();
         let result = work(&mut signals);
         signals.raised.map_or(result, |error| Err(ComputationError::Interrupted(error)))
     };

@@ -39,11 +39,11 @@ impl Threads {
     }
 }
 
-/// The pool.
-pub(crate) fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+/// The pool that helps the calling thread; `None` if that computes alone.
+pub(crate) fn pool(_py: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
     let mut threads = threads();
-    if let Some(pool) = &threads.pool {
-        return Ok(Arc::clone(pool));
+    if threads.pool.is_some() || threads.count() == 1 {
+        return Ok(threads.pool.clone());
     }
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads.count())
@@ -52,7 +52,7 @@ pub(crate) fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
         .map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))?;
     let pool = Arc::new(pool);
     threads.pool = Some(Arc::clone(&pool));
-    Ok(pool)
+    Ok(Some(pool))
 }
 
 /// Sets how many threads compute, and returns how many did before.

@@ -1,24 +1,17 @@
 //! Running a compiled computation on arrays: outputs, threads, the interpreter's lock, interrupts.
 
-use core::ops::ControlFlow;
-use core::time::Duration;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-
-use indim::{ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions};
+use indim::{ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions, Threads};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::computation::Compiled;
+use crate::detached::SharedSignals;
 use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, inputs_among};
 use crate::pool;
 
 /// Below this much memory a run takes less time than giving the interpreter's lock away and back.
 const DETACH_BYTES: usize = 64 * 1024;
-
-/// How often a long run looks for Ctrl-C.
-const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs `compiled` on operands it was compiled for, into `outputs`; where there is none, or `None`, into
 /// new arrays.
@@ -49,12 +42,10 @@ pub(crate) fn run<'py>(
     for (array, dense) in outputs.iter().zip(&compiled.dense_outputs) {
         views_mut.push(array.view_mut(Some(dense))?);
     }
-    if compiled.is_parallel {
-        run_in_pool(py, compiled, &views, &mut views_mut)?;
-    } else if compiled.bytes < DETACH_BYTES {
-        run_here(compiled, &views, &mut views_mut).map_err(run_error)?;
+    if compiled.bytes < DETACH_BYTES && !compiled.is_parallel {
+        run_attached(compiled, &views, &mut views_mut).map_err(run_error)?;
     } else {
-        py.detach(|| run_here(compiled, &views, &mut views_mut)).map_err(run_error)?;
+        run_detached(py, compiled, &views, &mut views_mut)?;
     }
     drop(views_mut);
     Ok(outputs)
@@ -93,12 +84,13 @@ fn check_memory(compiled: &Compiled) -> PyResult<()> {
     compiled.executable.check_memory_limit(limit, threads, true).map_err(run_error)
 }
 
-fn run_here(
+fn run_attached(
     compiled: &Compiled,
     inputs: &[ArrayView<'_>],
     outputs: &mut [ArrayViewMut<'_>],
 ) -> Result<(), RunError> {
-    let options = RunOptions { memory_limit: pool::memory_limit(), ..RunOptions::default() };
+    let (threads, memory_limit) = (Threads::Caller, pool::memory_limit());
+    let options = RunOptions { threads, memory_limit, ..RunOptions::default() };
     compiled.executable.run_into_with(inputs, outputs, &options)
 }
 
@@ -112,64 +104,22 @@ fn run_error(error: RunError) -> PyErr {
     }
 }
 
-/// Runs on the pool's threads, while this one waits and looks for signals.
-fn run_in_pool(
+/// Runs without the interpreter's lock. This thread computes and looks for signals; those of the pool help
+/// where there is enough work.
+fn run_detached(
     py: Python<'_>,
     compiled: &Compiled,
     inputs: &[ArrayView<'_>],
     outputs: &mut [ArrayViewMut<'_>],
 ) -> PyResult<()> {
-    let pool = pool::pool(py)?;
-    py.detach(move || {
-        let is_stopped = AtomicBool::new(false);
-        let finished = Finished::default();
-        let mut result = Ok(());
-        let mut signal = Ok(());
-        let progress: &Progress<'_> = &|_| match is_stopped.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        };
-        pool.in_place_scope(|scope| {
-            scope.spawn(|_| {
-                let _announce = Announce(&finished);
-                let memory_limit = pool::memory_limit();
-                let options = RunOptions { progress, memory_limit, ..RunOptions::default() };
-                result = compiled.executable.run_into_with(inputs, outputs, &options);
-            });
-            while !finished.wait(SIGNAL_INTERVAL) {
-                signal = Python::attach(|py| py.check_signals());
-                if signal.is_err() {
-                    is_stopped.store(true, Ordering::Relaxed);
-                    break;
-                }
-            }
-        });
-        signal.and(result.map_err(run_error))
+    let pool = if compiled.is_parallel { pool::pool(py)? } else { None };
+    let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
+    py.detach(|| {
+        let signals = SharedSignals::default();
+        let progress: &Progress<'_> = &|_| signals.look();
+        let memory_limit = pool::memory_limit();
+        let options = RunOptions { progress, memory_limit, threads, ..RunOptions::default() };
+        let result = compiled.executable.run_into_with(inputs, outputs, &options);
+        signals.raised().map_or_else(|| result.map_err(run_error), Err)
     })
-}
-
-/// Whether a run is over, to be waited for.
-#[derive(Default)]
-struct Finished {
-    is_finished: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Finished {
-    /// Waits, but no longer than `limit`; returns whether the run is over.
-    fn wait(&self, limit: Duration) -> bool {
-        let guard = self.is_finished.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(guard, limit, |is_finished| !*is_finished);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
-/// Announces the end of a run when dropped, so also when it panics.
-struct Announce<'a>(&'a Finished);
-
-impl Drop for Announce<'_> {
-    fn drop(&mut self) {
-        *self.0.is_finished.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.0.changed.notify_all();
-    }
 }

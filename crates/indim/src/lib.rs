@@ -98,7 +98,9 @@ pub use indim_cpu::{
     compile_with,
 };
 // Programs for arrays of any sizes.
-pub use indim_cpu::{Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions};
+pub use indim_cpu::{
+    Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions, Threads,
+};
 pub use indim_cpu::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
 pub use indim_graph::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
 

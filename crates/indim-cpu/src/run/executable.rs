@@ -18,7 +18,7 @@ use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, Held};
 use crate::run::groups::NestParts;
 use crate::run::nests::CompiledNests;
-use crate::run::options::RunOptions;
+use crate::run::options::{RunOptions, Threads};
 use crate::run::overlap::{check_overlap, written_over_inputs};
 use crate::run::program::Program;
 use crate::run::threads;
@@ -203,7 +203,9 @@ impl Executable {
 
     /// The outputs for these inputs, in new memory.
     ///
-    /// Threads are those of the current rayon pool; without the feature `rayon` there is one.
+    /// The calling thread computes, and the current rayon pool helps it, as [`Threads::Current`] says.
+    ///
+    /// [`Threads::Current`]: crate::Threads::Current
     ///
     /// # Errors
     /// `input-count`, `input-type` when an input does not fit; `out-of-memory`; `index-out-of-range`.
@@ -242,7 +244,7 @@ impl Executable {
         }
         let mut outputs: SmallVec<[ArrayViewMut<'_>; 1]> =
             buffers.iter_mut().map(Buffer::view_mut).collect();
-        self.nests.run(inputs, &mut outputs, &[], options.progress)?;
+        self.nests.run(inputs, &mut outputs, &[], options)?;
         drop(outputs);
         Ok(buffers)
     }
@@ -281,11 +283,11 @@ impl Executable {
         let is_over_input = written_over_inputs(&self.nests.coded.loops, groups, inputs, outputs);
         if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
             self.check_memory(options, false)?;
-            return self.nests.run(inputs, outputs, &is_over_input, options.progress);
+            return self.nests.run(inputs, outputs, &is_over_input, options);
         }
         let results = self.run_checked(inputs, options)?;
         for (result, output) in results.iter().zip(outputs) {
-            copy(result, output, self.level())?;
+            copy(result, output, self.level(), options.threads)?;
         }
         Ok(())
     }
@@ -296,7 +298,7 @@ impl Executable {
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
-        let threads = if self.is_parallel() { threads::thread_count() } else { 1 };
+        let threads = if self.is_parallel() { options.threads.count() } else { 1 };
         let held = self.held(options.input_bytes, threads, allocates_outputs);
         held.check(limit, || self.loops())
     }
@@ -363,7 +365,12 @@ fn is_of_type(given: &ArrayType, expected: &ArrayType) -> bool {
 }
 
 /// Copies a result into a view of the same type that may have any strides.
-fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), RunError> {
+fn copy(
+    from: &Buffer,
+    to: &mut ArrayViewMut<'_>,
+    level: Level,
+    threads: Threads<'_>,
+) -> Result<(), RunError> {
     let array_type = from.array_type().clone();
     let kind = NodeKind::Parameter { index: 0, name: "result".to_owned() };
     let node = Node { kind, operands: Operands::new(&[]), array_type };
@@ -372,6 +379,6 @@ fn copy(from: &Buffer, to: &mut ArrayViewMut<'_>, level: Level) -> Result<(), Ru
     let executor = ExecutorChoice::Blocks;
     let options = CompileOptions { level, executor, optimize: false, memory_limit: None };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
-    let progress = RunOptions::default().progress;
-    executable.nests.run(&[from.view()], core::slice::from_mut(to), &[], progress)
+    let options = RunOptions { threads, ..RunOptions::default() };
+    executable.nests.run(&[from.view()], core::slice::from_mut(to), &[], &options)
 }

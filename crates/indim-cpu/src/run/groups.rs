@@ -18,7 +18,7 @@ use indim_loops::scratch::array_bytes;
 use crate::executor::{Bases, BoundNest};
 use crate::run::error::RunError;
 use crate::run::nests::Scratch;
-use crate::run::options::Progress;
+use crate::run::options::RunOptions;
 use crate::run::program::Program;
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
@@ -178,7 +178,7 @@ impl CompiledGroup {
         members: &[WholeNest<'_>],
         are_dense: bool,
         is_over_input: &[bool],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let is_bound = are_dense && is_over_input.is_empty();
         let bind = |nests: &PartNests| {
@@ -210,12 +210,12 @@ impl CompiledGroup {
                 unsafe { self.run_part(members, bound, part, &memory) }
             }
             let done = elements * parts_here.end / parts - elements * parts_here.start / parts;
-            match progress(done) {
+            match (options.progress)(done) {
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),
                 ControlFlow::Break(()) => ControlFlow::Break(RunError::Stopped),
             }
         };
-        match threads::share(parts, self.work, run_parts) {
+        match threads::share(parts, self.work, options.threads, run_parts) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }

@@ -2,6 +2,8 @@
 
 mod bindings;
 pub(crate) mod choice;
+#[cfg(feature = "rayon")]
+mod chunks;
 mod coded;
 pub(crate) mod compile;
 pub(crate) mod error;
@@ -17,4 +19,6 @@ mod overlap;
 pub(crate) mod program;
 mod scatter;
 pub(crate) mod symbolic;
+#[cfg(feature = "rayon")]
+mod team;
 pub(crate) mod threads;

@@ -20,7 +20,7 @@ use crate::run::coded::{BoundNests, CodedNests, Place, SymbolSizes};
 use crate::run::error::RunError;
 use crate::run::groups::{CompiledGroup, NestParts, WholeNest, may_be_cut};
 use crate::run::indices;
-use crate::run::options::Progress;
+use crate::run::options::RunOptions;
 use crate::run::program::{Program, bind};
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, Buffer};
@@ -190,7 +190,7 @@ impl CompiledNests {
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
         is_over_input: &[bool],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let mut near = MaybeUninit::uninit();
         let scratch = Scratch::new(self.scratch.bytes, &mut near)?;
@@ -202,11 +202,11 @@ impl CompiledNests {
         while index < self.bound.codes.len() {
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
-                    self.run_group(group, &arrays, is_over_input, progress)?;
+                    self.run_group(group, &arrays, is_over_input, options)?;
                     group.nests.end
                 }
                 None => {
-                    self.run_nest(index, &arrays, is_over_input, progress)?;
+                    self.run_nest(index, &arrays, is_over_input, options)?;
                     index + 1
                 }
             };
@@ -219,7 +219,7 @@ impl CompiledNests {
         index: usize,
         arrays: &RunArrays<'_, '_, '_>,
         is_over_input: &[bool],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
         let (nest, dense) = (&self.coded.loops.nests[index], &self.bound.codes[index]);
@@ -247,7 +247,7 @@ impl CompiledNests {
         // SAFETY: shapes were checked against the views, which vouch for their memory; outputs
         // and temporaries overlap nothing, but for outputs over an input, of which the bound
         // nest knows; the layout has room for what is shared; the level was detected.
-        let flow = unsafe { threads::run(dense.work, bound, &bases, progress) };
+        let flow = unsafe { threads::run(dense.work, bound, &bases, options) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
     }
 
@@ -270,7 +270,7 @@ impl CompiledNests {
         group: &CompiledGroup,
         arrays: &RunArrays<'_, '_, '_>,
         is_over_input: &[bool],
-        progress: &Progress<'_>,
+        options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let nests = &self.loops().nests[group.nests.clone()];
         group.nests.clone().try_for_each(|index| self.prepare(index, arrays))?;
@@ -293,7 +293,7 @@ impl CompiledNests {
         let wholes: Vec<WholeNest<'_>> = wholes.collect();
         let are_dense = nests.iter().all(|nest| arrays.are_dense(nest));
         // SAFETY: as in `run_nest`, for all nests; `written_over_inputs` knows of the group.
-        unsafe { group.run(&wholes, are_dense, is_over_input, progress) }
+        unsafe { group.run(&wholes, are_dense, is_over_input, options) }
     }
 
     /// Whether an output may have been written before an index is found to name no element.

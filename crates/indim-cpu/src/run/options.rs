@@ -5,6 +5,12 @@ use core::ops::ControlFlow;
 
 use indim_arrays::Order;
 
+// Without the feature `rayon` no pool exists.
+#[cfg(not(feature = "rayon"))]
+use core::convert::Infallible as ThreadPool;
+#[cfg(feature = "rayon")]
+use rayon::ThreadPool;
+
 /// Hears how many elements have been computed since the last call, from any thread; stops the run by
 /// `Break`.
 ///
@@ -29,6 +35,63 @@ use indim_arrays::Order;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
+
+/// The threads that compute. The calling thread always does; others help where a nest has enough work, and
+/// the call never waits for one to wake. A progress function may be called by any of them.
+///
+/// ```
+/// use indim_cpu::{ArrayView, CompileOptions, RunOptions, Threads, compile};
+/// use indim_builder::GraphBuilder;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [1000])?;
+/// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
+/// let x = [1.0f32; 1000];
+///
+/// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+/// for threads in [Threads::Current, Threads::Caller, Threads::Pool(&pool)] {
+///     let options = RunOptions { threads, ..RunOptions::default() };
+///     let results = executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options)?;
+///     assert_eq!(results[0].elements::<f32>()?[999], -1.0);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub enum Threads<'a> {
+    /// The calling thread, helped by the current rayon pool: the pool that the caller is a worker of, or else
+    /// the global one. Together they are as many threads as the pool has. Without the feature `rayon` nobody
+    /// helps.
+    #[default]
+    Current,
+    /// The calling thread alone.
+    Caller,
+    /// The calling thread, helped by this pool; together as many threads as the pool has.
+    Pool(&'a ThreadPool),
+}
+
+impl<'a> Threads<'a> {
+    /// How many threads these are, with the caller.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            #[cfg(feature = "rayon")]
+            Threads::Current => rayon::current_num_threads(),
+            #[cfg(feature = "rayon")]
+            Threads::Pool(pool) => pool.current_num_threads(),
+            _ => 1,
+        }
+    }
+
+    /// The pool that helps, where it is not the current one.
+    #[cfg(feature = "rayon")]
+    pub(crate) fn pool(self) -> Option<&'a ThreadPool> {
+        match self {
+            Threads::Pool(pool) => Some(pool),
+            _ => None,
+        }
+    }
+}
 
 /// How one run is carried out.
 ///
@@ -80,16 +143,19 @@ pub struct RunOptions<'a> {
     pub input_bytes: usize,
     /// Hears how far the run is, and may stop it.
     pub progress: &'a Progress<'a>,
+    /// The threads that compute.
+    pub threads: Threads<'a>,
 }
 
 impl Default for RunOptions<'_> {
-    /// Row-major, no limit, nobody listens.
+    /// Row-major, no limit, nobody listens, the threads of the current pool.
     fn default() -> Self {
         RunOptions {
             order: Order::C,
             memory_limit: None,
             input_bytes: 0,
             progress: &|_| ControlFlow::Continue(()),
+            threads: Threads::Current,
         }
     }
 }
@@ -99,6 +165,7 @@ impl fmt::Debug for RunOptions<'_> {
         let mut options = formatter.debug_struct("RunOptions");
         options.field("order", &self.order);
         options.field("memory_limit", &self.memory_limit);
-        options.field("input_bytes", &self.input_bytes).finish_non_exhaustive()
+        options.field("input_bytes", &self.input_bytes);
+        options.field("threads", &self.threads).finish_non_exhaustive()
     }
 }

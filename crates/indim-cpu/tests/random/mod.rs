@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, ArrayViewMut, CompileOptions, ExecutorChoice, compile, compile_symbolic,
+    ArrayView, ArrayViewMut, CompileOptions, ExecutorChoice, RunOptions, Threads, compile,
+    compile_symbolic,
 };
 use indim_graph::{Array, Graph, SizeFacts, SymbolicGraph, ValueId, evaluate};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
@@ -369,11 +370,18 @@ pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
     count > 0
 }
 
-/// Several threads give the bits of one, on graphs that are work enough for several.
+/// Several threads give the bits of one, on graphs that are mostly work enough for several.
+///
+/// Returns whether they are.
 #[allow(dead_code, reason = "the fuzz target has one thread per input")]
-pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPool]) {
-    let sizes =
-        [vec![300_000], vec![17, 20_000], vec![70_000, 5], vec![3, 300, 300], vec![2, 3, 7, 9_000]];
+pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPool]) -> bool {
+    let sizes = [
+        vec![900_000],
+        vec![17, 50_000],
+        vec![180_000, 5],
+        vec![5, 400, 400],
+        vec![2, 3, 7, 22_000],
+    ];
     let full = choices.pick(&sizes).clone();
     let (graph, arguments) = random_graph(choices, &full);
     let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
@@ -382,14 +390,18 @@ pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPoo
         let options = CompileOptions { executor, ..CompileOptions::default() };
         compile(&graph, &options).unwrap()
     });
+    let alone = RunOptions { threads: Threads::Caller, ..RunOptions::default() };
+    let expected = executables[0].run_with(&inputs, &alone).unwrap();
     let runs = executables.iter().flat_map(|it| pools.iter().map(move |pool| (it, pool)));
-    let mut results = runs.map(|(it, pool)| (pool, pool.install(|| it.run(&inputs)).unwrap()));
-    let (_, expected) = results.next().unwrap();
-    for (pool, result) in results {
-        for (result, expected) in result.iter().zip(&expected) {
+    for (executable, pool) in runs {
+        let outside = RunOptions { threads: Threads::Pool(pool), ..RunOptions::default() };
+        let within = pool.install(|| executable.run(&inputs)).unwrap();
+        let outside = executable.run_with(&inputs, &outside).unwrap();
+        for (result, expected) in within.iter().chain(&outside).zip(expected.iter().cycle()) {
             assert!(result.bytes() == expected.bytes(), "{} threads", pool.current_num_threads());
         }
     }
+    executables[0].is_parallel()
 }
 
 fn check_strided(

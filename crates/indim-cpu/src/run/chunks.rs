@@ -1,0 +1,116 @@
+//! The chunks of a run, shared out among the calling thread and its helpers.
+
+use core::ops::{ControlFlow, Range};
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::ThreadPool;
+use smallvec::SmallVec;
+
+use crate::run::team::Caller;
+
+/// Work that is enough for several threads if they are awake.
+pub(crate) struct Work {
+    pub(crate) chunks: usize,
+    pub(crate) bytes: usize,
+    /// With the calling thread.
+    pub(crate) threads: usize,
+}
+
+/// Runs chunks 0, 1, 2, ..., each once, on this thread and helpers from the pool, until `run` stops it.
+pub(crate) fn share<B: Send>(
+    work: &Work,
+    pool: Option<&ThreadPool>,
+    run: &(dyn Fn(usize) -> ControlFlow<B> + Sync),
+) -> ControlFlow<B> {
+    let mut caller = Caller::of_this_thread(pool);
+    if !caller.repays(work.bytes) {
+        let flow = (0..work.chunks).try_for_each(run);
+        caller.keep();
+        return flow;
+    }
+    let ranges = Ranges::new(work.chunks, work.threads);
+    let stopped = Mutex::new(None);
+    let panic = caller.run(work.threads - 1, pool, &|thread| {
+        let left = EmptyOnDrop(&ranges);
+        while let Some(chunk) = left.0.next(thread) {
+            if let ControlFlow::Break(reason) = run(chunk) {
+                stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+                break;
+            }
+        }
+    });
+    caller.keep();
+    if let Some(panic) = panic {
+        resume_unwind(panic);
+    }
+    let stopped = stopped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+}
+
+/// Chunks that no thread has begun: one range for each thread, so that the chunks of a thread are neighbours,
+/// and mostly the same ones when the next run works on the same memory.
+struct Ranges(SmallVec<[AtomicU64; 8]>);
+
+/// The position of a range's end in its word; the start is below.
+const END_SHIFT: u32 = u64::BITS / 2;
+
+impl Ranges {
+    fn new(chunks: usize, threads: usize) -> Ranges {
+        let start = |thread: usize| (chunks * thread / threads) as u64;
+        let range = |thread: usize| AtomicU64::new(packed(start(thread)..start(thread + 1)));
+        Ranges((0..threads).map(range).collect())
+    }
+
+    /// The next chunk of a thread: from the front of its own range, then from the back of another one.
+    fn next(&self, thread: usize) -> Option<usize> {
+        let others = (1..self.0.len()).map(|step| &self.0[(thread + step) % self.0.len()]);
+        let mut stolen = others.filter_map(|range| take(range, Range::next_back));
+        take(&self.0[thread], Range::next).or_else(|| stolen.next())
+    }
+}
+
+/// Takes a chunk from a range, if it is not empty. Chunks carry no data, so the order is relaxed.
+fn take(range: &AtomicU64, next: impl Fn(&mut Range<u64>) -> Option<u64>) -> Option<usize> {
+    let mut taken = None;
+    let left = |word: u64| {
+        let mut range = (word & ((1 << END_SHIFT) - 1))..(word >> END_SHIFT);
+        taken = next(&mut range);
+        taken.map(|_| packed(range))
+    };
+    range.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).ok()?;
+    taken.map(|chunk| chunk as usize)
+}
+
+fn packed(range: Range<u64>) -> u64 {
+    range.start | range.end << END_SHIFT
+}
+
+/// Empties the ranges when it is dropped: after the last chunk, one that stops the run, or a panic.
+struct EmptyOnDrop<'a>(&'a Ranges);
+
+impl Drop for EmptyOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.0.iter().for_each(|range| range.store(0, Ordering::Relaxed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_chunk_is_taken_once_from_its_own_range_first() {
+        for (chunks, threads) in [(1, 2), (7, 3), (16, 2), (100, 7)] {
+            let ranges = Ranges::new(chunks, threads);
+            let last = threads - 1;
+            let mut taken: Vec<usize> = std::iter::from_fn(|| ranges.next(last)).collect();
+            let own = chunks - chunks * last / threads;
+            assert!(taken[..own].iter().copied().eq(chunks - own..chunks), "{taken:?}");
+            taken.sort_unstable();
+            assert!(taken.into_iter().eq(0..chunks), "{chunks} chunks of {threads} threads");
+            assert_eq!(ranges.next(0), None);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A fork-join whose caller works from the first instant, and whose helpers join when they are awake. Holds
+//! unsafe code.
+//!
+//! A worker of a pool sleeps when it has nothing to do, and takes tens of microseconds to wake. The caller
+//! therefore never hands a task over and never waits for a worker to wake: it waits only for helpers that
+//! have joined. A helper that comes later finds the task closed and leaves.
+//!
+//! Each calling thread has one team and keeps it. A job in the queue of a pool names the team, not the task:
+//! a worker that wakes late helps with the task that the caller has by then, and a caller whose pool is busy
+//! leaves no more jobs behind than it wants helpers.
+//!
+//! To wake a worker takes 3 to 30 microseconds of the caller, and the worker begins after 20 to 40. A worker
+//! that has just worked still looks for more: asked then, it begins within 1 or 2 (measured on a virtual
+//! machine with two cores, the worker idle for 0.2 and for 5 milliseconds). Sleeping workers are therefore
+//! woken for long tasks, and for short ones once many have followed one another closely.
+
+use core::any::Any;
+use core::cell::Cell;
+use core::hint::spin_loop;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use rayon::ThreadPool;
+
+/// In [`Team::state`], one helper that may still join. The bits below count the helpers at work.
+const TICKET: u64 = 1 << 32;
+
+/// Helpers that one thread wakes: each wake-up is a system call of some microseconds, so helpers wake others.
+const WAKES: usize = 2;
+
+/// Rounds in which the caller waits for helpers before it sleeps: some 20 microseconds, a chunk of work.
+const SPINS: usize = 1000;
+
+/// Work of a task, in bytes moved, that repays waking helpers: some 30 to 100 microseconds.
+const WAKE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Work of a burst of shorter tasks that repays it: the helpers are awake for the rest of the burst.
+const BURST_BYTES: usize = 32 * 1024 * 1024;
+
+/// The longest pause within a burst, and the time for which a worker looks for more before it sleeps.
+const AWAKE_TIME: Duration = Duration::from_micros(8);
+
+thread_local! {
+    /// What this thread keeps between tasks; none while it runs one, so that a task within a task has its own.
+    static CALLER: Cell<Option<Caller>> = const { Cell::new(None) };
+}
+
+/// A thread that runs tasks: its team, and its burst of short tasks.
+pub(crate) struct Caller {
+    team: Arc<Team>,
+    burst_end: Instant,
+    burst_bytes: usize,
+}
+
+impl Caller {
+    /// The caller that this thread is, for helpers from this pool; from the current pool where none is given.
+    pub(crate) fn of_this_thread(pool: Option<&ThreadPool>) -> Caller {
+        let pool = pool.map_or(0, |pool| ptr::from_ref(pool).addr());
+        let kept = CALLER.try_with(Cell::take).ok().flatten();
+        // Jobs in the queue of another pool would not bring helpers from this one.
+        kept.filter(|caller| caller.team.pool == pool).unwrap_or_else(|| Caller {
+            team: Arc::new(Team::new(pool)),
+            burst_end: Instant::now(),
+            burst_bytes: 0,
+        })
+    }
+
+    /// Keeps it for the next task of this thread. A thread that ends has no place for it.
+    pub(crate) fn keep(mut self) {
+        self.burst_end = Instant::now();
+        let _ = CALLER.try_with(|place| place.set(Some(self)));
+    }
+
+    /// Whether helpers repay for a task of so much work, in bytes moved.
+    pub(crate) fn repays(&mut self, bytes: usize) -> bool {
+        if bytes >= WAKE_BYTES || self.team.is_awake() {
+            return true;
+        }
+        if self.burst_end.elapsed() > AWAKE_TIME {
+            self.burst_bytes = 0;
+        }
+        self.burst_bytes = self.burst_bytes.saturating_add(bytes);
+        let repays = self.burst_bytes >= BURST_BYTES;
+        if repays {
+            self.burst_bytes = 0;
+        }
+        repays
+    }
+
+    /// Calls `work` with 0 on this thread, and with 1, 2, ... on up to `helpers` workers of the pool as these
+    /// join. Returns when all of them have returned, with the payload of a helper that panicked.
+    pub(crate) fn run(
+        &self,
+        helpers: usize,
+        pool: Option<&ThreadPool>,
+        work: &(dyn Fn(usize) + Sync),
+    ) -> Option<Panic> {
+        let task = Task { work, helpers, panic: Mutex::new(None) };
+        let open = self.team.open(&task);
+        self.team.invite(1, |team| match pool {
+            Some(pool) => pool.spawn(move || team.help()),
+            None => rayon::spawn(move || team.help()),
+        });
+        work(0);
+        drop(open);
+        task.panic.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Panic = Box<dyn Any + Send>;
+
+/// One task at a time of one calling thread, and the helpers that work on it.
+struct Team {
+    /// The tickets of helpers that may join, and the helpers at work; zero between tasks.
+    state: AtomicU64,
+    /// The task, valid while `state` is not zero.
+    task: AtomicPtr<Task<'static>>,
+    /// Jobs in the queue of the pool that no worker has begun.
+    queued: AtomicUsize,
+    made: Instant,
+    /// When a helper last left, in nanoseconds since the team was made; 0 if none has.
+    helped: AtomicU64,
+    /// The address of the pool that has the jobs, to tell it from others; 0 for the current pool.
+    pool: usize,
+    caller: Thread,
+}
+
+/// What the caller and its helpers do: `work` returns when nothing is left to begin.
+struct Task<'a> {
+    work: &'a (dyn Fn(usize) + Sync),
+    helpers: usize,
+    panic: Mutex<Option<Panic>>,
+}
+
+impl Team {
+    fn new(pool: usize) -> Team {
+        Team {
+            state: AtomicU64::new(0),
+            task: AtomicPtr::new(ptr::null_mut()),
+            queued: AtomicUsize::new(0),
+            made: Instant::now(),
+            helped: AtomicU64::new(0),
+            pool,
+            caller: thread::current(),
+        }
+    }
+
+    /// Whether a helper is awake: on its way, or still looking for more after it has helped.
+    fn is_awake(&self) -> bool {
+        let helped = self.helped.load(Ordering::Relaxed);
+        let now = self.made.elapsed().as_nanos() as u64;
+        self.queued.load(Ordering::Relaxed) > 0
+            || helped > 0 && now.saturating_sub(helped) < AWAKE_TIME.as_nanos() as u64
+    }
+
+    /// Lets helpers join `task` until the result is dropped, which waits for those that have joined.
+    fn open<'a>(&'a self, task: &'a Task<'a>) -> Open<'a> {
+        let tickets = u64::try_from(task.helpers).unwrap_or(u64::MAX).min(u64::from(u32::MAX));
+        self.task.store(ptr::from_ref(task).cast_mut().cast(), Ordering::Relaxed);
+        self.state.store(tickets * TICKET, Ordering::Release);
+        Open(self)
+    }
+
+    /// Queues jobs for helpers that may still join, `most` at a time.
+    fn invite(self: &Arc<Self>, most: usize, spawn: impl Fn(Arc<Team>)) {
+        for _ in 0..most {
+            let tickets = (self.state.load(Ordering::Relaxed) / TICKET) as usize;
+            let queue = |queued| (queued < tickets).then_some(queued + 1);
+            if self.queued.fetch_update(Ordering::Relaxed, Ordering::Relaxed, queue).is_err() {
+                break;
+            }
+            spawn(Arc::clone(self));
+        }
+    }
+
+    /// Helps with the task that is open, on a worker.
+    fn help(self: Arc<Self>) {
+        self.queued.fetch_sub(1, Ordering::Relaxed);
+        self.join();
+        let now = self.made.elapsed().as_nanos() as u64;
+        self.helped.store(now, Ordering::Relaxed);
+    }
+
+    fn join(self: &Arc<Self>) {
+        let join = |state: u64| (state >= TICKET).then(|| state - TICKET + 1);
+        let Ok(before) = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, join) else {
+            return;
+        };
+        self.invite(WAKES, |team| rayon::spawn(move || team.help()));
+        // SAFETY:
+        // - `open` stored the pointer before the ticket that this helper has taken (acquire, release);
+        // - the task lives until `Open` is dropped, which waits until this helper is counted no more.
+        let task = unsafe { &*self.task.load(Ordering::Relaxed) };
+        let number = task.helpers - (before / TICKET) as usize + 1;
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (task.work)(number))) {
+            *task.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+        }
+        // The task may be gone from here on; the job holds the team.
+        if self.state.fetch_sub(1, Ordering::Release) == 1 {
+            self.caller.unpark();
+        }
+    }
+}
+
+/// A task that helpers may join.
+struct Open<'a>(&'a Team);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let state = &self.0.state;
+        state.fetch_and(TICKET - 1, Ordering::Relaxed);
+        let mut rounds = 0;
+        while state.load(Ordering::Acquire) != 0 {
+            match rounds < SPINS {
+                true => spin_loop(),
+                // A token that an earlier helper left only makes one more round.
+                false => thread::park(),
+            }
+            rounds += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    fn pool(threads: usize) -> ThreadPool {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start")
+    }
+
+    /// Runs a task of this thread.
+    fn run(helpers: usize, pool: Option<&ThreadPool>, work: &(dyn Fn(usize) + Sync)) {
+        let caller = Caller::of_this_thread(pool);
+        let panic = caller.run(helpers, pool, work);
+        caller.keep();
+        if let Some(panic) = panic {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
+    #[test]
+    fn a_busy_pool_delays_no_task_and_keeps_one_job_for_all() {
+        let pool = pool(2);
+        let release = Arc::new(Barrier::new(3));
+        for _ in 0..2 {
+            let release = Arc::clone(&release);
+            pool.spawn(move || drop(release.wait()));
+        }
+        let calls = AtomicUsize::new(0);
+        for _ in 0..1000 {
+            run(1, Some(&pool), &|thread| {
+                assert_eq!(thread, 0, "the workers are busy");
+                calls.fetch_add(1, Ordering::Relaxed);
+            });
+        }
+        let queued = Caller::of_this_thread(Some(&pool)).team.queued.load(Ordering::Relaxed);
+        assert_eq!((calls.into_inner(), queued), (1000, 1));
+        release.wait();
+    }
+
+    #[test]
+    fn short_tasks_wake_helpers_only_in_a_burst() {
+        let pool = pool(2);
+        let mut caller = Caller::of_this_thread(Some(&pool));
+        assert!(caller.repays(WAKE_BYTES));
+        caller.burst_end = Instant::now() + Duration::from_secs(3600);
+        let tasks = BURST_BYTES / (WAKE_BYTES / 2);
+        let repaid: Vec<bool> = (0..tasks).map(|_| caller.repays(WAKE_BYTES / 2)).collect();
+        assert_eq!(repaid.iter().position(|&repays| repays), Some(tasks - 1), "in a burst");
+        for _ in 0..2 * tasks {
+            caller.burst_end = Instant::now() - 2 * AWAKE_TIME;
+            assert!(!caller.repays(WAKE_BYTES / 2), "after a pause");
+        }
+        // A helper that is on its way, or has just been here, needs no waking.
+        caller.team.queued.store(1, Ordering::Relaxed);
+        assert!(caller.repays(1));
+        caller.team.queued.store(0, Ordering::Relaxed);
+        caller.team.helped.store(u64::MAX, Ordering::Relaxed);
+        assert!(caller.repays(1));
+        caller.team.helped.store(1, Ordering::Relaxed);
+        thread::sleep(2 * AWAKE_TIME);
+        caller.burst_end = Instant::now() - 2 * AWAKE_TIME;
+        assert!(!caller.repays(1));
+    }
+
+    #[test]
+    fn all_helpers_join_and_have_numbers_of_their_own() {
+        let pool = pool(8);
+        for helpers in [1, 3, 7] {
+            // Each waits for all others, so that none can leave before all have come.
+            let (all, seen) = (Barrier::new(helpers + 1), AtomicUsize::new(0));
+            run(helpers, Some(&pool), &|thread| {
+                all.wait();
+                assert_eq!(seen.fetch_or(1 << thread, Ordering::Relaxed) & (1 << thread), 0);
+            });
+            assert_eq!(seen.into_inner(), (2 << helpers) - 1);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_helper_arrives_when_all_have_returned() {
+        let pool = pool(2);
+        for culprit in [0, 1] {
+            let (both, is_over) = (Barrier::new(2), AtomicBool::new(false));
+            let work = |thread: usize| {
+                both.wait();
+                assert_ne!(thread, culprit, "a tile");
+                thread::yield_now();
+                is_over.store(true, Ordering::Relaxed);
+            };
+            let result = catch_unwind(AssertUnwindSafe(|| run(1, Some(&pool), &work)));
+            assert!(result.is_err() && is_over.into_inner());
+        }
+        run(1, Some(&pool), &|_| ());
+    }
+
+    #[test]
+    fn tasks_within_tasks_and_of_workers_run() {
+        let pool = pool(3);
+        let calls = AtomicUsize::new(0);
+        let outer = |thread: usize| {
+            run(2, Some(&pool), &|_| ());
+            run(2, None, &|inner| {
+                if inner == 0 {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            assert!(thread < 3);
+        };
+        run(2, Some(&pool), &outer);
+        pool.install(|| run(2, Some(&pool), &outer));
+        pool.install(|| run(2, None, &outer));
+        assert!((3..=9).contains(&calls.into_inner()));
+    }
+}
