@@ -53,10 +53,22 @@ pub(crate) enum ArgumentType {
 pub(crate) type Described<'py> = (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static NO_ARGUMENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Makes what is otherwise made at its first use.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    NO_ARGUMENT.import(py, "indim._arrays", "no_argument")?;
     STATIC_KEY.import(py, "indim._statics", "key").map(|_| ())
+}
+
+/// The error of an argument that is no array, with what to do about that.
+fn no_argument(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    let py = object.py();
+    let advised = NO_ARGUMENT.import(py, "indim._arrays", "no_argument");
+    match advised.and_then(|advised| advised.call1((error.value(py), object, name))) {
+        Ok(advised) => PyErr::from_value(advised),
+        Err(_) => error,
+    }
 }
 
 impl<'py> Argument<'py> {
@@ -88,7 +100,10 @@ impl<'py> Argument<'py> {
             )));
         }
         if !holds_arrays(object, name, depth)? {
-            return Ok(Argument::Operand(Operand::from_python(object, name)?));
+            let operand = Operand::from_python(object, name);
+            return operand
+                .map(Argument::Operand)
+                .map_err(|error| no_argument(error, object, name));
         }
         let (keys, values): (Vec<_>, Vec<_>) = match object.cast::<PyDict>() {
             Ok(dict) => dict.iter().unzip(),

@@ -62,7 +62,8 @@ pub(crate) struct Target {
 }
 
 impl Definition {
-    /// Reads a text, of which the values of these names are asked for; else those it gives.
+    /// Reads a text, of which the values of these names are asked for; else those it gives. Texts are also
+    /// those of programs for numexpr, which means something else by `max(x, 1)`.
     pub(crate) fn parse(
         text: &str,
         asked: Option<&[String]>,
@@ -73,7 +74,12 @@ impl Definition {
                 Some(names) => expression.with_results(names),
                 None => Ok(expression),
             });
-        let expression = parsed.map_err(|error| ComputationError::Definition {
+        let has_numpy_axes = matches!(rule, None | Some(RuleSet::Numpy | RuleSet::Named { .. }));
+        let checked = parsed.and_then(|expression| {
+            let check = has_numpy_axes.then(|| expression.check_axes_of_numexpr());
+            check.unwrap_or(Ok(())).map(|()| expression)
+        });
+        let expression = checked.map_err(|error| ComputationError::Definition {
             text: text.to_owned(),
             error: Box::new(error),
         })?;

@@ -112,9 +112,10 @@ pub(crate) fn _graph_of_expression<'py>(
 
 /// Whether an expression calls axes by their names.
 #[pyfunction]
-pub(crate) fn _names_axes(py: Python<'_>, ex: &str) -> PyResult<bool> {
-    let cached = computation_of_text(py, ex, Asked { rule: None, names: None })
-        .map_err(|error| computation_error(py, &error))?;
+pub(crate) fn _names_axes(py: Python<'_>, ex: &str, rule: &str) -> PyResult<bool> {
+    let asked = Asked { rule: rule_of_operations(rule)?, names: None };
+    let cached =
+        computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
     Ok(cached.computation.expressions().any(indim::Expression::names_axes))
 }
 

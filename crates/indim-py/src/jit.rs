@@ -21,6 +21,7 @@ use crate::error::computation_error;
 use crate::layout::parse_order;
 use crate::operand::{Operand, OperandType};
 use crate::out::variant_into;
+use crate::parameters::{DescribedParameter, Keywords, Parameters};
 use crate::recorder::Recorder;
 use crate::rules::{ExplainedTexts, explain_computation};
 use crate::run::run;
@@ -53,13 +54,7 @@ type Traced<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<Place<'py>>);
 #[pyclass(frozen, subclass, module = "indim._indim", name = "CompiledFunction")]
 pub(crate) struct CompiledFunction {
     function: Py<PyAny>,
-    names: Vec<String>,
-    /// Whether the argument at each position is static.
-    is_static: Vec<bool>,
-    /// Whether the function takes any number of arguments beyond the named ones.
-    has_rest: bool,
-    /// Brings positional and keyword arguments into one tuple.
-    bind: Py<PyAny>,
+    parameters: Parameters,
     /// Runs the function on tracing values.
     trace: Py<PyAny>,
     traces: Mutex<Vec<Arc<Trace>>>,
@@ -70,33 +65,10 @@ impl CompiledFunction {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn name(&self, position: usize) -> &str {
-        self.names.get(position).or(self.names.last()).map_or("argument", String::as_str)
-    }
-
-    /// All arguments by position, with defaults filled in.
-    fn bound<'py>(
-        &self,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let has_keywords = kwargs.is_some_and(|kwargs| !kwargs.is_empty());
-        if !has_keywords && !self.has_rest && args.len() == self.names.len() {
-            return Ok(args.clone());
-        }
-        let py = args.py();
-        let kwargs = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
-        Ok(self.bind.bind(py).call1((args, kwargs))?.cast_into::<PyTuple>()?)
-    }
-
     fn arguments<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Vec<Argument<'py>>> {
         let mut arguments = Vec::with_capacity(args.len());
         for (position, object) in args.iter_borrowed().enumerate() {
-            if self.is_static.get(position).copied().unwrap_or(false) {
-                arguments.push(Argument::passed_as_is(object.to_owned())?);
-            } else {
-                arguments.push(Argument::of_arrays(&object, self.name(position))?);
-            }
+            arguments.push(self.parameters.argument(position, &object)?);
         }
         arguments.iter_mut().try_for_each(Argument::settle)?;
         Ok(arguments)
@@ -160,7 +132,7 @@ impl CompiledFunction {
         let recorder = Bound::new(py, Recorder::default())?;
         let mut values: Vec<Described<'_>> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
-            values.push(argument.described(py, self.name(position).to_owned())?);
+            values.push(argument.described(py, self.parameters.name(position).to_owned())?);
         }
         let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
         let (kind, keys, outputs, places): Traced<'_> = traced.extract()?;
@@ -236,22 +208,14 @@ impl Trace {
 impl CompiledFunction {
     #[new]
     fn new(
+        py: Python<'_>,
         function: Py<PyAny>,
-        names: Vec<String>,
-        is_static: Vec<bool>,
-        has_rest: bool,
+        parameters: Vec<DescribedParameter<'_>>,
         bind: Py<PyAny>,
         trace: Py<PyAny>,
-    ) -> Self {
-        CompiledFunction {
-            function,
-            names,
-            is_static,
-            has_rest,
-            bind,
-            trace,
-            traces: Mutex::default(),
-        }
+    ) -> PyResult<Self> {
+        let parameters = Parameters::new(py, parameters, bind)?;
+        Ok(CompiledFunction { function, parameters, trace, traces: Mutex::default() })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -262,8 +226,8 @@ impl CompiledFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
-        let options = Options::take(py, kwargs)?;
-        let args = this.bound(args, options.rest.as_ref())?;
+        let options = Options::take(kwargs)?;
+        let args = this.parameters.bound(args, &options.rest)?;
         let arguments = match this.arguments(&args) {
             // Called by a function that is being traced: its operations become that one's.
             Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
@@ -296,7 +260,7 @@ impl CompiledFunction {
     ) -> PyResult<Option<ExplainedTexts>> {
         let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
         let (trace, types) = if has_arguments {
-            let arguments = self.arguments(&self.bound(args, kwargs)?)?;
+            let arguments = self.arguments(&self.parameters.bound(args, &keywords(kwargs)?)?)?;
             let trace = self.trace(py, &arguments)?;
             let operands = trace.operands(py, arguments)?;
             let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
@@ -329,7 +293,8 @@ impl CompiledFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<WrittenParts<'py>> {
-        let arguments = self.arguments(&self.bound(args, Some(kwargs))?)?;
+        let args = self.parameters.bound(args, &keywords(Some(kwargs))?)?;
+        let arguments = self.arguments(&args)?;
         let trace = self.trace(py, &arguments)?;
         let operands = trace.operands(py, arguments)?;
         let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
@@ -340,7 +305,9 @@ impl CompiledFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        [&self.function, &self.bind, &self.trace].into_iter().try_for_each(|o| visit.call(o))?;
+        visit.call(&self.function)?;
+        visit.call(&self.trace)?;
+        self.parameters.traverse(&visit)?;
         // Who holds the lock uses the traces; what is not shown is not collected.
         let Ok(traces) = self.traces.try_lock() else { return Ok(()) };
         traces.iter().try_for_each(|trace| trace.traverse(&visit))
@@ -358,29 +325,33 @@ struct Options<'py> {
     out: Option<Bound<'py, PyAny>>,
     order: Order,
     casting: Casting,
-    rest: Option<Bound<'py, PyDict>>,
+    rest: Keywords<'py>,
 }
 
 impl<'py> Options<'py> {
-    fn take(py: Python<'py>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+    fn take(kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let mut options =
-            Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: None };
+            Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: Vec::new() };
         for (key, value) in kwargs.into_iter().flatten() {
-            let given = Some(value).filter(|value| !value.is_none());
-            match (key.cast::<PyString>()?.to_cow()?.as_ref(), given) {
-                ("out", given) => options.out = given,
-                ("order", None) | ("casting", None) => {}
-                ("order", Some(order)) => options.order = parse_order(&text_of(&order)?)?,
-                ("casting", Some(casting)) => {
-                    options.casting = Casting::parse(&text_of(&casting)?)?
-                }
-                (_, given) => {
-                    options.rest.get_or_insert_with(|| PyDict::new(py)).set_item(&key, given)?
+            let key = key.cast_into::<PyString>()?;
+            let is_given = !value.is_none();
+            match key.to_cow()?.as_ref() {
+                "out" => options.out = is_given.then_some(value),
+                "order" if is_given => options.order = parse_order(&text_of(&value)?)?,
+                "casting" if is_given => options.casting = Casting::parse(&text_of(&value)?)?,
+                "order" | "casting" => {}
+                _ => {
+                    options.rest.push((key.clone(), value));
                 }
             }
         }
         Ok(options)
     }
+}
+
+fn keywords<'py>(kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Keywords<'py>> {
+    let pair = |(key, value): (Bound<'py, PyAny>, _)| Ok((key.cast_into::<PyString>()?, value));
+    kwargs.into_iter().flatten().map(pair).collect()
 }
 
 fn text_of(object: &Bound<'_, PyAny>) -> PyResult<String> {

@@ -26,6 +26,7 @@ mod model;
 mod numpy_api;
 mod operand;
 mod out;
+mod parameters;
 mod pieces;
 mod pool;
 mod recorder;

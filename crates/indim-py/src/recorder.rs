@@ -89,6 +89,13 @@ impl Recorder {
         Self::default()
     }
 
+    /// Forgets all that was recorded.
+    fn restart(&self) {
+        let before = core::mem::take(&mut *self.recording());
+        // Dropping objects may run Python code that traces: without the lock.
+        drop(before);
+    }
+
     /// A parameter of the type of `array`, under a name like `name`.
     fn parameter<'py>(&self, name: &str, array: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
         let py = array.py();

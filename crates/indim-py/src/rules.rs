@@ -162,7 +162,8 @@ pub(crate) fn _explain_types(
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
 ) -> PyResult<ExplainedTexts> {
-    let expression = Definition::parse(text, None, None)
+    let operation_rule = rule_of_operations(rule)?;
+    let expression = Definition::parse(text, None, operation_rule.clone())
         .map_err(|error| computation_error(py, &error))?
         .expression;
     let mentioned = operands.iter().filter(|(name, _)| expression.mentions(name));
@@ -172,8 +173,7 @@ pub(crate) fn _explain_types(
     if let Some(input) = inputs.iter().find(|input| input.axis_names.is_some()) {
         check_axis_names(input.name, parse_rule(rule)?, "rule=\"named\"").map_err(refused)?;
     }
-    let rule = rule_of_operations(rule)?;
-    let symbolic = SymbolicExpression::new(&expression, &inputs, rule.as_ref())
+    let symbolic = SymbolicExpression::new(&expression, &inputs, operation_rule.as_ref())
         .map_err(|error| input_error(py, text, error))?;
     symbolic.check_free().map_err(refused)?;
     check_operands(&operands, |name| expression.mentions(name) || expression.assigns(name))?;

@@ -249,6 +249,28 @@ def test_the_functions_of_numexpr(function):
     np.testing.assert_allclose(indim.evaluate(f"{function}(x)"), getattr(np, function)(x), rtol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+def test_a_power_of_one_half_is_that_of_c(dtype):
+    # NumPy takes the number 0.5 for a square root, an array of halves for a power.
+    z = np.array([-np.inf, -0.0, 4.0, -1.0, np.inf], dtype)
+    halves = np.full_like(z, 0.5)
+    with np.errstate(invalid="ignore"):
+        as_root, as_power = z**0.5, z**halves
+    assert np.isnan(as_root[0]) and np.signbit(as_root[1])
+    assert as_power[0] == np.inf and not np.signbit(as_power[1])
+    for result in (
+        ne.evaluate("z ** 0.5"),
+        ne.evaluate("z ** halves"),
+        ne.jit(lambda z: z**0.5)(z),
+        ne.jit(lambda z, k: z**k)(z, 0.5),
+        ne.power(z, 0.5),
+    ):
+        np.testing.assert_array_equal(result, as_power)
+        assert not np.signbit(result[1])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(ne.sqrt(z), np.sqrt(z))
+
+
 @pytest.mark.parametrize("function", "arctan2 fmod minimum maximum hypot copysign power".split())
 def test_the_functions_of_numexpr_of_two_operands(function):
     x, y = np.linspace(0.05, 3, 13), np.linspace(2, 0.1, 13)

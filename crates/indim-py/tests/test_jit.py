@@ -1,6 +1,7 @@
 """``jit``: tracing, its operations, and what a compiled function can do."""
 
 import gc
+import inspect
 import pickle
 import subprocess
 import sys
@@ -249,6 +250,85 @@ def test_defaults_keywords_and_the_rest(x):
         indim.jit(lambda x, y: x)(x, None)
 
 
+def test_a_default_that_is_no_array_is_passed_as_it_is(x):
+    sentinel = object()
+
+    def f(x, mask=None, mode="all", *, marker=sentinel):
+        assert marker is sentinel and mode == "all"
+        return x if mask is None else np.where(mask, x, 0)
+
+    f = indim.jit(f)
+    np.testing.assert_array_equal(f(x), x)
+    np.testing.assert_array_equal(f(x, mask=x > 1), np.where(x > 1, x, 0))
+    np.testing.assert_array_equal(f(x, None), x)
+    assert f.trace_count == 2
+    with pytest.raises(TypeError, match="static"):
+        f(x, mode="some")
+    assert "add" in indim.jit(lambda x, y=None: x + 1).explain("f32[3]")
+
+
+class _Positions:
+    """Functions and calls of every kind."""
+
+    functions = (
+        lambda x, y=2.0, z=3.0: (x, y, z),
+        lambda x, y, /, z=3.0: (x, y, z),
+        lambda x, *, y=2.0, z: (x, y, z),
+        lambda x, y=2.0, *z: (x, y, *z),
+        lambda *x: x,
+    )
+    calls = [
+        *(((1.0,) * count, {}) for count in range(5)),
+        *(((), dict.fromkeys(names, 4.0)) for names in ("x", "xy", "zx", "zyx", "xw", "yz")),
+        *(((1.0,), dict.fromkeys(names, 4.0)) for names in ("y", "zy", "z", "x")),
+        *(((1.0, 5.0), dict.fromkeys(names, 4.0)) for names in ("z", "y", "yz")),
+    ]
+
+
+@pytest.mark.parametrize("function", _Positions.functions)
+def test_arguments_are_bound_as_python_binds_them(function):
+    compiled = indim.jit(function)
+    for args, kwargs in _Positions.calls:
+        try:
+            expected = function(*args, **kwargs)
+        except TypeError:
+            with pytest.raises(TypeError):
+                compiled(*args, **kwargs)
+            continue
+        if expected:
+            assert [float(value) for value in compiled(*args, **kwargs)] == list(expected), (args, kwargs)
+
+
+def test_calls_by_keyword_bind_no_signature(x, monkeypatch):
+    f = indim.jit(lambda x, k=2.0, *, m=1.0: x * k + m)
+    g = indim.jit(lambda *rest: rest[0] + rest[-1])
+
+    def refuse(*_, **__):
+        raise AssertionError("Python's own binding takes microseconds")
+
+    monkeypatch.setattr(inspect.Signature, "bind", refuse)
+    for result in (f(x), f(x=x), f(k=2.0, x=x), f(x, 2.0, m=1.0)):
+        np.testing.assert_array_equal(result, x * 2 + 1)
+    np.testing.assert_array_equal(g(x, x), x + x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [np.diff, np.sum, np.std, np.var, np.mean, np.max, np.flip, np.ravel, np.nan_to_num, np.ptp, np.argmax],
+)
+def test_functions_of_numpy_are_compiled_as_they_are(function, x):
+    np.testing.assert_allclose(indim.jit(function)(x), function(x))
+
+
+def test_arguments_of_functions_of_numpy(x):
+    np.testing.assert_array_equal(indim.jit(np.diff)(x, n=2), np.diff(x, n=2))
+    np.testing.assert_array_equal(indim.jit(np.diff)(x, prepend=x[..., :1]), np.diff(x, prepend=x[..., :1]))
+    np.testing.assert_array_equal(indim.jit(np.clip)(x, 1.0, 2.0), np.clip(x, 1.0, 2.0))
+    np.testing.assert_allclose(indim.jit(np.std)(x, ddof=1), np.std(x, ddof=1))
+    total = indim.jit(np.sum, static="keepdims")
+    np.testing.assert_array_equal(total(x, 0, keepdims=True), np.sum(x, 0, keepdims=True))
+
+
 def test_parameters_may_have_any_name():
     @indim.jit
     def f(_0, inf, add, pi, f32):
@@ -280,7 +360,7 @@ def test_numbers_of_python_at_their_edges():
         lambda x: list(x),
         lambda x: np.add(x, 1, out=np.ones(3)),
         lambda x: np.linalg.det(x),
-        lambda x: np.matmul(x, x),
+        lambda x: np.matmul(x[:, None], x[None]),
         lambda x: np.gcd(x, x),
         lambda x: np.asarray(x),
     ],

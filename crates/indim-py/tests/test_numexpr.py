@@ -301,6 +301,37 @@ def test_modules_of_numexpr():
     assert ne.expressions.ConstantNode(np.float32(1)).astKind == "float"
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("axis", ["1", "0", "-0", "0 + 1", "True", "+1", "(1)"])
+def test_an_axis_of_numexpr_is_not_taken_for_an_operand(name, axis):
+    a = np.array([[1.0, 5, 3], [4, 2, 9]])
+    text = f"{name}(a, {axis})"
+    for call in (ne.evaluate, ne.NumExpr, lambda text: ne.explain(text, a=a)):
+        with pytest.raises(ne.ExprError, match="has two meanings: numexpr and NumPy reduce along") as raised:
+            call(text)
+        assert raised.value.code == "axis-or-operand"
+    assert type(ne.validate(text)).__name__ == "ExprError"
+    numexpr = pytest.importorskip("numexpr")
+    np.testing.assert_array_equal(numexpr.evaluate(text), getattr(a, name)(axis=int(eval(axis))))
+
+
+def test_what_is_advised_for_an_axis_or_an_operand_works():
+    a = np.array([[1, 5, 3], [4, 2, 9]])
+    np.testing.assert_array_equal(ne.evaluate("max(a, axis=1)"), a.max(axis=1))
+    np.testing.assert_array_equal(ne.evaluate("maximum(a, 3)"), np.maximum(a, 3))
+    np.testing.assert_array_equal(ne.evaluate("min(a, axis=0) + minimum(a, 1)"), a.min(0) + np.minimum(a, 1))
+    # These are errors of numexpr: no program for it has another meaning.
+    for text, expected in (
+        ("max(a, a * 2)", a * 2),
+        ("max(a, 2.5)", np.maximum(a, 2.5)),
+        ("max(a, -1)", a),
+        ("max(3, a)", np.maximum(a, 3)),
+    ):
+        np.testing.assert_array_equal(ne.evaluate(text), expected)
+    np.testing.assert_array_equal(ne.evaluate("max(a, 3)", rule="xla"), np.maximum(a, 3))
+    np.testing.assert_array_equal(ne.evaluate("sum(a, 1) + prod(a, 1)"), a.sum(1) + a.prod(1))
+
+
 # numexpr's own tests.
 
 

@@ -43,6 +43,13 @@ VALUES = {
     "full_like": lambda x: np.full_like(x, 2.75),
     "full_like of infinity": lambda x: np.full_like(x, -np.inf, dtype=complex),
     "full_like of a value": lambda x: np.full_like(x, np.max(X)),
+    "angle": lambda x: np.angle(x) + np.angle(x - 20),
+    "angle in degrees": lambda x: np.angle(x, deg=True),
+    "select": lambda x: np.select([np.abs(x) > 5, x == -1.5], [x, 2.5], -1),
+    "select of numbers": lambda x: np.select([np.abs(x) > 5, np.abs(x) > 2], [1, 2]),
+    "select of another type": lambda x: np.select([x == 0, x != 1], [np.float32(1.5), x[..., :1]], 7.25),
+    "fix": lambda x: np.fix(x),
+    "isposinf": lambda x: np.isposinf(x) | np.isneginf(x / 0),
     "copy": lambda x: np.copy(x) + x.copy(),
     "copy of Python": lambda x: copy.copy(x) + copy.deepcopy(x),
     "sizes": lambda x: x / np.size(x) + np.ndim(x) + np.size(x, 1) + np.shape(x)[3],
@@ -96,6 +103,9 @@ def test_filling_keeps_shapes_of_any_size():
         (lambda x: np.zeros_like(x, shape=(2,)), TypeError),
         (lambda x: np.atleast_1d(x, x), TypeError),
         (lambda x: np.concatenate([x, x[0]]), ValueError),
+        (lambda x: np.select([x > 0], [x, x]), ValueError),
+        (lambda x: np.select([], []), ValueError),
+        (lambda x: np.select([x], [x]), TypeError),
     ],
 )
 def test_mistakes_are_those_of_numpy(function, error):

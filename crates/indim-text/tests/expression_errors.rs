@@ -227,8 +227,13 @@ fn every_code_of_the_language_has_a_case() {
         .filter_map(|(_, rest)| rest.strip_suffix("\","))
         .collect::<BTreeSet<_>>();
     let cases: BTreeSet<_> = CASES.iter().map(|(_, _, code, _)| *code).collect();
-    let elsewhere =
-        BTreeSet::from(["text-too-long", "too-deep", "too-many-nodes", "unknown-result"]);
+    let elsewhere = BTreeSet::from([
+        "axis-or-operand",
+        "text-too-long",
+        "too-deep",
+        "too-many-nodes",
+        "unknown-result",
+    ]);
     let missing: Vec<_> =
         codes.difference(&cases).filter(|code| !elsewhere.contains(**code)).collect();
     assert!(codes.len() > 35 && missing.is_empty(), "no case for {missing:?}");
@@ -458,5 +463,25 @@ fn values_without_names_go_by_what_computes_them() {
         let other = b.parameter("other", DType::F32, [77]).unwrap();
         let error = b.add(make(&b, &x, &y), other, &[]).unwrap_err();
         assert_eq!(error.operands[0].0, expected);
+    }
+}
+
+#[test]
+fn an_axis_of_numexpr_is_no_operand() {
+    let check = |text: &str| {
+        let expression = Expression::parse(text, &Limits::default()).expect(text);
+        expression.check_axes_of_numexpr().map_err(|error| (error.code(), error.draw(text)))
+    };
+    for text in ["max(x, 1)", "v + min(x * 2, 0)", "max(x, True)", "max(x, 1 + 1)", "max(x, -0)"] {
+        let (code, drawn) = check(text).expect_err(text);
+        assert_eq!(code, "axis-or-operand", "{text}");
+        assert!(drawn.contains("has two meanings: numexpr and NumPy reduce along axis"), "{drawn}");
+    }
+    let (_, drawn) = check("v + min(x * 2, 0)").unwrap_err();
+    assert!(drawn.contains("write min(x * 2, axis=0) to reduce, or minimum(x * 2, 0)"), "{drawn}");
+    for text in
+        ["maximum(x, 1)", "max(x, axis=1)", "max(x, v)", "max(x, -1)", "max(1, x)", "min(x, 0.0)"]
+    {
+        assert_eq!(check(text), Ok(()), "{text}");
     }
 }

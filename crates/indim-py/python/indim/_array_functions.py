@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _arrays
 from ._numbers import as_it_is
+from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, tracer_of
 
 
@@ -20,7 +21,7 @@ def _implements(*functions):
 
 @_implements(np.where)
 def _where(condition, *choices):
-    if len(choices) != 2:
+    if len(choices) != 2 or all(choice is None for choice in choices):
         raise TypeError("numpy.where with a condition alone is not element-wise")
     operands = (condition, *choices)
     return tracer_of(operands)._record("where", operands)
@@ -29,7 +30,10 @@ def _where(condition, *choices):
 @_implements(np.clip)
 def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     """``a`` held between bounds, either of which may be ``None``."""
-    low, high = a_min if min is None else min, a_max if max is None else max
+    low, high = (
+        next((bound for bound in bounds if bound is not None and bound is not np._NoValue), None)
+        for bounds in ((a_min, min), (a_max, max))
+    )
     operands = [operand for operand in (a, low, high) if operand is not None]
     tracer = tracer_of(operands)
     if low is None and high is None:
@@ -41,6 +45,46 @@ def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     return tracer._record("clip", operands)
 
 
+@_implements(np.select)
+def _select(condlist, choicelist, default=0):
+    """The choice of the first condition that holds, else ``default``, in the type of all choices."""
+    if len(condlist) != len(choicelist) or len(condlist) == 0:
+        raise ValueError("np.select takes conditions and choices, as many of the one as of the other")
+    for index, condition in enumerate(condlist):
+        if np.result_type(condition) != np.bool_:
+            raise TypeError(f"condlist[{index}] of np.select has no truth values: compare, as in x > 0")
+    dtype = np.result_type(*choicelist, default)
+    chosen = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
+        chosen = np.where(condition, choice, chosen).astype(dtype)
+    return chosen
+
+
+@_implements(np.angle)
+def _angle(z, deg=False):
+    is_complex = z.dtype.kind == "c"
+    angle = np.arctan2(z.imag, z.real) if is_complex else np.arctan2(0, z)
+    return angle * (180 / np.pi) if deg else angle
+
+
+@_implements(np.fix)
+def _fix(x, out=None):
+    refuse_given("fix", out=out)
+    return np.trunc(x)
+
+
+@_implements(np.isposinf)
+def _isposinf(x, out=None):
+    refuse_given("isposinf", out=out)
+    return np.isinf(x) & ~np.signbit(x)
+
+
+@_implements(np.isneginf)
+def _isneginf(x, out=None):
+    refuse_given("isneginf", out=out)
+    return np.isinf(x) & np.signbit(x)
+
+
 @_implements(np.reshape)
 def _reshape(a, shape, order="C"):
     return a.reshape(shape, order=order)
@@ -50,6 +94,7 @@ def _permutes(function):
     """Axes in another order: NumPy says which, on an array whose sizes are the numbers of its axes."""
 
     def handler(a, *args, **kwargs):
+        _arrays.refuse_traced((*args, *kwargs.values()))
         permutation = function(np.broadcast_to(np.int8(0), range(a.ndim)), *args, **kwargs).shape
         return a._call("transpose", [(None, _arrays.integers(permutation))])
 

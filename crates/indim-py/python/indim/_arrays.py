@@ -78,6 +78,17 @@ def _native(array, value, name):
     return array
 
 
+def no_argument(error, value, name):
+    """The error of an argument of a compiled function, with what to do about one that is no array."""
+    is_array = isinstance(value, np.ndarray) or _foreign.has_advice(value)
+    if is_array or type(error) is not TypeError:
+        return error
+    parameter = name.partition("[")[0]
+    return TypeError(
+        f"{error}. Name an argument that is no array in `static=`, as in indim.jit(f, static={parameter!r})"
+    )
+
+
 def check_cast(from_name, to_name, casting):
     """Raises what NumPy raises where a result of one type may not be cast to another."""
     source, target = numpy_dtype(from_name), numpy_dtype(to_name)
@@ -143,5 +154,16 @@ def stand_in(value, called):
 
 def integers(values):
     """Axes or sizes, of which one may stand alone, as a list."""
+    refuse_traced((values,))
     values = [values] if isinstance(values, int) else values
     return [operator.index(value) for value in values]
+
+
+def refuse_traced(values):
+    """Refuses a traced array among axes or sizes, which are known while a function is traced."""
+    for value in values:
+        if getattr(type(value), "_is_tracer", False):
+            raise TypeError(
+                f"`{value._piece}` says axes or sizes, which are known while a function is traced: "
+                f"name it in `static=`, as in indim.jit(f, static={value._piece!r})"
+            )

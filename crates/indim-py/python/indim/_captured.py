@@ -16,8 +16,8 @@ import sysconfig
 import types
 import warnings
 
-#: Lists and dicts of more entries, and places beyond so many, are not looked at again.
-_MOST_ENTRIES = 256
+#: Lists and dicts of more entries, and places beyond _MOST_PLACES, are not looked at again.
+MAX_ENTRIES = 256
 _MOST_PLACES = 1000
 
 #: Stands for what is not there.
@@ -38,23 +38,24 @@ def read(kind, holder, key):
 
 def places(function, objects):
     """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read, given ``objects``."""
-    return _search(function, objects).places
+    return search(function, objects).places
 
 
 def reached(function):
     """The objects that ``function`` may read beside its arguments, and whatever is behind these."""
-    return list(_search(function, ()).seen.values())
+    return list(search(function, ()).seen.values())
 
 
-def _search(function, objects):
+def search(function, objects):
+    """The walk over all that ``function`` may read, given ``objects``."""
     names = frozenset()
     while True:
-        search = _Search(function, names)
-        search.run([function, *objects])
-        if search.names <= names:
-            return search
+        walk = _Search(function, names)
+        walk.run([function, *objects])
+        if walk.names <= names:
+            return walk
         # Code that was found late mentions attributes of objects that were found early.
-        names |= search.names
+        names |= walk.names
 
 
 def unchanged(before, after):
@@ -115,13 +116,13 @@ class _Search:
         elif type(value) in (list, dict):
             self.entries(value)
         elif isinstance(value, tuple):
-            self.pending.extend(value[:_MOST_ENTRIES])
+            self.pending.extend(value[:MAX_ENTRIES])
         elif isinstance(value, types.ModuleType):
             if self.is_own(value.__name__):
                 self.attributes(value, lambda name: vars(value).get(name, MISSING))
         elif isinstance(value, type):
             if self.is_own(value.__module__):
-                self.attributes(value, lambda name: _of_class(value, name))
+                self.attributes(value, lambda name: of_class(value, name))
         elif _package(type(value).__module__) not in ("builtins", "numpy", "indim"):
             self.instance(value)
         elif hasattr(value, "__wrapped__"):
@@ -149,7 +150,7 @@ class _Search:
                 self.add("name", function.__globals__, name)
 
     def entries(self, container):
-        if len(container) > _MOST_ENTRIES:
+        if len(container) > MAX_ENTRIES:
             _warn(f"it reads a {type(container).__name__} of {len(container)} entries, which")
             return
         self.add("entries", container, None)
@@ -182,9 +183,9 @@ class _Search:
             own = {}
         if isinstance(own.get("__wrapped__"), types.FunctionType):
             self.pending.append(own["__wrapped__"])
-        self.pending.append(_of_class(cls, "__call__"))
+        self.pending.append(of_class(cls, "__call__"))
         for name in self.mentioned:
-            found = _of_class(cls, name)
+            found = of_class(cls, name)
             if found is not MISSING:
                 self.code(found)
             is_slot = isinstance(found, types.MemberDescriptorType)
@@ -224,9 +225,9 @@ def _name_in(frame, value):
             return name
     for name, holder in names.items():
         if type(holder) is dict:
-            entries = list(holder.items())[:_MOST_ENTRIES]
+            entries = list(holder.items())[:MAX_ENTRIES]
         elif type(holder) in (list, tuple):
-            entries = list(enumerate(holder[:_MOST_ENTRIES]))
+            entries = list(enumerate(holder[:MAX_ENTRIES]))
         else:
             try:
                 own = object.__getattribute__(holder, "__dict__")
@@ -243,6 +244,14 @@ def _name_in(frame, value):
     return None
 
 
+def is_index(frame):
+    """Whether the code of a frame is at something between brackets."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    name = dis.opname[code[at]]
+    # From Python 3.14 on it is an operator, the one behind all others.
+    return name == "BINARY_SUBSCR" or (name == "BINARY_OP" and code[at + 1] == 26)
+
+
 #: What a class makes attributes of, and where it keeps the function.
 _CODE = {
     staticmethod: "__func__",
@@ -253,11 +262,16 @@ _CODE = {
 }
 
 
-def _of_class(cls, name):
+def of_class(cls, name):
     for base in cls.__mro__:
         if name in vars(base):
             return vars(base)[name]
     return MISSING
+
+
+def global_names(code):
+    """The global names that some code reads."""
+    return _loads(code)[0]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -13,13 +13,14 @@ import numpy as np
 
 from ._foreign import package_of
 from ._indim import _ChunkedProgram
+from ._signatures import is_passed_as_is
 from ._statics import frozen
 from ._tracing import rebuilt
 
 
 def call(compiled, function, arguments, out):
     """A compiled function called with ``arguments``, all of them by position."""
-    arguments = _Arguments(arguments, compiled._names, compiled._is_static)
+    arguments = _Arguments(arguments, compiled._parameters)
     return _engine(arguments.names, arguments.leaves, out).call(compiled, function, arguments, out)
 
 
@@ -76,10 +77,11 @@ def refuse_out(out):
 class _Arguments:
     """The arguments of a call: what is in their containers, and how they are put together again."""
 
-    def __init__(self, arguments, names, is_static):
+    def __init__(self, arguments, parameters):
         self._arguments = arguments
+        names = [name for name, *_ in parameters]
         self._is_static = [
-            position < len(is_static) and is_static[position] for position in range(len(arguments))
+            is_passed_as_is(parameters, position, argument) for position, argument in enumerate(arguments)
         ]
         #: What is no container, and what messages call it; what is passed to the function as it is; which
         #: containers there are.

@@ -27,6 +27,11 @@ def refuse(value, name):
         return _raise(value, name, _stored(value, name))
 
 
+def has_advice(value):
+    """Whether a package that has advice made the value."""
+    return any(str(cls.__module__).partition(".")[0] in _ADVICE for cls in type(value).__mro__)
+
+
 def without_default_labels(value):
     """A Series or DataFrame of pandas whose labels only count positions as an array; anything else as it
     is."""

@@ -27,15 +27,11 @@ class CompiledFunction(_CompiledFunction):
     def __new__(cls, function, static=()):
         name = getattr(function, "__qualname__", repr(function))
         static = (static,) if isinstance(static, str) else tuple(static)
-        names, always_bind, bind, call = binder(function, name)
-        unknown = [given for given in static if given not in names]
-        if unknown:
-            raise TypeError(f"{name}: static={unknown[0]!r} is none of the parameters {names}")
-        is_static = [name in static for name in names]
-        self = super().__new__(cls, call, names, is_static, always_bind, bind, trace)
+        parameters, bind, call = binder(function, name, static)
+        self = super().__new__(cls, call, parameters, bind, trace)
         functools.update_wrapper(self, function)
         self.static = static
-        self._names, self._is_static = names, is_static
+        self._parameters = parameters
         #: Programs for labelled arrays, of `_xarray.py`; another function's were copied with its attributes.
         self._labelled = {}
         return self
@@ -101,10 +97,15 @@ def _restore(function, static):
 
 
 def jit(function=None, *, static=()):
-    """Compiles a function of arrays that is made of element-wise operations.
+    """Compiles a function of arrays: what it does to them becomes one fused program.
 
-    ``static`` names the arguments that are no arrays: they are passed to the function as they are, and each
-    value is compiled for.
+    The function may use operators, element-wise functions, reductions along axes, slices and indices, of
+    NumPy and of indim, and gradients. It is run once on values that record what is done to them, for each
+    combination of element types and ranks.
+
+    ``static`` names the arguments that are no arrays, such as ``self`` or a string: they are passed to the
+    function as they are, and each value is compiled for. A default that is no array, such as ``None``, needs
+    no ``static``.
 
     >>> import indim, numpy as np
     >>> @indim.jit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 _ARITHMETIC = {
     "add": "+",
     "sub": "-",
@@ -18,6 +20,14 @@ _ARITHMETIC = {
 }
 
 _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+#: The ufuncs behind Python's operators.
+UFUNCS_OF_SYMBOLS = {
+    **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
+    **{"%": np.remainder, "**": np.power, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor},
+    **{"<<": np.left_shift, ">>": np.right_shift, "==": np.equal, "!=": np.not_equal},
+    **{"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal},
+}
 
 
 def define_operators(kind, apply):

@@ -50,6 +50,8 @@ def _along(rule, name):
     signature = _signature(rule, name)
 
     def function(*args, **kwargs):
+        if "ddof" in kwargs and "correction" in signature.parameters:
+            raise TypeError(f"{name}() takes no `ddof`: write correction={kwargs['ddof']!r}")
         given = signature.bind(*args, **kwargs).arguments
         values = [given[operand] for operand in operands]
         attributes = _axis(given["axis"], default_axes, values) if "axis" in given else []
@@ -98,6 +100,7 @@ def _axis(axis, default_axes, operands):
         ranks = [np.ndim(operand) for operand in operands]
         return [] if default_axes is None else [("axis", list(range(max(ranks))))]
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
+    _arrays.refuse_traced(axes)
     if axes and all(isinstance(one, str) for one in axes):
         return [("axis", _functions.AxisNames(axes))]
     return [("axis", [operator.index(one) for one in axes])]
@@ -145,17 +148,16 @@ _functions.OPERATION_CODES |= {
 
 def register(functions):
     """Lets NumPy's functions of the same names be traced, and gives tracing values the methods of arrays."""
-    for name, (_, _, _, _, aliases) in _ROWS.items():
+    for name, (operands, _, _, _, aliases) in _ROWS.items():
         for known in (name, *aliases):
             numpy_function = getattr(np, known, None)
             if isinstance(numpy_function, np.ufunc):
                 UFUNCS[known] = functions[known]
             elif callable(numpy_function) and known != "average":
-                handler = _numpy_handler(numpy_function, functions[name])
+                handler = _numpy_handler(numpy_function, functions[name], len(operands))
                 ARRAY_FUNCTIONS[numpy_function] = handler
                 if hasattr(np.ndarray, known):
                     setattr(Tracer, known, _method(handler))
-    ARRAY_FUNCTIONS[np.dot] = lambda a, b, out=None: functions["dot"](a, b)
     ARRAY_FUNCTIONS[np.linalg.norm] = _norm(functions["norm"])
 
 
@@ -163,13 +165,14 @@ def _method(handler):
     return lambda self, *args, **kwargs: handler(self, *args, **kwargs)
 
 
-def _numpy_handler(numpy_function, function):
+def _numpy_handler(numpy_function, function, operand_count):
     signature = inspect.signature(numpy_function)
     taken = inspect.signature(function).parameters
 
     def handler(*args, **kwargs):
-        (_, x), *given = signature.bind(*args, **kwargs).arguments.items()
-        given = {key: value for key, value in given if value is not None and value is not np._NoValue}
+        given = list(signature.bind(*args, **kwargs).arguments.items())
+        operands = [value for _, value in given[:operand_count]]
+        given = {key: value for key, value in given[operand_count:] if not _is_omitted(value)}
         if "ddof" in given:
             given.setdefault("correction", given.pop("ddof"))
         if given.get("where", None) is True:
@@ -179,9 +182,13 @@ def _numpy_handler(numpy_function, function):
                 raise TypeError(
                     f"numpy.{numpy_function.__name__} takes no `{keyword}` while a function is traced"
                 )
-        return function(x, **given)
+        return function(*operands, **given)
 
     return handler
+
+
+def _is_omitted(value):
+    return value is None or value is np._NoValue
 
 
 def _norm(function):

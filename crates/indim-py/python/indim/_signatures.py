@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import numbers
 
 import numpy as np
 
@@ -10,22 +11,28 @@ import numpy as np
 ADAPTED = "_indim_adapted"
 
 
-def binder(function, name):
-    """The names of the parameters, whether arguments always have to be bound, how, and what to call then."""
+#: The arguments of every compiled function's call.
+OPTIONS = ("out", "order", "casting")
+
+_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "position",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "either",
+    inspect.Parameter.VAR_POSITIONAL: "rest",
+    inspect.Parameter.KEYWORD_ONLY: "keyword",
+}
+
+
+def binder(function, name, static):
+    """The parameters as the compiled part takes them, how Python binds arguments to them, and what to call
+    with arguments by position."""
     signature = signature_of(function, name)
     parameters = list(signature.parameters.values())
-    for parameter in parameters:
-        if parameter.kind is parameter.VAR_KEYWORD:
-            raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
-        if parameter.name in ("out", "order", "casting"):
-            raise TypeError(
-                f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or "
-                "compile a lambda without it"
-            )
-    has_rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+    _check(parameters, name)
+    names = [parameter.name for parameter in parameters]
+    unknown = [given for given in static if given not in names]
+    if unknown:
+        raise TypeError(f"{name}: static={unknown[0]!r} is none of the parameters {names}")
     keyword_only = [parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    if has_rest and keyword_only:
-        raise TypeError(f"{name}: *arguments and keyword-only arguments cannot be together")
 
     def bind(args, kwargs):
         bound = signature.bind(*args, **kwargs)
@@ -38,8 +45,45 @@ def binder(function, name):
 
     call.__qualname__ = name
     setattr(call, ADAPTED, function)
-    names = [parameter.name for parameter in parameters]
-    return names, has_rest or bool(keyword_only), bind, call if keyword_only else function
+    rows = [_row(parameter, parameter.name in static) for parameter in parameters]
+    return rows, bind, call if keyword_only else function
+
+
+def _check(parameters, name):
+    """Refuses parameters that a compiled function cannot have."""
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
+        if parameter.name in OPTIONS:
+            raise TypeError(
+                f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or "
+                "compile a lambda without it"
+            )
+    kinds = {parameter.kind for parameter in parameters}
+    if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY} <= kinds:
+        raise TypeError(f"{name}: *arguments and keyword-only arguments cannot be together")
+
+
+def _row(parameter, is_static):
+    """A parameter: its name, its kind, whether it is static, and its default with whether the function gets
+    that as it is."""
+    default = parameter.default
+    default = None if default is parameter.empty else (default, _is_as_is(default))
+    return parameter.name, _KINDS[parameter.kind], is_static, default
+
+
+def _is_as_is(default):
+    """Whether a default holds neither arrays nor numbers: ``None``, a string, an object."""
+    if default is None or isinstance(default, (str, bytes, type)):
+        return True
+    protocols = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__", "__len__")
+    return not isinstance(default, numbers.Number) and not any(hasattr(default, one) for one in protocols)
+
+
+def is_passed_as_is(rows, position, argument):
+    """Whether a function with these parameters gets the argument at a position as it is."""
+    _, _, is_static, default = rows[min(position, len(rows) - 1)]
+    return is_static or (default is not None and default[1] and argument is default[0])
 
 
 def signature_of(function, name):
@@ -54,10 +98,25 @@ def signature_of(function, name):
     except (TypeError, ValueError):
         message = f"{name} does not say which arguments it takes; compile `lambda x: {name}(x)` instead"
         raise TypeError(message) from None
-    if (getattr(function, "__module__", None) or "").partition(".")[0] == "indim" and not isinstance(
-        function, type
-    ):
+    package = (getattr(function, "__module__", None) or "").partition(".")[0]
+    if package == "indim" and not isinstance(function, type):
         # Our own operations: what says the rule stays as it is, and `out` is every compiled function's.
         kept = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
         signature = signature.replace(parameters=kept)
+    elif package == "numpy":
+        signature = signature.replace(parameters=_without_options(signature.parameters.values()))
     return signature
+
+
+def _without_options(parameters):
+    """The parameters of a function of NumPy without those that every compiled function has; what comes behind
+    one of these goes by keyword."""
+    kept, is_behind = [], False
+    for parameter in parameters:
+        if parameter.name in OPTIONS or parameter.kind is parameter.VAR_KEYWORD:
+            is_behind = True
+        elif is_behind and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            kept.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+        else:
+            kept.append(parameter)
+    return kept

@@ -9,13 +9,16 @@ from __future__ import annotations
 import copy
 import operator
 import re
+import sys
 
 import numpy as np
 
 from . import _arrays, _captured, _foreign
+from ._advice import method_advice, product_advice, refused_keyword
 from ._errors import ExprError
+from ._indexable import Copies, captured_array
 from ._numbers import Number, as_it_is
-from ._operators import define_operators
+from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
 
@@ -38,7 +41,10 @@ class Recording:
     for the values ``sources`` there.
     """
 
-    __slots__ = ("_recorder", "function", "is_over", "around", "depth", "namespace", "sources", "_lifted")
+    __slots__ = (
+        *("_recorder", "function", "is_over", "around", "depth", "namespace", "sources", "_lifted"),
+        "wanted_array",
+    )
 
     def __init__(self, recorder, function, around=None):
         self._recorder = recorder
@@ -50,6 +56,8 @@ class Recording:
         self.namespace = None if around is None else around.namespace
         self.sources = []
         self._lifted = {}
+        #: Whether NumPy asked for the elements of a tracing value.
+        self.wanted_array = False
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
@@ -92,7 +100,7 @@ class Recording:
         """A tracing value or an array, which messages call ``name``, as a value of this recording."""
         if isinstance(value, Tracer):
             return self.lifted(value)
-        value = as_it_is(value)
+        value = captured_array(as_it_is(value))
         if self.around is not None:
             return self.lifted(self.around.tracer(value, name))
         array = _arrays.as_array(_foreign.without_default_labels(value), name)
@@ -189,11 +197,19 @@ class Tracer:
         self._refuse("an index")
 
     def __array__(self, dtype=None, copy=None):
+        recording = self._recording
+        while recording.around is not None:
+            recording = recording.around
+        recording.wanted_array = True
+        if _captured.is_index(sys._getframe(1)):
+            self._refuse(
+                "an index of a NumPy array",
+                f"write indim.take(array, {self._piece}, axis=0), which takes arrays and tracing values",
+            )
         self._refuse(
             "a NumPy array",
-            "leave np.asarray and np.array out, or write indim.asarray, which takes arrays and tracing "
-            "values; a list of these is no array; what NumPy's other functions compute is computed before "
-            "the call",
+            f"write indim.asarray({self._piece}) for np.asarray({self._piece}), and np.stack([x, y]) for "
+            "np.array([x, y])",
         )
 
     def __iter__(self):
@@ -226,7 +242,7 @@ class Tracer:
     def _operator(self, symbol, x, y):
         if self._is_for_labels((x, y)):
             # As an array of NumPy does.
-            return _UFUNCS_OF_SYMBOLS[symbol](x, y)
+            return UFUNCS_OF_SYMBOLS[symbol](x, y)
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented
         return self._record(symbol, (x, y))
@@ -234,6 +250,20 @@ class Tracer:
     def _is_for_labels(self, operands):
         """Whether one of these is an array of xarray that holds tracing values: it says what is computed."""
         return self._recording.namespace is not None and _foreign.is_labelled(operands)
+
+    def _product(self, x, y):
+        """``x @ y`` of vectors; of matrices, what to write."""
+        ranks = [np.ndim(operand) for operand in (x, y)]
+        if ranks == [1, 1]:
+            return self._record("dot", (x, y), rule="numpy")
+        names = [one._piece if isinstance(one, Tracer) else _captured.name_of(one) for one in (x, y)]
+        raise TypeError(product_advice(ranks, names))
+
+    def __matmul__(self, other):
+        return self._product(self, other) if _is_operand(other) else NotImplemented
+
+    def __rmatmul__(self, other):
+        return self._product(other, self) if _is_operand(other) else NotImplemented
 
     def __neg__(self):
         return self._call("-")
@@ -277,11 +307,10 @@ class Tracer:
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
-        if method != "__call__" or kwargs:
-            what = (
-                f"numpy.{ufunc.__name__}.{method}" if method != "__call__" else "keyword arguments of a ufunc"
-            )
-            raise TypeError(f"{what} cannot be traced; indim computes element by element")
+        if method != "__call__":
+            raise TypeError(f"numpy.{ufunc.__name__}.{method} cannot be traced; {method_advice(method)}")
+        for keyword in kwargs:
+            raise TypeError(refused_keyword(self._recording.function, ufunc, keyword, kwargs))
         return self._numpy_function(ufunc.__name__, inputs)
 
     def __array_namespace__(self, api_version=None):
@@ -294,7 +323,8 @@ class Tracer:
         if handler is None:
             name = f"{function.__module__}.{function.__name__}"
             raise TypeError(
-                f"{name} cannot be traced; indim computes element by element and reduces along axes"
+                f"{name} is none of the functions that can be traced: write it by operators, np.where, "
+                "reductions and slices, or compute it before the call and pass it as an argument"
             )
         return handler(*args, **kwargs)
 
@@ -303,6 +333,8 @@ class Tracer:
             return operator_call("//", *operands), operator_call("%", *operands)
         if name == "power":
             return operator_call("**", *operands)
+        if name in ("matmul", "matvec", "vecmat"):
+            return self._product(*operands)
         try:
             return self._record(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
@@ -365,16 +397,9 @@ class Tracer:
 
     def transpose(self, *axes):
         axes = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return self._call("transpose", [(None, _arrays.integers(axes))] if axes else ())
+        axes = None if axes is None else _arrays.integers(axes)
+        return self._call("transpose", [(None, axes)] if axes else ())
 
-
-#: The ufuncs behind Python's operators.
-_UFUNCS_OF_SYMBOLS = {
-    **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
-    **{"%": np.remainder, "**": np.power, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor},
-    **{"<<": np.left_shift, ">>": np.right_shift, "==": np.equal, "!=": np.not_equal},
-    **{"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal},
-}
 
 #: Ufuncs that the expression language knows under another name.
 _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
@@ -413,11 +438,35 @@ def trace(function, recorder, arguments):
 
     Called by the compiled part with ``(name, kind, object, items)`` for each argument.
     """
-    recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
     around = getattr(function, ADAPTED, function), _static_objects(arguments)
+    recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
+    try:
+        return _recorded(recording, function, arguments, around, frozen)
+    except Exception:
+        copies = Copies(*around) if recording.wanted_array else None
+        if copies is None or not _copied(copies, function, around[1]):
+            raise
+    # It indexes a NumPy array by a tracing value, it seems.
+    recorder.restart()
+    recording = Recording(recorder, recording.function)
+    return _recorded(
+        recording, copies.of(function), arguments, around, lambda value: copies.of(frozen(value))
+    )
+
+
+def _copied(copies, function, objects):
+    """Copies a function and the objects that it is given as they are; returns whether there are arrays among
+    what it may read."""
+    for value in (function, *objects):
+        copies.of(value)
+    return copies.has_views
+
+
+def _recorded(recording, function, arguments, around, static):
+    """What ``trace`` returns; the function gets ``static(value)`` for a static argument."""
     before = _captured.places(*around)
     try:
-        result = function(*(_value(recording, *argument) for argument in arguments))
+        result = function(*(_value(recording, static, *argument) for argument in arguments))
         captured = _captured.unchanged(before, _captured.places(*around))
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured
@@ -440,17 +489,17 @@ def _static_objects(arguments):
     return objects
 
 
-def _value(recording, name, kind, given, items):
+def _value(recording, static, name, kind, given, items):
     """What the function gets for an argument."""
     if kind == "array":
         return Tracer(recording, recording.recorder(name).parameter(name, given))
     if kind == "static":
-        return frozen(given)
+        return static(given)
     if kind == "number":
         return Number(recording, recording.recorder(name).number(name, given), given)
     if kind == "constant":
         return given
-    return rebuilt(given, [_value(recording, *item) for item in items])
+    return rebuilt(given, [_value(recording, static, *item) for item in items])
 
 
 def rebuilt(container, values):

@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from . import _view_functions
+from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost
 
 _FUNCTIONS = _view_functions.define("numpy")
@@ -58,7 +59,7 @@ def _implements(function):
 
 @_implements(np.concatenate)
 def _concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    _refuse_given("concatenate", out=out)
+    refuse_given("concatenate", out=out)
     return _FUNCTIONS["concatenate"](_converted(arrays, dtype, casting), axis)
 
 
@@ -68,7 +69,7 @@ if hasattr(np, "concat"):
 
 @_implements(np.stack)
 def _stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
-    _refuse_given("stack", out=out)
+    refuse_given("stack", out=out)
     return _FUNCTIONS["stack"](_converted(arrays, dtype, casting), axis)
 
 
@@ -93,12 +94,6 @@ def _at_least(name, rank_of_parts, axis_of):
 _at_least("hstack", np.atleast_1d, lambda parts: 0 if parts[0].ndim == 1 else 1)
 _at_least("vstack", np.atleast_2d, lambda parts: 0)
 _at_least("dstack", np.atleast_3d, lambda parts: 2)
-
-
-def _refuse_given(name, **arguments):
-    for keyword, value in arguments.items():
-        if value is not None:
-            raise TypeError(f"numpy.{name} takes no `{keyword}` while a function is traced")
 
 
 @_implements(np.flip)
@@ -131,7 +126,7 @@ def _pad(array, pad_width, mode="constant", **kwargs):
 
 @_implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
-    _refuse_given("take", out=out)
+    refuse_given("take", out=out)
     return _FUNCTIONS["take"](a, indices, axis, mode=mode)
 
 
@@ -143,7 +138,7 @@ def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
 
 @_implements(np.ediff1d)
 def _ediff1d(ary, to_end=None, to_begin=None):
-    _refuse_given("ediff1d", to_end=to_end, to_begin=to_begin)
+    refuse_given("ediff1d", to_end=to_end, to_begin=to_begin)
     flat = np.ravel(ary)
     return flat[1:] - flat[:-1]
 

@@ -369,7 +369,7 @@ def evaluate(text, objects, rule, results, out):
         _variables(value, name)
         if rule == "named" and not isinstance(value, _LABELLED) and np.ndim(value):
             raise without_names(name)
-    if _names_axes(text):
+    if _names_axes(text, rule):
         from . import _axis_names
 
         return _axis_names.evaluate(text, objects, rule, results)

@@ -163,6 +163,15 @@ pub enum ExprErrorKind {
         /// The name.
         name: String,
     },
+    /// A whole number that numexpr and NumPy read as an axis, and expressions as an operand.
+    AxisOrOperand {
+        /// `max` or `min`.
+        function: &'static str,
+        /// The text of the first operand.
+        operand: String,
+        /// The text of the number.
+        number: String,
+    },
     /// A size is negative.
     NegativeSize {
         /// The size.
@@ -263,6 +272,7 @@ impl ExprError {
             K::UnknownName { .. } => "unknown-name",
             K::Attribute(error) => error.code(),
             K::AmbiguousFunction { .. } => "ambiguous-function",
+            K::AxisOrOperand { .. } => "axis-or-operand",
             K::NegativeSize { .. } => "negative-size",
             K::SizeNotInferable => "size-not-inferable",
             K::LiteralOutOfRange { .. } => "literal-out-of-range",
@@ -288,6 +298,10 @@ impl ExprError {
                 format!("write {instead}, with parentheses around comparisons: (a < b) & (c < d)")
             }
             K::ForeignSpelling { instead, .. } => format!("write {instead}"),
+            K::NotElementwise { name } if matches!(name.as_str(), "@" | "matmul" | "mm") => {
+                "write a product of matrices as a sum: sum(x[:, :, None] * y[None], axis=1)"
+                    .to_owned()
+            }
             K::NotElementwise { name } => format!(
                 "indim computes element by element, and reduces along axes: compute `{}` where the \
                  arrays come from, and bind its result to a name",
@@ -310,6 +324,18 @@ impl ExprError {
                 "write py_mod (sign of the divisor) or rem (sign of the dividend)".to_owned()
             }
             K::LiteralOutOfRange { literal: Literal::Int(value), dtype } => wider(*value, *dtype),
+            K::AxisOrOperand { function, operand, number } => {
+                let (operand, number) = (shorten(operand), shorten(number));
+                format!(
+                    "write {function}({operand}, axis={number}) to reduce, or {function}imum({operand}, \
+                     {number}) to compare"
+                )
+            }
+            K::UnknownKeyword { keyword, known, .. }
+                if keyword == "ddof" && known.contains(&"correction") =>
+            {
+                "write correction=: what NumPy calls ddof goes by this name".to_owned()
+            }
             K::LiteralKind { literal, .. } => {
                 format!("convert the array, as in {}(x)", literal.default_dtype())
             }
@@ -410,6 +436,14 @@ impl fmt::Display for ExprErrorKind {
             K::Attribute(error) => write!(f, "{error}"),
             K::AmbiguousFunction { name } => {
                 write!(f, "`{name}` has one meaning in NumPy and another in XLA")
+            }
+            K::AxisOrOperand { function, operand, number } => {
+                let (operand, number) = (shorten(operand), shorten(number));
+                write!(
+                    f,
+                    "`{function}({operand}, {number})` has two meanings: numexpr and NumPy reduce along axis \
+                     {number}, indim compares each element with {number}"
+                )
             }
             K::NegativeSize { size } => write!(f, "an axis cannot have size {size}"),
             K::SizeNotInferable => {

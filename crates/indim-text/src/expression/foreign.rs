@@ -2,8 +2,10 @@
 //!
 //! Called by the lexer and the parser where they meet something that they do not know.
 
-use super::error::ExprErrorKind;
+use super::Expression;
+use super::error::{ExprError, ExprErrorKind};
 use super::function::Function;
+use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator};
 use indim_graph::Literal;
 
 /// Functions that neither compute element by element nor reduce.
@@ -103,6 +105,64 @@ pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
 /// What is meant by `+=` and its kin, which would assign a name anew.
 pub(super) fn augmented(found: &str) -> ExprErrorKind {
     spelling(found, "a value with a name of its own, as in n = m + 1")
+}
+
+impl Expression {
+    /// Refuses `max(x, 1)` and `min(x, 1)`: numexpr and NumPy reduce along axis 1, an expression compares
+    /// each element with 1.
+    ///
+    /// ```
+    /// use indim_text::{Expression, Limits};
+    ///
+    /// let parse = |text| Expression::parse(text, &Limits::default());
+    /// assert_eq!(parse("max(x, 1)")?.check_axes_of_numexpr().unwrap_err().code(), "axis-or-operand");
+    /// assert!(parse("maximum(x, 1) + max(x, axis=1) + max(x, 1.0)")?.check_axes_of_numexpr().is_ok());
+    /// # Ok::<(), indim_text::ExprError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `axis-or-operand`.
+    pub fn check_axes_of_numexpr(&self) -> Result<(), ExprError> {
+        let mut are_whole = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            are_whole.push(self.is_whole_number(node, &are_whole));
+            let NodeKind::Call { operands, attributes, .. } = &node.kind else { continue };
+            let function = match node.mark.of(&self.text) {
+                "max" => "max",
+                "min" => "min",
+                _ => continue,
+            };
+            let &[operand, number] = operands.as_slice() else { continue };
+            if are_whole[number] && attributes.is_empty() {
+                let text = |node: NodeIndex| self.nodes[node].extent.of(&self.text).to_owned();
+                let number = match text(number).as_str() {
+                    "True" => "1".to_owned(),
+                    "False" => "0".to_owned(),
+                    number => number.to_owned(),
+                };
+                let operand = text(operand);
+                let kind = ExprErrorKind::AxisOrOperand { function, operand, number };
+                return Err(ExprError::new(kind, node.mark));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether numexpr takes a node for an axis: a whole number, or one that whole numbers make. A negative
+    /// number is no axis of numexpr.
+    fn is_whole_number(&self, node: &Node, are_whole: &[bool]) -> bool {
+        match &node.kind {
+            NodeKind::Literal(Literal::Int(value)) => *value >= 0,
+            NodeKind::Literal(Literal::Bool(_)) => true,
+            NodeKind::Name(name) => matches!(self.names[*name].as_str(), "True" | "False"),
+            NodeKind::Unary { operator: UnaryOperator::Negate, operand } => {
+                matches!(self.nodes[*operand].kind, NodeKind::Literal(Literal::Int(0)))
+            }
+            NodeKind::Unary { operand, .. } => are_whole[*operand],
+            NodeKind::Binary { operands, .. } => operands.iter().all(|&operand| are_whole[operand]),
+            _ => false,
+        }
+    }
 }
 
 fn conditional(found: &str) -> ExprErrorKind {

@@ -1,0 +1,55 @@
+"""What messages advise while a function is traced: what to write in place of what cannot be traced."""
+
+from __future__ import annotations
+
+from . import _captured
+from ._operators import UFUNCS_OF_SYMBOLS
+
+
+def refused_keyword(function, ufunc, keyword, kwargs):
+    """The message for a keyword of a ufunc in ``function``."""
+    if keyword == "out":
+        name = _captured.name_of(kwargs["out"][0]) or "y"
+        symbol = next((symbol for symbol, known in UFUNCS_OF_SYMBOLS.items() if known is ufunc), None)
+        instead = f"{name} = np.{ufunc.__name__}(...)"
+        if symbol is not None:
+            instead = f"{name} = {name} {symbol} x for {name} {symbol}= x, and {instead}"
+        return (
+            f"numpy.{ufunc.__name__} cannot write traced values into an array of NumPy, `{name}`, while "
+            f"{function} is traced: write {instead} without `out=`"
+        )
+    advice = {"where": "choose by np.where(mask, x, other)", "dtype": "convert by x.astype(dtype)"}
+    return (
+        f"numpy.{ufunc.__name__} takes no `{keyword}` while {function} is traced: "
+        f"{advice.get(keyword, 'leave it out')}"
+    )
+
+
+def method_advice(method):
+    """What to write instead of a method of ufuncs."""
+    if method == "reduce":
+        return "write the function along axes, as np.sum(x, axis=0) for np.add.reduce(x)"
+    if method == "outer":
+        return "put in axes of size 1, as x[:, None] * y"
+    return "compute it before the call and pass it as an argument"
+
+
+def product_advice(ranks, names):
+    """The message for a product of arrays of these ranks, by the names that the function has for them."""
+    x, y = names if all(name and name.isidentifier() for name in names) else ("x", "y")
+    if ranks == [2, 2]:
+        written = f"np.sum({x}[:, :, None] * {y}[None], axis=1)"
+    elif ranks[1] == 1:
+        written = f"np.sum({x} * {y}, axis=-1)"
+    elif ranks[0] == 1:
+        written = f"np.sum({x}[:, None] * {y}, axis=-2)"
+    else:
+        written = f"np.sum({x}[..., :, :, None] * {y}[..., None, :, :], axis=-2)"
+    return f"there is no product of matrices here yet: write it as a sum, {written}"
+
+
+def refuse_given(name, **arguments):
+    """Refuses arguments of NumPy's function ``name`` that have no meaning while a function is traced."""
+    for keyword, value in arguments.items():
+        if value is not None:
+            raise TypeError(f"numpy.{name} takes no `{keyword}` while a function is traced")

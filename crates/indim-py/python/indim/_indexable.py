@@ -1,0 +1,199 @@
+"""NumPy arrays that a traced function takes from around it and indexes by tracing values.
+
+``table[i]`` calls a method of the array, which cannot return a tracing value. So the function is traced once
+more as a copy of itself, in which views of another class stand for these arrays. The function and what it
+reads stay as they are, for other threads too.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import types
+
+import numpy as np
+
+from . import _captured
+from ._signatures import ADAPTED
+
+#: Functions, objects and containers that are copied within one another.
+_MAX_DEPTH = 32
+
+
+class Indexable(np.ndarray):
+    """A view of a captured array that takes tracing values as indices."""
+
+    #: The captured array; of an array that is computed from a view, nothing.
+    _captured_array = None
+
+    def __getitem__(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        return self._traced(keys)[key] if _has_tracer(keys) else super().__getitem__(key)
+
+    def take(self, indices, axis=None, out=None, mode="raise"):
+        of = self._traced((indices,)) if _has_tracer((indices,)) else super()
+        return of.take(indices, axis, out, mode)
+
+    def _traced(self, keys):
+        """The captured array as a tracing value of the recording that the keys belong to."""
+        from ._tracing import innermost
+
+        return innermost(keys).tracer(self, _captured.name_of(self) or "captured")
+
+
+def _has_tracer(values):
+    return any(getattr(type(value), "_is_tracer", False) for value in values)
+
+
+def captured_array(value):
+    """The array that a view stands for, as NumPy's own; anything else as it is."""
+    if not isinstance(value, Indexable):
+        return value
+    return value.view(np.ndarray) if value._captured_array is None else value._captured_array
+
+
+class Copies:
+    """Copies of a function, and of what it reads, with views in the place of arrays.
+
+    Only what leads to an array is copied. Code of installed packages is not, nor are classes and objects
+    without a dict. A cycle ends at the original.
+    """
+
+    def __init__(self, root, objects):
+        search = _captured.search(root, objects)
+        self._is_own, self._mentioned = search.is_own, search.names
+        self._root = root
+        #: Copies by the identities of the originals, with the originals, which so keep their identities.
+        self._made = {}
+        self.has_views = False
+
+    def of(self, value, depth=0):
+        """The copy of a value; itself where it leads to no array."""
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        make = self._maker(value)
+        if make is None or depth > _MAX_DEPTH:
+            return value
+        self._made[id(value)] = value, value
+        made = make(value, depth + 1)
+        self._made[id(value)] = value, made
+        return made
+
+    def _maker(self, value):
+        """What makes a copy of a value."""
+        if isinstance(value, types.FunctionType):
+            is_own = self._is_own(value.__module__) or getattr(value, ADAPTED, None) is self._root
+            return self._function if is_own else None
+        if isinstance(value, types.ModuleType):
+            return self._module if self._is_own(value.__name__) else None
+        if type(value) in _MAKERS:
+            return functools.partial(_MAKERS[type(value)], self)
+        if type(value).__module__.startswith("indim."):
+            return self._wrapper if hasattr(value, "__wrapped__") else None
+        has_dict = hasattr(value, "__dict__") and not isinstance(value, type)
+        return self._instance if has_dict and self._is_own(type(value).__module__) else None
+
+    def _changed(self, entries, names, depth):
+        """Copies of the entries with these names, without those that are the originals."""
+        copies = {name: self.of(entries[name], depth) for name in names if name in entries}
+        return {name: copied for name, copied in copies.items() if copied is not entries[name]}
+
+    def _array(self, array, depth):
+        self.has_views = True
+        view = array.view(Indexable)
+        view._captured_array = array
+        return view
+
+    def _function(self, function, depth):
+        closure = function.__closure__ or ()
+        cells = tuple(self._cell(cell, depth) for cell in closure)
+        names = self._changed(function.__globals__, _captured.global_names(function.__code__), depth)
+        defaults = [self.of(given, depth) for given in (function.__defaults__, function.__kwdefaults__)]
+        copies, originals = (*cells, *defaults), (*closure, function.__defaults__, function.__kwdefaults__)
+        if not names and all(copied is original for copied, original in zip(copies, originals)):
+            return function
+        made = types.FunctionType(
+            function.__code__, function.__globals__ | names, function.__name__, defaults[0], cells
+        )
+        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
+        made.__kwdefaults__ = defaults[1]
+        made.__dict__.update(function.__dict__)
+        return made
+
+    def _cell(self, cell, depth):
+        try:
+            contents = cell.cell_contents
+        except ValueError:
+            # It is empty.
+            return cell
+        copied = self.of(contents, depth)
+        return cell if copied is contents else types.CellType(copied)
+
+    def _method(self, method, depth):
+        parts = method.__func__, method.__self__
+        copies = self._sequence(parts, depth)
+        return method if copies is parts else types.MethodType(*copies)
+
+    def _partial(self, partial, depth):
+        parts = (partial.func, partial.args, partial.keywords)
+        copies = self._sequence(parts, depth)
+        return partial if copies is parts else functools.partial(copies[0], *copies[1], **copies[2])
+
+    def _sequence(self, sequence, depth):
+        if len(sequence) > _captured.MAX_ENTRIES:
+            return sequence
+        copies = [self.of(value, depth) for value in sequence]
+        is_same = all(copied is value for copied, value in zip(copies, sequence))
+        return sequence if is_same else type(sequence)(copies)
+
+    def _dict(self, entries, depth):
+        if len(entries) > _captured.MAX_ENTRIES:
+            return entries
+        changed = self._changed(entries, entries, depth)
+        return entries | changed if changed else entries
+
+    def _module(self, module, depth):
+        changed = self._changed(vars(module), self._mentioned, depth)
+        if not changed:
+            return module
+        made = types.ModuleType(module.__name__)
+        made.__dict__.update(vars(module) | changed)
+        return made
+
+    def _wrapper(self, wrapper, depth):
+        """A compiled function, or the gradient of a function."""
+        from ._jit import CompiledFunction
+
+        wrapped = self.of(wrapper.__wrapped__, depth)
+        if wrapped is wrapper.__wrapped__:
+            return wrapper
+        if isinstance(wrapper, CompiledFunction):
+            return CompiledFunction(wrapped, wrapper.static)
+        return type(wrapper)(wrapped, wrapper.argnums, wrapper.has_value)
+
+    def _instance(self, value, depth):
+        """An object; methods that lead to arrays become attributes of the copy."""
+        changed = self._changed(vars(value), self._mentioned, depth)
+        found = {name: _captured.of_class(type(value), name) for name in self._mentioned - vars(value).keys()}
+        methods = {name: one for name, one in found.items() if isinstance(one, types.FunctionType)}
+        methods = self._changed(methods, methods, depth)
+        if not changed and not methods:
+            return value
+        try:
+            made = copy.copy(value)
+        except Exception:  # Whatever the class does; the arrays in it are refused as before.
+            return value
+        vars(made).update(changed)
+        vars(made).update({name: types.MethodType(method, made) for name, method in methods.items()})
+        return made
+
+
+_MAKERS = {
+    np.ndarray: Copies._array,
+    np.memmap: Copies._array,
+    types.MethodType: Copies._method,
+    functools.partial: Copies._partial,
+    list: Copies._sequence,
+    tuple: Copies._sequence,
+    dict: Copies._dict,
+}

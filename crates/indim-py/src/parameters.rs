@@ -1,0 +1,163 @@
+//! The parameters of a compiled function, and the arguments of a call in their order.
+
+use pyo3::PyTraverseError;
+use pyo3::gc::PyVisit;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use crate::argument::Argument;
+
+/// Arguments by keyword.
+pub(crate) type Keywords<'py> = Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>;
+
+/// A parameter as `indim/_signatures.py` describes it: its name, its kind, whether it is static, and its
+/// default with whether the function gets that as it is.
+pub(crate) type DescribedParameter<'py> =
+    (Bound<'py, PyString>, String, bool, Option<(Bound<'py, PyAny>, bool)>);
+
+/// How arguments reach a parameter.
+#[derive(PartialEq)]
+enum Kind {
+    PositionOnly,
+    PositionOrKeyword,
+    KeywordOnly,
+}
+
+struct Parameter {
+    name: Py<PyString>,
+    text: String,
+    kind: Kind,
+    is_static: bool,
+    default: Option<Default>,
+}
+
+struct Default {
+    value: Py<PyAny>,
+    /// Whether it holds neither arrays nor numbers, so that the function gets the default itself.
+    is_as_is: bool,
+}
+
+/// The parameters of a function, in the order in which it gets their arguments.
+pub(crate) struct Parameters {
+    all: Vec<Parameter>,
+    /// `*arguments`, which take all positions beyond the others.
+    rest: Option<Parameter>,
+    /// Parameters that take arguments by position.
+    positional: usize,
+    /// Python's own binding, which says what is wrong with a call.
+    bind: Py<PyAny>,
+}
+
+impl Parameters {
+    pub(crate) fn new(
+        py: Python<'_>,
+        described: Vec<DescribedParameter<'_>>,
+        bind: Py<PyAny>,
+    ) -> PyResult<Self> {
+        let (mut all, mut rest) = (Vec::with_capacity(described.len()), None);
+        for (name, kind, is_static, default) in described {
+            let text = name.to_str()?.to_owned();
+            let default =
+                default.map(|(value, is_as_is)| Default { value: value.unbind(), is_as_is });
+            // Names of keywords are interned, and so compare by address.
+            let name = PyString::intern(py, &text).unbind();
+            let of_kind = |kind| Parameter { name, text, kind, is_static, default };
+            match kind.as_str() {
+                "rest" => rest = Some(of_kind(Kind::PositionOnly)),
+                "position" => all.push(of_kind(Kind::PositionOnly)),
+                "keyword" => all.push(of_kind(Kind::KeywordOnly)),
+                _ => all.push(of_kind(Kind::PositionOrKeyword)),
+            }
+        }
+        let positional = all.iter().filter(|it| it.kind != Kind::KeywordOnly).count();
+        Ok(Parameters { all, rest, positional, bind })
+    }
+
+    /// What messages call the argument at a position.
+    pub(crate) fn name(&self, position: usize) -> &str {
+        self.at(position).map_or("argument", |parameter| parameter.text.as_str())
+    }
+
+    fn at(&self, position: usize) -> Option<&Parameter> {
+        self.all.get(position).or(self.rest.as_ref())
+    }
+
+    /// All arguments by position, with defaults filled in.
+    pub(crate) fn bound<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        keywords: &Keywords<'py>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let py = args.py();
+        let is_complete =
+            args.len() == self.all.len() || (self.rest.is_some() && args.len() > self.all.len());
+        if keywords.is_empty() && self.positional == self.all.len() && is_complete {
+            return Ok(args.clone());
+        }
+        if let Some(placed) = self.placed(args, keywords) {
+            return PyTuple::new(py, placed);
+        }
+        let given = PyDict::new(py);
+        keywords.iter().try_for_each(|(key, value)| given.set_item(key, value))?;
+        Ok(self.bind.bind(py).call1((args, given))?.cast_into::<PyTuple>()?)
+    }
+
+    /// The arguments in order; `None` for a call that the parameters do not allow.
+    fn placed<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        keywords: &Keywords<'py>,
+    ) -> Option<Vec<Bound<'py, PyAny>>> {
+        if args.len() > self.positional && self.rest.is_none() {
+            return None;
+        }
+        let mut values: Vec<Option<Bound<'py, PyAny>>> = args.iter().map(Some).collect();
+        values.resize(args.len().max(self.all.len()), None);
+        for (key, value) in keywords {
+            if values[self.position(key)?].replace(value.clone()).is_some() {
+                return None;
+            }
+        }
+        let with_default = |(position, value): (usize, Option<Bound<'py, PyAny>>)| {
+            let default = || self.all.get(position)?.default.as_ref();
+            value.or_else(|| Some(default()?.value.bind(args.py()).clone()))
+        };
+        values.into_iter().enumerate().map(with_default).collect()
+    }
+
+    /// The position of the parameter that a keyword names.
+    fn position(&self, key: &Bound<'_, PyString>) -> Option<usize> {
+        let by_address = self.all.iter().position(|parameter| parameter.name.is(key));
+        let by_text = || self.all.iter().position(|parameter| *key == *parameter.text);
+        let position = by_address.or_else(by_text)?;
+        (self.all[position].kind != Kind::PositionOnly).then_some(position)
+    }
+
+    /// The argument at a position.
+    ///
+    /// # Errors
+    /// When it has to be an array and is none.
+    pub(crate) fn argument<'py>(
+        &self,
+        position: usize,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Argument<'py>> {
+        let parameter = self.at(position);
+        if parameter.is_some_and(|parameter| parameter.is_static) {
+            return Argument::passed_as_is(object.clone());
+        }
+        let default = parameter.and_then(|parameter| parameter.default.as_ref());
+        if default.is_some_and(|default| default.is_as_is && object.is(&default.value)) {
+            return Ok(Argument::Static { value: object.clone(), key: object.clone() });
+        }
+        Argument::of_arrays(object, self.name(position))
+    }
+
+    /// Shows the collector of cycles what is held.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        let parameters = self.all.iter().chain(&self.rest);
+        let defaults = parameters.filter_map(|parameter| parameter.default.as_ref());
+        visit.call(&self.bind)?;
+        defaults.map(|default| &default.value).try_for_each(|value| visit.call(value))
+    }
+}

@@ -1,0 +1,203 @@
+"""NumPy arrays from around a compiled function, indexed by traced values."""
+
+import functools
+import threading
+import types
+
+import numpy as np
+import pytest
+
+import indim
+
+TABLE = np.arange(12.0).reshape(4, 3)
+TABLES = {"first": TABLE, "others": [TABLE + 10, (TABLE + 20,)]}
+INDICES = np.array([[3, 0], [1, -1]])
+
+
+class Model:
+    """An object with a table, whose methods read tables."""
+
+    shift = 1.0
+
+    def __init__(self):
+        self.table = TABLE * 2
+
+    def rows(self, i):
+        return self.table[i] + self.shift
+
+    def rows_of_the_module(self, i):
+        return TABLE[i] + self.rows(i)
+
+    @functools.partial(indim.jit, static="self")
+    def compiled(self, i):
+        return self.rows_of_the_module(i)
+
+
+MODEL = Model()
+MODULE = types.ModuleType("tables")
+MODULE.TABLE = TABLE
+
+
+def helper(i, table=None):
+    return (TABLE if table is None else table)[i]
+
+
+def helper_with_defaults(i, first=TABLE, *, second=TABLE):
+    return first[i] + second[i]
+
+
+def of_closure():
+    table = TABLE + 1
+    return lambda i: table[i]
+
+
+@indim.jit
+def compiled_helper(i):
+    return TABLE[i] * 2
+
+
+FUNCTIONS = {
+    "a name": lambda i: TABLE[i],
+    "a closure": of_closure(),
+    "with a slice": lambda i: TABLE[1:][i[1], :2] + TABLE[i[1], :2],
+    "a single index": lambda i: TABLE[i[0, 0]] + TABLE[0],
+    "twice": lambda i: TABLE[i] + TABLE[i][:, ::-1] * TABLE.shape[0],
+    "what is computed from it": lambda i: (TABLE * 2).T[1][i],
+    "take": lambda i: np.take(TABLE, i, axis=0) + TABLE.take(i, 0),
+    "a dict and a list": lambda i: TABLES["first"][i] + TABLES["others"][0][i] + TABLES["others"][1][0][i],
+    "an attribute": lambda i: MODEL.table[i],
+    "a method": MODEL.rows,
+    "a method that reads names": lambda i: MODEL.rows_of_the_module(i),
+    "a module": lambda i: MODULE.TABLE[i],
+    "a helper": lambda i: helper(i),
+    "a helper with an argument": lambda i: helper(i, TABLES["first"]),
+    "defaults of a helper": lambda i: helper_with_defaults(i),
+    "a partial": functools.partial(helper, table=TABLE),
+    "a compiled helper": lambda i: compiled_helper(i),
+    "a keyword": lambda i, *, k=2.0: TABLE[i] * k,
+    "a number of it": lambda i: TABLE[i] * TABLE.sum() + float(TABLE[1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_an_array_from_around_a_function_is_indexed_as_by_numpy(name):
+    function = FUNCTIONS[name]
+    expected = function(INDICES)
+    result = indim.jit(function)(INDICES)
+    assert type(result) is np.ndarray and result.dtype == expected.dtype
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_the_elements_are_read_at_each_call():
+    table = np.arange(5.0)
+    f = indim.jit(lambda i: table[i] * 2)
+    np.testing.assert_array_equal(f(np.array([1, 4])), [2, 8])
+    table[4] = 100
+    np.testing.assert_array_equal(f(np.array([1, 4])), [2, 200])
+    assert f.trace_count == 1
+    table = np.arange(5.0) + 1
+    np.testing.assert_array_equal(f(np.array([1, 4])), [4, 10])
+    assert f.trace_count == 1
+    with pytest.raises(IndexError, match="index 5, at .0. of `i`"):
+        f(np.array([5]))
+
+
+def test_a_static_table_and_a_static_self():
+    f = indim.jit(lambda table, i: table[i], static="table")
+    np.testing.assert_array_equal(f(TABLE, INDICES), TABLE[INDICES])
+    np.testing.assert_array_equal(f(TABLE + 1, INDICES), TABLE[INDICES] + 1)
+    np.testing.assert_array_equal(MODEL.compiled(INDICES), MODEL.rows_of_the_module(INDICES))
+
+
+def test_gradients_go_through_a_table():
+    indices = np.array([2, 0, 2])
+    loss = indim.grad(lambda w: np.sum(w * TABLE[indices][:, 0]))
+    np.testing.assert_array_equal(loss(np.ones(3)), TABLE[indices][:, 0])
+    by_index = indim.grad(lambda w, i: np.sum(w * TABLE[i][:, 1] ** 2))
+    np.testing.assert_array_equal(by_index(np.ones(3), indices), TABLE[indices][:, 1] ** 2)
+
+
+def test_what_the_function_reads_stays_as_it_is():
+    before = TABLE, dict(TABLES), MODEL, vars(MODEL).copy()
+    seen = []
+
+    def watched(i):
+        seen.append(type(TABLES["first"]))
+        return TABLES["first"][i] + MODEL.table[i]
+
+    indim.jit(watched)(INDICES)
+    # The second time a copy runs, over views.
+    assert [kind.__name__ for kind in seen] == ["ndarray", "Indexable"]
+    assert TABLE is before[0] and type(TABLE) is np.ndarray
+    assert TABLES == before[1] and TABLES["first"] is TABLE
+    assert vars(MODEL).keys() == before[3].keys() and MODEL.table is before[3]["table"]
+
+
+def test_what_leads_to_no_array_is_not_copied():
+    log, counter = [], types.SimpleNamespace(calls=0)
+
+    def counted(i):
+        log.append(1)
+        counter.calls += 1
+        return TABLE[i]
+
+    f = indim.jit(counted)
+    np.testing.assert_array_equal(f(INDICES), TABLE[INDICES])
+    assert len(log) == counter.calls == 2
+
+
+def test_other_threads_see_no_view():
+    def indexed(i):
+        return TABLE[i] + helper(i)
+
+    kinds, stop = set(), threading.Event()
+
+    def watch():
+        while not stop.is_set():
+            kinds.add((type(TABLE), type(MODEL.table), type(helper(0))))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        for _ in range(20):
+            indim.jit(indexed)(INDICES)
+    finally:
+        stop.set()
+        thread.join()
+    assert kinds == {(np.ndarray,) * 3}
+
+
+def test_an_array_that_the_function_makes_says_what_to_write():
+    def made(i):
+        table = np.linspace(0, 1, 5)
+        return table[i]
+
+    with pytest.raises(TypeError, match=r"write indim.take\(array, i, axis=0\)"):
+        indim.jit(made)(np.array([1, 4]))
+
+    def advised(i):
+        array = np.linspace(0, 1, 5)
+        return indim.take(array, i, axis=0)
+
+    np.testing.assert_array_equal(indim.jit(advised)(np.array([1, 4])), [0.25, 1])
+
+
+def test_what_is_advised_for_conversions_works():
+    x, y = np.arange(3.0), np.ones(3)
+    for function in (lambda x, y: np.asarray(x) + y, lambda x, y: np.array([x, y])):
+        with pytest.raises(TypeError, match=r"indim.asarray\(x\) for .*, and np.stack\(\[x, y\]\) for"):
+            indim.jit(function)(x, y)
+    np.testing.assert_array_equal(indim.jit(lambda x, y: indim.asarray(x) + y)(x, y), x + y)
+    np.testing.assert_array_equal(indim.jit(lambda x, y: np.stack([x, y]))(x, y), [x, y])
+
+
+def test_a_function_that_fails_otherwise_is_run_once():
+    runs = []
+
+    def failing(x):
+        runs.append(1)
+        return np.asarray(x)
+
+    with pytest.raises(TypeError):
+        indim.jit(failing)(np.ones(3))
+    assert len(runs) == 1

@@ -1,0 +1,140 @@
+"""What messages advise: each advice is tried."""
+
+import re
+
+import numpy as np
+import pytest
+
+import indim
+
+X = np.arange(6.0).reshape(2, 3)
+V = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
+def test_a_product_of_vectors(dtype):
+    x = (V + (1j if dtype == "c16" else 0)).astype(dtype)
+    for function in (lambda x, y: x @ y, np.matmul, lambda x, y: x.dot(y), np.dot):
+        expected = function(x, x * 2)
+        result = indim.jit(lambda x, y: function(x, y))(x, x * 2)
+        assert result.dtype == expected.dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+    np.testing.assert_allclose(indim.jit(lambda x: V @ x)(x), V @ x, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (X, X.T),
+        (X, V),
+        (V[:2], X),
+        (X[None] + np.ones((4, 1, 1)), X.T),
+        (np.ones((5, 1, 2, 3)), np.ones((4, 3, 2))),
+    ],
+    ids=lambda value: str(value.shape),
+)
+def test_a_product_of_matrices_says_what_to_write(x, y):
+    for function in (lambda x, y: x @ y, lambda x, y: np.matmul(x, y)):
+        with pytest.raises(TypeError, match="there is no product of matrices") as raised:
+            indim.jit(function)(x, y)
+        advised = re.search(r"np\.sum\(.*$", str(raised.value)).group()
+        result = indim.jit(eval(f"lambda x, y: {advised}", {"np": np}))(x, y)
+        np.testing.assert_allclose(result, x @ y)
+    with pytest.raises(TypeError, match=r"np.sum\(V"):
+        indim.jit(lambda x: V[:2] @ x if x.ndim == 1 else V @ x)(X.T)
+
+
+def test_a_product_in_a_text_says_what_to_write():
+    x, y = X, X.T
+    with pytest.raises(indim.ExprError) as raised:
+        indim.evaluate("x @ y")
+    advised = re.search(r"sum\(.*$", str(raised.value)).group()
+    np.testing.assert_array_equal(indim.evaluate(advised), x @ y)
+
+
+def test_an_operator_that_would_write_into_an_array():
+    def adds(x):
+        k = np.zeros(3)
+        k += x
+        return k
+
+    with pytest.raises(TypeError, match=r"into an array of NumPy, `k`.* write k = k \+ x for k \+= x, and k = np.add\(...\)"):
+        indim.jit(adds)(V)
+
+    def mended(x):
+        k = np.zeros(3)
+        k = k + x
+        return k
+
+    np.testing.assert_array_equal(indim.jit(mended)(V), V)
+    with pytest.raises(TypeError, match=r"numpy.hypot cannot write .* = np.hypot\(...\) without `out="):
+        indim.jit(lambda x: np.hypot(x, 1, out=np.zeros(3)))(V)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: np.add(x, 1, where=x > 1), r"takes no `where` .*np.where\(mask, x, other\)"),
+        (lambda x: np.add(x, 1, dtype="f4"), r"takes no `dtype` .*x.astype\(dtype\)"),
+        (lambda x: np.add.reduce(x), r"np.sum\(x, axis=0\) for np.add.reduce\(x\)"),
+        (lambda x: np.multiply.outer(x, x), r"x\[:, None\] \* y"),
+        (lambda x: np.median(x), "numpy.median is none of the functions that can be traced: write it by"),
+    ],
+)
+def test_what_cannot_be_traced_says_what_to_write(function, message):
+    with pytest.raises(TypeError, match=message):
+        indim.jit(function)(V)
+
+
+class Scale:
+    factor = 3.0
+
+    @indim.jit
+    def traced(self, x):
+        return x * self.factor
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: Scale().traced(V), "self"),
+        (lambda: indim.jit(lambda x, mode: x)(V, "mean"), "mode"),
+        (lambda: indim.jit(lambda x, mode: x)(V, ["a", "b"]), "mode"),
+        (lambda: indim.jit(lambda x, mode: x)(V, {"kind": np.sin}), "mode"),
+        (lambda: indim.jit(lambda x, s: x.reshape(s))(X, (3, 2)), "s"),
+        (lambda: indim.jit(lambda x, s: np.reshape(x, s))(X, (3, 2)), "s"),
+        (lambda: indim.jit(lambda x, s: x.transpose(s))(X, (1, 0)), "s"),
+        (lambda: indim.jit(lambda x, s: np.transpose(x, s))(X, (1, 0)), "s"),
+        (lambda: indim.jit(lambda x, s: np.broadcast_to(x, s))(V, (2, 3)), "s"),
+        (lambda: indim.jit(lambda x, s: np.roll(x, s))(V, np.array([1])), "s"),
+        (lambda: indim.jit(lambda x, s: np.sum(x, axis=s))(X, (0, 1)), "s"),
+    ],
+)
+def test_what_is_no_array_is_named_in_static(call, name):
+    with pytest.raises(TypeError, match=rf"`static=`, as in indim.jit\(f, static='{name}'\)"):
+        call()
+
+
+def test_what_is_advised_of_static_works():
+    f = indim.jit(lambda x, s: x.reshape(s), static="s")
+    np.testing.assert_array_equal(f(X, (3, 2)), X.reshape(3, 2))
+    scaled = indim.jit(Scale.traced.__wrapped__, static="self")
+    np.testing.assert_array_equal(scaled(Scale(), V), V * 3)
+
+
+def test_ddof_says_correction():
+    for function in (indim.std, indim.numpy.var, indim.nanstd):
+        with pytest.raises(TypeError, match="takes no `ddof`: write correction=1$"):
+            function(X, ddof=1)
+    with pytest.raises(indim.ExprError, match="help: write correction="):
+        indim.evaluate("std(X, ddof=1)", X=X)
+    expected = np.std(X, ddof=1)
+    np.testing.assert_allclose(indim.std(X, correction=1), expected)
+    np.testing.assert_allclose(indim.evaluate("std(X, correction=1)", X=X), expected)
+
+
+def test_the_help_of_jit_says_what_it_compiles():
+    text = " ".join(indim.jit.__doc__.split())
+    assert "made of element-wise operations" not in text
+    assert "reductions along axes, slices and indices" in text
+    assert "``self``" in text
