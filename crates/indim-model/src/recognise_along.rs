@@ -88,23 +88,11 @@ impl AlongRecogniser {
         if !may_end_one || !node.array_type.dtype.is_float() {
             return None;
         }
-        let reductions = reductions_near(graph, value);
-        let found = reductions.iter().find_map(|(reduced, axes)| {
-            let operand =
-                ArrayType::new(node.array_type.dtype, graph[*reduced].array_type.shape.clone());
-            let candidates = DEFINITIONS.iter().flat_map(|&definition| {
-                let keepdims = if definition.keeps_shape() { &[true][..] } else { &[true, false] };
-                keepdims.iter().map(move |&keepdims| (definition, keepdims))
-            });
-            let fitting = candidates.filter(|&(definition, keepdims)| {
-                definition.result(&operand.shape, axes, keepdims) == node.array_type.shape
-            });
-            let keys: Vec<Key> = fitting
-                .map(|(definition, keepdims)| (definition, operand.clone(), axes.clone(), keepdims))
-                .collect();
-            keys.into_iter().find_map(|key| self.compare(key, graph, value))
+        let keys = reductions_near(graph, value).into_iter().flat_map(|(reduced, axes)| {
+            let shape = graph[reduced].array_type.shape.clone();
+            keys(&ArrayType::new(node.array_type.dtype, shape), &axes, &node.array_type.shape)
         });
-        found
+        keys.collect::<Vec<_>>().into_iter().find_map(|key| self.compare(key, graph, value))
     }
 
     fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<RecognisedAlong> {
@@ -123,6 +111,20 @@ impl AlongRecogniser {
         };
         Some(RecognisedAlong { function, axes, keepdims, operand })
     }
+}
+
+/// The definitions whose results along these axes have this shape.
+fn keys(operand: &ArrayType, axes: &[usize], result: &Shape) -> Vec<Key> {
+    let candidates = DEFINITIONS.iter().flat_map(|&definition| {
+        let keepdims = if definition.keeps_shape() { &[true][..] } else { &[true, false] };
+        keepdims.iter().map(move |&keepdims| (definition, keepdims))
+    });
+    let fitting = candidates.filter(|&(definition, keepdims)| {
+        definition.result(&operand.shape, axes, keepdims) == *result
+    });
+    fitting
+        .map(|(definition, keepdims)| (definition, operand.clone(), axes.to_vec(), keepdims))
+        .collect()
 }
 
 impl Definition {
