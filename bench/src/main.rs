@@ -207,14 +207,15 @@ fn main() -> ExitCode {
 
 fn run(request: &Request) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     request.check()?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(request.threads).build()?;
+    // Jobs run on this thread, which is none of the pool: that is how most programs call.
+    rayon::ThreadPoolBuilder::new().num_threads(request.threads).build_global()?;
     let mut session = Session {
         request,
         python: request.python.as_deref().map(|it| Python::start(it, request)).transpose()?,
         record: request.record.as_deref().map(|note| Record::start(note, request)).transpose()?,
     };
     report::heading(request.threads);
-    pool.install(|| session.run_all()).map_err(Into::into)
+    session.run_all().map_err(Into::into)
 }
 
 /// A run over jobs and sizes.
