@@ -332,7 +332,9 @@ fn bytes(elements: &[u8]) -> Array {
 #[test]
 fn searches_give_the_first_or_the_last_extreme() {
     let x = floats(&[2, 3], &[1., 3., 3., -2., -2., 5.]);
-    let search = |operator, attributes: &[Message]| result(13, operator, &[x.clone()], attributes);
+    let search = |operator, attributes: &[Message]| {
+        result(13, operator, core::slice::from_ref(&x), attributes)
+    };
     let rows = [int("axis", -1), int("keepdims", 0)];
     assert_eq!(search("ArgMax", &rows), list(&[1, 2]));
     let last = [int("axis", 1), int("keepdims", 0), int("select_last_index", 1)];

@@ -61,8 +61,8 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
     })
 }
 
-/// The graph without pairs of bitcasts from a type to another one and back, and without unused values; with it
-/// the value of `graph` that each of its values is.
+/// The graph without pairs of bitcasts from a type to another one and back, and without unused values; with
+/// it the value of `graph` that each of its values is.
 ///
 /// Definitions have such pairs where no derivative is to flow.
 ///
