@@ -1,8 +1,8 @@
 //! The files of XLA, `stablehlo/` and `hlo/`: two spellings of the same operations.
 //!
 //! They share the table of those (`opcode.rs`), what they become (`operation.rs`, `gather.rs`), reductions
-//! (`reducer.rs`, `reduction.rs`), and values that may be tuples (`slot.rs`); and on the way back
-//! what both lack and is composed (`legalize.rs`, by `compose.rs`), and how elements are written (`element.rs`).
+//! (`reducer.rs`, `reduction.rs`), and values that may be tuples (`slot.rs`); and on the way back what both
+//! lack and is composed (`legalize.rs`, by `compose.rs`), and how elements are written (`element.rs`).
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
