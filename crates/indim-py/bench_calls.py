@@ -1,7 +1,7 @@
 """Calls as users make them, beside NumPy: `cargo xtask bench-calls` prints the table of bench/README.md.
 
 One function is called again and again, and after pauses of 5 milliseconds, in which workers fall asleep and
-caches lose what they held. Times are in microseconds: the best of the calls in a row, the median after pauses.
+caches lose what they held. Times are in microseconds: the best of calls in a row, the median after pauses.
 """
 
 import os

@@ -1,6 +1,6 @@
-//! Sequences of calls of one text with other shapes and numbers. What is kept between the calls gives the bits
-//! of a program that is compiled for one call alone, and the same errors. Sizes reach beyond 2^31: such arrays
-//! have no elements, or repeat one.
+//! Sequences of calls of one text with other shapes and numbers. Programs kept between the calls give the
+//! bits of a program that is compiled for one call alone, and the same errors. Sizes reach beyond 2^31: such
+//! arrays have no elements, or repeat one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

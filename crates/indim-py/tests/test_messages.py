@@ -58,7 +58,8 @@ def test_an_operator_that_would_write_into_an_array():
         k += x
         return k
 
-    with pytest.raises(TypeError, match=r"into an array of NumPy, `k`.* write k = k \+ x for k \+= x, and k = np.add\(...\)"):
+    advice = r"into an array of NumPy, `k`.* write k = k \+ x for k \+= x, and k = np.add\(...\)"
+    with pytest.raises(TypeError, match=advice):
         indim.jit(adds)(V)
 
     def mended(x):

@@ -256,8 +256,8 @@
 //! Nothing panics on bad input. An error is data with a stable `code`. For people it becomes a
 //! [`Diagnostic`](crate::Diagnostic), which is drawn with the place in the text and the shapes. `{}` and
 //! `{:?}` draw an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so
-//! `unwrap`, and `?` in `main`, show the drawing and the line of the call, with `anyhow` and its like too. One line is the
-//! `headline` of the diagnostic.
+//! `unwrap`, and `?` in `main`, show the drawing and the line of the call. The `headline` of the diagnostic
+//! is one line.
 //!
 //! ```
 //! use indim::{Array, evaluate};

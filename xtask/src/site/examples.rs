@@ -56,8 +56,8 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
     Some(fields.on("index.html"))
 }
 
-/// Shapes in which each axis has its name, `[t: 2, y: 3]`, from `[2,3]` and `[["t","y"]]`. `None` where an axis
-/// lacks a name: such a shape cannot be written.
+/// Shapes in which each axis has its name, `[t: 2, y: 3]`, from `[2,3]` and `[["t","y"]]`. `None` where an
+/// axis lacks a name: such a shape cannot be written.
 fn with_axis_names(shapes: &[&str], names: &str) -> Option<Vec<String>> {
     // The lists hold plain names only, so that a comma or a bracket is never a part of one.
     let lists = names.strip_prefix("[[")?.strip_suffix("]]")?.split("],[");

@@ -45,7 +45,8 @@ const BURST_BYTES: usize = 32 * 1024 * 1024;
 const AWAKE_TIME: Duration = Duration::from_micros(8);
 
 thread_local! {
-    /// What this thread keeps between tasks; none while it runs one, so that a task within a task has its own.
+    /// The caller that this thread keeps between tasks; none during a task, so that a task within it has its
+    /// own.
     static CALLER: Cell<Option<Caller>> = const { Cell::new(None) };
 }
 

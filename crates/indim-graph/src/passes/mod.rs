@@ -86,8 +86,8 @@ pub fn drop_bitcast_pairs(graph: &Graph) -> (Graph, Vec<ValueId>) {
     (used, kept.into_iter().map(|value| values[value.index()]).collect())
 }
 
-/// The graph of the nodes that `rule` adds for the live values, with the first value of `graph` that became each value. Each node that
-/// `rule` adds must be the result of one call of it.
+/// The graph of the nodes that `rule` adds for the live values, with the first value of `graph` that became
+/// each value. Each node that `rule` adds must be the result of one call of it.
 fn rebuild_with_sources(
     graph: &Graph,
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,

@@ -101,8 +101,8 @@ impl SymbolicGraph {
         SymbolicGraph { graph: graph.clone(), sizes, guards, counts: Vec::new() }
     }
 
-    /// Whether the sizes of the graph itself meet the guards: they do not where an axis of size 0 alone keeps an
-    /// array within memory.
+    /// Whether the sizes of the graph itself meet the guards: they do not where only an axis of size 0 keeps
+    /// an array within memory.
     fn is_for_own_sizes(&self) -> bool {
         let parameters = self.graph.parameters().iter();
         let shapes = parameters.map(|&parameter| self.graph[parameter].array_type.shape.sizes());
