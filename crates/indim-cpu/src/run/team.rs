@@ -253,7 +253,9 @@ mod tests {
         let release = Arc::new(Barrier::new(3));
         for _ in 0..2 {
             let release = Arc::clone(&release);
-            pool.spawn(move || drop(release.wait()));
+            pool.spawn(move || {
+                release.wait();
+            });
         }
         let calls = AtomicUsize::new(0);
         for _ in 0..1000 {
