@@ -102,6 +102,8 @@ impl Legalizer<'_, '_> {
             (Op::IsFinite | Op::IsInf, DTypeClass::Complex) | (Op::Conj, DTypeClass::Float) => {
                 false
             }
+            // chlo squares complex numbers by (re - im) * (re + im), not by a product.
+            (Op::Square, DTypeClass::Complex) => false,
             _ if direction_of(op).is_some() => true,
             _ => match name_of(op) {
                 Some((_, Dialect::Chlo | Dialect::ChloAndNameInHlo)) => self.has_chlo,

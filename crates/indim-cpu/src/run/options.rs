@@ -53,7 +53,7 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 /// for threads in [Threads::Current, Threads::Caller, Threads::Pool(&pool)] {
 ///     let options = RunOptions { threads, ..RunOptions::default() };
 ///     let results = executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options)?;
-///     assert_eq!(results[0].elements::<f32>()?[999], -1.0);
+///     assert_eq!(results[0].elements::<f32>().unwrap()[999], -1.0);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
