@@ -2,11 +2,10 @@
 prints the table of docs/from-one-core-to-a-cluster.md.
 
 128 MiB of f32 are standardised along the first axis, by indim and by NumPy, which take turns; results are
-compared. A time is the best of the rounds. With `--check`, results are compared and nothing is timed.
+compared. A time is the best of the rounds.
 """
 
 import os
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -101,42 +100,27 @@ def row(name, times):
     print(f"| {name} | {times['indim']:.3f} | {numpy} |", flush=True)
 
 
-def print_in_memory(data):
-    """The head of the table, and the rows of arrays in memory."""
+def main(folder):
+    data = np.random.default_rng(0).standard_normal(SHAPE, dtype="f4")
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; NumPy {np.__version__}, ", end="")
     print(f"Dask {dask.__version__}, zarr {zarr.__version__}; {data.nbytes >> 20} MiB\n")
     print("| | indim, s | NumPy, s | NumPy over indim |\n|---|---|---|---|")
     times = in_memory(data)
     row("in memory, one thread", times)
     row("in memory, two threads", {"indim": times["indim, two threads"]})
-
-
-def compare(name, stored, is_timed):
-    """A row of the table, or only the comparison of results."""
-    if is_timed:
-        row(name, stored.times())
-    else:
-        stored.check()
-        print(f"{name}: the results agree", flush=True)
-
-
-def main(folder, is_timed):
-    data = np.random.default_rng(0).standard_normal(SHAPE, dtype="f4")
-    if is_timed:
-        print_in_memory(data)
     stored = Stored(data, folder)
     for count, name in ((1, "from Zarr to Zarr with Dask, one thread"), (2, "two threads")):
         with dask.config.set(scheduler="threads", num_workers=count):
-            compare(name, stored, is_timed)
+            row(name, stored.times())
     # A worker has one thread, so indim's own have nothing to do there.
     os.environ["INDIM_NUM_THREADS"] = "1"
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster),
     ):
-        compare("two workers", stored, is_timed)
+        row("two workers", stored.times())
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        main(Path(folder), is_timed="--check" not in sys.argv)
+        main(Path(folder))

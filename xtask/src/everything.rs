@@ -23,7 +23,6 @@ struct Check {
 const CHECKS: &[Check] = &[
     Check { name: "the Python package", missing: python::missing, run: python::test },
     Check { name: "the site", missing: site::missing, run: |root| site::site(root, &["--test"]) },
-    Check { name: "workers of Dask", missing: python::missing, run: python::check_cluster },
     Check { name: "files for other systems", missing: python::missing, run: formats::formats },
     Check { name: "arrays for other libraries", missing: python::missing, run: formats::stores },
     Check { name: "AddressSanitizer", missing: asan::missing, run: |_| asan::asan() },

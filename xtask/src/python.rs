@@ -78,11 +78,6 @@ pub(crate) fn bench_cluster(root: &Path) -> bool {
     run_program(root, "requirements-test.txt", &["bench_cluster.py"])
 }
 
-/// Compares the results of that benchmark, without timing them.
-pub(crate) fn check_cluster(root: &Path) -> bool {
-    run_program(root, "requirements-test.txt", &["bench_cluster.py", "--check"])
-}
-
 fn run_program(root: &Path, requirements: &str, program: &[&str]) -> bool {
     let Some(python) = interpreter(&root.join("target/python/clean")) else {
         eprintln!("run `cargo xtask python` first: it builds and installs the wheel");
