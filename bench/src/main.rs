@@ -207,7 +207,7 @@ fn main() -> ExitCode {
 
 fn run(request: &Request) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     request.check()?;
-    // Jobs run on this thread, which is none of the pool: that is how most programs call.
+    // The pool that helps callers from outside.
     rayon::ThreadPoolBuilder::new().num_threads(request.threads).build_global()?;
     let mut session = Session {
         request,
@@ -215,7 +215,7 @@ fn run(request: &Request) -> Result<(), Box<dyn std::error::Error + Send + Sync>
         record: request.record.as_deref().map(|note| Record::start(note, request)).transpose()?,
     };
     report::heading(request.threads);
-    session.run_all().map_err(Into::into)
+    rayon::scope(|_| session.run_all()).map_err(Into::into)
 }
 
 /// A run over jobs and sizes.

@@ -31,6 +31,8 @@ pub(crate) struct Measured {
     pub(crate) bytes: usize,
     /// `run_into` warm memory.
     pub(crate) ours: f64,
+    /// A single `run_into` after a pause of [`PAUSE`].
+    pub(crate) rested: f64,
     /// The loop by hand, into warm memory.
     pub(crate) limit: f64,
     /// `run`, into memory that indim allocates and keeps.
@@ -70,6 +72,7 @@ pub(crate) fn measure<J: Job>(
         elements: space.elements(),
         bytes,
         ours: median(times.ours),
+        rested: median(times.rested),
         limit: median(times.limit),
         kept: median(times.kept),
         fresh: (ours.len() > LARGE_RESULT).then(|| median(times.fresh)),
@@ -97,6 +100,7 @@ fn prepare<J: Job>(job: &J) -> Executable {
 #[derive(Default)]
 struct Times {
     ours: Vec<Duration>,
+    rested: Vec<Duration>,
     limit: Vec<Duration>,
     kept: Vec<Duration>,
     fresh: Vec<Duration>,
@@ -127,15 +131,17 @@ fn take_turns<J: Job>(
     while times.ours.len() <= *ROUNDS.start()
         || (start.elapsed() < budget && times.ours.len() <= *ROUNDS.end())
     {
-        times.ours.push(timed(repeat, || {
-            executable.run_into(&arguments, &mut output).expect("it runs");
-        }));
-        times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
-        if results > LARGE_RESULT {
-            indim::keep_memory(0);
-            times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
-            indim::keep_memory(1 << 30);
-        }
+        outside(|| {
+            let mut run_into = || executable.run_into(&arguments, &mut output).expect("it runs");
+            times.ours.push(timed(repeat, &mut run_into));
+            times.rested.push(timed_after_pause(run_into));
+            times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
+            if results > LARGE_RESULT {
+                indim::keep_memory(0);
+                times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
+                indim::keep_memory(1 << 30);
+            }
+        });
         #[cfg(feature = "peers")]
         for (peer, times) in peers.iter().zip(&mut peer_times) {
             times.push(timed(repeat, || peer.run(std::hint::black_box(&mut theirs))));
@@ -167,6 +173,23 @@ fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {
 /// How long an engine runs before it is timed. Its threads and its memory are then where others have
 /// taken them from, and the threads of others, which spin for a while (candle's for a millisecond), sleep.
 const WARM_UP: Duration = Duration::from_millis(2);
+
+/// The pause before a single call: threads sleep, and other work has had the caches.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Calls `run` as users do, from a thread that no pool has. The worker that waits for it leaves the others
+/// of its pool to help, so that as many threads compute as the loop by hand has.
+fn outside(run: impl FnOnce() + Send) {
+    std::thread::scope(|scope| scope.spawn(run).join()).expect("it runs");
+}
+
+/// The time of a single run after a pause.
+fn timed_after_pause(mut run: impl FnMut()) -> Duration {
+    std::thread::sleep(PAUSE);
+    let start = Instant::now();
+    run();
+    start.elapsed()
+}
 
 /// The time of one run.
 fn timed(repeat: usize, mut run: impl FnMut()) -> Duration {

@@ -40,6 +40,7 @@ impl Record {
             ("indim", measured.ours),
             ("loop by hand", measured.limit),
             ("indim run", measured.kept),
+            ("indim rested", measured.rested),
         ];
         let ours = ours.into_iter().chain(measured.fresh.map(|fresh| ("indim run fresh", fresh)));
         let peers = measured.peers.iter().map(|(engine, seconds)| (engine.as_str(), *seconds));

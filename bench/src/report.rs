@@ -8,8 +8,8 @@ use crate::measure::Measured;
 pub(crate) fn heading(threads: usize) {
     println!("level {}, {threads} threads; ratios are times over times", indim::Level::detect());
     println!(
-        "{:<26}{:>8}{:>13}{:>14}{:>10}{:>8}{:>8}  best peer",
-        "job", "size", "elements/s", "bytes/s", "to limit", "run", "fresh"
+        "{:<26}{:>8}{:>13}{:>14}{:>10}{:>8}{:>8}{:>10}  best peer",
+        "job", "size", "elements/s", "bytes/s", "to limit", "run", "fresh", "rested"
     );
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn row(measured: &Measured) {
         format!("{engine} {:.2}", measured.ours / seconds)
     });
     println!(
-        "{:<26}{:>8}{:>9.3} G/s{:>9.2} GB/s{:>10.2}{:>8.2}{:>8}  {peer}",
+        "{:<26}{:>8}{:>9.3} G/s{:>9.2} GB/s{:>10.2}{:>8.2}{:>8}{:>7.1} us  {peer}",
         measured.job,
         measured.size,
         rate(measured.elements),
@@ -27,5 +27,6 @@ pub(crate) fn row(measured: &Measured) {
         measured.ours / measured.limit,
         measured.kept / measured.ours,
         measured.fresh.map_or("-".to_owned(), |fresh| format!("{:.2}", fresh / measured.ours)),
+        measured.rested * 1e6,
     );
 }

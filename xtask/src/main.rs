@@ -27,7 +27,6 @@ cargo xtask COMMAND
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
-  bench-calls   calls from Python in a row and after pauses, beside NumPy
   bench-cluster one function in memory, over Dask's chunks, and on two workers, by indim and by NumPy
   formats       what is written for other systems, read and run by JAX, ONNX Runtime and OpenVINO
   site          the site of the browser, into target/site [--serve [PORT] | --test]
@@ -46,7 +45,6 @@ fn main() -> ExitCode {
         Some("test") => everything::test(&root()),
         Some("python") => python::test(&root()),
         Some("bench-python") => python::bench(&root()),
-        Some("bench-calls") => python::bench_calls(&root()),
         Some("bench-cluster") => python::bench_cluster(&root()),
         Some("bless") => {
             cargo(&["test", "--package", "indim", "--test", "documents"], &[("INDIM_BLESS", "1")])

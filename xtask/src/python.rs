@@ -68,11 +68,6 @@ pub(crate) fn bench(root: &Path) -> bool {
     run_program(root, "requirements-bench.txt", &["bench.py"])
 }
 
-/// Runs that of calls in a row and after pauses.
-pub(crate) fn bench_calls(root: &Path) -> bool {
-    run_program(root, "requirements-test.txt", &["bench_calls.py"])
-}
-
 /// Runs that of Dask's chunks and workers against the same wheel.
 pub(crate) fn bench_cluster(root: &Path) -> bool {
     run_program(root, "requirements-test.txt", &["bench_cluster.py"])

@@ -52,7 +52,7 @@ fn several_threads_give_the_bits_of_one() {
     let check =
         |seed: &u64| random::check_threads(&mut Choices(&mut random::pseudo_random(*seed)), &pools);
     let parallel = (0..40).filter(check).count();
-    assert!(parallel > 10, "only {parallel} of 40 graphs are work for several threads");
+    assert!(parallel >= 10, "only {parallel} of 40 graphs are work for several threads");
 }
 
 #[test]

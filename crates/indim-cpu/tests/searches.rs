@@ -334,11 +334,11 @@ fn check_threads(shape: [usize; 2], axis: usize) {
 
 #[test]
 fn long_axes_are_cut_into_pieces() {
-    for length in [8_191, 16_385, 66_000, 2_100_001] {
+    for length in [8_191, 16_385, 66_000, 2_500_001] {
         check_threads([1, length], 1);
     }
     for (shape, axis) in
-        [([700_001, 3], 0), ([50_000, 40], 0), ([1_537, 1_313], 0), ([5, 400_001], 1)]
+        [([800_001, 3], 0), ([60_000, 40], 0), ([1_537, 1_513], 0), ([5, 400_001], 1)]
     {
         check_threads(shape, axis);
     }

@@ -49,6 +49,54 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
     assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted where Linux lists them")
+@pytest.mark.parametrize(("count", "bytes", "started"), [(1, 1 << 26, 0), (2, 1 << 16, 0), (2, 1 << 26, 2)])
+def test_threads_are_started_only_for_work_that_they_share(count, bytes, started):
+    program = f"""
+        import os
+        import numpy as np
+        import indim
+        x = np.full({bytes} // 4, 0.5, np.float32)
+        f = indim.jit(lambda x: x * x + x)
+        before = len(os.listdir("/proc/self/task"))
+        for _ in range(100 if x.size < 100_000 else 3):
+            assert (f(x) == 0.75).all()
+        print(len(os.listdir("/proc/self/task")) - before)
+    """
+    environment = {**os.environ, "INDIM_NUM_THREADS": str(count)}
+    program = textwrap.dedent(program)
+    ran = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True, env=environment)
+    assert ran.stdout.split() == [str(started).encode()], ran.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_call_within_a_handler_that_interrupts_a_call():
+    program = """
+        import signal
+        import numpy as np
+        import indim
+        indim.set_num_threads(2)
+        x = np.linspace(0, 1, 1 << 22)
+        f = indim.jit(lambda x: np.sin(np.sin(np.sin(np.sin(x)))) + np.cbrt(np.sinh(x)))
+        expected = f(x)
+        calls = []
+        def handle(signum, frame):
+            calls.append(f(x))
+            # The next signal comes within a later call, and not within this one.
+            signal.setitimer(signal.ITIMER_REAL, 0.02)
+        signal.signal(signal.SIGALRM, handle)
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        for _ in range(2000):
+            assert (f(x) == expected).all()
+            if len(calls) >= 3:
+                break
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        assert len(calls) >= 3 and all((call == expected).all() for call in calls)
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], timeout=120, capture_output=True)
+    assert ran.returncode == 0, ran.stderr
+
+
 def test_calls_from_many_threads_at_once():
     f = indim.jit(lambda x, k: x * 2 + k)
 
