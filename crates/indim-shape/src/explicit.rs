@@ -436,13 +436,14 @@ pub(crate) fn check_list(
     }
     let mut map = Vec::with_capacity(length);
     for (axis, &dim) in dims.iter().enumerate() {
-        let Ok(other_axis) = usize::try_from(dim) else {
+        if dim < 0 {
             return Err(Violation::DimNegative { operand, axis, dim }.breaks("X6"));
-        };
-        let rank = large.rank();
-        if other_axis >= rank {
-            return Err(Violation::DimTooLarge { operand, axis, dim, rank }.breaks("X6"));
         }
+        let rank = large.rank();
+        // On a 32-bit machine a dim may exceed `usize` too.
+        let Some(other_axis) = usize::try_from(dim).ok().filter(|&axis| axis < rank) else {
+            return Err(Violation::DimTooLarge { operand, axis, dim, rank }.breaks("X6"));
+        };
         let this = AxisOf::operand(operand, axis, small[axis]);
         let other = AxisOf::operand(1 - operand, other_axis, large[other_axis]);
         if unify(this.size, other.size).is_none() {

@@ -336,8 +336,8 @@ mod tests {
         let shifted = layout(7, 8, &[1 << (usize::BITS - 24)], &[16]);
         assert_eq!(columns[0].shares_memory(&shifted), Some(true));
         // Every second and every third element, and both reversed, of which they share each sixth.
-        let count = if usize::BITS < 64 { 1 << 24 } else { 1 << 30 };
-        let (second, third) = (layout(8, 8, &[count], &[16]), layout(0, 8, &[count], &[-24]));
+        const COUNT: usize = if usize::BITS < 64 { 1 << 24 } else { 1 << 30 };
+        let (second, third) = (layout(8, 8, &[COUNT], &[16]), layout(0, 8, &[COUNT], &[-24]));
         assert_eq!(second.shares_memory(&third), Some(true));
         let (even, odd) = (layout(0, 8, &[9, 1 << 20], &[48, 480]), layout(24, 8, &[9], &[48]));
         assert_eq!(even.shares_memory(&odd), Some(false));
