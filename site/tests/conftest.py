@@ -45,7 +45,10 @@ def address():
 def driver():
     """One browser for all tests."""
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+    arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    # A test that changes the address two hundred times within ten seconds is no attack.
+    arguments.append("--disable-ipc-flooding-protection")
+    for argument in arguments:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
