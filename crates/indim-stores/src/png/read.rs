@@ -125,11 +125,10 @@ impl PngFile {
         let (start, count) = (region.starts()[0], region.extents()[0]);
         let mut last = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         // Rows that were read are read again from the beginning.
-        let rows = match last.take().filter(|rows| rows.next <= start) {
+        let mut rows = match last.take().filter(|rows| rows.next <= start) {
             Some(rows) => rows,
             None => Rows { reader: self.reader()?, next: 0 },
         };
-        let rows = last.insert(rows);
         let (shape, size) = (&self.array_type.shape[1..], self.array_type.dtype.size());
         let mut row = vec![0; shape.iter().product::<usize>() * size];
         while rows.next < start {
@@ -143,9 +142,10 @@ impl PngFile {
             let (from, into) = (Place::new(shape, starts), Place::new(extents, &zeros));
             copy_block((&row, from), (to, into), extents, size);
         }
-        if rows.next == self.array_type.shape[0] {
-            rows.finish(&mut row)?;
-            *last = None;
+        // A reader that failed is not kept: its next row is unknown.
+        match rows.next == self.array_type.shape[0] {
+            true => rows.finish(&mut row)?,
+            false => *last = Some(rows),
         }
         Ok(())
     }
