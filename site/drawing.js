@@ -45,13 +45,13 @@ function legend(drawn) {
   return element("ul", { className: "legend", "aria-hidden": "true" }, ...entries.map(entry));
 }
 
-const MOST_ELEMENTS = 96;
+const MAX_ELEMENTS = 96;
 
 /** Which element of each operand stands where in the result, if that is small enough to be seen. */
 export function elements(answer) {
   const { shape, maps, picture: { rows } } = answer;
   const count = shape.reduce((product, size) => product * size, 1);
-  if (!maps || shape.length < 1 || shape.length > 3 || count < 1 || count > MOST_ELEMENTS) return null;
+  if (!maps || shape.length < 1 || shape.length > 3 || count < 1 || count > MAX_ELEMENTS) return null;
   const operand = (map, index) => {
     const own = sizesOf(rows[index].shape);
     return element("figure", { className: "grid" }, grid(shape, elementAt(own, map, shape)),

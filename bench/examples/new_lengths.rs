@@ -11,7 +11,7 @@ use core::hint::black_box;
 use std::time::{Duration, Instant};
 
 use indim::{
-    Along, ArrayView, AxisFunction, CompileOptions, DType, GraphBuilder, SymbolicExecutable,
+    ArrayView, CompileOptions, DType, GraphBuilder, ReduceOptions, Reduction, SymbolicExecutable,
     SymbolicGraph, Value, compile_symbolic, evaluate,
 };
 
@@ -55,8 +55,8 @@ fn program(build: impl Fn(&GraphBuilder, &Value) -> Value) -> SymbolicExecutable
     compile_symbolic(&symbolic, &CompileOptions::default()).expect("it compiles")
 }
 
-fn along(b: &GraphBuilder, function: AxisFunction, x: &Value) -> Value {
-    b.along(function, x, &Along::axes(&[0]), &[]).expect("it has elements")
+fn along(b: &GraphBuilder, function: Reduction, x: &Value) -> Value {
+    b.along(function, x, &ReduceOptions::axes(&[0]), &[]).expect("it has elements")
 }
 
 fn print(name: &str, [new, repeated]: [Duration; 2]) {
@@ -105,10 +105,10 @@ fn main() {
     println!("{:<66} {:>8} {:>8} {:>8}", "microseconds a call", "new", "repeated", "more");
     let programs = [
         ("2 * x + 1", program(|_, x| 2.0 * x + 1.0)),
-        ("softmax", program(|b, x| along(b, AxisFunction::Softmax, x))),
+        ("softmax", program(|b, x| along(b, Reduction::Softmax, x))),
         (
             "(x - mean(x)) / std(x)",
-            program(|b, x| (x - along(b, AxisFunction::Mean, x)) / along(b, AxisFunction::Std, x)),
+            program(|b, x| (x - along(b, Reduction::Mean, x)) / along(b, Reduction::Std, x)),
         ),
     ];
     for (name, program) in &programs {

@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use indim::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, Limits, RuleSet,
-    compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, ParseLimits,
+    RuleSet, compile,
 };
 
 use crate::job::Job;
@@ -81,7 +81,8 @@ pub(crate) fn measure<J: Job>(
 }
 
 fn prepare<J: Job>(job: &J) -> Executable {
-    let expression = Expression::parse(job.expression(), &Limits::default()).expect("it parses");
+    let expression =
+        Expression::parse(job.expression(), &ParseLimits::default()).expect("it parses");
     let b = GraphBuilder::new();
     let values: Vec<_> = job
         .arguments()
@@ -137,9 +138,9 @@ fn take_turns<J: Job>(
             times.rested.push(timed_after_pause(run_into));
             times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
             if results > LARGE_RESULT {
-                indim::keep_memory(0);
+                indim::set_memory_pool_limit(0);
                 times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
-                indim::keep_memory(1 << 30);
+                indim::set_memory_pool_limit(1 << 30);
             }
         });
         #[cfg(feature = "peers")]

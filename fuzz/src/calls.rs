@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indim::{
     ArrayType, ArrayView, Binding, CompileOptions, DType, Expression, Graph, GraphBuilder, Input,
-    Limits, Literal, Node, NodeKind, SymbolicGraph, compile, compile_symbolic, evaluate_all,
+    Literal, Node, NodeKind, ParseLimits, SymbolicGraph, compile, compile_symbolic, evaluate_all,
 };
 
 use crate::choices::choices;
@@ -80,7 +80,7 @@ pub fn run(bytes: &[u8]) {
         0 => format!("first = {text}; first, sum(first)"),
         _ => text,
     };
-    let Ok(expression) = Expression::parse(&text, &Limits::default()) else { return };
+    let Ok(expression) = Expression::parse(&text, &ParseLimits::default()) else { return };
     let (dtype, rank) = (DTYPES[next(DTYPES.len())], 2 - next(3) % 2);
     for _ in 0..2 + next(5) {
         Call::chosen(next, dtype, rank).check(&text, &expression);

@@ -1,7 +1,7 @@
 //! Expressions over small arrays: the first byte chooses the rule, and whether the rest is the text or
 //! choices that make one which parses, of one statement or several.
 
-use indim::{DType, Expression, GraphBuilder, Limits, Literal, Op, RuleSet};
+use indim::{DType, Expression, GraphBuilder, Literal, Op, ParseLimits, RuleSet};
 
 use crate::choices::choices;
 use crate::engine;
@@ -15,7 +15,7 @@ pub fn run(bytes: &[u8]) {
         false => statements(&mut choices(text)),
     };
     // A small depth and few nodes are reached by short inputs too.
-    let limits = Limits { text_bytes: 4096, depth: 40, nodes: 200, ..Limits::default() };
+    let limits = ParseLimits { text_bytes: 4096, depth: 40, nodes: 200, ..ParseLimits::default() };
     let b = GraphBuilder::new();
     let parameter = |name: &'static str, dtype, shape: &[usize]| {
         (name, indim::Binding::Array(b.parameter(name, dtype, shape).unwrap()))

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use indim::formats::{
-    Bound, Folder, Format, FormatLimits, Input, LoadedModel, ReadOptions, Size, Source,
+    Bound, Folder, FormatLimits, LoadedModel, ModelFormat, ModelInput, ReadOptions, Size,
+    SourceFile,
 };
 use indim::{Array, ArrayType, DType};
 
@@ -14,22 +15,22 @@ use crate::engine;
 
 /// Reads the bytes as StableHLO.
 pub fn stablehlo(bytes: &[u8]) {
-    run(Format::StableHlo, bytes);
+    run(ModelFormat::StableHlo, bytes);
 }
 
 /// Reads the bytes as HLO.
 pub fn hlo(bytes: &[u8]) {
-    run(Format::Hlo, bytes);
+    run(ModelFormat::Hlo, bytes);
 }
 
 /// Reads the bytes as OpenVINO's IR.
 pub fn openvino(bytes: &[u8]) {
-    run(Format::OpenVino, bytes);
+    run(ModelFormat::OpenVino, bytes);
 }
 
 /// Reads the bytes as ONNX.
 pub fn onnx(bytes: &[u8]) {
-    run(Format::Onnx, bytes);
+    run(ModelFormat::Onnx, bytes);
 }
 
 /// The same bytes in every file.
@@ -41,9 +42,9 @@ impl Folder for Beside {
     }
 }
 
-fn run(format: Format, bytes: &[u8]) {
-    let _ = Format::of(bytes);
-    let source = Source::new("input", bytes.to_vec()).beside(Arc::new(Beside));
+fn run(format: ModelFormat, bytes: &[u8]) {
+    let _ = ModelFormat::of(bytes);
+    let source = SourceFile::new("input", bytes.to_vec()).beside(Arc::new(Beside));
     source.pieces();
     let limits = FormatLimits {
         file_bytes: 1 << 16,
@@ -76,7 +77,7 @@ fn check_report(report: &str) {
 }
 
 /// Something that the input takes; `None` where it would be large.
-fn bound(input: &Input) -> Option<Bound> {
+fn bound(input: &ModelInput) -> Option<Bound> {
     if input.has_default {
         return Some(Bound::Default);
     }

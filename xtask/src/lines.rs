@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// No source line is longer.
-const MOST_COLUMNS: usize = 110;
+const MAX_COLUMNS: usize = 110;
 
 /// Folders of sources, of which nothing is made by a program.
 const FOLDERS: [&str; 5] = ["crates", "bench", "fuzz", "site", "xtask"];
@@ -22,9 +22,9 @@ pub(crate) fn check(root: &Path) -> bool {
         };
         for (index, line) in text.lines().enumerate() {
             let columns = line.chars().count();
-            if columns > MOST_COLUMNS {
+            if columns > MAX_COLUMNS {
                 let (file, line) = (path.display(), index + 1);
-                eprintln!("{file}:{line}: {columns} columns, more than {MOST_COLUMNS}");
+                eprintln!("{file}:{line}: {columns} columns, more than {MAX_COLUMNS}");
                 is_fine = false;
             }
         }

@@ -36,7 +36,7 @@ pub use buffer::{ALIGNMENT, Buffer};
 pub use elements::IntoElementsError;
 pub use mapped_file::MappedFile;
 pub use order::{Order, OutputOrders};
-pub use pages::keep_memory;
+pub use pages::set_memory_pool_limit;
 pub use stored_as::{StoredAs, as_elements, as_elements_mut, from_elements};
 pub use unnamed_file::{CompleteFile, UnnamedFile, copy_owner_and_mode};
 pub use view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};

@@ -114,9 +114,9 @@ fn map(bytes: usize) -> Option<MmapMut> {
 /// every array gets new memory, and this does nothing.
 ///
 /// ```
-/// indim_arrays::keep_memory(0);
+/// indim_arrays::set_memory_pool_limit(0);
 /// ```
-pub fn keep_memory(bytes: usize) {
+pub fn set_memory_pool_limit(bytes: usize) {
     let Some(mut kept) = lock(TRIES_FOR_BOUND) else { return };
     kept.limit = bytes;
     let released = kept.shrink();

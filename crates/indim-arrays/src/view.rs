@@ -12,7 +12,7 @@ use core::ptr::NonNull;
 use std::borrow::Cow;
 
 use indim_graph::Array;
-use indim_loops::strides::layout::{Layout, extent};
+use indim_loops::strides::layout::{StridedLayout, extent};
 use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, Shape, ShapeError};
@@ -252,7 +252,7 @@ macro_rules! define_view {
             /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
             pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
                 let is_row_major = is_row_major(&array_type, &strides);
-                let range = Layout::new(&array_type, &strides, first.as_ptr() as usize).range;
+                let range = StridedLayout::new(&array_type, &strides, first.as_ptr() as usize).range;
                 let (array_type, strides) = (Cow::Owned(array_type), Cow::Owned(strides));
                 $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
             }
@@ -300,8 +300,8 @@ macro_rules! define_view {
             }
 
             /// Where the elements lie, for questions of overlap.
-            pub fn layout(&self) -> Layout<'_> {
-                Layout {
+            pub fn layout(&self) -> StridedLayout<'_> {
+                StridedLayout {
                     range: self.range.clone(),
                     element_size: self.array_type.dtype.size(),
                     sizes: self.array_type.shape.sizes(),
@@ -472,7 +472,7 @@ impl<'a> ArrayViewMut<'a> {
         offset: usize,
     ) -> Result<Self, ArrayError> {
         check_within(&array_type, &strides, bytes.len(), offset)?;
-        if Layout::new(&array_type, &strides, offset).has_separate_elements() != Some(true) {
+        if StridedLayout::new(&array_type, &strides, offset).has_separate_elements() != Some(true) {
             return Err(ArrayError::SharedElements { shape: array_type.shape });
         }
         let first = NonNull::from(bytes).cast::<u8>();

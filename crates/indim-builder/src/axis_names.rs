@@ -11,14 +11,14 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisNames, RuleSet, Shape};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::methods::Under;
-use crate::operand::{Given, Operand};
+use crate::methods::RuleScope;
+use crate::operand::{Operand, OperandArg};
 
 impl GraphBuilder {
     /// As [`GraphBuilder::parameter`], with a name for each axis: `[("time", 8760), ("lat", 721)]`.
     ///
     /// ```
-    /// use indim_builder::{Along, AxisFunction, GraphBuilder};
+    /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();
@@ -28,7 +28,7 @@ impl GraphBuilder {
     /// let weighted = b.named().mul(b.named().sub(&x, &m)?, &w)?; // w is transposed where it is read
     /// assert_eq!(weighted.axis_names().to_string(), "[time, lat]");
     ///
-    /// let mean = b.along(AxisFunction::Mean, &weighted, &Along::named(&["time"]), &[])?;
+    /// let mean = b.along(Reduction::Mean, &weighted, &ReduceOptions::named(&["time"]), &[])?;
     /// assert_eq!(mean.axis_names().to_string(), "[lat]");
     ///
     /// let other = b.named_parameter("other", DType::F32, &[("lat", 1)])?;
@@ -88,7 +88,7 @@ impl GraphBuilder {
     }
 
     /// Operations on values whose axes have names: axes of the same name meet.
-    pub fn named(&self) -> Under {
+    pub fn named(&self) -> RuleScope {
         self.under(RuleSet::Named { names: Vec::new() })
     }
 
@@ -117,7 +117,7 @@ impl GraphBuilder {
             like.axis_of("broadcast", name)?;
         }
         let rule = RuleSet::Named { names: Vec::new() };
-        let given = [like.clone(), operand].map(Given::Value);
+        let given = [like.clone(), operand].map(OperandArg::Value);
         let [_, placed] = self.expanded("broadcast", given, &rule, |types| Ok(types[0].dtype))?;
         Ok(placed)
     }

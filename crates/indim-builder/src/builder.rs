@@ -21,7 +21,7 @@ use indim_ops::{ArrayType, DType, Element, Op};
 use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
 
 use crate::named_values::NamedValues;
-use crate::operand::Given;
+use crate::operand::OperandArg;
 
 /// Makes one graph. A clone makes the same one, also in another thread.
 ///
@@ -248,7 +248,7 @@ impl GraphBuilder {
     pub(crate) fn expanded<const COUNT: usize>(
         &self,
         name: &'static str,
-        operands: [Given; COUNT],
+        operands: [OperandArg; COUNT],
         rule: &RuleSet,
         result: impl FnOnce(&[ArrayType]) -> Result<DType, GraphErrorKind>,
     ) -> Result<[Value; COUNT], GraphError> {

@@ -23,10 +23,10 @@ mod structural;
 mod symbols;
 mod views;
 
-pub use along::{Along, AxisFunction, Initial};
+pub use along::{Initial, ReduceOptions, Reduction};
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, Parameter, WholeNumbers};
 pub use derivative::Differentiate;
-pub use methods::Under;
+pub use methods::RuleScope;
 pub use operand::Operand;
 pub use views::{Index, PadMode};

@@ -1,5 +1,5 @@
 //! A method for each operation of the table in `op.rs`: on [`GraphBuilder`] with XLA's
-//! `broadcast_dimensions`, on [`Under`] with a rule set said once, on [`Value`] for equal shapes and scalars.
+//! `broadcast_dimensions`, on [`RuleScope`] with a rule set said once, on [`Value`] for equal shapes and scalars.
 
 use indim_ops::Op;
 use indim_shape::RuleSet;
@@ -11,22 +11,22 @@ use crate::operators::operator;
 
 impl GraphBuilder {
     /// Operations under `rule`: `b.under(RuleSet::Numpy).add(x, y)`.
-    pub fn under(&self, rule: RuleSet) -> Under {
-        Under { builder: self.clone(), rule }
+    pub fn under(&self, rule: RuleSet) -> RuleScope {
+        RuleScope { builder: self.clone(), rule }
     }
 
     /// Operations on equal shapes.
-    pub fn none(&self) -> Under {
+    pub fn none(&self) -> RuleScope {
         self.under(RuleSet::None)
     }
 
     /// Operations under NumPy's rule.
-    pub fn numpy(&self) -> Under {
+    pub fn numpy(&self) -> RuleScope {
         self.under(RuleSet::Numpy)
     }
 
     /// Operations under the PDPD rule with `axis`.
-    pub fn pdpd(&self, axis: i64) -> Under {
+    pub fn pdpd(&self, axis: i64) -> RuleScope {
         self.under(RuleSet::Pdpd { axis: Some(axis) })
     }
 }
@@ -46,7 +46,7 @@ impl GraphBuilder {
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Under {
+pub struct RuleScope {
     pub(crate) builder: GraphBuilder,
     pub(crate) rule: RuleSet,
 }
@@ -107,7 +107,7 @@ macro_rules! define_methods {
             )*
         }
 
-        impl Under {
+        impl RuleScope {
             $(
                 $(#[doc = $bdoc])+
                 ///

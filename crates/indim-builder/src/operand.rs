@@ -13,7 +13,7 @@ pub(crate) mod sealed {
     /// Only the types of this file are operands.
     pub trait Sealed {
         /// What the operand is.
-        fn given(self) -> super::Given;
+        fn given(self) -> super::OperandArg;
     }
 }
 
@@ -35,7 +35,7 @@ impl<T: sealed::Sealed> Operand for T {}
 
 /// What was given as an operand.
 #[derive(Debug, Clone)]
-pub enum Given {
+pub enum OperandArg {
     /// A value of some builder.
     Value(Value),
     /// A real number or a truth value, and the type of its own.
@@ -83,34 +83,34 @@ impl GraphBuilder {
 }
 
 impl sealed::Sealed for Value {
-    fn given(self) -> Given {
-        Given::Value(self)
+    fn given(self) -> OperandArg {
+        OperandArg::Value(self)
     }
 }
 
 impl sealed::Sealed for &Value {
-    fn given(self) -> Given {
-        Given::Value(self.clone())
+    fn given(self) -> OperandArg {
+        OperandArg::Value(self.clone())
     }
 }
 
 macro_rules! numbers {
     ($($variant:ident $type:ident $class:ident;)*) => {$(
         impl sealed::Sealed for $type {
-            fn given(self) -> Given {
+            fn given(self) -> OperandArg {
                 numbers!(@$class self, <$type as Element>::DTYPE)
             }
         }
     )*};
-    (@boolean $number:ident, $own:expr) => { Given::Number(Literal::Bool($number), $own) };
-    (@signed $number:ident, $own:expr) => { Given::Number(Literal::Int(i128::from($number)), $own) };
-    (@unsigned $number:ident, $own:expr) => { Given::Number(Literal::Int(i128::from($number)), $own) };
+    (@boolean $number:ident, $own:expr) => { OperandArg::Number(Literal::Bool($number), $own) };
+    (@signed $number:ident, $own:expr) => { OperandArg::Number(Literal::Int(i128::from($number)), $own) };
+    (@unsigned $number:ident, $own:expr) => { OperandArg::Number(Literal::Int(i128::from($number)), $own) };
     (@half $number:ident, $own:expr) => {
-        Given::Number(Literal::Float(f64::from($number.to_f32())), $own)
+        OperandArg::Number(Literal::Float(f64::from($number.to_f32())), $own)
     };
-    (@float $number:ident, $own:expr) => { Given::Number(Literal::Float(f64::from($number)), $own) };
+    (@float $number:ident, $own:expr) => { OperandArg::Number(Literal::Float(f64::from($number)), $own) };
     (@complex $number:ident, $own:expr) => {
-        Given::Complex(c128::new(f64::from($number.re), f64::from($number.im)), $own)
+        OperandArg::Complex(c128::new(f64::from($number.re), f64::from($number.im)), $own)
     };
 }
 
@@ -119,7 +119,7 @@ for_each_element!(numbers);
 impl GraphBuilder {
     /// An operation of the table on what a method or an operator was given.
     #[track_caller]
-    pub(crate) fn operation(&self, op: Op, operands: &[Given], rule: &RuleSet) -> BuildResult {
+    pub(crate) fn operation(&self, op: Op, operands: &[OperandArg], rule: &RuleSet) -> BuildResult {
         // The first operand of `select` is of another type than those that are to be equal.
         let ids = self.ids_of(op.name(), operands, usize::from(op.first_is_bool()))?;
         self.elementwise_ids(op, &ids, rule)
@@ -130,10 +130,10 @@ impl GraphBuilder {
     pub(crate) fn ids_of(
         &self,
         operation: &'static str,
-        operands: &[Given],
+        operands: &[OperandArg],
         equal_from: usize,
     ) -> Result<Vec<ValueId>, GraphError> {
-        let dtype = operands.iter().skip(equal_from).find_map(Given::dtype_of_value);
+        let dtype = operands.iter().skip(equal_from).find_map(OperandArg::dtype_of_value);
         let mut ids = Vec::with_capacity(operands.len());
         for (position, operand) in operands.iter().enumerate() {
             let beside = dtype.filter(|_| position >= equal_from);
@@ -157,16 +157,16 @@ impl GraphBuilder {
     fn id_beside(
         &self,
         operation: &'static str,
-        operand: &Given,
+        operand: &OperandArg,
         dtype: Option<DType>,
     ) -> Result<ValueId, GraphError> {
         let scalar = match operand {
-            Given::Value(value) => return self.id(operation, value),
-            Given::Number(literal, own) => {
+            OperandArg::Value(value) => return self.id(operation, value),
+            OperandArg::Number(literal, own) => {
                 self.number(operation, *literal, dtype.unwrap_or(*own))?
             }
             // Beside real numbers it keeps its type, and the operation refuses it.
-            Given::Complex(number, own) => {
+            OperandArg::Complex(number, own) => {
                 let complex = dtype.filter(|dtype| dtype.class() == DTypeClass::Complex);
                 self.convert(self.scalar(*number), complex.unwrap_or(*own))?
             }
@@ -191,11 +191,11 @@ impl GraphBuilder {
     }
 }
 
-impl Given {
+impl OperandArg {
     fn dtype_of_value(&self) -> Option<DType> {
         match self {
-            Given::Value(value) => value.dtype(),
-            Given::Number(..) | Given::Complex(..) => None,
+            OperandArg::Value(value) => value.dtype(),
+            OperandArg::Number(..) | OperandArg::Complex(..) => None,
         }
     }
 }

@@ -10,7 +10,7 @@ use indim_shape::RuleSet;
 
 use crate::builder::{GraphBuilder, Value};
 use crate::operand::sealed::Sealed;
-use crate::operand::{Given, Operand};
+use crate::operand::{Operand, OperandArg};
 
 impl Value {
     /// `on_true` where this `bool` holds, else `on_false`.
@@ -80,10 +80,10 @@ impl Value {
 
 /// The operation on equal shapes, or on scalars with anything.
 #[track_caller]
-pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[Given]) -> Value {
-    let is_scalar = |operand: &Given| match operand {
-        Given::Value(value) => value.is_scalar(),
-        Given::Number(..) | Given::Complex(..) => true,
+pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
+    let is_scalar = |operand: &OperandArg| match operand {
+        OperandArg::Value(value) => value.is_scalar(),
+        OperandArg::Number(..) | OperandArg::Complex(..) => true,
     };
     let rule = match operands.len() > 1 && operands.iter().any(is_scalar) {
         true => RuleSet::Xla { dims: Vec::new() },

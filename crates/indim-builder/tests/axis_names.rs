@@ -1,6 +1,6 @@
 //! What axes are called: through every kind of node, and by what operations match them.
 
-use indim_builder::{Along, AxisFunction, GraphBuilder, Index, Value};
+use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisSlice, NodeKind, TakeMode, evaluate};
 use indim_ops::{DType, Op};
 use indim_shape::{AxisNames, RuleSet};
@@ -58,7 +58,7 @@ fn axes_that_move_go_or_come() {
 
 #[test]
 fn every_function_along_an_axis_leaves_the_others_their_names() {
-    for &function in AxisFunction::ALL {
+    for &function in Reduction::ALL {
         if function.operands().len() != 1 || !function.takes(DType::F32) {
             continue;
         }
@@ -66,7 +66,7 @@ fn every_function_along_an_axis_leaves_the_others_their_names() {
             ["time", "level", "lat"].iter().zip(["[level, lat]", "[time, lat]", "[time, level]"])
         {
             let b = GraphBuilder::new();
-            let along = Along::named(&[axis]);
+            let along = ReduceOptions::named(&[axis]);
             let Ok(value) = b.along(function, x(&b), &along, &[]) else { continue };
             let expected = match value.array_type().unwrap().shape.rank() {
                 3 => "[time, level, lat]",
@@ -76,8 +76,8 @@ fn every_function_along_an_axis_leaves_the_others_their_names() {
         }
     }
     let b = GraphBuilder::new();
-    let kept = Along { keepdims: true, ..Along::named(&["time", "lat"]) };
-    let sum = b.along(AxisFunction::Sum, x(&b), &kept, &[]).unwrap();
+    let kept = ReduceOptions { keepdims: true, ..ReduceOptions::named(&["time", "lat"]) };
+    let sum = b.along(Reduction::Sum, x(&b), &kept, &[]).unwrap();
     assert_eq!(
         (names(&sum).as_str(), sum.array_type().unwrap().shape.sizes()),
         ("[?, level, ?]", &[1, 1, 1][..])
@@ -87,15 +87,12 @@ fn every_function_along_an_axis_leaves_the_others_their_names() {
 #[test]
 fn an_axis_that_is_not_there_is_refused_with_those_that_are() {
     let b = GraphBuilder::new();
-    let error = b.along(AxisFunction::Sum, x(&b), &Along::named(&["lon"]), &[]).unwrap_err();
+    let error = b.along(Reduction::Sum, x(&b), &ReduceOptions::named(&["lon"]), &[]).unwrap_err();
     assert_eq!(error.code(), "unknown-axis-name");
     assert_eq!(error.headline(), "`x` has no axis `lon`; its axes are [time, level, lat]");
-    let twice = Along::named(&["lat", "lat"]);
+    let twice = ReduceOptions::named(&["lat", "lat"]);
     let other = b.named_parameter("y", DType::F32, &[("lat", 3)]).unwrap();
-    assert_eq!(
-        b.along(AxisFunction::Sum, other, &twice, &[]).unwrap_err().code(),
-        "axes-not-unique"
-    );
+    assert_eq!(b.along(Reduction::Sum, other, &twice, &[]).unwrap_err().code(), "axes-not-unique");
 }
 
 #[test]
@@ -164,7 +161,7 @@ fn a_graph_without_names_is_the_same() {
         if is_named {
             b.name_axes(&p, ["t", "y"]).unwrap();
         }
-        let mean = b.along(AxisFunction::Mean, &p, &Along::axes(&[0]), &[]).unwrap();
+        let mean = b.along(Reduction::Mean, &p, &ReduceOptions::axes(&[0]), &[]).unwrap();
         b.finish(&[b.numpy().sub(&p, &mean).unwrap()]).unwrap()
     };
     assert_eq!(build(true), build(false));

@@ -1,7 +1,7 @@
 //! Graphs whose counters are parameters give what the graphs give that they are made of.
 
-use indim_builder::{Along, AxisFunction, GraphBuilder};
-use indim_graph::chunks::{Counted, Cuts, WhereToCut};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
+use indim_graph::chunks::{Counted, CutPolicy, Cuts};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::DType;
 
@@ -19,7 +19,7 @@ fn compare(graph: &Graph, x: &Array) {
     let cuts = Cuts::of(&counted);
     for &value in counted.parameters() {
         for cut in cuts.axes(value).iter().flatten() {
-            assert_eq!(cuts.cuts()[*cut].place, WhereToCut::Anywhere, "{counted}");
+            assert_eq!(cuts.cuts()[*cut].place, CutPolicy::Anywhere, "{counted}");
         }
     }
 }
@@ -34,7 +34,7 @@ fn elements(count: usize, seed: usize) -> Vec<f64> {
 
 #[test]
 fn searches_over_several_axes() {
-    use AxisFunction::{All, Any, ArgMax, ArgMin, NanArgMax, NanArgMin};
+    use Reduction::{All, Any, ArgMax, ArgMin, NanArgMax, NanArgMin};
     let all: [&[i64]; 9] =
         [&[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2], &[1, 3], &[0, 3], &[0, 1, 2, 3]];
     for sizes in [[2, 3, 1, 2], [3, 1, 2, 2], [1, 1, 2, 5]] {
@@ -43,7 +43,7 @@ fn searches_over_several_axes() {
             for function in [ArgMax, ArgMin, NanArgMax, NanArgMin, Any, All] {
                 let b = GraphBuilder::new();
                 let value = b.parameter("x", DType::F64, sizes).unwrap();
-                let found = b.along(function, &value, &Along::axes(axes), &[]).unwrap();
+                let found = b.along(function, &value, &ReduceOptions::axes(axes), &[]).unwrap();
                 compare(&b.finish(&[found]).unwrap(), &x);
             }
         }
@@ -71,17 +71,17 @@ fn what_a_reshape_makes_otherwise_stays() {
     let x = b.parameter("x", DType::F64, [4, 3, 2]).unwrap();
     let halves = b.reshape(&x, [2, 12]).unwrap();
     let flat = b.reshape(&x, [24]).unwrap();
-    let along = |axis: i64| Along::axes(&[axis]);
+    let along = |axis: i64| ReduceOptions::axes(&[axis]);
     let outputs = [
-        b.along(AxisFunction::ArgMax, &halves, &along(1), &[]).unwrap(),
-        b.along(AxisFunction::Sum, &flat, &along(0), &[]).unwrap(),
-        b.along(AxisFunction::ArgMax, &flat, &along(0), &[]).unwrap(),
+        b.along(Reduction::ArgMax, &halves, &along(1), &[]).unwrap(),
+        b.along(Reduction::Sum, &flat, &along(0), &[]).unwrap(),
+        b.along(Reduction::ArgMax, &flat, &along(0), &[]).unwrap(),
         flat,
     ];
     let graph = b.finish(&outputs).unwrap();
     let counted = Counted::of(&graph).unwrap();
-    let places: Vec<WhereToCut> =
+    let places: Vec<CutPolicy> =
         Cuts::of(&counted.graph).cuts().iter().map(|cut| cut.place).collect();
-    assert!(places.contains(&WhereToCut::Nowhere));
+    assert!(places.contains(&CutPolicy::Nowhere));
     assert_eq!(counted.first_reductions.len(), 1);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indim::formats::{
     Agreement, Checked, Disagreement, Failed, FormatLimits, LoadError, LoadedModel, ReadOptions,
-    Source, read_onnx_tensor,
+    SourceFile, read_onnx_tensor,
 };
 use indim::{Array, Diagnostic};
 use indim_graph::terminal::shown;
@@ -140,7 +140,7 @@ impl Check {
 }
 
 /// A piece of a file is told by its first line.
-fn piece_name(source: &Source) -> String {
+fn piece_name(source: &SourceFile) -> String {
     let name = shown(source.name());
     match source.line_and_column(0).0 {
         1 => name,

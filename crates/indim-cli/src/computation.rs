@@ -12,7 +12,7 @@ use indim::{
 use crate::byte_size::parse_byte_size;
 use crate::destination::Destination;
 use crate::progress::Progress;
-use crate::source::Source;
+use crate::source::LoadedOperand;
 use crate::timing::Timing;
 
 /// More threads than any machine has processors only cost time and memory to start.
@@ -63,7 +63,7 @@ pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
 /// What is to be computed, and how.
 pub(crate) struct Computation<'a> {
     executable: &'a Executable,
-    sources: Vec<(&'a str, Source)>,
+    sources: Vec<(&'a str, LoadedOperand)>,
     memory_limit: Option<usize>,
     timing: &'a Timing,
     pool: rayon::ThreadPool,
@@ -73,7 +73,7 @@ impl<'a> Computation<'a> {
     /// That of `sources`, by name, which are bound to the inputs in their order.
     pub(crate) fn new(
         executable: &'a Executable,
-        sources: Vec<(&'a str, Source)>,
+        sources: Vec<(&'a str, LoadedOperand)>,
         resources: &Resources,
         timing: &'a Timing,
     ) -> Result<Self, Diagnostic> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use clap::Args;
-use indim::formats::Format;
+use indim::formats::ModelFormat;
 use indim::{Diagnostic, RuleChoice, RuleSetName, express};
 
 use indim_graph::terminal::shown;
@@ -61,7 +61,7 @@ impl Convert {
             let message = format!("`{}` is no file; shapes are converted --from RULE", shown(file));
             return Err(Failure::Usage(message));
         }
-        let Some(format) = Format::named(&self.to) else {
+        let Some(format) = ModelFormat::named(&self.to) else {
             let message = "a program is written --to stablehlo, hlo, openvino or onnx";
             return Err(Failure::Usage(message.to_owned()));
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::Diagnostic;
-use indim::formats::{Format, WriteOptions, Written, save};
+use indim::formats::{ModelFormat, WriteOptions, WrittenModel, save};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -30,7 +30,12 @@ pub(crate) struct ProgramOptions {
 
 impl ProgramOptions {
     /// Converts the program in `file`, whose inputs are given by their types where the file leaves them open.
-    pub(crate) fn convert(&self, file: &str, to: Format, types: &[String]) -> Result<(), Failure> {
+    pub(crate) fn convert(
+        &self,
+        file: &str,
+        to: ModelFormat,
+        types: &[String],
+    ) -> Result<(), Failure> {
         self.check_name(to)?;
         let model = load(Path::new(file), self.function.as_deref())?;
         let inputs = declared_inputs(&model, types)?;
@@ -57,7 +62,7 @@ impl ProgramOptions {
     }
 
     /// Refuses a name that files of another format have.
-    fn check_name(&self, to: Format) -> Result<(), Diagnostic> {
+    fn check_name(&self, to: ModelFormat) -> Result<(), Diagnostic> {
         let Some(path) = &self.output else { return Ok(()) };
         // Pipes and devices take any bytes.
         let is_stream = path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir());
@@ -80,7 +85,7 @@ impl ProgramOptions {
 }
 
 /// Says on standard error what stands for what, and where the other system may compute something else.
-fn tell(written: &Written) {
+fn tell(written: &WrittenModel) {
     for composed in &written.composed {
         let (operation, by) = (shown(&composed.operation), shown(&composed.by));
         say(&format!("note[composed]: {operation} x{}, written as {by}", composed.count));

@@ -25,7 +25,7 @@ pub(crate) enum Destination {
     StandardOutput,
     File {
         file: Box<OutputFile>,
-        format: Format,
+        format: FileFormat,
     },
     /// A file or folder of another format.
     Stored {
@@ -36,38 +36,40 @@ pub(crate) enum Destination {
 
 /// The format of a file of arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum FileFormat {
     Npy,
     Npz,
     Safetensors,
-    Stored(stores::Format),
+    Stored(stores::ArrayFormat),
 }
 
-impl Format {
+impl FileFormat {
     /// Whether one file holds any number of results under their names.
     pub(crate) fn is_archive(self) -> bool {
-        matches!(self, Format::Npz | Format::Safetensors)
+        matches!(self, FileFormat::Npz | FileFormat::Safetensors)
     }
 
     /// The format that a file of this name is to have.
     ///
     /// # Errors
     /// When the name is one for another format.
-    pub(crate) fn of(path: &Path) -> Result<Format, Diagnostic> {
+    pub(crate) fn of(path: &Path) -> Result<FileFormat, Diagnostic> {
         let Some(extension) = path.extension().and_then(OsStr::to_str) else {
-            let format = stores::Format::of_name(path);
-            return Ok(format.map_or(Format::Npy, Format::Stored));
+            let format = stores::ArrayFormat::of_name(path);
+            return Ok(format.map_or(FileFormat::Npy, FileFormat::Stored));
         };
         match extension.to_ascii_lowercase().as_str() {
-            "npy" => Ok(Format::Npy),
-            "npz" => Ok(Format::Npz),
-            "safetensors" => Ok(Format::Safetensors),
+            "npy" => Ok(FileFormat::Npy),
+            "npz" => Ok(FileFormat::Npz),
+            "safetensors" => Ok(FileFormat::Safetensors),
             // Pipes and devices take any bytes, and none that a format of files needs to seek for.
             _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
-                Ok(Format::Npy)
+                Ok(FileFormat::Npy)
             }
-            _ => match stores::Format::of_name(path) {
-                Some(format) if format != stores::Format::Csv => Ok(Format::Stored(format)),
+            _ => match stores::ArrayFormat::of_name(path) {
+                Some(format) if format != stores::ArrayFormat::Csv => {
+                    Ok(FileFormat::Stored(format))
+                }
                 _ => Err(unknown_format(path, extension)),
             },
         }
@@ -92,7 +94,7 @@ impl Destination {
     /// When the file cannot be written, or its format cannot hold the result.
     pub(crate) fn open(
         path: &Path,
-        format: Format,
+        format: FileFormat,
         result: &ArrayType,
         like: &Like,
     ) -> Result<Self, Diagnostic> {
@@ -100,7 +102,7 @@ impl Destination {
             return Ok(Destination::StandardOutput);
         }
         signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
-        if let Format::Stored(_) = format {
+        if let FileFormat::Stored(_) = format {
             let sink = stores::create(path, result, like).map_err(|error| error.diagnostic())?;
             return Ok(Destination::Stored { path: path.to_owned(), sink });
         }
@@ -126,8 +128,8 @@ impl Destination {
                 let stream = Box::new(io::stdout());
                 NpySink::to_stream("standard output", stream, &results[0]).map(one)
             }
-            Destination::File { file, format: Format::Npz } => npz_sinks(*file, &named),
-            Destination::File { file, format: Format::Safetensors } => {
+            Destination::File { file, format: FileFormat::Npz } => npz_sinks(*file, &named),
+            Destination::File { file, format: FileFormat::Safetensors } => {
                 safetensors_sinks(*file, &named)
             }
             Destination::File { file, .. } => NpySink::in_file(*file, &results[0]).map(one),
@@ -145,7 +147,7 @@ impl Destination {
         result: &ArrayType,
     ) -> Result<Option<ArrayViewMut<'_>>, Diagnostic> {
         match self {
-            Destination::File { file, format: Format::Npy } => {
+            Destination::File { file, format: FileFormat::Npy } => {
                 file.map_npy(result).map_err(|error| error.diagnostic())
             }
             _ => Ok(None),
@@ -171,14 +173,14 @@ impl Destination {
             Destination::StandardOutput => {
                 write_npy(InPieces { output: &mut io::stdout().lock(), progress: &progress })
             }
-            Destination::File { file, format: Format::Npy } => {
+            Destination::File { file, format: FileFormat::Npy } => {
                 write_npy(InPieces { output: file, progress: &progress })
             }
-            Destination::File { file, format: Format::Npz } => {
+            Destination::File { file, format: FileFormat::Npz } => {
                 let output = InPieces { output: file, progress: &progress };
                 write_npz_to(output, members.iter().zip(results).map(member))
             }
-            Destination::File { file, format: Format::Safetensors } => {
+            Destination::File { file, format: FileFormat::Safetensors } => {
                 let output = InPieces { output: file, progress: &progress };
                 let members: Vec<_> = members.iter().zip(results).map(member).collect();
                 write_safetensors_to(output, &members)
@@ -189,7 +191,7 @@ impl Destination {
                     .try_for_each(|result| write_whole(&mut **sink, result))
                     .map_err(|error| error.diagnostic());
             }
-            Destination::File { format: Format::Stored(_), .. } => Ok(()),
+            Destination::File { format: FileFormat::Stored(_), .. } => Ok(()),
         };
         drop(progress);
         match written {

@@ -6,7 +6,7 @@ use clap::Args;
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, message_svg,
 };
-use indim::stream::{Plan, Stored, StreamOptions};
+use indim::stream::{Plan, StorageInfo, StreamOptions};
 use indim::{CompileError, Diagnostic, Graph, RuleChoice};
 
 use crate::axis_names::{check_rule, split_source};
@@ -19,7 +19,7 @@ use crate::model::{declared_inputs, is_path, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
-use crate::source::{Source, in_binding, split_binding};
+use crate::source::{LoadedOperand, in_binding, split_binding};
 use indim_text::{parse_array_type, parse_symbolic_type, split_axis_names};
 
 /// Explain an expression over typed names, a rule over shapes, or a program in a file.
@@ -239,7 +239,7 @@ impl Explain {
         let (name, source) = split_binding(text)?;
         let named = |error| in_binding(name, error);
         let (source, behind) = match split_source(source) {
-            (file, names) if Source::is_file(file) => (file, names),
+            (file, names) if LoadedOperand::is_file(file) => (file, names),
             // A type that is misspelt.
             _ => (source, None),
         };
@@ -253,7 +253,9 @@ impl Explain {
             return Ok(TypedInput { name, of: InputType::Symbolic(dtype, sizes), axis_names });
         }
         let (array_type, own) = match parse_array_type(&plain) {
-            Err(_) if Source::is_file(source) => Source::type_of(source).map_err(named)?,
+            Err(_) if LoadedOperand::is_file(source) => {
+                LoadedOperand::type_of(source).map_err(named)?
+            }
             parsed => (parsed.map_err(named)?, None),
         };
         Ok(TypedInput { name, of: InputType::Known(array_type), axis_names: axis_names.or(own) })
@@ -262,8 +264,8 @@ impl Explain {
 
 /// The passes of a program over row-major files, within so many bytes.
 fn pieces_text(graph: &Graph, memory_limit: usize) -> Result<String, Diagnostic> {
-    let inputs = vec![Stored::default(); graph.parameters().len()];
-    let outputs = vec![Stored::default(); graph.outputs().len()];
+    let inputs = vec![StorageInfo::default(); graph.parameters().len()];
+    let outputs = vec![StorageInfo::default(); graph.outputs().len()];
     let compile = compile_options()?;
     let options = StreamOptions { memory_limit, compile, ..StreamOptions::default() };
     let plan = Plan::new(graph, &inputs, &outputs, &options).map_err(|it| it.diagnostic())?;

@@ -1,7 +1,7 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
 use indim::explain::{InputError, InputErrorKind};
-use indim::{Diagnostic, Expression, Limits};
+use indim::{Diagnostic, Expression, ParseLimits};
 use indim_graph::terminal::shown;
 
 use crate::report::Report;
@@ -18,7 +18,8 @@ pub(crate) fn no_misspelt_option(text: &str) -> Result<String, String> {
 
 /// Reads the expression of an argument.
 pub(crate) fn parse_expression(text: &str) -> Result<Expression, Report> {
-    Expression::parse(text, &Limits::default()).map_err(|error| Report::of_expression(&error, text))
+    Expression::parse(text, &ParseLimits::default())
+        .map_err(|error| Report::of_expression(&error, text))
 }
 
 /// Refuses names that are bound twice, or that the expression does not use.

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indim::files::write_npy;
-use indim::formats::{Format, save};
+use indim::formats::{ModelFormat, save};
 use indim::oracle::{Kit, KitCase, native_rules};
 use indim::{Array, Diagnostic, RuleSetName};
 use indim_graph::terminal::shown;
 
 /// More cases make no better kit.
-pub(crate) const MOST_CASES: i64 = 1_000_000;
+pub(crate) const MAX_CASES: i64 = 1_000_000;
 
 /// Which kit is written where.
 pub(crate) struct Plan<'a> {
@@ -21,14 +21,14 @@ pub(crate) struct Plan<'a> {
     pub(crate) cases: usize,
     pub(crate) seed: u64,
     /// The format of files of the cases, if any are wanted.
-    pub(crate) files: Option<Format>,
+    pub(crate) files: Option<ModelFormat>,
 }
 
 /// Reads a format that has rules of its own.
-pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
-    let formats = Format::ALL.into_iter().filter(|format| !native_rules(*format).is_empty());
-    let named = |name: String| Format::named(&name).ok_or("there is no such format");
-    PossibleValuesParser::new(formats.map(Format::name)).try_map(named)
+pub(crate) fn formats() -> impl TypedValueParser<Value = ModelFormat> {
+    let formats = ModelFormat::ALL.into_iter().filter(|format| !native_rules(*format).is_empty());
+    let named = |name: String| ModelFormat::named(&name).ok_or("there is no such format");
+    PossibleValuesParser::new(formats.map(ModelFormat::name)).try_map(named)
 }
 
 /// Writes a kit to its folder, which is made.
@@ -52,12 +52,12 @@ pub(crate) fn write(plan: &Plan<'_>) -> Result<(), Diagnostic> {
 }
 
 /// The model, and for a legal case its inputs and the expected result.
-fn write_files(folder: &Path, format: Format, case: &KitCase) -> Result<(), Diagnostic> {
+fn write_files(folder: &Path, format: ModelFormat, case: &KitCase) -> Result<(), Diagnostic> {
     fs::create_dir_all(folder).map_err(failed_at(folder))?;
     let extension = match format {
-        Format::Onnx => "onnx",
-        Format::OpenVino => "xml",
-        Format::Hlo => "hlo",
+        ModelFormat::Onnx => "onnx",
+        ModelFormat::OpenVino => "xml",
+        ModelFormat::Hlo => "hlo",
         _ => "mlir",
     };
     if let Some(written) = case.file(format) {
@@ -76,7 +76,7 @@ fn write_array(path: &Path, array: &Array) -> Result<(), Diagnostic> {
     write_npy(path, &array.array_type(), &bytes).map_err(|error| error.diagnostic())
 }
 
-fn no_such_rule(rule: RuleSetName, format: Format) -> Diagnostic {
+fn no_such_rule(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
     let message = format!("{format} has no rule `{rule}` of its own");
     let mut unknown = Diagnostic::new("rule-not-in-format", message);
     let rules: Vec<&str> = native_rules(format).iter().map(|rule| rule.as_str()).collect();

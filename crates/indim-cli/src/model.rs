@@ -4,13 +4,13 @@
 use std::path::Path;
 
 use indim::formats::{
-    Bound, Format, FormatErrorKind, Input, LoadError, LoadErrorKind, LoadedModel, ReadOptions,
-    Size, Source,
+    Bound, FormatErrorKind, LoadError, LoadErrorKind, LoadedModel, ModelFormat, ModelInput,
+    ReadOptions, Size, SourceFile,
 };
 use indim::{ArrayType, DType, Diagnostic, Shape};
 use indim_graph::terminal::shown;
 
-use crate::source::{Source as Operand, in_binding};
+use crate::source::{LoadedOperand as Operand, in_binding};
 use indim_text::parse_array_type;
 
 /// An example of an input is written out up to so many elements.
@@ -19,7 +19,8 @@ const EXAMPLE_ELEMENTS: usize = 8;
 /// Loads the program in a file.
 pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
     let source = open(path)?;
-    if source.pieces().len() > 1 && Format::of(source.bytes()) == Some(Format::StableHlo) {
+    if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
+    {
         let message = format!("{}: the file holds several programs", shown(source.name()));
         let mut several = Diagnostic::new("several-programs", message);
         several.help("`indim check` runs those that say themselves what they give");
@@ -31,8 +32,8 @@ pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, D
 }
 
 /// Opens a file that may hold programs.
-pub(crate) fn open(path: &Path) -> Result<Source, Diagnostic> {
-    Source::open(path).map_err(|error| {
+pub(crate) fn open(path: &Path) -> Result<SourceFile, Diagnostic> {
+    SourceFile::open(path).map_err(|error| {
         let path = shown(&path.to_string_lossy());
         Diagnostic::new("io", format!("{path}: {error}"))
     })
@@ -41,7 +42,7 @@ pub(crate) fn open(path: &Path) -> Result<Source, Diagnostic> {
 /// Whether this can only be the path of a program: the file is there, or the name ends as those of programs.
 pub(crate) fn is_path(text: &str) -> bool {
     let path = Path::new(text);
-    Format::names_a_program(path) || path.is_file()
+    ModelFormat::names_a_program(path) || path.is_file()
 }
 
 /// Which argument each input is bound to: `NAME=SOURCE`, or by its position among those without a name.
@@ -145,14 +146,14 @@ pub(crate) fn refused(error: &LoadError, model: &LoadedModel) -> Diagnostic {
 }
 
 /// The input that an error finds missing.
-fn missing_input<'m>(error: &LoadError, model: &'m LoadedModel) -> Option<&'m Input> {
+fn missing_input<'m>(error: &LoadError, model: &'m LoadedModel) -> Option<&'m ModelInput> {
     let LoadErrorKind::Format(error) = &error.kind else { return None };
     let FormatErrorKind::InputMissing { name, .. } = &error.kind else { return None };
     model.inputs().iter().find(|input| input.name == *name)
 }
 
 /// A short literal of an input's type: `f32([[1, 2]])`. An open size is 1, or 2 along the last axis.
-fn example(input: &Input) -> Option<String> {
+fn example(input: &ModelInput) -> Option<String> {
     let sizes = input.sizes.as_deref()?;
     let size = |(axis, size): (usize, &Size)| match size {
         Size::Known(size) => *size,
@@ -182,9 +183,9 @@ fn example(input: &Input) -> Option<String> {
 /// What the program itself is refused for, were all inputs of the types that it declares; sizes that it
 /// leaves open are taken as 1, so only faults that no size mends count where there are any.
 pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
-    let is_open = |input: &Input| !input.has_default && input.array_type().is_none();
+    let is_open = |input: &ModelInput| !input.has_default && input.array_type().is_none();
     let has_open = model.inputs().iter().any(is_open);
-    let bound = |input: &Input| match input.has_default {
+    let bound = |input: &ModelInput| match input.has_default {
         true => Some(Bound::Default),
         false => Some(Bound::Type(closed_type(input)?)),
     };
@@ -195,7 +196,7 @@ pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
 }
 
 /// The declared type, with 1 for open sizes.
-fn closed_type(input: &Input) -> Option<ArrayType> {
+fn closed_type(input: &ModelInput) -> Option<ArrayType> {
     let size = |size: &Size| if let Size::Known(size) = size { *size } else { 1 };
     let shape: Shape = input.sizes.as_ref()?.iter().map(size).collect();
     Some(ArrayType::new(input.dtype?, shape))

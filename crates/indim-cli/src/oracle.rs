@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use indim::formats::Format;
+use indim::formats::ModelFormat;
 use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
 use indim::{Diagnostic, RuleSetName};
 
@@ -31,7 +31,7 @@ pub(crate) struct Oracle {
     rule: Option<RuleSetName>,
     /// How many cases the kit has, at most a million.
     #[arg(long, value_name = "N", requires = "kit", default_value_t = 1000,
-          value_parser = value_parser!(u32).range(..=kit::MOST_CASES))]
+          value_parser = value_parser!(u32).range(..=kit::MAX_CASES))]
     cases: u32,
     /// Which cases: a rule and a seed make the same ones on every machine.
     #[arg(long, value_name = "S", requires = "kit", default_value_t = 0)]
@@ -39,7 +39,7 @@ pub(crate) struct Oracle {
     /// Write each case as a file too, with the rule as the format itself says it: `0000/model.onnx` (or .xml,
     /// .mlir), and for legal cases the inputs and the expected result as .npy.
     #[arg(long, value_name = "FORMAT", requires = "kit", value_parser = kit::formats())]
-    files: Option<Format>,
+    files: Option<ModelFormat>,
 }
 
 impl Oracle {
@@ -52,12 +52,16 @@ impl Oracle {
         }
         let input = BufReader::new(io::stdin().lock());
         let output = BufWriter::new(io::stdout().lock());
-        answer_lines(input, output, &Limits { line: MAXIMUM_LINE, elements: self.limit_elements })
+        answer_lines(
+            input,
+            output,
+            &OracleLimits { line: MAXIMUM_LINE, elements: self.limit_elements },
+        )
     }
 }
 
 /// What is refused rather than answered.
-struct Limits {
+struct OracleLimits {
     /// Of a line, in bytes.
     line: usize,
     /// Of a result that is computed.
@@ -67,7 +71,7 @@ struct Limits {
 fn answer_lines<R: Read>(
     mut input: BufReader<R>,
     mut output: impl Write,
-    limits: &Limits,
+    limits: &OracleLimits,
 ) -> Result<(), Diagnostic> {
     let mut line = Vec::new();
     while let Some(is_whole) = next_line(&mut input, &mut line, limits.line)
@@ -119,14 +123,14 @@ mod tests {
     use std::io::{self, BufReader, Read, Write};
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use super::{Limits, answer_lines};
+    use super::{OracleLimits, answer_lines};
 
     const CASE: &str = r#"{"rule":"none","operands":[{"shape":[2]}]}"#;
     const VERDICT: &str = r#"{"ok":true,"dtype":"f32","shape":[2],"maps":[[0]]}"#;
 
     fn answers(text: &[u8], maximum: usize) -> Vec<String> {
         let mut output = Vec::new();
-        let limits = Limits { line: maximum, elements: 10 };
+        let limits = OracleLimits { line: maximum, elements: 10 };
         answer_lines(BufReader::new(text), &mut output, &limits).unwrap();
         String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
     }
@@ -176,7 +180,7 @@ mod tests {
         let (send, lines) = channel();
         let (verdicts, flushed) = channel();
         std::thread::scope(|scope| {
-            let limits = Limits { line: 100, elements: 10 };
+            let limits = OracleLimits { line: 100, elements: 10 };
             let lines = BufReader::new(Lines(lines));
             scope.spawn(move || answer_lines(lines, Verdicts(verdicts), &limits));
             for _ in 0..3 {

@@ -7,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indim::files::largest;
 use indim::stores::{self, Like};
-use indim::stream::Stored;
+use indim::stream::StorageInfo;
 use indim::{ArrayType, Diagnostic, Expression, Shape};
 use indim_graph::terminal::shown;
 use indim_shape::is_printable;
 
-use crate::destination::{Destination, Format, is_standard_output};
+use crate::destination::{Destination, FileFormat, is_standard_output};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::report::Report;
 
 /// Chunks are not made smaller that take less to be written.
-const LEAST_CHUNK_BYTES: usize = 64 << 10;
+const MIN_CHUNK_BYTES: usize = 64 << 10;
 
 /// Bytes of the longest name of a file on the common file systems.
 const MAX_NAME_BYTES: usize = 255;
@@ -29,7 +29,7 @@ struct Output<'a> {
     /// The result that is asked for; `None` for the only one, or all of an archive.
     name: Option<&'a str>,
     path: Cow<'a, Path>,
-    format: Format,
+    format: FileFormat,
 }
 
 /// All that are asked for; none to print the results.
@@ -76,7 +76,7 @@ impl<'a> Outputs<'a> {
     pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
         let output = |argument: &'a PathBuf| {
             let (name, path) = named(argument);
-            Format::of(path).map(|format| Output { name, path: path.into(), format })
+            FileFormat::of(path).map(|format| Output { name, path: path.into(), format })
         };
         let outputs = arguments.iter().map(output).collect::<Result<Vec<_>, _>>()?;
         let usage = |message: String| Err(Failure::Usage(message));
@@ -135,7 +135,7 @@ impl<'a> Outputs<'a> {
             }
             [Output { name: None, path, format }]
                 // A folder that is an array of Zarr is replaced as one.
-                if *format == Format::Npy && (path.is_dir() || is_new_folder(path)) =>
+                if *format == FileFormat::Npy && (path.is_dir() || is_new_folder(path)) =>
             {
                 let file = |name: &'a String| in_folder(path, name);
                 let each = names.iter().map(file).collect::<Result<_, _>>()?;
@@ -165,7 +165,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// How results are stored that are written there piece by piece.
-    pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
+    pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
         let share = results.len().checked_div(self.each.len())?;
         let stored = self.each.iter().zip(results.chunks(share.max(1)));
         stored
@@ -177,12 +177,12 @@ impl<'a> Outputs<'a> {
     /// Makes the largest chunks of results smaller whose chunks are chosen here; says whether there were
     /// any.
     pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, Like)]) -> bool {
-        let zarr = stores::Format::Zarr;
-        let is_chosen = |output: &Output<'_>| output.format == Format::Stored(zarr);
+        let zarr = stores::ArrayFormat::Zarr;
+        let is_chosen = |output: &Output<'_>| output.format == FileFormat::Stored(zarr);
         let chosen = self.each.iter().zip(results).filter(|(output, _)| is_chosen(output));
         let largest = chosen.max_by_key(|(_, (result, like))| zarr.scratch_bytes(result, like));
         largest.is_some_and(|(_, (result, like))| {
-            zarr.scratch_bytes(result, like) > LEAST_CHUNK_BYTES && like.halve_chunks(result)
+            zarr.scratch_bytes(result, like) > MIN_CHUNK_BYTES && like.halve_chunks(result)
         })
     }
 
@@ -217,7 +217,8 @@ impl<'a> Outputs<'a> {
         }
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.each.len());
         for (output, (result, like)) in self.each.iter().zip(results) {
-            if output.format == Format::Stored(stores::Format::Tiff) && like.has_other_size {
+            if output.format == FileFormat::Stored(stores::ArrayFormat::Tiff) && like.has_other_size
+            {
                 say(
                     "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
                      whose place on the earth is not written",
@@ -238,23 +239,30 @@ impl<'a> Outputs<'a> {
 impl Output<'_> {
     /// How its result is stored, or all of an archive; `None` of an archive that is a pipe, where nothing is
     /// written before all is known.
-    fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
+    fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
             || is_standard_output(&self.path);
         match self.format {
-            Format::Stored(format) => {
+            FileFormat::Stored(format) => {
                 let (result, like) = results.first()?;
                 let (chunks, is_sequential) = (format.chunks(result, like), format.is_sequential());
                 let scratch_bytes = format.scratch_bytes(result, like);
-                Some(vec![Stored { chunks, is_sequential, scratch_bytes, ..Stored::default() }])
+                Some(vec![StorageInfo {
+                    chunks,
+                    is_sequential,
+                    scratch_bytes,
+                    ..StorageInfo::default()
+                }])
             }
-            Format::Npy => Some(vec![Stored { is_sequential: is_stream, ..Stored::default() }]),
-            Format::Npz | Format::Safetensors if is_stream => None,
-            Format::Safetensors => Some(vec![Stored::default(); results.len()]),
-            Format::Npz => {
+            FileFormat::Npy => {
+                Some(vec![StorageInfo { is_sequential: is_stream, ..StorageInfo::default() }])
+            }
+            FileFormat::Npz | FileFormat::Safetensors if is_stream => None,
+            FileFormat::Safetensors => Some(vec![StorageInfo::default(); results.len()]),
+            FileFormat::Npz => {
                 let types: Vec<&ArrayType> = results.iter().map(|(of, _)| of).collect();
-                let mut stored = vec![Stored::default(); results.len()];
+                let mut stored = vec![StorageInfo::default(); results.len()];
                 stored[largest(&types)?].is_sequential = true;
                 Some(stored)
             }
@@ -279,7 +287,7 @@ fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic>
     if file.strip_suffix(".npy") != Some(name) {
         say(&format!("note: `{}` is written to {}", shown(name), shown(&path.to_string_lossy())));
     }
-    Ok(Output { name: Some(name), path: path.into(), format: Format::Npy })
+    Ok(Output { name: Some(name), path: path.into(), format: FileFormat::Npy })
 }
 
 /// The name of a file for a result of this name, in which each byte that names of files had better not have

@@ -1,13 +1,13 @@
 //! The rules as options of the command line.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use indim::formats::Format;
+use indim::formats::ModelFormat;
 use indim::{RuleChoice, RuleSetName};
 
 /// Reads the name of a rule set or of a format of programs, of which one is called like a rule set.
 pub(crate) fn rule_set_or_format() -> PossibleValuesParser {
     let rules = RuleSetName::ALL.map(RuleChoice::Named);
-    let formats = Format::ALL.map(Format::name);
+    let formats = ModelFormat::ALL.map(ModelFormat::name);
     let formats = formats.into_iter().filter(|name| name.parse::<RuleSetName>().is_err());
     let formats = formats.map(|name| PossibleValue::new(name).help("the format of programs"));
     PossibleValuesParser::new(rules.into_iter().map(value).chain(formats).collect::<Vec<_>>())

@@ -15,7 +15,7 @@ use crate::output::say;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::show::Show;
-use crate::source::{Opened, Source, open_all, read_pipe};
+use crate::source::{LoadedOperand, Opened, open_all, read_pipe};
 
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
 #[derive(Debug, Args)]
@@ -128,7 +128,7 @@ fn fault(
 /// A literal without a type as one of the type that its input declares, if that is another.
 fn typed((name, text): &(&str, &str), source: &Opened, model: &LoadedModel) -> Option<String> {
     let dtype = model.inputs().iter().find(|input| input.name == *name)?.dtype?;
-    let Opened::Read(Source::Literal(literal)) = source else { return None };
+    let Opened::Read(LoadedOperand::Literal(literal)) = source else { return None };
     let is_untyped = named_type(text).is_ok_and(|named| named.is_none());
     let is_other = is_untyped && literal.dtype() != dtype;
     is_other.then(|| format!("{}='{dtype}({})'", shown(name), shown(text)))

@@ -11,7 +11,7 @@ use crate::output;
 
 /// The form of a printed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum PrintFormat {
     /// As NumPy prints arrays; large ones are summarised.
     Text,
     /// Rows of numbers separated by commas, or one number a line.
@@ -25,7 +25,7 @@ enum Format {
 pub(crate) struct Show {
     /// The form of the printed result. CSV and JSON have every element, with all digits.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "output")]
-    format: Format,
+    format: PrintFormat,
     /// Print every element, also of an array of more than 1000.
     #[arg(long, conflicts_with = "output")]
     print_all: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Show {
 impl Show {
     /// Whether results of these types can be printed so; asked before anything is computed.
     pub(crate) fn check(&self, types: &[ArrayType]) -> Result<(), Diagnostic> {
-        if self.format != Format::Text && self.precision.is_some() {
+        if self.format != PrintFormat::Text && self.precision.is_some() {
             return Err(Diagnostic::new(
                 "format",
                 "--precision is for --format text: CSV and JSON have all digits, so that they read back the \
@@ -50,7 +50,7 @@ impl Show {
             ));
         }
         match self.format {
-            Format::Csv => match types {
+            PrintFormat::Csv => match types {
                 [array_type] => csv_shape(array_type)
                     .map(|_| ())
                     .map_err(|error| Diagnostic::new("format", error.to_string())),
@@ -63,7 +63,7 @@ impl Show {
                     ),
                 )),
             },
-            Format::Text | Format::Json => Ok(()),
+            PrintFormat::Text | PrintFormat::Json => Ok(()),
         }
     }
 
@@ -85,7 +85,7 @@ impl Show {
         labels: &[String],
         results: &[Buffer],
     ) -> io::Result<()> {
-        if self.format != Format::Json {
+        if self.format != PrintFormat::Json {
             return labels.iter().zip(results).try_for_each(|(label, result)| {
                 writeln!(output, "{}:", lines_shown(label))?;
                 self.write(output, result)
@@ -101,12 +101,12 @@ impl Show {
 
     fn write(&self, output: &mut dyn Write, result: &Buffer) -> io::Result<()> {
         match self.format {
-            Format::Csv => write_csv(output, result),
-            Format::Json => {
+            PrintFormat::Csv => write_csv(output, result),
+            PrintFormat::Json => {
                 write_json(output, result)?;
                 writeln!(output)
             }
-            Format::Text => {
+            PrintFormat::Text => {
                 let default = PrintOptions::default();
                 let threshold = if self.print_all { usize::MAX } else { default.threshold };
                 let options =

@@ -8,8 +8,8 @@ use indim::files::{
     read_npy_type, read_npz_member_type, read_npz_member_within, read_tensor, read_tensor_type,
 };
 use indim::literal::{parse_literal, parse_literal_as};
-use indim::stores::{self, Format, read_whole};
-use indim::stream::{Input, Source as Regions};
+use indim::stores::{self, ArrayFormat, read_whole};
+use indim::stream::{Source as Regions, StreamInput};
 use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, DType, Diagnostic};
 use indim_graph::terminal::shown;
 
@@ -22,7 +22,7 @@ const MAPPED_FROM: u64 = 1 << 20;
 
 /// An operand that has been read, or mapped.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum LoadedOperand {
     File(ArrayFile),
     Literal(Array),
     /// What a file or folder of another format holds.
@@ -32,7 +32,7 @@ pub(crate) enum Source {
 /// An operand of which so much has been read as tells its type.
 #[derive(Debug)]
 pub(crate) enum Opened {
-    Read(Source),
+    Read(LoadedOperand),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
     /// What is read by regions: a large array in a `.npy`, `.npz` or `.safetensors` file, which `again`
@@ -44,7 +44,7 @@ pub(crate) enum Opened {
 }
 
 impl Opened {
-    /// Opens `text`: `-` for standard input, else what [`Source::open`] takes.
+    /// Opens `text`: `-` for standard input, else what [`LoadedOperand::open`] takes.
     pub(crate) fn open(text: &str, limit: usize) -> Result<Opened, Diagnostic> {
         if !is_standard_input(text) {
             let large = open_regions(text).map_err(|error| error.diagnostic())?;
@@ -58,7 +58,7 @@ impl Opened {
                     Ok(Opened::Stored { regions, again })
                 }
                 Some(Err(error)) => Err(error.diagnostic()),
-                None => Source::open(text, limit).map(Opened::Read),
+                None => LoadedOperand::open(text, limit).map(Opened::Read),
             };
         }
         let input = io::stdin();
@@ -75,9 +75,9 @@ impl Opened {
     /// The same; a literal without a type, which `text` is, takes `declared` where no element changes.
     pub(crate) fn declared(self, text: &str, declared: DType) -> Opened {
         match self {
-            Opened::Read(Source::Literal(literal)) => {
+            Opened::Read(LoadedOperand::Literal(literal)) => {
                 let same = parse_literal_as(text, declared).unwrap_or(literal);
-                Opened::Read(Source::Literal(same))
+                Opened::Read(LoadedOperand::Literal(same))
             }
             other => other,
         }
@@ -108,10 +108,10 @@ impl Opened {
     }
 
     /// What a computation piece by piece reads; nothing of a pipe before it has been read.
-    pub(crate) fn input(&self) -> Option<Input<'_>> {
+    pub(crate) fn input(&self) -> Option<StreamInput<'_>> {
         match self {
-            Opened::Read(source) => Some(Input::Held(source.view())),
-            Opened::Stored { regions, .. } => Some(Input::Stored(&**regions)),
+            Opened::Read(source) => Some(StreamInput::Held(source.view())),
+            Opened::Stored { regions, .. } => Some(StreamInput::Stored(&**regions)),
             Opened::Pipe(_) => None,
         }
     }
@@ -125,14 +125,16 @@ impl Opened {
     }
 
     /// Reads what has not been read, of at most `limit` bytes.
-    pub(crate) fn read(self, limit: usize) -> Result<Source, Diagnostic> {
+    pub(crate) fn read(self, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         match self {
             Opened::Read(source) => Ok(source),
-            Opened::Pipe(stream) => stream.read(limit).map(Source::File).map_err(of_standard_input),
+            Opened::Pipe(stream) => {
+                stream.read(limit).map(LoadedOperand::File).map_err(of_standard_input)
+            }
             Opened::Stored { again: Some(text), regions } => {
                 // What was planned is of the file as it was.
                 regions.check_unchanged().map_err(|error| error.diagnostic())?;
-                Source::open(&text, limit)
+                LoadedOperand::open(&text, limit)
             }
             Opened::Stored { again: None, regions } => read_stored(&*regions, limit),
         }
@@ -140,7 +142,7 @@ impl Opened {
 }
 
 /// The whole of an array of another format, of at most `limit` bytes.
-fn read_stored(regions: &dyn Regions, limit: usize) -> Result<Source, Diagnostic> {
+fn read_stored(regions: &dyn Regions, limit: usize) -> Result<LoadedOperand, Diagnostic> {
     let ArrayType { dtype, shape } = regions.array_type();
     let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
     let decoding = regions.scratch_bytes();
@@ -152,7 +154,7 @@ fn read_stored(regions: &dyn Regions, limit: usize) -> Result<Source, Diagnostic
         );
         return Err(Diagnostic::new("memory-limit", message));
     }
-    read_whole(regions).map(Source::Whole).map_err(|error| error.diagnostic())
+    read_whole(regions).map(LoadedOperand::Whole).map_err(|error| error.diagnostic())
 }
 
 /// Whether a source is standard input.
@@ -172,11 +174,11 @@ enum Place<'a> {
     Literal(Array),
 }
 
-impl Source {
+impl LoadedOperand {
     /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, `file.safetensors:tensor`, an array of
     /// another format, or a literal. Of a file or a member at most `limit` bytes are read into memory; large
     /// files are mapped.
-    pub(crate) fn open(text: &str, limit: usize) -> Result<Source, Diagnostic> {
+    pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         if let Some(source) = stores::open(text, limit) {
             return read_stored(&*source.map_err(|error| error.diagnostic())?, limit);
         }
@@ -184,19 +186,19 @@ impl Source {
             Place::File(path) => open_npy(path, limit),
             Place::Member { archive, member } => read_npz_member_within(archive, member, limit),
             Place::Tensor { file, tensor } => open_tensor(file, tensor, limit),
-            Place::Literal(array) => return Ok(Source::Literal(array)),
+            Place::Literal(array) => return Ok(LoadedOperand::Literal(array)),
         };
-        opened.map(Source::File).map_err(|error| error.diagnostic())
+        opened.map(LoadedOperand::File).map_err(|error| error.diagnostic())
     }
 
     /// Whether a text names a file, not a type or a literal.
     pub(crate) fn is_file(text: &str) -> bool {
         text.contains(".np")
             || text.contains(".safetensors")
-            || Format::of_content(Format::split(text).0).is_some()
+            || ArrayFormat::of_content(ArrayFormat::split(text).0).is_some()
     }
 
-    /// The type of what [`Source::open`] would open, of which no more is read than tells it, and what its
+    /// The type of what [`LoadedOperand::open`] would open, of which no more is read than tells it, and what its
     /// axes are called where it says that.
     pub(crate) fn type_of(text: &str) -> Result<(ArrayType, Option<AxisNames>), Diagnostic> {
         if let Some(source) = stores::open(text, usize::MAX) {
@@ -214,12 +216,12 @@ impl Source {
         read.map(|array_type| (array_type, None)).map_err(|error| error.diagnostic())
     }
 
-    /// As [`Source::type_of`]; a literal without a type takes `declared` where no element changes.
+    /// As [`LoadedOperand::type_of`]; a literal without a type takes `declared` where no element changes.
     pub(crate) fn type_of_declared(
         text: &str,
         declared: Option<DType>,
     ) -> Result<ArrayType, Diagnostic> {
-        let (own, _) = Source::type_of(text)?;
+        let (own, _) = LoadedOperand::type_of(text)?;
         let literal = declared.filter(|_| matches!(place(text), Ok(Place::Literal(_))));
         let taken = literal.and_then(|declared| parse_literal_as(text, declared).ok());
         Ok(taken.map_or(own, |array| array.array_type()))
@@ -227,37 +229,37 @@ impl Source {
 
     pub(crate) fn array_type(&self) -> ArrayType {
         match self {
-            Source::File(file) => file.array_type().clone(),
-            Source::Literal(array) => array.array_type(),
-            Source::Whole(array) => array.array_type().clone(),
+            LoadedOperand::File(file) => file.array_type().clone(),
+            LoadedOperand::Literal(array) => array.array_type(),
+            LoadedOperand::Whole(array) => array.array_type().clone(),
         }
     }
 
     pub(crate) fn view(&self) -> ArrayView<'_> {
         match self {
-            Source::File(file) => file.view(),
-            Source::Literal(array) => ArrayView::from_array(array),
-            Source::Whole(array) => array.view(),
+            LoadedOperand::File(file) => file.view(),
+            LoadedOperand::Literal(array) => ArrayView::from_array(array),
+            LoadedOperand::Whole(array) => array.view(),
         }
     }
 
     /// The bytes of memory that the elements take.
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
-            Source::File(file) => file.held_bytes(),
-            Source::Literal(array) => array
+            LoadedOperand::File(file) => file.held_bytes(),
+            LoadedOperand::Literal(array) => array
                 .shape()
                 .element_count()
                 .unwrap_or(usize::MAX)
                 .saturating_mul(array.dtype().size()),
-            Source::Whole(array) => array.bytes().len(),
+            LoadedOperand::Whole(array) => array.bytes().len(),
         }
     }
 
     /// Refuses what was computed from a file that has changed since it was opened.
     pub(crate) fn check_unchanged(&self, name: &str) -> Result<(), Diagnostic> {
         match self {
-            Source::File(file) if !file.is_unchanged() => Err(Diagnostic::new(
+            LoadedOperand::File(file) if !file.is_unchanged() => Err(Diagnostic::new(
                 "file-changed",
                 format!(
                     "the file of `{name}` changed while it was read, so that there is no telling of what the \
@@ -413,7 +415,7 @@ pub(crate) fn open_all<'a>(
 pub(crate) fn read_all(
     sources: Vec<(&str, Opened)>,
     limit: usize,
-) -> Result<Vec<(&str, Source)>, Diagnostic> {
+) -> Result<Vec<(&str, LoadedOperand)>, Diagnostic> {
     let read = |(name, source): (_, Opened)| match source.read(limit) {
         Ok(source) => Ok((name, source)),
         Err(error) => Err(in_binding(name, error)),
@@ -471,7 +473,7 @@ mod tests {
 
     #[test]
     fn devices_are_refused_as_files() {
-        let error = Source::open("/dev/null", usize::MAX).unwrap_err();
+        let error = LoadedOperand::open("/dev/null", usize::MAX).unwrap_err();
         assert_eq!(error.code, "not-a-file");
         assert!(error.headline.starts_with("/dev/null: not a regular file"), "{error}");
     }

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use indim::stores::Like;
 use indim::stream::{
-    Complete, Input, MemoryResult, MemorySink, Plan, Sink, Source, StoreError, StoreErrorKind,
-    Stored, StreamError, StreamOptions,
+    Complete, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
+    StoreErrorKind, StreamError, StreamInput, StreamOptions,
 };
-use indim::{ArrayType, Buffer, Diagnostic, Graph, compile, keep_memory};
+use indim::{ArrayType, Buffer, Diagnostic, Graph, compile, set_memory_pool_limit};
 use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
@@ -79,10 +79,10 @@ pub(crate) fn way(
     // The rest is for memory that is kept from piece to piece: two of four pieces, and what is rounded up.
     let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
     let inputs = read.map(|source| match source.regions() {
-        Some(regions) => Stored::input(&Input::Stored(regions)),
-        None => Stored { is_held: true, ..Stored::default() },
+        Some(regions) => StorageInfo::input(&StreamInput::Stored(regions)),
+        None => StorageInfo { is_held: true, ..StorageInfo::default() },
     });
-    let inputs: Vec<Stored> = inputs.collect();
+    let inputs: Vec<StorageInfo> = inputs.collect();
     let compile = resources.compile_options()?;
     let options = StreamOptions { memory_limit, input_bytes, compile, ..StreamOptions::default() };
     let planned = pool.install(|| plan_in_chunks(graph, &inputs, outputs, results, &options));
@@ -99,7 +99,7 @@ pub(crate) fn way(
             let enough = enough.map(with_kept);
             Ok(Way::NotStreamed(StreamError::MemoryLimit { enough, limit, obstacles }))
         }
-        Err(error @ StreamError::TooManyReadings) => Ok(Way::NotStreamed(error)),
+        Err(error @ StreamError::RereadLimit) => Ok(Way::NotStreamed(error)),
         Err(error) => Err(error.diagnostic()),
     }
 }
@@ -139,7 +139,7 @@ fn rounded_up(bytes: usize) -> usize {
 /// The plan, and the results in the chunks that it is for: smaller ones where the limit asks for them.
 fn plan_in_chunks(
     graph: &Graph,
-    inputs: &[Stored],
+    inputs: &[StorageInfo],
     outputs: &Outputs<'_>,
     results: &[(ArrayType, Like)],
     options: &StreamOptions<'_>,
@@ -164,12 +164,15 @@ pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
 
 /// How the results are stored: each where it goes, or all in memory to be printed; `None` where one cannot be
 /// written piece by piece.
-fn stored_outputs(outputs: &Outputs<'_>, results: &[(ArrayType, Like)]) -> Option<Vec<Stored>> {
+fn stored_outputs(
+    outputs: &Outputs<'_>,
+    results: &[(ArrayType, Like)],
+) -> Option<Vec<StorageInfo>> {
     if outputs.is_empty() {
         // While they are gathered they are held twice.
-        let held = |(array_type, _): &(ArrayType, Like)| Stored {
+        let held = |(array_type, _): &(ArrayType, Like)| StorageInfo {
             scratch_bytes: bytes(array_type).saturating_mul(2),
-            ..Stored::default()
+            ..StorageInfo::default()
         };
         return Some(results.iter().map(held).collect());
     }
@@ -252,9 +255,12 @@ impl Streamed {
         sources: &[(&str, Opened)],
         mut sinks: Vec<Box<dyn Sink>>,
     ) -> Result<Vec<Box<dyn Complete>>, StreamError> {
-        keep_memory(self.options.memory_limit.saturating_sub(self.options.input_bytes) / 5 * 3);
+        set_memory_pool_limit(
+            self.options.memory_limit.saturating_sub(self.options.input_bytes) / 5 * 3,
+        );
         self.say_what_is_read_again();
-        let inputs: Vec<Input<'_>> = sources.iter().filter_map(|(_, it)| it.input()).collect();
+        let inputs: Vec<StreamInput<'_>> =
+            sources.iter().filter_map(|(_, it)| it.input()).collect();
         let bar = Progress::of_elements(self.plan.elements());
         let progress = |elements: usize| {
             bar.advance(elements);

@@ -13,7 +13,7 @@ use indim_ops::{
 
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
-use crate::recorded::{Recording, record};
+use crate::recorded::{RecordingBackend, record};
 use crate::rounded::push_rounded;
 
 /// What is recorded.
@@ -69,14 +69,14 @@ impl OpVisitor for Recorder {
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Body {
         record(&[T::DTYPE], |operands| {
-            Some(O::Result::into_any(O::over::<Recording>(T::from_any(operands[0])?)))
+            Some(O::Result::into_any(O::over::<RecordingBackend>(T::from_any(operands[0])?)))
         })
     }
 
     fn binary<O: Binary<T> + 'static, T: Element>(self) -> Body {
         record(&[T::DTYPE; 2], |operands| {
             let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
-            Some(O::Result::into_any(O::over::<Recording>(x, y)))
+            Some(O::Result::into_any(O::over::<RecordingBackend>(x, y)))
         })
     }
 
@@ -84,7 +84,7 @@ impl OpVisitor for Recorder {
         record(&[O::First::DTYPE, T::DTYPE, T::DTYPE], |operands| {
             let first = O::First::from_any(operands[0])?;
             let (x, y) = (T::from_any(operands[1])?, T::from_any(operands[2])?);
-            Some(O::Result::into_any(O::over::<Recording>(first, x, y)))
+            Some(O::Result::into_any(O::over::<RecordingBackend>(first, x, y)))
         })
     }
 
@@ -148,7 +148,7 @@ fn widening<T: Widened>() -> Body {
         return single(DType::F16, Primitive::WidenF16, DType::F32);
     }
     record(&[T::DTYPE], |operands| {
-        Some(T::Wide::into_any(T::widen::<Recording>(T::from_any(operands[0])?)))
+        Some(T::Wide::into_any(T::widen::<RecordingBackend>(T::from_any(operands[0])?)))
     })
 }
 
@@ -160,7 +160,7 @@ fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
         return rounding_to_bf16();
     }
     record(&[Wide::DTYPE], |operands| {
-        Some(T::into_any(T::from_wide::<Recording>(Wide::from_any(operands[0])?)))
+        Some(T::into_any(T::from_wide::<RecordingBackend>(Wide::from_any(operands[0])?)))
     })
 }
 
@@ -223,7 +223,7 @@ impl ConvertVisitor for ConversionRecorder {
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Body {
         record(&[A::DTYPE], |operands| {
-            Some(B::into_any(A::over::<Recording>(A::from_any(operands[0])?)))
+            Some(B::into_any(A::over::<RecordingBackend>(A::from_any(operands[0])?)))
         })
     }
 }
@@ -245,7 +245,7 @@ impl FoldVisitor for FoldRecorder {
         }
         record(&[T::DTYPE; 2], |operands| {
             let (x, y) = (T::from_any(operands[0])?, T::from_any(operands[1])?);
-            Some(T::into_any(F::combine::<Recording>(x, y)))
+            Some(T::into_any(F::combine::<RecordingBackend>(x, y)))
         })
     }
 }
@@ -257,6 +257,6 @@ impl FoldVisitor for IdentityRecorder {
     type Output = Body;
 
     fn fold<F: Fold<T>, T: Element>(self) -> Body {
-        record(&[], |_| Some(T::into_any(F::identity::<Recording>())))
+        record(&[], |_| Some(T::into_any(F::identity::<RecordingBackend>())))
     }
 }

@@ -1,7 +1,9 @@
 //! The body of a loop nest: what its instructions compute, as one body.
 
 use indim_graph::Array;
-use indim_loops::loop_nest::{BufferId, Compute, Instruction, Local, LoopNest, Reduction, Store};
+use indim_loops::loop_nest::{
+    BufferId, Compute, Instruction, Local, LoopNest, NestReduction, Store,
+};
 use indim_ops::{DType, ReduceOp};
 
 use crate::body::{Body, LaneType, Primitive, Value};
@@ -90,7 +92,7 @@ pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<L
         return None;
     }
     let sources: Vec<Local> = nest.stores.iter().map(|store| store.source).collect();
-    let fold = |store: &Store| store.reduction.map(|Reduction { op, dtype }| (op, dtype));
+    let fold = |store: &Store| store.reduction.map(|NestReduction { op, dtype }| (op, dtype));
     let folds: Vec<(ReduceOp, DType)> = nest.stores.iter().map(fold).collect::<Option<_>>()?;
     let mut recorder = recorder_of(nest, constants, &sources)?;
     for source in sources {

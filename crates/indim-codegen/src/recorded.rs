@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
+use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 use indim_ops::{AnyLane, Complex, DType, for_each_element};
 
 use crate::body::{Body, LaneType, Primitive, Value};
@@ -17,9 +17,9 @@ use crate::builder::BodyBuilder;
 use crate::scalar::Word;
 
 /// The family.
-pub(crate) enum Recording {}
+pub(crate) enum RecordingBackend {}
 
-impl Lanes for Recording {
+impl LaneBackend for RecordingBackend {
     type Bool = Recorded<bool>;
     type I8 = Recorded<i8>;
     type I16 = Recorded<i16>;
@@ -52,7 +52,7 @@ thread_local! {
 }
 
 /// An element of any type.
-type Element = AnyLane<Recording>;
+type Element = AnyLane<RecordingBackend>;
 
 /// The body of what `define` does with elements of these types, which it returns unless they are others.
 ///

@@ -10,8 +10,8 @@ use indim_graph::{Array, Graph, TakeMode, evaluate};
 use indim_loops::loop_nest::{BufferId, Compute, Local, LoopNest};
 use indim_loops::lower;
 use indim_ops::{
-    AnyLane, ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars, bf16,
-    c64, c128, f16, for_each_element,
+    AnyLane, ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, ScalarBackend,
+    bf16, c64, c128, f16, for_each_element,
 };
 use indim_shape::RuleSet;
 
@@ -54,7 +54,7 @@ fn words(dtype: DType, bytes: &[u8]) -> [u64; 2] {
 macro_rules! define_scalars {
     ($($variant:ident $type:ident $class:ident;)*) => {
         /// The element of these words, as a scalar.
-        fn scalar(dtype: DType, element: [u64; 2]) -> AnyLane<Scalars> {
+        fn scalar(dtype: DType, element: [u64; 2]) -> AnyLane<ScalarBackend> {
             let bytes = bytes(dtype, element);
             match dtype {
                 $(DType::$variant => AnyLane::$variant(<$type>::read_bytes(&bytes)),)*
@@ -62,7 +62,7 @@ macro_rules! define_scalars {
         }
 
         /// The words of a scalar.
-        fn scalar_words(any: AnyLane<Scalars>) -> [u64; 2] {
+        fn scalar_words(any: AnyLane<ScalarBackend>) -> [u64; 2] {
             let mut bytes = Vec::new();
             match any {
                 $(AnyLane::$variant(x) => x.write_bytes(&mut bytes),)*
@@ -99,7 +99,10 @@ fn combinations(dtypes: &[DType]) -> Vec<Vec<u64>> {
 }
 
 /// Compares a definition's body, simplified or not, with the definition on scalars.
-fn check(definition: Definition, scalar: &dyn Fn(&[AnyLane<Scalars>]) -> AnyLane<Scalars>) {
+fn check(
+    definition: Definition,
+    scalar: &dyn Fn(&[AnyLane<ScalarBackend>]) -> AnyLane<ScalarBackend>,
+) {
     let body = definition.body().expect("the operation takes the type");
     let simplified = (*body).clone().simplified();
     for body in [&*body, &simplified] {
@@ -150,7 +153,7 @@ impl FoldVisitor for FoldCheck {
         for combination in combinations(&[T::DTYPE; 2]) {
             let elements = elements(&[T::DTYPE; 2], &combination);
             let [x, y] = [0, 1].map(|index| T::read_bytes(&bytes(T::DTYPE, elements[index])));
-            let expected = scalar_words(T::into_any(F::combine::<Scalars>(x, y)));
+            let expected = scalar_words(T::into_any(F::combine::<ScalarBackend>(x, y)));
             let found = body.interpret(&elements)[0];
             assert_eq!(canonical(found), canonical(expected), "{:?} of {elements:x?}", self.0);
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use indim_graph::Array;
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
@@ -81,12 +81,12 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         _nest: &Arc<LoopNest>,
         _strides: &[AxisStrides],
         _describe: &dyn Fn(&Access) -> String,
-    ) -> Result<String, ByKernels> {
-        Err(ByKernels::AskedFor)
+    ) -> Result<String, KernelFallback> {
+        Err(KernelFallback::AskedFor)
     }
 
     /// Counts the memory that the code itself holds when it is compiled, without the nest.
-    fn count_bytes(&self, held: &mut HeldBytes);
+    fn count_bytes(&self, held: &mut MemoryUse);
 
     /// The bytes of what has been made since then.
     fn made_bytes(&self) -> usize {
@@ -97,13 +97,13 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
 /// Why kernels run a nest, and machine code never does.
 ///
 /// ```
-/// use indim_cpu::ByKernels;
+/// use indim_cpu::KernelFallback;
 ///
-/// assert_eq!(ByKernels::Searches.to_string(), "it searches for where an extreme is");
+/// assert_eq!(KernelFallback::Searches.to_string(), "it searches for where an extreme is");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum ByKernels {
+pub enum KernelFallback {
     /// The options or the environment ask for kernels.
     AskedFor,
     /// The options ask for fewer instructions than the processor has.
@@ -124,22 +124,22 @@ pub enum ByKernels {
     Memory,
 }
 
-impl fmt::Display for ByKernels {
+impl fmt::Display for KernelFallback {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            ByKernels::AskedFor => "kernels were asked for",
-            ByKernels::LowLevel => {
+            KernelFallback::AskedFor => "kernels were asked for",
+            KernelFallback::LowLevel => {
                 "the level asked for is the baseline, and machine code needs more instructions"
             }
-            ByKernels::Processor => "there is no machine code for this processor",
-            ByKernels::ComputesNothing => "it applies no operation to the elements it moves or reduces",
-            ByKernels::Scatters => "it adds elements where indices say",
-            ByKernels::Searches => "it searches for where an extreme is",
-            ByKernels::NotCovered => {
+            KernelFallback::Processor => "there is no machine code for this processor",
+            KernelFallback::ComputesNothing => "it applies no operation to the elements it moves or reduces",
+            KernelFallback::Scatters => "it adds elements where indices say",
+            KernelFallback::Searches => "it searches for where an extreme is",
+            KernelFallback::NotCovered => {
                 "it computes the indices by which it takes elements, or is too large for one function"
             }
-            ByKernels::NoElements => "it has no elements",
-            ByKernels::Memory => "the system gives no executable memory",
+            KernelFallback::NoElements => "it has no elements",
+            KernelFallback::Memory => "the system gives no executable memory",
         })
     }
 }
@@ -182,7 +182,7 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     unsafe fn finish(&self, _: &Bases<'_>) {}
 
     /// Counts the memory that it holds beside the code.
-    fn count_bytes(&self, held: &mut HeldBytes);
+    fn count_bytes(&self, held: &mut MemoryUse);
 }
 
 /// The memory of a run.

@@ -9,7 +9,7 @@ use indim_cpu::{CompileError, CompileOptions, Executable, compile};
 use indim_graph::{Array, Graph};
 use indim_ops::DType;
 use indim_shape::Shape;
-use indim_text::{Expression, Limits};
+use indim_text::{Expression, ParseLimits};
 
 /// Counts what is allocated, with what a usual allocator adds to it.
 struct Counting;
@@ -45,7 +45,7 @@ fn graph(text: &str, rank: usize) -> Graph {
     let full: Shape = (0..rank).map(|axis| if axis < 2 { 3 } else { 1 }).collect();
     let row: Shape = (0..rank).map(|axis| if axis == 1 { 3 } else { 1 }).collect();
     let b = GraphBuilder::new();
-    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
     let values: Vec<_> = expression
         .names()
         .into_iter()

@@ -7,13 +7,14 @@ use std::ptr::NonNull;
 
 use indim_builder::GraphBuilder;
 use indim_cpu::{
-    ArrayView, ArrayViewMut, ByKernels, CompileOptions, Executable, ExecutorChoice, Level, compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, KernelFallback, Level,
+    compile,
 };
 use indim_graph::{Array, Graph, evaluate};
 use indim_loops::loop_nest::Access;
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSet;
-use indim_text::{Expression, Limits};
+use indim_text::{Expression, ParseLimits};
 
 /// Memory between pages that may not be touched.
 struct Guarded {
@@ -99,7 +100,7 @@ fn graph(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) -> Graph {
     let results: Vec<_> = texts
         .iter()
         .map(|text| {
-            let expression = Expression::parse(text, &Limits::default()).unwrap();
+            let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
             expression.build(&b, &parameters, Some(&RuleSet::Numpy)).unwrap()
         })
         .collect();
@@ -339,7 +340,7 @@ fn machine_code_is_made_once_the_work_has_paid_for_it() {
 }
 
 /// What explanations say of the nests of an expression over `x`, `y: f32[40, 30]` and `i: i64[40]`.
-fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, ByKernels>> {
+fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, KernelFallback>> {
     let xs = ["x", "y"].map(|name| (name, DType::F32, sizes.to_vec()));
     let types = [&xs[..], &[("i", DType::I64, vec![40])]].concat();
     // Passes make constants of what has no elements.
@@ -356,7 +357,7 @@ fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, ByKernels>> {
 
 #[test]
 fn nests_are_listed_or_say_why_kernels_run_them() {
-    if listed("x + y", [40, 30]) == [Err(ByKernels::Processor)] {
+    if listed("x + y", [40, 30]) == [Err(KernelFallback::Processor)] {
         return;
     }
     let listing = |text: &str| listed(text, [40, 30]).remove(0).expect("machine code");
@@ -373,11 +374,11 @@ fn nests_are_listed_or_say_why_kernels_run_them() {
     assert!(searched.contains("output 0 is argmax to "), "{searched}");
     assert!(listing("x[i] * 2").contains("input 0 is what is taken from "));
     let reasons = [
-        ("transpose(x)", [40, 30], ByKernels::ComputesNothing),
-        ("sum(x)", [40, 30], ByKernels::ComputesNothing),
-        ("x[i]", [40, 30], ByKernels::ComputesNothing),
-        ("argmax(x, axis=1)", [40, 300], ByKernels::Searches),
-        ("x * y", [0, 30], ByKernels::NoElements),
+        ("transpose(x)", [40, 30], KernelFallback::ComputesNothing),
+        ("sum(x)", [40, 30], KernelFallback::ComputesNothing),
+        ("x[i]", [40, 30], KernelFallback::ComputesNothing),
+        ("argmax(x, axis=1)", [40, 300], KernelFallback::Searches),
+        ("x * y", [0, 30], KernelFallback::NoElements),
     ];
     for (text, sizes, reason) in reasons {
         assert_eq!(listed(text, sizes)[0], Err(reason), "{text}");

@@ -4,8 +4,8 @@
 
 use core::ffi::{c_int, c_ulong};
 
-use indim_builder::{Along, AxisFunction, GraphBuilder};
-use indim_cpu::{ArrayView, ByKernels, CompileOptions, Executable, ExecutorChoice, compile};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
+use indim_cpu::{ArrayView, CompileOptions, Executable, ExecutorChoice, KernelFallback, compile};
 use indim_graph::Array;
 use indim_graph::{Graph, evaluate};
 use indim_loops::loop_nest::Access;
@@ -31,7 +31,7 @@ fn graph(sizes: [usize; 2]) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, sizes).unwrap();
     let product = b.mul(b.tanh(&x).unwrap(), &x, &[]).unwrap();
-    let sum = b.along(AxisFunction::Sum, &product, &Along::axes(&[1]), &[]).unwrap();
+    let sum = b.along(Reduction::Sum, &product, &ReduceOptions::axes(&[1]), &[]).unwrap();
     b.finish(&[product, sum]).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn compiled(graph: &Graph, executor: ExecutorChoice) -> Executable {
 }
 
 /// What runs each nest, if it is kernels.
-fn reasons(executable: &Executable) -> Vec<Option<ByKernels>> {
+fn reasons(executable: &Executable) -> Vec<Option<KernelFallback>> {
     let describe = Access::to_string;
     executable.programs().iter().map(|program| program.machine_code(&describe).err()).collect()
 }
@@ -77,6 +77,6 @@ fn blocks_run_without_an_error() {
         (0..20).for_each(|_| check(&executable));
         assert_eq!(executable.held_bytes(), held, "it is not tried again");
         let reasons = reasons(&executable);
-        assert!(reasons.iter().all(|&it| it == Some(ByKernels::Memory)), "{reasons:?}");
+        assert!(reasons.iter().all(|&it| it == Some(KernelFallback::Memory)), "{reasons:?}");
     }
 }

@@ -1,5 +1,5 @@
 //! Programs for arrays of any sizes: what is bound is what would be compiled.
-use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, SymbolicExecutable,
     compile, compile_symbolic,
@@ -11,7 +11,7 @@ use indim_ops::DType;
 fn softmax(shape: [usize; 2]) -> (Graph, SizeFacts) {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, shape).unwrap();
-    let softmax = b.along(AxisFunction::Softmax, &x, &Along::axes(&[-1]), &[]).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, &ReduceOptions::axes(&[-1]), &[]).unwrap();
     (b.finish(&[softmax]).unwrap(), b.size_facts())
 }
 
@@ -60,8 +60,8 @@ fn over_vector(
 
 /// `x` less its mean, over its deviation, where nests of one element stand between those of all.
 fn standardised(b: &GraphBuilder, x: &Value) -> Value {
-    let of = |function| b.along(function, x, &Along::axes(&[0]), &[]).unwrap();
-    (x - of(AxisFunction::Mean)) / of(AxisFunction::Std)
+    let of = |function| b.along(function, x, &ReduceOptions::axes(&[0]), &[]).unwrap();
+    (x - of(Reduction::Mean)) / of(Reduction::Std)
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn what_depends_on_no_size_is_shared() {
 fn arrays_of_one_axis_give_the_bits_of_kernels_whatever_their_length() {
     let options = |executor| CompileOptions { executor, ..CompileOptions::default() };
     let build = |b: &GraphBuilder, x: &Value| {
-        let sum = b.along(AxisFunction::Sum, x, &Along::axes(&[0]), &[]).unwrap();
+        let sum = b.along(Reduction::Sum, x, &ReduceOptions::axes(&[0]), &[]).unwrap();
         // Operands that are dense and single, a result of bytes, and one that is stored as it is.
         vec![x * &sum + 0.5, b.numpy().gt(x, sum).unwrap(), x * x]
     };

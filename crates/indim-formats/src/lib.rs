@@ -6,9 +6,9 @@
 #![forbid(unsafe_code)]
 
 pub use indim_model::{
-    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, Format, FormatError,
-    FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions, Size, Source,
-    Unsupported, WriteOptions, Written,
+    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, FormatError,
+    FormatErrorKind, FormatLimits, Location, Model, ModelFormat, ModelInput, ModelProgram,
+    ReadOptions, Size, SourceFile, Unsupported, WriteOptions, WrittenModel,
 };
 #[cfg(feature = "onnx")]
 pub use indim_onnx::{OnnxNode, read_onnx_tensor};
@@ -19,11 +19,10 @@ use indim_model::{Reader, Writer};
 ///
 /// # Errors
 /// `unknown-format`, `limit`, and what is wrong with the file.
-pub fn read(source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
-    let Some(format) = Format::of(source.bytes()) else {
-        return Err(
-            FormatErrorKind::UnknownFormat { advice: Format::advice(source.bytes()) }.nowhere()
-        );
+pub fn read(source: &SourceFile, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
+    let Some(format) = ModelFormat::of(source.bytes()) else {
+        return Err(FormatErrorKind::UnknownFormat { advice: ModelFormat::advice(source.bytes()) }
+            .nowhere());
     };
     read_as(format, source, options)
 }
@@ -33,8 +32,8 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, Fo
 /// # Errors
 /// As [`read`].
 pub fn read_as(
-    format: Format,
-    source: &Source,
+    format: ModelFormat,
+    source: &SourceFile,
     options: &ReadOptions,
 ) -> Result<Box<dyn Model>, FormatError> {
     let limit = options.limits.file_bytes;
@@ -54,25 +53,25 @@ pub fn read_as(
 /// reader of it.
 ///
 /// ```
-/// use indim_formats::{Format, operations};
+/// use indim_formats::{ModelFormat, operations};
 ///
-/// assert!(operations(Format::Onnx).contains(&"Softmax".to_owned()));
-/// assert!(operations(Format::StableHlo).contains(&"stablehlo.gather".to_owned()));
+/// assert!(operations(ModelFormat::Onnx).contains(&"Softmax".to_owned()));
+/// assert!(operations(ModelFormat::StableHlo).contains(&"stablehlo.gather".to_owned()));
 /// ```
-pub fn operations(format: Format) -> Vec<String> {
+pub fn operations(format: ModelFormat) -> Vec<String> {
     reader(format).map_or_else(Vec::new, Reader::operations)
 }
 
-fn reader(format: Format) -> Option<&'static dyn Reader> {
+fn reader(format: ModelFormat) -> Option<&'static dyn Reader> {
     match format {
         #[cfg(feature = "onnx")]
-        Format::Onnx => Some(&indim_onnx::Onnx),
+        ModelFormat::Onnx => Some(&indim_onnx::Onnx),
         #[cfg(feature = "openvino")]
-        Format::OpenVino => Some(&indim_openvino::OpenVino),
+        ModelFormat::OpenVino => Some(&indim_openvino::OpenVino),
         #[cfg(feature = "xla")]
-        Format::Hlo => Some(&indim_xla::Hlo),
+        ModelFormat::Hlo => Some(&indim_xla::Hlo),
         #[cfg(feature = "xla")]
-        Format::StableHlo => Some(&indim_xla::StableHloText),
+        ModelFormat::StableHlo => Some(&indim_xla::StableHloText),
         #[allow(unreachable_patterns, reason = "a build may leave readers out")]
         _ => None,
     }
@@ -82,14 +81,14 @@ fn reader(format: Format) -> Option<&'static dyn Reader> {
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
-/// use indim_formats::{Format, WriteOptions, write};
+/// use indim_formats::{ModelFormat, WriteOptions, write};
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;
 /// let v = b.parameter("v", DType::F32, [2])?;
 /// let graph = b.finish(&[b.add(&x, &v, &[0])?])?;
-/// let written = write(Format::OpenVino, &graph, &["sum".to_owned()], &WriteOptions::default())?;
+/// let written = write(ModelFormat::OpenVino, &graph, &["sum".to_owned()], &WriteOptions::default())?;
 /// assert!(String::from_utf8(written.content)?.contains("type=\"Add\""));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -98,25 +97,25 @@ fn reader(format: Format) -> Option<&'static dyn Reader> {
 /// `unsupported-op`: what the format lacks, all of it at once, and what would be composed, if that is not
 /// wanted; `unsupported-type`; `wrong-count` unless there is a name for each output.
 pub fn write(
-    format: Format,
+    format: ModelFormat,
     graph: &indim_graph::Graph,
     outputs: &[String],
     options: &WriteOptions,
-) -> Result<Written, FormatError> {
+) -> Result<WrittenModel, FormatError> {
     let (given, expected) = (outputs.len(), graph.outputs().len());
     if given != expected {
         let (what, expected) = ("names of outputs", expected.to_string());
         return Err(FormatErrorKind::Count { what, expected, given }.nowhere());
     }
-    let writers: &[(Format, &dyn Writer)] = &[
+    let writers: &[(ModelFormat, &dyn Writer)] = &[
         #[cfg(feature = "onnx")]
-        (Format::Onnx, &indim_onnx::Onnx),
+        (ModelFormat::Onnx, &indim_onnx::Onnx),
         #[cfg(feature = "openvino")]
-        (Format::OpenVino, &indim_openvino::OpenVino),
+        (ModelFormat::OpenVino, &indim_openvino::OpenVino),
         #[cfg(feature = "xla")]
-        (Format::Hlo, &indim_xla::Hlo),
+        (ModelFormat::Hlo, &indim_xla::Hlo),
         #[cfg(feature = "xla")]
-        (Format::StableHlo, &indim_xla::StableHloText),
+        (ModelFormat::StableHlo, &indim_xla::StableHloText),
     ];
     match writers.iter().find(|(written, _)| *written == format) {
         Some((_, writer)) => {

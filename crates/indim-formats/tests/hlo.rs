@@ -2,12 +2,12 @@
 
 mod support;
 
-use indim_formats::{Bound, FormatError, FormatErrorKind, Source};
+use indim_formats::{Bound, FormatError, FormatErrorKind, SourceFile};
 use indim_graph::Array;
 use support::{read, run};
 
 fn results(text: &str, inputs: &[Array]) -> Vec<Array> {
-    let source = Source::new("text.hlo", text.to_owned());
+    let source = SourceFile::new("text.hlo", text.to_owned());
     let model = read("text.hlo", text).unwrap_or_else(|error| panic!("{}", error.draw(&source)));
     run(model.as_ref(), inputs).unwrap_or_else(|error| panic!("{}", error.draw(&source)))
 }
@@ -24,7 +24,7 @@ fn error(text: &str) -> FormatError {
 
 fn code_and_line(text: &str) -> (&'static str, usize) {
     let error = error(text);
-    let source = Source::new("text.hlo", text.to_owned());
+    let source = SourceFile::new("text.hlo", text.to_owned());
     let span = error.place.span.clone().unwrap_or_else(|| panic!("{error} has no place"));
     (error.code(), source.line_and_column(span.start).0)
 }

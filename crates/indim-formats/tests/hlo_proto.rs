@@ -6,7 +6,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use indim_formats::{Bound, Format, FormatError, FormatErrorKind, Model, Source};
+use indim_formats::{Bound, FormatError, FormatErrorKind, Model, ModelFormat, SourceFile};
 use support::onnx::Message;
 use support::samples::disagreements;
 use support::{npz, read, run};
@@ -24,7 +24,7 @@ fn model(name: &str) -> Box<dyn Model> {
 }
 
 fn model_of(name: &str, content: &[u8]) -> Box<dyn Model> {
-    let source = Source::new(name, content.to_vec());
+    let source = SourceFile::new(name, content.to_vec());
     read(name, content).unwrap_or_else(|error| panic!("{}", error.draw(&source)))
 }
 
@@ -107,8 +107,8 @@ fn a_module_may_be_alone_or_in_what_xla_dumps() {
     let alone = bytes("everything.hlo.pb");
     let dumped = [field(1, &alone), field(3, b"")].concat();
     for content in [&alone, &dumped] {
-        assert_eq!(Format::of(content), Some(Format::Hlo));
-        assert_eq!(Format::of(&content[..16]), Some(Format::Hlo));
+        assert_eq!(ModelFormat::of(content), Some(ModelFormat::Hlo));
+        assert_eq!(ModelFormat::of(&content[..16]), Some(ModelFormat::Hlo));
     }
     let [alone, dumped] = [&alone, &dumped].map(|content| model_of("module", content));
     let [alone, dumped] =

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use indim_formats::{
-    Bound, Folder, FormatErrorKind, FormatLimits, ReadOptions, Source, read_onnx_tensor,
+    Bound, Folder, FormatErrorKind, FormatLimits, ReadOptions, SourceFile, read_onnx_tensor,
 };
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType, c64, f16};
@@ -216,7 +216,7 @@ fn defaults_of_inputs_and_operands_that_are_left_out() {
 #[test]
 fn elements_stand_raw_or_in_the_field_for_their_type() {
     let read = |tensor: Message| {
-        let source = Source::new("x.pb", tensor.as_ref().to_vec());
+        let source = SourceFile::new("x.pb", tensor.as_ref().to_vec());
         read_onnx_tensor(&source, &FormatLimits::default())
     };
     let of = |tensor: Message| read(tensor).map(|(_, array)| array).map_err(|error| error.code());
@@ -264,7 +264,7 @@ fn elements_in_a_file_beside_the_model() {
         let entry = |key: &str, value: &str| Message::default().bytes(1, key).bytes(2, value);
         let tensor = tensor("x", FLOAT, &[2]).int(14, 1).bytes(13, entry("location", location));
         let tensor = tensor.bytes(13, entry("offset", offset)).bytes(13, entry("length", length));
-        let source = Source::new("x.pb", tensor.as_ref().to_vec()).beside(Arc::new(OneFile));
+        let source = SourceFile::new("x.pb", tensor.as_ref().to_vec()).beside(Arc::new(OneFile));
         let read = read_onnx_tensor(&source, &FormatLimits::default());
         read.map(|(_, array)| array).map_err(|error| error.code())
     };
@@ -355,12 +355,12 @@ fn various() -> Vec<u8> {
 
 /// Reads and builds it; what comes out is no matter.
 fn try_all(bytes: &[u8]) {
-    let source = Source::new("test.onnx", bytes.to_vec());
-    let format = indim_formats::Format::Onnx;
+    let source = SourceFile::new("test.onnx", bytes.to_vec());
+    let format = indim_formats::ModelFormat::Onnx;
     let Ok(model) = indim_formats::read_as(format, &source, &ReadOptions::default()) else {
         return;
     };
-    let bound = |input: &indim_formats::Input| match input.array_type() {
+    let bound = |input: &indim_formats::ModelInput| match input.array_type() {
         Some(array_type) => Bound::Type(array_type),
         None => Bound::Type(ArrayType::new(DType::F32, [3])),
     };

@@ -6,8 +6,8 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-use indim_builder::{Along, AxisFunction, Composition, GraphBuilder, Value};
-use indim_formats::{Format, FormatError, WriteOptions, Written, write};
+use indim_builder::{Composition, GraphBuilder, ReduceOptions, Reduction, Value};
+use indim_formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
 use indim_graph::{Array, Graph, Literal, TakeMode, evaluate, remove_unused};
 use indim_ops::{ArrayData, DType, DTypeClass, Op};
 use indim_shape::RuleSet;
@@ -17,9 +17,14 @@ use support::graphs::{
 use support::onnx;
 use support::samples::disagreements;
 
-fn written(graph: &Graph, opset: u32) -> Result<Written, FormatError> {
+fn written(graph: &Graph, opset: u32) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> = (0..graph.outputs().len()).map(|i| format!("result{i}")).collect();
-    write(Format::Onnx, graph, &names, &WriteOptions { opset: Some(opset), ..Default::default() })
+    write(
+        ModelFormat::Onnx,
+        graph,
+        &names,
+        &WriteOptions { opset: Some(opset), ..Default::default() },
+    )
 }
 
 /// Whether the model computes what the graph computes.
@@ -135,7 +140,7 @@ fn compositions_are_one_operator_where_the_opset_has_it() {
 }
 
 /// Whether a model has a node of this operator.
-fn has_node(written: &Written, operator: &str) -> bool {
+fn has_node(written: &WrittenModel, operator: &str) -> bool {
     let field = [&[4 << 3 | 2, operator.len() as u8], operator.as_bytes()].concat();
     written.content.windows(field.len()).any(|bytes| bytes == field)
 }
@@ -162,11 +167,11 @@ fn functions_that_no_operator_is_are_composed_without_bit_casts() {
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
     let half = b.parameter("half", DType::F16, [2, 3, 4]).unwrap();
     // No operator has axes apart, nor a selection, and the sum of 16-bit floats is wide.
-    let selected = Along { selected: Some(x.gt(0)), ..Along::axes(&[1]) };
+    let selected = ReduceOptions { selected: Some(x.gt(0)), ..ReduceOptions::axes(&[1]) };
     let outputs = [
-        b.along(AxisFunction::Softmax, &x, &Along::axes(&[0, 2]), &[]).unwrap(),
-        b.along(AxisFunction::LogSumExp, &x, &selected, &[]).unwrap(),
-        b.along(AxisFunction::LogSumExp, &half, &Along::axes(&[1]), &[]).unwrap(),
+        b.along(Reduction::Softmax, &x, &ReduceOptions::axes(&[0, 2]), &[]).unwrap(),
+        b.along(Reduction::LogSumExp, &x, &selected, &[]).unwrap(),
+        b.along(Reduction::LogSumExp, &half, &ReduceOptions::axes(&[1]), &[]).unwrap(),
     ];
     let graph = b.finish(&outputs).unwrap();
     let arguments = [DType::F32, DType::F16]
@@ -207,7 +212,7 @@ fn normalisations_of_a_model_are_written_as_they_were() {
         let model = support::read("model.onnx", &content).unwrap();
         let graph = support::build(&*model, &arguments).unwrap().graph;
         let options = WriteOptions { source_opset: model.opset(), ..Default::default() };
-        let written = write(Format::Onnx, &graph, &["y".to_owned()], &options).unwrap();
+        let written = write(ModelFormat::Onnx, &graph, &["y".to_owned()], &options).unwrap();
         assert!(has_node(&written, operator), "{operator}");
         let parts: Vec<_> = PARTS.iter().filter(|part| has_node(&written, part)).collect();
         assert!(parts.is_empty(), "{operator}: {parts:?}");
@@ -229,7 +234,7 @@ fn the_default_opset_is_the_first_that_says_the_program() {
     let opset_of = |value: &Value, source_opset| {
         let graph = b.finish(core::slice::from_ref(value)).unwrap();
         let options = WriteOptions { source_opset, ..Default::default() };
-        let written = write(Format::Onnx, &graph, &["y".to_owned()], &options).unwrap();
+        let written = write(ModelFormat::Onnx, &graph, &["y".to_owned()], &options).unwrap();
         support::read("written.onnx", &written.content).unwrap().opset()
     };
     assert_eq!(opset_of(&x.exp(), None), Some(21));
@@ -290,11 +295,11 @@ fn what_is_composed_is_listed_or_refused() {
         listed.iter().map(|c| (c.operation.as_str(), c.count)).collect();
     assert_eq!(names, [("erfc", 1), ("exp2", 1), ("log2", 1)]);
     let exact = WriteOptions { exact: true, ..Default::default() };
-    let error = write(Format::Onnx, &graph, &["y".to_owned()], &exact).unwrap_err();
+    let error = write(ModelFormat::Onnx, &graph, &["y".to_owned()], &exact).unwrap_err();
     assert_eq!(error.code(), "unsupported-op");
     let old = WriteOptions { opset: Some(7), ..Default::default() };
     assert_eq!(
-        write(Format::Onnx, &graph, &["y".to_owned()], &old).unwrap_err().code(),
+        write(ModelFormat::Onnx, &graph, &["y".to_owned()], &old).unwrap_err().code(),
         "unsupported"
     );
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use indim_formats::{Bound, Format, FormatLimits, Model, ReadOptions};
+use indim_formats::{Bound, FormatLimits, Model, ModelFormat, ReadOptions};
 use support::ir::{self, Network};
 
 /// The code of what is wrong with a file, found as soon as its inputs have the types that it says.
@@ -19,7 +19,7 @@ fn code_of_operations(operations: usize, text: &str, constants: &[u8]) -> Option
 
 fn code_within(options: &ReadOptions, text: &str, constants: &[u8]) -> Option<&'static str> {
     let source = ir::source(text, constants);
-    let read = indim_formats::read_as(Format::OpenVino, &source, options);
+    let read = indim_formats::read_as(ModelFormat::OpenVino, &source, options);
     let error = match read.and_then(|model| build(&*model)) {
         Err(error) => error,
         Ok(()) => return None,

@@ -5,9 +5,9 @@
 mod random;
 mod support;
 
-use indim_builder::{Along, AxisFunction, GraphBuilder};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_formats::{
-    Agreement, Format, FormatError, FormatErrorKind, WriteOptions, Written, write,
+    Agreement, FormatError, FormatErrorKind, ModelFormat, WriteOptions, WrittenModel, write,
 };
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{Arity, DType, Element, Op, ReduceOp, bf16, f16};
@@ -15,13 +15,13 @@ use indim_shape::RuleSet;
 use support::ir;
 use support::samples::agreement;
 
-fn written(graph: &Graph, exact: bool) -> Result<Written, FormatError> {
+fn written(graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> = (0..graph.outputs().len()).map(|index| format!("y{index}")).collect();
-    write(Format::OpenVino, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
+    write(ModelFormat::OpenVino, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
 }
 
 /// The results of what was written.
-fn read_back(written: &Written, arguments: &[Array]) -> Vec<Array> {
+fn read_back(written: &WrittenModel, arguments: &[Array]) -> Vec<Array> {
     let text = std::str::from_utf8(&written.content).unwrap();
     let constants = &written.beside.as_ref().unwrap().1;
     let source = ir::source(text, constants);
@@ -33,7 +33,7 @@ fn read_back(written: &Written, arguments: &[Array]) -> Vec<Array> {
 }
 
 /// Writes a graph and compares: equal elements, or near ones where something was composed.
-fn round_trip(name: &str, graph: &Graph, arguments: &[Array]) -> Result<Written, FormatError> {
+fn round_trip(name: &str, graph: &Graph, arguments: &[Array]) -> Result<WrittenModel, FormatError> {
     let written = written(graph, false)?;
     let expected = evaluate(graph, arguments).unwrap();
     let found = read_back(&written, arguments);
@@ -197,12 +197,12 @@ fn reductions_one_after_another_are_one() {
 fn what_is_one_operation_there_is_written_as_one() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
-    let along = Along::axes(&[-1]);
-    let softmax = b.along(AxisFunction::Softmax, &x, &along, &[]).unwrap();
-    let mean = b.along(AxisFunction::Mean, &x, &Along::default(), &[]).unwrap();
-    let product = b.along(AxisFunction::Prod, &x, &along, &[]).unwrap();
+    let along = ReduceOptions::axes(&[-1]);
+    let softmax = b.along(Reduction::Softmax, &x, &along, &[]).unwrap();
+    let mean = b.along(Reduction::Mean, &x, &ReduceOptions::default(), &[]).unwrap();
+    let product = b.along(Reduction::Prod, &x, &along, &[]).unwrap();
     let [softplus, clamped] = [b.softplus(&x).unwrap(), b.clamp(-1.5, &x, 1.0).unwrap()];
-    let log_softmax = b.along(AxisFunction::LogSoftmax, &x, &Along::axes(&[0]), &[]).unwrap();
+    let log_softmax = b.along(Reduction::LogSoftmax, &x, &ReduceOptions::axes(&[0]), &[]).unwrap();
     let results = [softmax, log_softmax, mean, product, softplus, clamped];
     let graph = b.finish(&results).unwrap();
     let file = round_trip("idioms", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
@@ -218,7 +218,7 @@ fn what_is_one_operation_there_is_written_as_one() {
         file.warnings
     );
     // A mean is a sum over the number of its elements, and no other number.
-    let sum = b.along(AxisFunction::Sum, b.convert(&x, DType::F64).unwrap(), &along, &[]).unwrap();
+    let sum = b.along(Reduction::Sum, b.convert(&x, DType::F64).unwrap(), &along, &[]).unwrap();
     let graph = b.finish(&[b.convert(sum / 2, DType::F32).unwrap()]).unwrap();
     let file = round_trip("no mean", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
     assert!(String::from_utf8(file.content).unwrap().contains("FP64"));
@@ -231,9 +231,9 @@ fn normalisations_are_mvn() {
         let x = b.parameter("x", dtype, [2, 3, 4]).unwrap();
         let [gain, bias] = ["g", "b"].map(|name| b.parameter(name, dtype, [4]).unwrap());
         let operands = [x, gain, bias];
-        let along = Along::axes(&[-1]);
+        let along = ReduceOptions::axes(&[-1]);
         let normalized =
-            b.along_of(AxisFunction::LayerNorm, &operands, &along, &[], &RuleSet::None).unwrap();
+            b.along_of(Reduction::LayerNorm, &operands, &along, &[], &RuleSet::None).unwrap();
         let graph = b.finish(&[normalized]).unwrap();
         let file = written(&graph, true).unwrap();
         let arguments =

@@ -4,7 +4,7 @@
 mod support;
 
 use indim_builder::{Composition, GraphBuilder};
-use indim_formats::{Format, WriteOptions, operations, write};
+use indim_formats::{ModelFormat, WriteOptions, operations, write};
 use indim_graph::{Graph, TakeMode};
 use indim_model::Epsilon;
 use indim_ops::{DType, ReduceOp};
@@ -49,12 +49,13 @@ fn others() -> Vec<Graph> {
 }
 
 /// The contents of all files that are written of these graphs.
-fn files(format: Format) -> Vec<Vec<u8>> {
+fn files(format: ModelFormat) -> Vec<Vec<u8>> {
     let operations = graphs::operations().into_iter().map(|(_, _, case)| case.graph);
     let along = functions_along().into_iter().map(|(_, case)| case.graph);
     let graphs = operations.chain(along).chain([broadcasts().graph, views().graph]);
     let graphs: Vec<Graph> = graphs.chain(compositions()).chain(others()).collect();
-    let opsets: &[Option<u32>] = if format == Format::Onnx { &[None, Some(28)] } else { &[None] };
+    let opsets: &[Option<u32>] =
+        if format == ModelFormat::Onnx { &[None, Some(28)] } else { &[None] };
     let all = graphs.iter().flat_map(|graph| opsets.iter().map(move |&opset| (graph, opset)));
     let one = |(graph, opset): (&Graph, Option<u32>)| {
         let names: Vec<String> = (0..graph.outputs().len()).map(|i| format!("y{i}")).collect();
@@ -65,11 +66,11 @@ fn files(format: Format) -> Vec<Vec<u8>> {
 }
 
 /// How a file names an operation.
-fn marks(format: Format, name: &str) -> Vec<Vec<u8>> {
+fn marks(format: ModelFormat, name: &str) -> Vec<Vec<u8>> {
     match format {
-        Format::Onnx => vec![[&[4 << 3 | 2, name.len() as u8], name.as_bytes()].concat()],
-        Format::OpenVino => vec![format!("type=\"{name}\"").into_bytes()],
-        Format::Hlo => vec![format!(" {name}(").into_bytes()],
+        ModelFormat::Onnx => vec![[&[4 << 3 | 2, name.len() as u8], name.as_bytes()].concat()],
+        ModelFormat::OpenVino => vec![format!("type=\"{name}\"").into_bytes()],
+        ModelFormat::Hlo => vec![format!(" {name}(").into_bytes()],
         _ => [" ", "(", "<", "\""].map(|end| format!("{name}{end}").into_bytes()).to_vec(),
     }
 }
@@ -77,7 +78,7 @@ fn marks(format: Format, name: &str) -> Vec<Vec<u8>> {
 /// A row of the table for each format, and whether its operations are written.
 fn table() -> String {
     let mut table = "| format | operations |\n|---|---|\n".to_owned();
-    for format in Format::ALL {
+    for format in ModelFormat::ALL {
         let files = files(format);
         let is_in = |mark: &[u8]| {
             files.iter().any(|file| file.windows(mark.len()).any(|bytes| bytes == mark))

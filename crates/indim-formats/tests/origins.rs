@@ -3,13 +3,13 @@
 
 mod support;
 
-use indim_formats::{Bound, Model, Source};
+use indim_formats::{Bound, Model, SourceFile};
 use indim_ops::{ArrayType, DType};
 use support::ir::Network;
 use support::onnx::{self, FLOAT, INT64, int};
 
 /// The rules in the order of the program, with their places.
-fn rules(model: &dyn Model, source: &Source, shapes: &[&[usize]]) -> Vec<(String, String)> {
+fn rules(model: &dyn Model, source: &SourceFile, shapes: &[&[usize]]) -> Vec<(String, String)> {
     let bound = |shape: &&[usize]| Bound::Type(ArrayType::new(DType::F32, shape.to_vec()));
     let program = model.build(&shapes.iter().map(bound).collect::<Vec<_>>()).expect("a program");
     let with_rule = program.origins.iter().filter_map(|origin| {
@@ -23,7 +23,7 @@ fn rules_of_text(name: &str, text: &str) -> Vec<(String, String)> {
     let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
     let shapes: Vec<Vec<usize>> = types.map(|t| t.shape.sizes().to_vec()).collect();
     let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
-    rules(&*model, &Source::new(name, text.to_owned()), &shapes)
+    rules(&*model, &SourceFile::new(name, text.to_owned()), &shapes)
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn hlo_says_dimensions() {
 
 #[test]
 fn onnx_says_an_axis_before_opset_7() {
-    let source = Source::new("a.onnx", "");
+    let source = SourceFile::new("a.onnx", "");
     for (opset, attributes, expected) in [
         (6, vec![int("broadcast", 1), int("axis", 0)], "onnx-legacy broadcast=1 axis=0"),
         (13, vec![], "numpy"),
@@ -95,7 +95,7 @@ fn openvino_says_which_rule() {
         let model = network.read().expect("a model");
         let sizes: Vec<usize> =
             shape.split(',').map(|size| size.parse().expect("a size")).collect();
-        let found = rules(&*model, &Source::new("model.xml", ""), &[&[2, 3], &sizes]);
+        let found = rules(&*model, &SourceFile::new("model.xml", ""), &[&[2, 3], &sizes]);
         assert_eq!(found.first().map(|(rule, _)| rule.as_str()), expected);
         assert!(found[0].1.ends_with("layer 2 `l2` (Add, opset1)"), "{}", found[0].1);
     }

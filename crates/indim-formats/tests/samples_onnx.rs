@@ -5,12 +5,12 @@ mod support;
 
 use std::path::Path;
 
-use indim_formats::{Agreement, FormatLimits, ReadOptions, Source, read_onnx_tensor};
+use indim_formats::{Agreement, FormatLimits, ReadOptions, SourceFile, read_onnx_tensor};
 use indim_graph::Array;
 use support::samples::{Case, Samples, disagreements};
 
-fn source(path: &Path) -> Source {
-    Source::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn source(path: &Path) -> SourceFile {
+    SourceFile::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The arrays in `input_0.pb`, `input_1.pb`, ... of a node test.

@@ -3,11 +3,11 @@
 
 mod support;
 
-use indim_formats::{ReadOptions, Source};
+use indim_formats::{ReadOptions, SourceFile};
 use support::samples::{Case, Samples, disagreements};
 
-fn source(path: &std::path::Path) -> Source {
-    Source::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn source(path: &std::path::Path) -> SourceFile {
+    SourceFile::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// What is wrong with a case, if anything is.

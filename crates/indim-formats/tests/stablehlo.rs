@@ -2,12 +2,12 @@
 
 mod support;
 
-use indim_formats::{Agreement, Bound, FormatError, FormatErrorKind, ReadOptions, Source};
+use indim_formats::{Agreement, Bound, FormatError, FormatErrorKind, ReadOptions, SourceFile};
 use indim_graph::Array;
 use support::{read, run};
 
 fn results(text: &str, inputs: &[Array]) -> Vec<Array> {
-    let source = Source::new("text.mlir", text.to_owned());
+    let source = SourceFile::new("text.mlir", text.to_owned());
     let model = read("text.mlir", text).unwrap_or_else(|error| panic!("{}", error.draw(&source)));
     run(model.as_ref(), inputs).unwrap_or_else(|error| panic!("{}", error.draw(&source)))
 }
@@ -25,7 +25,7 @@ fn error(text: &str) -> FormatError {
 /// The code of the mistake, its line, and what is said of it.
 fn mistake(text: &str) -> (&'static str, usize, String) {
     let error = error(text);
-    let source = Source::new("text.mlir", text.to_owned());
+    let source = SourceFile::new("text.mlir", text.to_owned());
     let span = error.place.span.clone().expect("it has a place");
     (error.code(), source.line_and_column(span.start).0, error.to_string())
 }
@@ -206,7 +206,7 @@ fn other_gathers_are_refused_with_the_reason() {
     let slices = "offset_dims = [1, 2], start_index_map = [0], index_vector_dim = 1";
     let text = gather(slices, "2, 3", "2x2x3");
     assert_eq!(code_and_line(&text), ("unsupported-op", 2));
-    let drawn = error(&text).draw(&Source::new("text.mlir", text.clone()));
+    let drawn = error(&text).draw(&SourceFile::new("text.mlir", text.clone()));
     assert!(drawn.contains("it takes slices"), "{drawn}");
     let parts = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], \
                  index_vector_dim = 1";
@@ -299,7 +299,7 @@ fn the_program_is_main_or_the_only_public_function_or_asked_for() {
     let error = error(&format!("{same}\n{third}"));
     assert_eq!(error.code(), "which-function");
     let options = ReadOptions { function: Some("a".to_owned()), ..ReadOptions::default() };
-    let source = Source::new("text.mlir", format!("{negate}\n{same}\n{third}"));
+    let source = SourceFile::new("text.mlir", format!("{negate}\n{same}\n{third}"));
     let model = indim_formats::read(&source, &options).expect("it was asked for");
     assert_eq!(run(model.as_ref(), &one).expect("it runs"), [Array::scalar(-1.0f32)]);
 }
@@ -335,8 +335,8 @@ fn all_that_cannot_be_had_is_said_at_once() {
     let FormatErrorKind::UnsupportedOperations(operations) = &error.kind else {
         panic!("{error}");
     };
-    let source = Source::new("text.mlir", text.to_owned());
-    let line = |place: &indim_formats::Place| {
+    let source = SourceFile::new("text.mlir", text.to_owned());
+    let line = |place: &indim_formats::Location| {
         source.line_and_column(place.span.clone().expect("a place").start).0
     };
     let found: Vec<(&str, usize, usize)> =
@@ -372,7 +372,7 @@ fn types_that_cannot_be_had_are_named() {
     }
     assert_eq!(of("tensor<2xxf32>").0, "unexpected");
     let versioned = "vhlo.func_v1 @main() -> () {\n}";
-    let source = Source::new("text.mlir", format!("module {{\n{versioned}\n}}"));
+    let source = SourceFile::new("text.mlir", format!("module {{\n{versioned}\n}}"));
     let error = indim_formats::read(&source, &ReadOptions::default()).map(drop).expect_err("vhlo");
     assert!(error.is_out_of_scope() && error.to_string().contains("vhlo-to-version"), "{error}");
 }

@@ -8,36 +8,38 @@ mod support;
 use std::process::Command;
 
 use indim_builder::GraphBuilder;
-use indim_formats::{Agreement, Format, FormatError, Source, WriteOptions, Written, write};
+use indim_formats::{
+    Agreement, FormatError, ModelFormat, SourceFile, WriteOptions, WrittenModel, write,
+};
 use indim_graph::{Array, AxisSlice, Graph, evaluate};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
 use support::samples::agreement;
 
-const FORMATS: [Format; 2] = [Format::StableHlo, Format::Hlo];
+const FORMATS: [ModelFormat; 2] = [ModelFormat::StableHlo, ModelFormat::Hlo];
 
-fn written(format: Format, graph: &Graph, exact: bool) -> Result<Written, FormatError> {
+fn written(format: ModelFormat, graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> =
         (0..graph.outputs().len()).map(|index| format!("output{index}")).collect();
     write(format, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
 }
 
 /// The results of what was written.
-fn read_back(format: Format, written: &Written, arguments: &[Array]) -> Vec<Array> {
+fn read_back(format: ModelFormat, written: &WrittenModel, arguments: &[Array]) -> Vec<Array> {
     let text = String::from_utf8(written.content.clone()).expect("a text");
-    assert_eq!(Format::of(text.as_bytes()), Some(format), "{text}");
-    let source = Source::new("written", text.clone());
+    assert_eq!(ModelFormat::of(text.as_bytes()), Some(format), "{text}");
+    let source = SourceFile::new("written", text.clone());
     let run = support::read("written", &text).and_then(|model| support::run(&*model, arguments));
     run.unwrap_or_else(|error| panic!("{}\n{text}", error.draw(&source)))
 }
 
 /// Writes a graph and compares: equal elements, or near ones where something was composed.
 fn round_trip(
-    format: Format,
+    format: ModelFormat,
     name: &str,
     graph: &Graph,
     arguments: &[Array],
-) -> Result<Written, FormatError> {
+) -> Result<WrittenModel, FormatError> {
     let written = written(format, graph, false)?;
     let expected = evaluate(graph, arguments).expect("it runs");
     let found = read_back(format, &written, arguments);
@@ -115,7 +117,7 @@ fn every_operation_is_written_or_refused() {
         eprintln!("{format}: {written} written, composed {composed:?}, refused {refused:?}");
         // Of complex numbers, but for the last.
         let missing: &[&str] = match format {
-            Format::Hlo => {
+            ModelFormat::Hlo => {
                 &["asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "nextafter"]
             }
             _ => &[],
@@ -220,7 +222,7 @@ fn random_graphs_come_back_as_they_were() {
     }
 }
 
-fn round_trip_exactly(format: Format, seed: u64, graph: &Graph, arguments: &[Array]) -> bool {
+fn round_trip_exactly(format: ModelFormat, seed: u64, graph: &Graph, arguments: &[Array]) -> bool {
     let written = match written(format, graph, true) {
         Ok(written) => written,
         Err(error) => {
@@ -278,9 +280,9 @@ fn xla_computes_the_same() {
             let sizes: Vec<String> = array.shape().iter().map(|size| size.to_string()).collect();
             line += &format!("\t{file}:{}:{}", array.dtype(), sizes.join("x"));
         }
-        for (format, extension) in [(Format::StableHlo, "mlir"), (Format::Hlo, "hlo")] {
+        for (format, extension) in [(ModelFormat::StableHlo, "mlir"), (ModelFormat::Hlo, "hlo")] {
             // HLO's mulhi has no counterpart on the way by which XLA's Python takes HLO.
-            let is_written = format != Format::Hlo || !name.starts_with("mulhi");
+            let is_written = format != ModelFormat::Hlo || !name.starts_with("mulhi");
             if let (true, Ok(file)) = (is_written, written(format, &graph, false)) {
                 let path = folder.join(format!("{name}.{extension}"));
                 std::fs::write(path, file.content).expect("a file");
@@ -303,12 +305,13 @@ fn names_are_those_of_the_graph_whatever_they_hold() {
     let y = b.parameter("y z", DType::F32, [2]).expect("a parameter");
     let graph = b.finish(&[&x, &y]).expect("a graph");
     let names = ["sum \"1\"".to_owned(), "two".to_owned()];
-    let file = write(Format::StableHlo, &graph, &names, &WriteOptions::default()).expect("a file");
+    let file =
+        write(ModelFormat::StableHlo, &graph, &names, &WriteOptions::default()).expect("a file");
     let model = support::read("written", &file.content).expect("it was written here");
     let inputs: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
     assert_eq!(inputs, ["a,%b<\"é\\\n", "y z"]);
     assert_eq!(model.outputs(), names);
-    let file = write(Format::Hlo, &graph, &names, &WriteOptions::default()).expect("a file");
+    let file = write(ModelFormat::Hlo, &graph, &names, &WriteOptions::default()).expect("a file");
     let model = support::read("written", &file.content).expect("it was written here");
     let inputs: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
     assert_eq!(inputs, ["v0", "y z"]);

@@ -5,8 +5,8 @@ use std::hash::DefaultHasher;
 use std::sync::{Arc, OnceLock};
 
 use indim_ops::{
-    ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, ReduceOp, Scalars, bf16, c64, c128,
-    f16,
+    ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, ReduceOp, ScalarBackend, bf16, c64,
+    c128, f16,
 };
 use indim_shape::Shape;
 
@@ -202,7 +202,7 @@ impl FoldVisitor for Identity {
     type Output = Array;
 
     fn fold<F: Fold<T>, T: Element>(self) -> Array {
-        Array::scalar(F::identity::<Scalars>().canonical())
+        Array::scalar(F::identity::<ScalarBackend>().canonical())
     }
 }
 

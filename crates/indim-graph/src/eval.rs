@@ -7,8 +7,8 @@ use core::fmt;
 
 use indim_ops::{
     ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor,
-    FromWide, OpVisitor, ReduceOp, RunningSum, Scalars, Ternary, Unary, Widened, bf16, c64, c128,
-    f16, fold, visit_convert,
+    FromWide, OpVisitor, ReduceOp, RunningSum, ScalarBackend, Ternary, Unary, Widened, bf16, c64,
+    c128, f16, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -229,12 +229,12 @@ fn of_three<A: Element, B: Element, R: Element>(
 
 #[inline(never)]
 fn widened<T: Widened>(elements: &[T]) -> Vec<T::Wide> {
-    elements.iter().map(|&x| T::widen::<Scalars>(x)).collect()
+    elements.iter().map(|&x| T::widen::<ScalarBackend>(x)).collect()
 }
 
 #[inline(never)]
 fn narrowed<R: FromWide<W>, W: Element>(wide: &[W]) -> ArrayData {
-    R::into_data(wide.iter().map(|&x| R::from_wide::<Scalars>(x)).collect())
+    R::into_data(wide.iter().map(|&x| R::from_wide::<ScalarBackend>(x)).collect())
 }
 
 struct Converted<'a> {

@@ -14,7 +14,7 @@ mod level;
 
 pub use kernel::fold::{FoldFn, FoldedRows};
 pub use kernel::row_fold::RowFoldFn;
-pub use kernel::search::{Found, SearchFunctions, SearchRowsFn, SearchedRows};
+pub use kernel::search::{ColumnExtremes, SearchFunctions, SearchRowsFn, SearchedRows};
 pub use kernel::strided::StridedCopyFn;
 pub use kernel::{
     KernelFn, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,

@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType};
 
 use crate::keep::{Kept, computed_values};
 use crate::loop_nest::{
-    Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, Reduction, Store,
+    Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, NestReduction, Store,
 };
 use crate::lower::Buffers;
 use crate::numbered::Numbered;
@@ -104,7 +104,7 @@ impl Body<'_> {
                 let axes = View::without_axis(shape, axis).axes;
                 let dtype = self.graph[node.operands[0]].array_type.dtype;
                 let source = self.local(reduced(self.graph, value, View::identity(shape)));
-                (source, Some(Reduction { op, dtype }), axes)
+                (source, Some(NestReduction { op, dtype }), axes)
             }
             NodeKind::ScatterAdd { .. } => {
                 (self.locals[&value], None, View::identity(&array_type.shape).axes)

@@ -8,8 +8,8 @@ use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use crate::held_bytes::HeldBytes;
 use crate::loop_nest::{Access, LoopNest};
+use crate::memory_use::MemoryUse;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::strides::{AxisStrides, zero_strides};
 
@@ -188,7 +188,7 @@ impl DenseNest {
     }
 
     /// Counts the memory that it holds.
-    pub fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut MemoryUse) {
         let lists = [&self.merged, &self.strides, &self.along, &self.bytes];
         lists.iter().for_each(|list| held.own::<Product>(list.capacity()));
     }

@@ -10,8 +10,8 @@ use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::held_bytes::HeldBytes;
 use crate::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
+use crate::memory_use::MemoryUse;
 
 /// Nests that may run together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn along(access: &Access, axis: usize) -> Option<(usize, AxisIndex)> {
 
 impl NestGroup {
     /// Counts the memory that the group holds.
-    pub fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<usize>(self.axes.capacity() + self.inner.capacity());
     }
 }

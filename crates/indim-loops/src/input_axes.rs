@@ -25,7 +25,7 @@ struct Way {
 }
 
 /// An array is followed in at most so many ways; what comes after them has no say.
-const MOST_WAYS: usize = 64;
+const MAX_WAYS: usize = 64;
 
 impl InputAxes {
     /// Follows the inputs through the nests.
@@ -144,7 +144,7 @@ fn output_ways(loops: &LoopNests) -> Vec<Vec<Way>> {
 }
 
 fn add(ways: &mut Vec<Way>, way: Way) {
-    if ways.len() < MOST_WAYS && !ways.contains(&way) {
+    if ways.len() < MAX_WAYS && !ways.contains(&way) {
         ways.push(way);
     }
 }
@@ -161,7 +161,7 @@ fn onto(target: &Access, way: &Way) -> Way {
     Way { parameter: way.parameter, axes: axes.collect() }
 }
 
-/// For each value of a nest the accesses from which it is computed: the first [`MOST_WAYS`] of them.
+/// For each value of a nest the accesses from which it is computed: the first [`MAX_WAYS`] of them.
 struct Behind {
     of_instructions: Vec<Arc<[usize]>>,
 }
@@ -190,7 +190,7 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
     let mut all: Vec<usize> = parts.iter().flat_map(|part| part.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
-    all.truncate(MOST_WAYS);
+    all.truncate(MAX_WAYS);
     let same = parts.iter().find(|part| part[..] == all[..]);
     same.map_or_else(|| all.into(), Arc::clone)
 }

@@ -24,7 +24,7 @@ use crate::view::View;
 const SMALL_GRAPH: usize = 1000;
 
 /// All nests of a larger graph together have at most so many instructions for each of its nodes.
-const MOST_INSTRUCTIONS_PER_NODE: usize = 8;
+const MAX_INSTRUCTIONS_PER_NODE: usize = 8;
 
 /// The kept values, grouped into nests.
 pub(crate) struct Kept {
@@ -142,7 +142,7 @@ pub(crate) fn kept_values(graph: &Graph) -> Kept {
 
 /// Whether nests compute so much again that there are more instructions than a graph may have.
 fn repeats_too_much(graph: &Graph, kept: &Kept) -> bool {
-    let mut left = MOST_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
+    let mut left = MAX_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
     kept.groups().iter().any(|group| {
         let computed = computed_values(graph, group, kept).len();
         let is_exceeded = computed > left;

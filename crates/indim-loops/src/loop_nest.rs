@@ -233,7 +233,7 @@ pub struct Store {
     /// The value.
     pub source: Local,
     /// What becomes of it along the reduced axis of the nest, if that has one.
-    pub reduction: Option<Reduction>,
+    pub reduction: Option<NestReduction>,
     /// Where it goes; every axis of the nest moves, but the reduced one. It may be a part of the array: of a
     /// concatenation every part is a store.
     pub target: Access,
@@ -241,7 +241,7 @@ pub struct Store {
 
 /// What becomes of the values along a reduced axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reduction {
+pub struct NestReduction {
     /// What folds them.
     pub op: ReduceOp,
     /// The element type in which they are folded, or searched among. Narrower ones become such before
@@ -366,7 +366,7 @@ impl fmt::Display for LoopNest {
         }
         for Store { source, reduction, target } in &self.stores {
             match (reduction, self.reduced) {
-                (Some(Reduction { op, dtype }), Some(axis)) => {
+                (Some(NestReduction { op, dtype }), Some(axis)) => {
                     writeln!(formatter, "  store {op}.{dtype} {source} along i{axis} -> {target}")?;
                 }
                 _ => writeln!(formatter, "  store {source} -> {target}")?,

@@ -255,12 +255,12 @@ impl LoopNests {
 }
 
 /// So many shapes are remembered: the arrays of a program have few, again and again.
-const MOST_KNOWN: usize = 8;
+const MAX_KNOWN: usize = 8;
 
 struct Resizing<'a> {
     sizes: Sizes<'a>,
     /// Shapes, and what became of them.
-    known: SmallVec<[(&'a Shape, Shape); MOST_KNOWN]>,
+    known: SmallVec<[(&'a Shape, Shape); MAX_KNOWN]>,
 }
 
 impl<'a> Resizing<'a> {
@@ -272,7 +272,7 @@ impl<'a> Resizing<'a> {
             true => shape.clone(),
             false => shape.iter().map(|&size| self.sizes.of(size)).collect(),
         };
-        if self.known.len() < MOST_KNOWN {
+        if self.known.len() < MAX_KNOWN {
             self.known.push((shape, resized.clone()));
         }
         resized

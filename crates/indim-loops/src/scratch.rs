@@ -10,8 +10,8 @@ use indim_ops::ArrayType;
 
 use smallvec::SmallVec;
 
-use crate::held_bytes::HeldBytes;
 use crate::loop_nest::{BufferId, LoopNests};
+use crate::memory_use::MemoryUse;
 use crate::resize::Sizes;
 
 /// Of so many arrays what is known of each needs no memory of its own.
@@ -32,14 +32,14 @@ pub struct ScratchLayout {
 
 /// From which nest to which the arrays between nests live, whatever their sizes are.
 #[derive(Debug)]
-pub struct Lives {
+pub struct LiveRanges {
     /// The first and the last nest that uses each temporary, then each counter.
     nests: Vec<(usize, usize)>,
 }
 
-impl Lives {
+impl LiveRanges {
     /// Those of the arrays between these nests.
-    pub fn of(loops: &LoopNests) -> Lives {
+    pub fn of(loops: &LoopNests) -> LiveRanges {
         let temporaries = loops.temporaries.len();
         let mut nests = vec![(usize::MAX, 0); temporaries + loops.counters.len()];
         for (nest, code) in loops.nests.iter().enumerate() {
@@ -53,11 +53,11 @@ impl Lives {
                 *last = nest.max(*last);
             }
         }
-        Lives { nests }
+        LiveRanges { nests }
     }
 
     /// Counts the memory that it holds.
-    pub fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<(usize, usize)>(self.nests.capacity());
     }
 }
@@ -77,7 +77,7 @@ impl ScratchLayout {
     pub fn new(
         loops: &LoopNests,
         sizes: Sizes<'_>,
-        lives: &Lives,
+        lives: &LiveRanges,
         alignment: usize,
         elsewhere: &[usize],
         together: &[Range<usize>],
@@ -125,7 +125,7 @@ impl ScratchLayout {
     }
 
     /// Counts the memory that the layout itself holds.
-    pub fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.temporaries);
         held.own::<usize>(self.counters.capacity() + self.counter_nests.capacity());
     }
@@ -138,7 +138,7 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
 
 /// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another,
 /// because the search takes the longer the more there are.
-const MOST_PLACED: usize = 1024;
+const MAX_PLACED: usize = 1024;
 
 /// So few bytes, which runs may have on the stack, are not worth a search.
 const LITTLE: usize = 1024;
@@ -169,7 +169,7 @@ fn places(tenants: &[Tenant], alignment: usize) -> (SmallVec<[usize; FEW]>, usiz
     let mut total = 0usize;
     for index in largest_first {
         let tenant = tenants[index];
-        let is_searched = placed.len() < MOST_PLACED;
+        let is_searched = placed.len() < MAX_PLACED;
         let place = match is_searched {
             true => lowest_place(tenants, &places, &placed, &tenant, alignment),
             false => end(total, 0, alignment),
@@ -276,11 +276,11 @@ mod tests {
 
     #[test]
     fn of_very_many_the_smallest_lie_behind_the_others() {
-        let mut tenants = vec![tenant(64, 0, 0); MOST_PLACED];
+        let mut tenants = vec![tenant(64, 0, 0); MAX_PLACED];
         tenants.extend([tenant(8, 1, 1), tenant(8, 1, 1)]);
         let (places, bytes) = places(&tenants, ALIGNMENT);
-        assert_eq!(places[MOST_PLACED..], [64 * MOST_PLACED, 64 * MOST_PLACED + 64]);
-        assert_eq!(bytes, 64 * MOST_PLACED + 72);
+        assert_eq!(places[MAX_PLACED..], [64 * MAX_PLACED, 64 * MAX_PLACED + 64]);
+        assert_eq!(bytes, 64 * MAX_PLACED + 72);
     }
 
     #[test]

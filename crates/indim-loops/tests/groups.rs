@@ -1,6 +1,6 @@
 //! Which nests may run together, part by part.
 
-use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::optimize;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::{loop_nest::LoopNests, lower};
@@ -15,19 +15,19 @@ fn grouped(function: impl Fn(&GraphBuilder, &Value) -> Value) -> (LoopNests, Vec
     (loops, found)
 }
 
-fn along(function: AxisFunction, axes: &[i64]) -> impl Fn(&GraphBuilder, &Value) -> Value {
-    move |b, x| b.along(function, x, &Along::axes(axes), &[]).unwrap()
+fn along(function: Reduction, axes: &[i64]) -> impl Fn(&GraphBuilder, &Value) -> Value {
+    move |b, x| b.along(function, x, &ReduceOptions::axes(axes), &[]).unwrap()
 }
 
 #[test]
 fn softmax_is_one_group_along_the_axes_that_stay() {
-    let (loops, found) = grouped(along(AxisFunction::Softmax, &[2]));
+    let (loops, found) = grouped(along(Reduction::Softmax, &[2]));
     assert_eq!(found.len(), 1, "{loops}");
     assert_eq!((found[0].nests.clone(), &found[0].axes[..]), (0..loops.nests.len(), &[0, 1][..]));
     assert_eq!(found[0].inner, (0..loops.temporaries.len()).collect::<Vec<_>>());
     assert_eq!(found[0].to_string(), "nests 0 to 4 by parts along i0, i1");
 
-    let (_, found) = grouped(along(AxisFunction::Softmax, &[0, 2]));
+    let (_, found) = grouped(along(Reduction::Softmax, &[0, 2]));
     assert_eq!(found[0].axes, [1]);
 }
 
@@ -40,14 +40,19 @@ fn one_reduction_alone_is_no_group() {
 #[test]
 fn what_another_part_needs_is_not_in_the_group() {
     // The last sum of each three goes over all parts: before and after it there is a group.
-    let (loops, found) = grouped(along(AxisFunction::Var, &[0, 1, 2]));
+    let (loops, found) = grouped(along(Reduction::Var, &[0, 1, 2]));
     assert!(found.len() == 2 && found.iter().all(|group| group.axes == [0]), "{found:?}");
     let members = found.iter().flat_map(|group| group.members(&loops));
     assert!(members.into_iter().all(|nest| nest.reduced != Some(0)), "{loops}");
     // The first sum is along the axis along which the second would be cut.
     let (loops, found) = grouped(|b, x| {
         let sum = |x: &Value, axis| {
-            b.along(AxisFunction::Sum, x, &Along { keepdims: true, ..Along::axes(&[axis]) }, &[])
+            b.along(
+                Reduction::Sum,
+                x,
+                &ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[axis]) },
+                &[],
+            )
         };
         let columns = b.numpy().div(x, sum(x, 0).unwrap()).unwrap();
         b.numpy().div(&columns, sum(&columns, 1).unwrap()).unwrap()
@@ -57,13 +62,13 @@ fn what_another_part_needs_is_not_in_the_group() {
 
 #[test]
 fn outputs_that_replace_an_input_walk_as_it_does() {
-    let (loops, found) = grouped(along(AxisFunction::Softmax, &[2]));
+    let (loops, found) = grouped(along(Reduction::Softmax, &[2]));
     assert!(found[0].can_replace(&loops, 0, 0));
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8, 8]).unwrap();
-    let keep = Along { keepdims: true, ..Along::axes(&[1]) };
+    let keep = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
     // What is written at [i, j] is read at [j, i] too.
-    let sum = b.along(AxisFunction::Sum, x.clone() + b.transpose(&x, &[1, 0]).unwrap(), &keep, &[]);
+    let sum = b.along(Reduction::Sum, x.clone() + b.transpose(&x, &[1, 0]).unwrap(), &keep, &[]);
     let graph = b.finish(&[b.numpy().div(&x, sum.unwrap()).unwrap()]).unwrap();
     let loops = lower(&optimize(&graph));
     for group in groups(&loops) {

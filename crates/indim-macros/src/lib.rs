@@ -1,7 +1,7 @@
 //! `eval!`, which `indim` hands on with the feature `macros`.
 #![forbid(unsafe_code)]
 
-use indim_text::{Expression, Limits};
+use indim_text::{Expression, ParseLimits};
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
@@ -80,7 +80,7 @@ impl Call {
     /// What is wrong with the text or its names, at the piece of code that says it.
     fn check(&self) -> syn::Result<Results> {
         let text = self.text.value();
-        let expression = Expression::parse(&text, &Limits::default())
+        let expression = Expression::parse(&text, &ParseLimits::default())
             .map_err(|error| Error::new(self.text.span(), error.diagnostic(&text)))?;
         for (index, Input { name, .. }) in self.inputs.iter().enumerate() {
             let name_text = name.unraw().to_string();

@@ -8,7 +8,7 @@ use indim_graph::terminal::{mark_line, shown};
 use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
 
-use crate::source::Source;
+use crate::source::SourceFile;
 
 /// A mistake in a file, or something that it asks for and that is not to be had.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,12 +16,12 @@ pub struct FormatError {
     /// What is wrong.
     pub kind: FormatErrorKind,
     /// Where.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The bytes of the text, if the file is one.
     pub span: Option<Range<usize>>,
     /// What stands there, where that helps to find it: ``layer 12 `Add_3` (Add, opset1)``,
@@ -194,22 +194,22 @@ pub struct Unsupported {
     /// How often the file has it.
     pub count: usize,
     /// Where it stands first.
-    pub place: Place,
+    pub place: Location,
 }
 
-impl Place {
+impl Location {
     /// A piece of the text.
-    pub fn text(span: Range<usize>) -> Place {
-        Place { span: Some(span), described: None }
+    pub fn text(span: Range<usize>) -> Location {
+        Location { span: Some(span), described: None }
     }
 
     /// Something with a description.
-    pub fn described(description: impl Into<String>) -> Place {
-        Place { span: None, described: Some(description.into()) }
+    pub fn described(description: impl Into<String>) -> Location {
+        Location { span: None, described: Some(description.into()) }
     }
 
     /// `file.mlir:14:10`, and what stands there.
-    pub fn shown(&self, source: &Source) -> String {
+    pub fn shown(&self, source: &SourceFile) -> String {
         let name = shown(source.name());
         let place = match &self.span {
             Some(span) => {
@@ -227,18 +227,18 @@ impl Place {
 
 impl FormatErrorKind {
     /// The mistake at a place.
-    pub fn at(self, place: Place) -> FormatError {
+    pub fn at(self, place: Location) -> FormatError {
         FormatError { kind: self, place }
     }
 
     /// The mistake in a piece of the text.
     pub fn in_text(self, span: Range<usize>) -> FormatError {
-        self.at(Place::text(span))
+        self.at(Location::text(span))
     }
 
     /// The mistake of a file as a whole, or of what is asked of it.
     pub fn nowhere(self) -> FormatError {
-        self.at(Place::default())
+        self.at(Location::default())
     }
 
     /// An attribute that says nothing that is allowed.
@@ -297,12 +297,12 @@ impl FormatError {
     }
 
     /// The whole report, with the line of the file that was read from `source`.
-    pub fn draw(&self, source: &Source) -> String {
+    pub fn draw(&self, source: &SourceFile) -> String {
         self.diagnostic(source).to_string()
     }
 
     /// The same report in its parts.
-    pub fn diagnostic(&self, source: &Source) -> Diagnostic {
+    pub fn diagnostic(&self, source: &SourceFile) -> Diagnostic {
         let mut diagnostic = match &self.kind {
             FormatErrorKind::Graph(error) => error.diagnostic(),
             _ => Diagnostic::new(self.code(), self.to_string()),
@@ -319,7 +319,7 @@ impl FormatError {
         diagnostic
     }
 
-    fn remark(&self, diagnostic: &mut Diagnostic, source: &Source) {
+    fn remark(&self, diagnostic: &mut Diagnostic, source: &SourceFile) {
         match &self.kind {
             FormatErrorKind::UnsupportedOperations(operations) => {
                 for Unsupported { name, reason, count, place } in operations {

@@ -6,18 +6,18 @@ use std::path::Path;
 /// A format of programs.
 ///
 /// ```
-/// use indim_model::Format;
+/// use indim_model::ModelFormat;
 ///
-/// assert_eq!(Format::of(b"HloModule m"), Some(Format::Hlo));
-/// assert_eq!(Format::of(b"<?xml version=\"1.0\"?>"), Some(Format::OpenVino));
-/// assert_eq!(Format::of(b"module @jit_f {"), Some(Format::StableHlo));
-/// assert_eq!(Format::of(b"\x08\x0a\n# text but for that"), Some(Format::Onnx));
-/// assert_eq!(Format::of(b"\n\x05jit_f\x12\x04main"), Some(Format::Hlo));
-/// assert_eq!(Format::of(b"\x93NUMPY"), None);
+/// assert_eq!(ModelFormat::of(b"HloModule m"), Some(ModelFormat::Hlo));
+/// assert_eq!(ModelFormat::of(b"<?xml version=\"1.0\"?>"), Some(ModelFormat::OpenVino));
+/// assert_eq!(ModelFormat::of(b"module @jit_f {"), Some(ModelFormat::StableHlo));
+/// assert_eq!(ModelFormat::of(b"\x08\x0a\n# text but for that"), Some(ModelFormat::Onnx));
+/// assert_eq!(ModelFormat::of(b"\n\x05jit_f\x12\x04main"), Some(ModelFormat::Hlo));
+/// assert_eq!(ModelFormat::of(b"\x93NUMPY"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Format {
+pub enum ModelFormat {
     /// The text of StableHLO, which is MLIR.
     StableHlo,
     /// HLO: a text, or a protobuf.
@@ -69,12 +69,12 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-impl Format {
+impl ModelFormat {
     /// The format of a file with this content, whatever the file is called; its beginning is enough.
-    pub fn of(content: &[u8]) -> Option<Format> {
+    pub fn of(content: &[u8]) -> Option<ModelFormat> {
         match beginning_of_text(content) {
-            Some(text) => Format::of_text(text),
-            None => Format::of_protobuf(content),
+            Some(text) => ModelFormat::of_text(text),
+            None => ModelFormat::of_protobuf(content),
         }
     }
 
@@ -83,47 +83,47 @@ impl Format {
         beginning_of_text(content).is_none()
     }
 
-    fn of_text(text: &str) -> Option<Format> {
+    fn of_text(text: &str) -> Option<ModelFormat> {
         if text.trim_start().starts_with('<') {
-            return Some(Format::OpenVino);
+            return Some(ModelFormat::OpenVino);
         }
         let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
         // Both MLIR and HLO have such comments; where there is nothing else, it is a test of MLIR.
         let is_comment = |line: &&str| line.trim_start().starts_with("//");
         let has_comment = lines.clone().any(|line| is_comment(&line));
-        let found = lines.filter(|line| !is_comment(line)).find_map(Format::of_line);
-        found.or(has_comment.then_some(Format::StableHlo))
+        let found = lines.filter(|line| !is_comment(line)).find_map(ModelFormat::of_line);
+        found.or(has_comment.then_some(ModelFormat::StableHlo))
     }
 
-    fn of_line(line: &str) -> Option<Format> {
+    fn of_line(line: &str) -> Option<ModelFormat> {
         let trimmed = line.trim_start();
         let name = |c: char| c.is_alphanumeric() || "._-".contains(c);
         let behind_name = trimmed.trim_start_matches('%').trim_start_matches(name).trim_start();
         if trimmed.starts_with("HloModule") || trimmed.starts_with("ENTRY ") {
-            return Some(Format::Hlo);
+            return Some(ModelFormat::Hlo);
         }
         if OF_MLIR.iter().any(|start| trimmed.starts_with(start)) {
-            return Some(Format::StableHlo);
+            return Some(ModelFormat::StableHlo);
         }
         let has_name = behind_name.len() < trimmed.len();
         let is_computation = has_name && behind_name.starts_with(['(', '{']);
-        is_computation.then_some(Format::Hlo)
+        is_computation.then_some(ModelFormat::Hlo)
     }
 
     /// By the first field that only one of the messages has: a model of ONNX begins with the version of the
     /// IR, what XLA dumps with a module, and a module with its name.
-    fn of_protobuf(content: &[u8]) -> Option<Format> {
+    fn of_protobuf(content: &[u8]) -> Option<ModelFormat> {
         let mut rest = content;
         for _ in 0..FIELDS {
             let tag = varint(&mut rest)?;
             match (tag >> 3, tag & 7) {
                 (1, VARINT) => {
-                    return (1..128).contains(&varint(&mut rest)?).then_some(Format::Onnx);
+                    return (1..128).contains(&varint(&mut rest)?).then_some(ModelFormat::Onnx);
                 }
                 // A graph, and operator sets.
-                (7 | 8, LENGTH) => return Some(Format::Onnx),
+                (7 | 8, LENGTH) => return Some(ModelFormat::Onnx),
                 // The number of the computation that is the program.
-                (1, LENGTH) | (6, VARINT) => return Some(Format::Hlo),
+                (1, LENGTH) | (6, VARINT) => return Some(ModelFormat::Hlo),
                 (_, VARINT) => drop(varint(&mut rest)?),
                 (_, LENGTH) => {
                     let length = usize::try_from(varint(&mut rest)?).ok()?;
@@ -136,41 +136,42 @@ impl Format {
     }
 
     /// Every format.
-    pub const ALL: [Format; 4] = [Format::StableHlo, Format::Hlo, Format::OpenVino, Format::Onnx];
+    pub const ALL: [ModelFormat; 4] =
+        [ModelFormat::StableHlo, ModelFormat::Hlo, ModelFormat::OpenVino, ModelFormat::Onnx];
 
     /// The format of this name.
     ///
     /// ```
-    /// use indim_model::Format;
+    /// use indim_model::ModelFormat;
     ///
-    /// assert!(Format::ALL.into_iter().all(|format| Format::named(format.name()) == Some(format)));
+    /// assert!(ModelFormat::ALL.into_iter().all(|format| ModelFormat::named(format.name()) == Some(format)));
     /// ```
-    pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
+    pub fn named(name: &str) -> Option<ModelFormat> {
+        ModelFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 
     /// Whether it is written as text.
     pub const fn is_text(self) -> bool {
-        !matches!(self, Format::Onnx)
+        !matches!(self, ModelFormat::Onnx)
     }
 
     /// The name, as commands take it.
     pub const fn name(self) -> &'static str {
         match self {
-            Format::StableHlo => "stablehlo",
-            Format::Hlo => "hlo",
-            Format::OpenVino => "openvino",
-            Format::Onnx => "onnx",
+            ModelFormat::StableHlo => "stablehlo",
+            ModelFormat::Hlo => "hlo",
+            ModelFormat::OpenVino => "openvino",
+            ModelFormat::Onnx => "onnx",
         }
     }
 
     /// The extensions of its files, without the dot; the first is the usual one.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
-            Format::StableHlo => &["mlir", "stablehlo"],
-            Format::Hlo => &["hlo", "txt"],
-            Format::OpenVino => &["xml"],
-            Format::Onnx => &["onnx"],
+            ModelFormat::StableHlo => &["mlir", "stablehlo"],
+            ModelFormat::Hlo => &["hlo", "txt"],
+            ModelFormat::OpenVino => &["xml"],
+            ModelFormat::Onnx => &["onnx"],
         }
     }
 
@@ -179,9 +180,9 @@ impl Format {
     /// ```
     /// use std::path::Path;
     ///
-    /// use indim_model::Format;
+    /// use indim_model::ModelFormat;
     ///
-    /// let fits = |name: &str| Format::OpenVino.fits_name(Path::new(name));
+    /// let fits = |name: &str| ModelFormat::OpenVino.fits_name(Path::new(name));
     /// assert!(fits("a.xml") && fits("A.XML") && fits("a") && !fits("a.onnx"));
     /// ```
     pub fn fits_name(self, path: &Path) -> bool {
@@ -204,7 +205,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for ModelFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
     }

@@ -7,29 +7,29 @@ use indim_graph::{Array, GraphError};
 use indim_ops::{ArrayData, ArrayType, DType};
 use indim_shape::Shape;
 
-use crate::error::{FormatError, FormatErrorKind, Place, Unsupported};
+use crate::error::{FormatError, FormatErrorKind, Location, Unsupported};
 use crate::limits::FormatLimits;
-use crate::model::{Expectation, Program};
-use crate::origin::{BroadcastRule, Origin};
+use crate::model::{Expectation, ModelProgram};
+use crate::origin::{BroadcastRule, SourceOperation};
 
 /// More remarks than these tell nobody more.
 const REMARKS: usize = 64;
 
 /// What readers build a graph by.
-pub struct Making {
+pub struct ModelBuilder {
     /// Makes the nodes.
     pub builder: GraphBuilder,
     limits: FormatLimits,
     operations: usize,
     constant_bytes: usize,
-    origins: Vec<Origin>,
+    origins: Vec<SourceOperation>,
     remarks: Vec<String>,
 }
 
-impl Making {
+impl ModelBuilder {
     /// Nothing yet, within these limits.
     pub fn new(limits: &FormatLimits) -> Self {
-        Making {
+        ModelBuilder {
             builder: GraphBuilder::new(),
             limits: *limits,
             operations: 0,
@@ -46,7 +46,7 @@ impl Making {
     pub fn operation(
         &mut self,
         number: usize,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> Location,
     ) -> Result<(), FormatError> {
         self.operations += 1;
         if self.operations > self.limits.operations {
@@ -57,7 +57,7 @@ impl Making {
             };
             return Err(kind.at(place()));
         }
-        self.origins.push(Origin { first: self.builder.next_id(), number, rule: None });
+        self.origins.push(SourceOperation { first: self.builder.next_id(), number, rule: None });
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl Making {
     pub fn constant(
         &mut self,
         array: Array,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> Location,
     ) -> Result<Value, FormatError> {
         let array_type = array.array_type();
         let bytes = array.data().len().saturating_mul(array_type.dtype.size());
@@ -115,7 +115,7 @@ impl Making {
         self,
         outputs: Vec<(String, Value)>,
         expectations: Vec<(Expectation, Value, Value)>,
-    ) -> Result<Program, FormatError> {
+    ) -> Result<ModelProgram, FormatError> {
         let (names, mut values): (Vec<String>, Vec<Value>) = outputs.into_iter().unzip();
         let mut compared = Vec::new();
         for (expectation, result, expected) in expectations {
@@ -124,8 +124,8 @@ impl Making {
             compared.push(Expectation { result: first, expected: first + 1, ..expectation });
         }
         let graph = self.builder.finish(&values).map_err(|e| FormatErrorKind::from(e).nowhere())?;
-        let Making { origins, remarks, .. } = self;
-        Ok(Program { graph, outputs: names, expectations: compared, origins, remarks })
+        let ModelBuilder { origins, remarks, .. } = self;
+        Ok(ModelProgram { graph, outputs: names, expectations: compared, origins, remarks })
     }
 }
 
@@ -167,13 +167,13 @@ pub fn integers(array: &Array) -> Option<Vec<i64>> {
 /// The operations of a file that are not to be had, as they are come upon.
 #[derive(Debug, Default)]
 pub struct Census {
-    found: BTreeMap<(String, Option<String>), (usize, Place)>,
+    found: BTreeMap<(String, Option<String>), (usize, Location)>,
     order: Vec<(String, Option<String>)>,
 }
 
 impl Census {
     /// One more operation that is not to be had, at this place; those of one name and reason are counted.
-    pub fn add(&mut self, name: &str, reason: Option<String>, place: Place) {
+    pub fn add(&mut self, name: &str, reason: Option<String>, place: Location) {
         let key = (name.to_owned(), reason);
         let order = &mut self.order;
         let entry = self.found.entry(key).or_insert_with_key(|key| {

@@ -5,13 +5,13 @@ use core::fmt;
 use indim_graph::{Array, Graph};
 use indim_ops::{ArrayType, DType};
 
-use crate::error::{FormatError, FormatErrorKind, Place};
-use crate::origin::Origin;
+use crate::error::{FormatError, FormatErrorKind, Location};
+use crate::origin::SourceOperation;
 
 /// What was read from a file. Its inputs are known; its graph is made for types of theirs.
 pub trait Model: Send + Sync {
     /// The inputs, in the order in which they are given.
-    fn inputs(&self) -> &[Input];
+    fn inputs(&self) -> &[ModelInput];
 
     /// The names of the outputs.
     fn outputs(&self) -> Vec<String>;
@@ -20,20 +20,20 @@ pub trait Model: Send + Sync {
     ///
     /// # Errors
     /// What is wrong with the file, or with the inputs for it.
-    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError>;
+    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError>;
 
     /// The version of the operation set in which the program is written, where its format has several.
     fn opset(&self) -> Option<u32> {
         None
     }
 
-    /// The place in the file that an [`Origin`] of a program of this model has this number for.
-    fn place(&self, number: usize) -> Place;
+    /// The place in the file that an [`SourceOperation`] of a program of this model has this number for.
+    fn place(&self, number: usize) -> Location;
 }
 
 /// An input of a model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Input {
+pub struct ModelInput {
     /// The name.
     pub name: String,
     /// The element type, where the file says it.
@@ -69,7 +69,7 @@ pub enum Size {
 pub enum Bound {
     /// Arrays of this type.
     Type(ArrayType),
-    /// These elements: an input whose [`Input::is_shape`] is given them before there is a program.
+    /// These elements: an input whose [`ModelInput::is_shape`] is given them before there is a program.
     Elements(Array),
     /// Nothing: what the file holds.
     Default,
@@ -77,15 +77,15 @@ pub enum Bound {
 
 /// A graph whose parameters are the inputs of the model that were given, in their order.
 #[derive(Debug, Clone)]
-pub struct Program {
-    /// Its first outputs are the model's, then come those that [`Program::expectations`] compare.
+pub struct ModelProgram {
+    /// Its first outputs are the model's, then come those that [`ModelProgram::expectations`] compare.
     pub graph: Graph,
     /// The names of the model's outputs.
     pub outputs: Vec<String>,
     /// What the program says of its own results.
     pub expectations: Vec<Expectation>,
     /// What values come from, in their order.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<SourceOperation>,
     /// What the reader did that its file does not say.
     pub remarks: Vec<String>,
 }
@@ -100,7 +100,7 @@ pub struct Expectation {
     /// How well they have to agree.
     pub agreement: Agreement,
     /// Where the file says so.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// How well numbers have to agree.
@@ -136,10 +136,10 @@ impl fmt::Display for Size {
     }
 }
 
-impl Input {
+impl ModelInput {
     /// An input whose type the file says.
-    pub fn of_type(name: impl Into<String>, array_type: &ArrayType) -> Input {
-        Input {
+    pub fn of_type(name: impl Into<String>, array_type: &ArrayType) -> ModelInput {
+        ModelInput {
             name: name.into(),
             dtype: Some(array_type.dtype),
             sizes: Some(array_type.shape.sizes().iter().map(|&size| Size::Known(size)).collect()),
@@ -187,7 +187,7 @@ impl Bound {
 /// # Errors
 /// `input-count`, `input-type`, `input-elements`: they are not what the model declares.
 pub fn check_inputs(
-    declared: &[Input],
+    declared: &[ModelInput],
     given: &[Bound],
 ) -> Result<Vec<Option<ArrayType>>, FormatError> {
     if declared.len() != given.len() {
@@ -200,7 +200,7 @@ pub fn check_inputs(
 }
 
 fn check_input<'i>(
-    input: &'i Input,
+    input: &'i ModelInput,
     bound: &Bound,
     names: &mut Vec<(&'i str, usize)>,
 ) -> Result<Option<ArrayType>, FormatError> {
@@ -224,7 +224,7 @@ fn check_input<'i>(
 }
 
 /// Whether an array is one that the input takes; sizes that have names are the same wherever these stand.
-fn fits<'i>(input: &'i Input, given: &ArrayType, names: &mut Vec<(&'i str, usize)>) -> bool {
+fn fits<'i>(input: &'i ModelInput, given: &ArrayType, names: &mut Vec<(&'i str, usize)>) -> bool {
     let Some(sizes) = &input.sizes else {
         return input.dtype.is_none_or(|dtype| dtype == given.dtype);
     };

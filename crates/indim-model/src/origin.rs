@@ -8,7 +8,7 @@ use indim_shape::{RuleSet, TargetRule};
 
 /// What values come from: an operation of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct SourceOperation {
     /// The first of the values; the last comes before the next origin's first.
     pub first: ValueId,
     /// What [`Model::place`](crate::Model::place) knows the place in the file by.

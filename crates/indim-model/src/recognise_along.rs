@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Graph, GraphError, Literal, NodeKind, ValueId, drop_bitcast_pairs};
 use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::{ReductionRuleName, Shape};
@@ -23,14 +23,14 @@ const MAX_REDUCTIONS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AlongAxes {
     /// A function of the table.
-    Function(AxisFunction),
+    Function(Reduction),
     /// `(x - mean) / deviation`
     Standardised(Epsilon),
 }
 
 /// A function along axes in a graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RecognisedAlong {
+pub struct RecognisedReduction {
     /// The function.
     pub function: AlongAxes,
     /// The axes, in ascending order.
@@ -44,7 +44,7 @@ pub struct RecognisedAlong {
 /// The definitions that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Definition {
-    Function(AxisFunction),
+    Function(Reduction),
     InsideRoot,
     OutsideRoot,
     /// `layer_norm` before gain and bias.
@@ -52,13 +52,13 @@ enum Definition {
 }
 
 const DEFINITIONS: [Definition; 10] = [
-    Definition::Function(AxisFunction::Softmax),
-    Definition::Function(AxisFunction::LogSoftmax),
-    Definition::Function(AxisFunction::LogSumExp),
-    Definition::Function(AxisFunction::Norm),
-    Definition::Function(AxisFunction::Mean),
-    Definition::Function(AxisFunction::Sum),
-    Definition::Function(AxisFunction::Prod),
+    Definition::Function(Reduction::Softmax),
+    Definition::Function(Reduction::LogSoftmax),
+    Definition::Function(Reduction::LogSumExp),
+    Definition::Function(Reduction::Norm),
+    Definition::Function(Reduction::Mean),
+    Definition::Function(Reduction::Sum),
+    Definition::Function(Reduction::Prod),
     Definition::LayerNorm,
     Definition::InsideRoot,
     Definition::OutsideRoot,
@@ -76,7 +76,7 @@ pub struct AlongRecogniser {
 impl AlongRecogniser {
     /// The function of floats along axes that a value is, if it is one. The graph has no pairs of bitcasts:
     /// [`drop_bitcast_pairs`] removes them.
-    pub fn find(&mut self, graph: &Graph, value: ValueId) -> Option<RecognisedAlong> {
+    pub fn find(&mut self, graph: &Graph, value: ValueId) -> Option<RecognisedReduction> {
         let node = &graph[value];
         let may_end_one = matches!(
             node.kind,
@@ -95,7 +95,7 @@ impl AlongRecogniser {
         keys.collect::<Vec<_>>().into_iter().find_map(|key| self.compare(key, graph, value))
     }
 
-    fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<RecognisedAlong> {
+    fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<RecognisedReduction> {
         let pattern = self.patterns.entry(key.clone()).or_insert_with(|| pattern(&key));
         let found = pattern.as_ref()?.find(graph, value)?;
         let (definition, operand_type, axes, keepdims) = key;
@@ -109,7 +109,7 @@ impl AlongRecogniser {
                 AlongAxes::Standardised(Epsilon::InsideRoot(found.numbers[0]?))
             }
         };
-        Some(RecognisedAlong { function, axes, keepdims, operand })
+        Some(RecognisedReduction { function, axes, keepdims, operand })
     }
 }
 
@@ -150,12 +150,12 @@ impl Definition {
     fn make(self, x: &Value, axes: &[usize], keepdims: bool) -> Result<Value, GraphError> {
         let b = x.builder();
         let positions: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-        let along = Along::axes(&positions);
+        let along = ReduceOptions::axes(&positions);
         match self {
             Definition::Function(function) => {
                 let rule = ReductionRuleName::Xla;
                 let keepdims = keepdims && !function.keeps_shape();
-                b.along(function, x, &Along { keepdims, rule, ..along }, &[])
+                b.along(function, x, &ReduceOptions { keepdims, rule, ..along }, &[])
             }
             Definition::InsideRoot => standardised(x, axes, Epsilon::InsideRoot(PLACEHOLDERS[0])),
             Definition::OutsideRoot => standardised(x, axes, Epsilon::OutsideRoot(PLACEHOLDERS[0])),
@@ -164,7 +164,7 @@ impl Definition {
                 let epsilon = [Some(Literal::Float(PLACEHOLDERS[0]))];
                 let operands = [x.clone(), one.clone(), one];
                 let rule = indim_shape::RuleSet::None;
-                b.along_of(AxisFunction::LayerNorm, &operands, &along, &epsilon, &rule)
+                b.along_of(Reduction::LayerNorm, &operands, &along, &epsilon, &rule)
             }
         }
     }
@@ -241,7 +241,7 @@ fn reduced_axes(graph: &Graph, value: ValueId, op: ReduceOp) -> (ValueId, Vec<us
 
 #[cfg(test)]
 mod tests {
-    use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+    use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
     use indim_graph::drop_bitcast_pairs;
     use indim_ops::DType;
 
@@ -257,7 +257,7 @@ mod tests {
                 let (graph, _) = drop_bitcast_pairs(&graph);
                 let found = AlongRecogniser::default().find(&graph, graph.outputs()[0]);
                 let operand = graph.outputs()[1];
-                let expected = RecognisedAlong { function, axes, keepdims, operand };
+                let expected = RecognisedReduction { function, axes, keepdims, operand };
                 assert_eq!(found, Some(expected), "{dtype}");
             }
         }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn functions_along_axes_are_found_again() {
-        use AxisFunction::{LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
+        use Reduction::{LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
         for function in [LogSumExp, Norm, Mean, Sum, Prod, Softmax, LogSoftmax] {
             for keepdims in [true, false] {
                 if function.keeps_shape() && !keepdims {
@@ -274,7 +274,7 @@ mod tests {
                 check(AlongAxes::Function(function), keepdims, |x, axes| {
                     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
                     let keepdims = keepdims && !function.keeps_shape();
-                    let along = Along { keepdims, ..Along::axes(&axes) };
+                    let along = ReduceOptions { keepdims, ..ReduceOptions::axes(&axes) };
                     x.builder().along(function, x, &along, &[]).unwrap()
                 });
             }
@@ -294,8 +294,8 @@ mod tests {
     fn what_only_resembles_a_function_is_none() {
         let b = GraphBuilder::new();
         let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
-        let along = Along { keepdims: true, ..Along::axes(&[1]) };
-        let sum = |x: &Value| b.along(AxisFunction::Sum, x, &along, &[]).unwrap();
+        let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
+        let sum = |x: &Value| b.along(Reduction::Sum, x, &along, &[]).unwrap();
         // The sum is not of the same exponentials; the mean is over another count.
         let quotient = b.numpy().div(x.exp(), sum(&y.exp())).unwrap();
         let graph = b.finish(&[quotient, sum(&x) / 3.0]).unwrap();

@@ -11,26 +11,26 @@ use indim_shape::MAXIMUM_RANK;
 use crate::making::integers;
 
 /// More elements than this no shape has, and no list of axes or indices that shapes are made of.
-const MOST_ELEMENTS: usize = 1024;
+const MAX_ELEMENTS: usize = 1024;
 
 /// A value of the graph, with its elements where they are known before a run.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct KnownValue {
     /// The value.
     pub value: Value,
     /// Its elements.
     pub elements: Option<Array>,
 }
 
-impl Known {
+impl KnownValue {
     /// A constant: its elements are known if they are few.
-    pub fn constant(builder: &GraphBuilder, array: Array) -> Known {
-        Known { value: builder.constant(array.clone()), elements: few(array) }
+    pub fn constant(builder: &GraphBuilder, array: Array) -> KnownValue {
+        KnownValue { value: builder.constant(array.clone()), elements: few(array) }
     }
 
     /// A value with these elements, of which nothing is known if they are many.
-    pub fn with_elements(value: Value, array: Array) -> Known {
-        Known { value, elements: few(array) }
+    pub fn with_elements(value: Value, array: Array) -> KnownValue {
+        KnownValue { value, elements: few(array) }
     }
 
     /// The elements as whole numbers, if they are some and known.
@@ -39,9 +39,9 @@ impl Known {
     }
 }
 
-impl From<Value> for Known {
-    fn from(value: Value) -> Known {
-        Known { value, elements: None }
+impl From<Value> for KnownValue {
+    fn from(value: Value) -> KnownValue {
+        KnownValue { value, elements: None }
     }
 }
 
@@ -53,7 +53,7 @@ fn few(array: Array) -> Option<Array> {
 /// shapes are made, and floats as many as a shape may have sizes, for these are scaled.
 fn is_few(array_type: &ArrayType) -> bool {
     let most = match array_type.dtype {
-        dtype if dtype.is_integer() || dtype == DType::Bool => MOST_ELEMENTS,
+        dtype if dtype.is_integer() || dtype == DType::Bool => MAX_ELEMENTS,
         _ => MAXIMUM_RANK,
     };
     array_type.shape.element_count().is_ok_and(|count| count <= most)
@@ -63,21 +63,21 @@ fn is_few(array_type: &ArrayType) -> bool {
 ///
 /// A mistake gives nothing: `make` will find it again in the graph that it is about.
 pub fn folded<E>(
-    operands: &[Option<Known>],
-    make: impl FnOnce(&GraphBuilder, &[Option<Known>]) -> Result<Vec<Known>, E>,
+    operands: &[Option<KnownValue>],
+    make: impl FnOnce(&GraphBuilder, &[Option<KnownValue>]) -> Result<Vec<KnownValue>, E>,
 ) -> Option<Vec<Array>> {
     if operands.iter().all(Option::is_none) {
         return None;
     }
     let builder = GraphBuilder::new();
-    let constant = |operand: &Option<Known>| match operand {
+    let constant = |operand: &Option<KnownValue>| match operand {
         None => Some(None),
         Some(known) => {
             let elements = known.elements.clone()?;
-            Some(Some(Known::constant(&builder, elements)))
+            Some(Some(KnownValue::constant(&builder, elements)))
         }
     };
-    let operands: Vec<Option<Known>> = operands.iter().map(constant).collect::<Option<_>>()?;
+    let operands: Vec<Option<KnownValue>> = operands.iter().map(constant).collect::<Option<_>>()?;
     let made: Vec<Value> =
         make(&builder, &operands).ok()?.into_iter().map(|known| known.value).collect();
     let is_few = |value: &Value| value.array_type().is_ok_and(|array_type| is_few(&array_type));

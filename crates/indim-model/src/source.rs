@@ -12,13 +12,13 @@ use bytes::Bytes;
 /// A file that holds a program, and what lies beside it.
 ///
 /// ```
-/// use indim_model::Source;
+/// use indim_model::SourceFile;
 ///
-/// let source = Source::new("relu.mlir", "module {}");
+/// let source = SourceFile::new("relu.mlir", "module {}");
 /// assert_eq!((source.name(), source.bytes()), ("relu.mlir", &b"module {}"[..]));
 /// ```
 #[derive(Clone)]
-pub struct Source {
+pub struct SourceFile {
     name: String,
     bytes: Bytes,
     folder: Option<Arc<dyn Folder>>,
@@ -101,11 +101,11 @@ impl Folder for Directory {
     }
 }
 
-impl Source {
+impl SourceFile {
     /// A program that is in memory, with a name for messages.
     pub fn new(name: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
         let (name, bytes) = (name.into(), bytes.into());
-        Source { name, bytes, folder: None, lines_before: 0, line_starts: Arc::default() }
+        SourceFile { name, bytes, folder: None, lines_before: 0, line_starts: Arc::default() }
     }
 
     /// A file of the file system, in its folder.
@@ -115,14 +115,14 @@ impl Source {
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let folder = Directory::new(path.parent().unwrap_or(Path::new("")));
-        let source = Source::new(path.to_string_lossy(), std::fs::read(path)?);
+        let source = SourceFile::new(path.to_string_lossy(), std::fs::read(path)?);
         Ok(source.beside(Arc::new(folder)))
     }
 
     /// The same, with what lies beside it.
     #[must_use]
     pub fn beside(self, folder: Arc<dyn Folder>) -> Self {
-        Source { folder: Some(folder), ..self }
+        SourceFile { folder: Some(folder), ..self }
     }
 
     /// The name of the file.
@@ -172,7 +172,7 @@ impl Source {
 
     /// The programs in this file: MLIR's test files hold several, divided by lines that begin with
     /// `// -----`.
-    pub fn pieces(&self) -> Vec<Source> {
+    pub fn pieces(&self) -> Vec<SourceFile> {
         let text = self.text();
         let (mut pieces, mut start, mut lines, mut position) = (Vec::new(), 0, 0, 0);
         let mut lines_before = 0;
@@ -192,10 +192,10 @@ impl Source {
         pieces
     }
 
-    fn piece(&self, range: Range<usize>, lines_before: usize) -> Source {
+    fn piece(&self, range: Range<usize>, lines_before: usize) -> SourceFile {
         let lines_before = self.lines_before + lines_before;
         let bytes = self.bytes.slice(range);
-        Source { bytes, lines_before, line_starts: Arc::default(), ..self.clone() }
+        SourceFile { bytes, lines_before, line_starts: Arc::default(), ..self.clone() }
     }
 
     /// The line, counted from 1 in the whole file, and the column, in characters from 1, of a byte of the
@@ -223,7 +223,7 @@ impl Source {
     }
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for SourceFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.bytes.len();
         formatter.debug_struct("Source").field("name", &self.name).field("bytes", &bytes).finish()
@@ -241,7 +241,7 @@ mod tests {
         // More than any memory holds; on the disk it takes no room.
         let file = File::create(folder.join("weights")).expect("a file");
         file.set_len(1 << 42).expect("a sparse file");
-        let source = Source::new("m", "").beside(Arc::new(Directory::new(&folder)));
+        let source = SourceFile::new("m", "").beside(Arc::new(Directory::new(&folder)));
         let read = |name: &str, range| source.neighbour_range(name, range).map_err(|e| e.kind());
         assert_eq!(read("weights", (1 << 42) - 4..1 << 42), Ok(Bytes::from_static(&[0; 4])));
         assert_eq!(read("weights", 0..(1 << 42) + 1), Err(io::ErrorKind::UnexpectedEof));
@@ -253,13 +253,13 @@ mod tests {
 
     #[test]
     fn places_are_lines_and_characters() {
-        let source = Source::new("a.mlir", "é = 1\n// -----\nß\nxy");
+        let source = SourceFile::new("a.mlir", "é = 1\n// -----\nß\nxy");
         assert_eq!(source.line_and_column(0), (1, 1));
         assert_eq!(source.line_and_column(1), (1, 1), "inside a character");
         assert_eq!(source.line_and_column(2), (1, 2));
         assert_eq!(source.line_and_column(6), (1, 6), "the line's end");
         assert_eq!(source.line_and_column(1000), (4, 3), "the text's end");
-        assert_eq!(Source::new("a.mlir", &b"\x80"[..]).line_and_column(0), (1, 1), "no text");
+        assert_eq!(SourceFile::new("a.mlir", &b"\x80"[..]).line_and_column(0), (1, 1), "no text");
         let second = &source.pieces()[1];
         assert_eq!(second.line_and_column(0), (3, 1));
         assert_eq!(second.line_and_column(3), (4, 1));

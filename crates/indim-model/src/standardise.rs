@@ -1,6 +1,6 @@
 //! Standardisation, `(x - mean) / deviation`, as the normalisations of several formats have it.
 
-use indim_builder::{Along, AxisFunction, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::GraphError;
 use indim_shape::ReductionRuleName;
 
@@ -20,13 +20,15 @@ pub enum Epsilon {
 pub fn centred(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Value), GraphError> {
     let b = x.builder();
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-    let along = Along { keepdims: true, rule: ReductionRuleName::Xla, ..Along::axes(&axes) };
-    let distances = b.numpy().sub(x, b.along(AxisFunction::Mean, x, &along, &[])?)?;
+    let along = ReduceOptions {
+        keepdims: true,
+        rule: ReductionRuleName::Xla,
+        ..ReduceOptions::axes(&axes)
+    };
+    let distances = b.numpy().sub(x, b.along(Reduction::Mean, x, &along, &[])?)?;
     let deviation = match epsilon {
-        Epsilon::InsideRoot(epsilon) => {
-            (b.along(AxisFunction::Var, x, &along, &[])? + epsilon).sqrt()
-        }
-        Epsilon::OutsideRoot(epsilon) => b.along(AxisFunction::Std, x, &along, &[])? + epsilon,
+        Epsilon::InsideRoot(epsilon) => (b.along(Reduction::Var, x, &along, &[])? + epsilon).sqrt(),
+        Epsilon::OutsideRoot(epsilon) => b.along(Reduction::Std, x, &along, &[])? + epsilon,
     };
     Ok((distances, deviation))
 }

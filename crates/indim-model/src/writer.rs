@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indim_graph::{Graph, ValueId};
 
-use crate::error::{FormatError, Place};
+use crate::error::{FormatError, Location};
 use crate::making::Census;
 
 /// What there is to say about writing a file, beside the graph.
@@ -29,7 +29,7 @@ impl Default for WriteOptions {
 
 /// A file, and what there is to say about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenModel {
     /// The file.
     pub content: Vec<u8>,
     /// The file that has to lie beside it, with its name.
@@ -62,28 +62,28 @@ pub trait Writer {
         graph: &Graph,
         outputs: &[String],
         options: &WriteOptions,
-    ) -> Result<Written, FormatError>;
+    ) -> Result<WrittenModel, FormatError>;
 }
 
 /// What is noted while a graph is written.
 #[derive(Debug, Default)]
 pub struct Notes {
-    composed: BTreeMap<(String, &'static str), (usize, Place)>,
+    composed: BTreeMap<(String, &'static str), (usize, Location)>,
     warnings: Vec<String>,
     census: Census,
 }
 
 /// What was noted of a graph that could be written.
-pub type Noted = (Vec<Composed>, Vec<String>);
+pub type WriterNotes = (Vec<Composed>, Vec<String>);
 
 impl Notes {
     /// An operation that is composed of others.
-    pub fn composed(&mut self, operation: &str, by: &'static str, place: Place) {
+    pub fn composed(&mut self, operation: &str, by: &'static str, place: Location) {
         self.composed.entry((operation.to_owned(), by)).or_insert((0, place)).0 += 1;
     }
 
     /// An operation that is not to be had.
-    pub fn unsupported(&mut self, operation: &str, reason: Option<String>, place: Place) {
+    pub fn unsupported(&mut self, operation: &str, reason: Option<String>, place: Location) {
         self.census.add(operation, reason, place);
     }
 
@@ -97,7 +97,7 @@ impl Notes {
 
     /// # Errors
     /// `unsupported-op`, with all of them: under `exact` what was composed is none that is to be had either.
-    pub fn finish(mut self, exact: bool) -> Result<Noted, FormatError> {
+    pub fn finish(mut self, exact: bool) -> Result<WriterNotes, FormatError> {
         let mut all = Vec::with_capacity(self.composed.len());
         for ((operation, by), (count, place)) in self.composed {
             if exact {
@@ -113,7 +113,7 @@ impl Notes {
 }
 
 /// The place of a value in a graph that is written: `%3 = exp2 f32[4]`.
-pub fn place_of(graph: &Graph, value: ValueId) -> Place {
+pub fn place_of(graph: &Graph, value: ValueId) -> Location {
     let node = &graph[value];
-    Place::described(format!("{value} = {} {}", node.kind.name(), node.array_type))
+    Location::described(format!("{value} = {} {}", node.kind.name(), node.array_type))
 }

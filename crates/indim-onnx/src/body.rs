@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use prost::Message;
 
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::messages::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
 
@@ -66,7 +66,7 @@ pub(super) fn domain_of(domain: &str) -> &str {
 /// A message, or that it is damaged.
 pub(super) fn decoded<M: Message + Default>(
     bytes: Bytes,
-    place: impl FnOnce() -> Place,
+    place: impl FnOnce() -> Location,
 ) -> Result<M, FormatError> {
     let damaged =
         |error: prost::DecodeError| FormatErrorKind::Damaged { problem: error.to_string() };
@@ -90,7 +90,7 @@ impl Body {
             body.opsets.insert(domain_of(&opset.domain).to_owned(), opset.version);
         }
         for (index, bytes) in nodes.iter().enumerate() {
-            let place = || Place::described(format!("node {index}"));
+            let place = || Location::described(format!("node {index}"));
             body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), place)?)));
         }
         Ok(body)

@@ -15,9 +15,10 @@ use super::operators::Meaning;
 use super::reductions;
 use super::tensor::Tensors;
 use super::types::declared_at;
-use indim_model::shape_values::{Known, folded};
+use indim_model::shape_values::{KnownValue, folded};
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, Making, Place, Program, RuleNote, check_inputs,
+    Bound, FormatError, FormatErrorKind, Location, ModelBuilder, ModelProgram, RuleNote,
+    check_inputs,
 };
 
 /// How many values of a chain are named.
@@ -26,16 +27,16 @@ const CHAIN: usize = 8;
 /// A program in the making.
 pub(super) struct Build<'m> {
     model: &'m OnnxModel,
-    making: Making,
+    making: ModelBuilder,
     tensors: Tensors,
-    values: Vec<Option<Known>>,
+    values: Vec<Option<KnownValue>>,
 }
 
 impl<'m> Build<'m> {
     pub(super) fn new(model: &'m OnnxModel) -> Self {
         Build {
             model,
-            making: Making::new(&model.limits),
+            making: ModelBuilder::new(&model.limits),
             tensors: Tensors::new(&model.source, &model.limits),
             values: vec![None; model.value_count],
         }
@@ -43,7 +44,7 @@ impl<'m> Build<'m> {
 
     /// # Errors
     /// As [`crate::Model::build`].
-    pub(super) fn program(mut self, given: &[Bound]) -> Result<Program, FormatError> {
+    pub(super) fn program(mut self, given: &[Bound]) -> Result<ModelProgram, FormatError> {
         let types = check_inputs(&self.model.inputs, given)?;
         self.model.remarks.iter().for_each(|remark| self.making.remark(remark));
         for (position, array_type) in types.into_iter().enumerate() {
@@ -83,7 +84,7 @@ impl<'m> Build<'m> {
                 self.making.remark(format!(
                     "the program is made for these elements of the input {name}, of which it makes shapes"
                 ));
-                Known::with_elements(value, array.clone())
+                KnownValue::with_elements(value, array.clone())
             }
             _ => value.into(),
         });
@@ -93,15 +94,15 @@ impl<'m> Build<'m> {
     fn constant(
         &mut self,
         array: Array,
-        place: impl FnOnce() -> Place,
-    ) -> Result<Known, FormatError> {
+        place: impl FnOnce() -> Location,
+    ) -> Result<KnownValue, FormatError> {
         let value = self.making.constant(array.clone(), place)?;
-        Ok(Known::with_elements(value, array))
+        Ok(KnownValue::with_elements(value, array))
     }
 
     fn node(&mut self, node: &FlatNode, meaning: &Meaning) -> Result<(), FormatError> {
         let place = || node.place();
-        let operands: Vec<Option<Known>> =
+        let operands: Vec<Option<KnownValue>> =
             node.operands.iter().map(|number| self.values[(*number)?].clone()).collect();
         let tensors = &self.tensors;
         let builder = self.making.builder.clone();
@@ -162,7 +163,7 @@ impl<'m> Build<'m> {
         self.values[number].as_ref().is_none_or(|known| known.elements.is_none())
     }
 
-    fn finish(mut self) -> Result<Program, FormatError> {
+    fn finish(mut self) -> Result<ModelProgram, FormatError> {
         let mut outputs: Vec<(String, Value)> = Vec::new();
         for (output, number) in self.model.outputs.iter().zip(&self.model.output_numbers) {
             let Some(known) = &self.values[*number] else {
@@ -194,7 +195,7 @@ fn make_known(meaning: &Meaning, call: &Call<'_>) -> Made {
     });
     match again {
         Some(arrays) => {
-            Ok(arrays.into_iter().map(|array| Known::constant(call.builder, array)).collect())
+            Ok(arrays.into_iter().map(|array| KnownValue::constant(call.builder, array)).collect())
         }
         None => make(meaning, call),
     }
@@ -208,7 +209,9 @@ fn make(meaning: &Meaning, call: &Call<'_>) -> Made {
         Meaning::Composed(composition) => elementwise::composed(call, *composition),
         Meaning::Reduced(reduction) => reductions::reduce(call, *reduction),
         Meaning::Pooled(function) => reductions::pool(call, *function),
-        Meaning::Constant => Ok(vec![Known::constant(call.builder, constants::of_node(call)?)]),
+        Meaning::Constant => {
+            Ok(vec![KnownValue::constant(call.builder, constants::of_node(call)?)])
+        }
         Meaning::By(make) => make(call),
     }
 }

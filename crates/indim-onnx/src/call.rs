@@ -8,17 +8,17 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::flat_node::FlatNode;
 use super::tensor::Tensors;
-use indim_model::shape_values::Known;
+use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, RuleNote};
 
 /// The results of an operator, as many as it may have; or what is wrong.
-pub(super) type Made = Result<Vec<Known>, FormatErrorKind>;
+pub(super) type Made = Result<Vec<KnownValue>, FormatErrorKind>;
 
 /// One node, with the values of its operands.
 pub(super) struct Call<'c> {
     pub(super) builder: &'c GraphBuilder,
     pub(super) node: &'c FlatNode,
-    pub(super) operands: &'c [Option<Known>],
+    pub(super) operands: &'c [Option<KnownValue>],
     pub(super) tensors: &'c Tensors,
     pub(super) rule: &'c RuleNote,
 }
@@ -35,13 +35,13 @@ impl Call<'_> {
     }
 
     /// An operand that may be left out.
-    pub(super) fn optional(&self, position: usize) -> Option<&Known> {
+    pub(super) fn optional(&self, position: usize) -> Option<&KnownValue> {
         self.operands.get(position)?.as_ref()
     }
 
     /// # Errors
     /// `wrong-count`: it is left out.
-    pub(super) fn known(&self, position: usize) -> Result<&Known, FormatErrorKind> {
+    pub(super) fn known(&self, position: usize) -> Result<&KnownValue, FormatErrorKind> {
         self.optional(position).ok_or_else(|| FormatErrorKind::Count {
             what: "operands",
             expected: format!("at least {}", position + 1),
@@ -140,7 +140,7 @@ impl Call<'_> {
 
     /// What is wrong with this node as one of a graph.
     pub(super) fn graph_error(&self, kind: GraphErrorKind) -> FormatErrorKind {
-        let operand = |(position, known): (usize, &Option<Known>)| {
+        let operand = |(position, known): (usize, &Option<KnownValue>)| {
             let name = self.node.node.proto.input.get(position)?.clone();
             Some((name, known.as_ref()?.value.array_type().ok()?))
         };

@@ -9,7 +9,7 @@ use super::call::{Call, Made, one};
 use super::elementwise::sizes;
 use super::types::dtype_of;
 use indim_model::FormatErrorKind;
-use indim_model::shape_values::Known;
+use indim_model::shape_values::KnownValue;
 
 /// The array that a `Constant` is.
 ///
@@ -61,12 +61,12 @@ pub(super) fn shape(call: &Call<'_>) -> Made {
     let start = place(call.int("start", 0)?) as usize;
     let end = place(call.int("end", rank)?) as usize;
     let sizes: Vec<i64> = shape.get(start..end).unwrap_or(&[]).iter().map(|&n| n as i64).collect();
-    Ok(vec![Known::constant(call.builder, list(sizes)?)])
+    Ok(vec![KnownValue::constant(call.builder, list(sizes)?)])
 }
 
 pub(super) fn size(call: &Call<'_>) -> Made {
     let count = call.shape(0)?.element_count().unwrap_or(usize::MAX);
-    Ok(vec![Known::constant(call.builder, Array::scalar(count as i64))])
+    Ok(vec![KnownValue::constant(call.builder, Array::scalar(count as i64))])
 }
 
 /// `start + i * delta`, as long as that does not reach `limit`.

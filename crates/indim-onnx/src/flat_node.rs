@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_model::Place;
+use indim_model::Location;
 
 use super::body::{Attributes, Node};
 
@@ -28,7 +28,7 @@ pub(super) struct FlatNode {
 
 impl FlatNode {
     /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Location {
         let function = self.function.as_deref();
         node_place(&self.node, self.index, Some(self.opset), function)
     }
@@ -40,7 +40,7 @@ pub(super) fn node_place(
     index: usize,
     opset: Option<i64>,
     function: Option<&str>,
-) -> Place {
+) -> Location {
     let quoted = match node.proto.name.as_str() {
         "" => String::new(),
         name => format!(" `{name}`"),
@@ -48,5 +48,5 @@ pub(super) fn node_place(
     let opset = opset.map_or(String::new(), |opset| format!(", opset {opset}"));
     let within = function.map_or(String::new(), |name| format!(", in the function {name}"));
     let text = format!("node {index}{quoted} ({}{opset}){within}", node.operator_name());
-    Place::described(indim_graph::terminal::shown(&text))
+    Location::described(indim_graph::terminal::shown(&text))
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_graph::terminal::shown;
-use indim_model::{Census, FormatError, FormatErrorKind, FormatLimits, Place};
+use indim_model::{Census, FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::body::{Attributes, Body, Function, Node, domain_of};
 use super::declared;
@@ -70,7 +70,7 @@ impl Frame {
     }
 
     /// Where a node of the body stands.
-    fn place_of(&self, graph: &Body, index: usize, node: &Node) -> Place {
+    fn place_of(&self, graph: &Body, index: usize, node: &Node) -> Location {
         let opset = self.body(graph).opset(&node.proto.domain);
         node_place(node, index, opset, self.function_name().as_deref())
     }
@@ -119,7 +119,7 @@ impl<'m> Flattening<'m> {
         &mut self,
         graph: &Body,
         names: HashMap<String, Option<ValueNumber>>,
-        outputs: &[(String, Place)],
+        outputs: &[(String, Location)],
     ) -> Result<Vec<ValueNumber>, FormatError> {
         let arguments = Attributes::default();
         let mut frames = vec![Frame { place: FramePlace::Graph, next: 0, names, arguments }];
@@ -139,7 +139,7 @@ impl<'m> Flattening<'m> {
                 None => break,
             }
         }
-        let value = |(name, place): &(String, Place)| {
+        let value = |(name, place): &(String, Location)| {
             let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
             let value = frames[0].value(name).and_then(|value| value.ok_or_else(undefined));
             value.map_err(|kind| kind.at(place.clone()))
@@ -275,7 +275,7 @@ impl<'m> Flattening<'m> {
         else {
             return Ok(());
         };
-        let place = Place::described(format!("the function {name}"));
+        let place = Location::described(format!("the function {name}"));
         for (output, given) in function.outputs.iter().zip(&node.proto.output) {
             let defined = left.value(output).and_then(|value| match given.is_empty() {
                 true => Ok(()),

@@ -34,7 +34,7 @@ mod write;
 pub use tensor::read_onnx_tensor;
 pub use write::OnnxNode;
 
-use indim_model::{FormatError, Model, Place, ReadOptions, Reader, Source};
+use indim_model::{FormatError, Location, Model, ReadOptions, Reader, SourceFile};
 
 use self::messages::ModelProto;
 
@@ -43,8 +43,12 @@ use self::messages::ModelProto;
 pub struct Onnx;
 
 impl Reader for Onnx {
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
-        let proto: ModelProto = body::decoded(source.shared_bytes(), Place::default)?;
+    fn read(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn Model>, FormatError> {
+        let proto: ModelProto = body::decoded(source.shared_bytes(), Location::default)?;
         Ok(Box::new(model::OnnxModel::new(proto, source, &options.limits)?))
     }
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Input, Model, Place, Program, Size, Source,
+    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelInput, ModelProgram,
+    Size, SourceFile,
 };
 use indim_ops::DType;
 
@@ -23,9 +24,9 @@ const OPSETS_SINCE: i64 = 3;
 
 /// What was read from a file.
 pub(super) struct OnnxModel {
-    pub(super) source: Source,
+    pub(super) source: SourceFile,
     pub(super) limits: FormatLimits,
-    pub(super) inputs: Vec<Input>,
+    pub(super) inputs: Vec<ModelInput>,
     pub(super) input_numbers: Vec<ValueNumber>,
     /// Arrays of the file, and the values that they are.
     pub(super) initializers: Vec<(TensorProto, ValueNumber)>,
@@ -34,14 +35,14 @@ pub(super) struct OnnxModel {
     /// What the file says that means nothing.
     pub(super) remarks: Vec<String>,
     /// What the file says of its outputs, as of inputs.
-    pub(super) outputs: Vec<Input>,
+    pub(super) outputs: Vec<ModelInput>,
     pub(super) output_numbers: Vec<ValueNumber>,
     /// The imported version of ONNX's own operators.
     opset: Option<u32>,
 }
 
 impl Model for OnnxModel {
-    fn inputs(&self) -> &[Input] {
+    fn inputs(&self) -> &[ModelInput] {
         &self.inputs
     }
 
@@ -49,7 +50,7 @@ impl Model for OnnxModel {
         self.outputs.iter().map(|output| output.name.clone()).collect()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
+    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
         Build::new(self).program(inputs)
     }
 
@@ -58,8 +59,8 @@ impl Model for OnnxModel {
     }
 
     /// Of a node, by its position in the list.
-    fn place(&self, number: usize) -> Place {
-        self.nodes.get(number).map_or_else(Place::default, |step| step.node.place())
+    fn place(&self, number: usize) -> Location {
+        self.nodes.get(number).map_or_else(Location::default, |step| step.node.place())
     }
 }
 
@@ -68,7 +69,7 @@ impl OnnxModel {
     /// What is wrong with the file.
     pub(super) fn new(
         proto: ModelProto,
-        source: &Source,
+        source: &SourceFile,
         limits: &FormatLimits,
     ) -> Result<OnnxModel, FormatError> {
         let missing =
@@ -89,8 +90,9 @@ impl OnnxModel {
         let inputs = names.inputs(&graph, &mut flattening, limits)?;
         let initializers = names.initializers(&graph, &mut flattening, limits)?;
         let outputs = declared(&graph.output, "output", limits)?;
-        let place = |output: &Input| (output.name.clone(), declared_at("output", &output.name));
-        let sought: Vec<(String, Place)> = outputs.iter().map(place).collect();
+        let place =
+            |output: &ModelInput| (output.name.clone(), declared_at("output", &output.name));
+        let sought: Vec<(String, Location)> = outputs.iter().map(place).collect();
         let output_numbers = flattening.graph(&body, names.values, &sought)?;
         let Flattening { nodes, census, value_count, remarks, .. } = flattening;
         let mut model = OnnxModel {
@@ -118,7 +120,7 @@ impl OnnxModel {
         let mut is_filled = vec![false; self.value_count];
         self.initializers.iter().for_each(|(_, number)| is_filled[*number] = true);
         let inputs = core::mem::take(&mut self.inputs);
-        let mut numbered: Vec<(Input, ValueNumber)> =
+        let mut numbered: Vec<(ModelInput, ValueNumber)> =
             inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
         for (input, number) in &mut numbered {
             input.has_default = is_filled[*number];
@@ -130,7 +132,7 @@ impl OnnxModel {
 }
 
 /// Whole numbers and truth values say shapes, and single numbers where a range begins and ends.
-fn may_say_shapes(input: &Input) -> bool {
+fn may_say_shapes(input: &ModelInput) -> bool {
     let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let is_one = |sizes: &[Size]| sizes.iter().all(|size| *size == Size::Known(1));
     is_whole || input.sizes.as_deref().is_some_and(is_one)
@@ -149,7 +151,7 @@ impl Names {
         graph: &GraphProto,
         flattening: &mut Flattening<'_>,
         limits: &FormatLimits,
-    ) -> Result<Vec<Input>, FormatError> {
+    ) -> Result<Vec<ModelInput>, FormatError> {
         let inputs = declared(&graph.input, "input", limits)?;
         for input in &inputs {
             let number = flattening.new_value();
@@ -175,7 +177,7 @@ impl Names {
         let first_own = flattening.value_count;
         let mut is_filled = vec![false; first_own];
         for (index, bytes) in graph.initializer.iter().enumerate() {
-            let place = || Place::described(format!("initializer {index}"));
+            let place = || Location::described(format!("initializer {index}"));
             let tensor: TensorProto = decoded(bytes.clone(), place)?;
             let stated = dtype_of(tensor.data_type.into());
             stated.map_err(|kind| kind.at(declared_at("initializer", &tensor.name)))?;
@@ -203,10 +205,10 @@ fn declared(
     infos: &[bytes::Bytes],
     what: &'static str,
     limits: &FormatLimits,
-) -> Result<Vec<Input>, FormatError> {
+) -> Result<Vec<ModelInput>, FormatError> {
     check_many(what, infos.len(), limits)?;
     let one = |(index, bytes): (usize, &bytes::Bytes)| {
-        let place = || Place::described(format!("{what} {index}"));
+        let place = || Location::described(format!("{what} {index}"));
         let info: ValueInfoProto = decoded(bytes.clone(), place)?;
         input_of(&info, limits).map_err(|kind| kind.at(declared_at(what, &info.name)))
     };
@@ -228,7 +230,7 @@ fn functions_of(
     check_many("functions", functions.len(), limits)?;
     let mut known = Functions::new();
     for (index, bytes) in functions.iter().enumerate() {
-        let place = || Place::described(format!("function {index}"));
+        let place = || Location::described(format!("function {index}"));
         let proto: FunctionProto = decoded(bytes.clone(), place)?;
         let domain = domain_of(&proto.domain).to_owned();
         let key = (domain, proto.name.clone(), proto.overload.clone());

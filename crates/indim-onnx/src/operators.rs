@@ -4,7 +4,7 @@
 //! takes, and what makes nodes of it; some say more: which operands say shapes, or that only the types of the
 //! operands matter.
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_ops::Op;
 
 use super::call::{Call, Made};
@@ -35,9 +35,9 @@ pub(super) enum Meaning {
     /// A composition without parameters.
     Composed(Composition),
     /// A reduction.
-    Reduced(reductions::Reduction),
+    Reduced(reductions::ReduceOperator),
     /// A function along all axes but the first two.
-    Pooled(AxisFunction),
+    Pooled(Reduction),
     /// A constant of the file.
     Constant,
     /// What the function makes.
@@ -76,7 +76,7 @@ const fn by(
 const fn reduced(
     name: &'static str,
     since: &'static [i64],
-    reduction: reductions::Reduction,
+    reduction: reductions::ReduceOperator,
 ) -> Operator {
     of(name, since, (1, 2), Meaning::Reduced(reduction)).shapes(&[1])
 }
@@ -117,7 +117,7 @@ pub(super) fn names() -> Vec<String> {
 pub(super) const NEWEST_OPSET: i64 = 28;
 
 use elementwise::Takes::{self, Any, Booleans, Numbers};
-use reductions::Reduction;
+use reductions::ReduceOperator;
 
 static OPERATORS: &[Operator] = &[
     unary("Abs", &[1, 6, 13], Op::Abs),
@@ -215,20 +215,20 @@ static OPERATORS: &[Operator] = &[
     by("Tile", &[1, 6, 13], (2, 3), views::tile).shapes(&[1, 2]),
     by("Transpose", &[1, 13, 21, 23, 24, 25], (1, 1), views::transpose),
     by("Unsqueeze", &[1, 11, 13, 21, 23, 24, 25], (1, 2), views::unsqueeze).shapes(&[1]),
-    reduced("ReduceL1", &[1, 11, 13, 18], Reduction::L1),
-    reduced("ReduceL2", &[1, 11, 13, 18], Reduction::L2),
-    reduced("ReduceLogSum", &[1, 11, 13, 18, 28], Reduction::LogSum),
-    reduced("ReduceLogSumExp", &[1, 11, 13, 18, 28], Reduction::LogSumExp),
-    reduced("ReduceMax", &[1, 11, 12, 13, 18, 20], Reduction::Max),
-    reduced("ReduceMean", &[1, 11, 13, 18], Reduction::Mean),
-    reduced("ReduceMin", &[1, 11, 12, 13, 18, 20], Reduction::Min),
-    reduced("ReduceProd", &[1, 11, 13, 18], Reduction::Prod),
-    reduced("ReduceSum", &[1, 11, 13], Reduction::Sum),
-    reduced("ReduceSumSquare", &[1, 11, 13, 18], Reduction::SumSquare),
+    reduced("ReduceL1", &[1, 11, 13, 18], ReduceOperator::L1),
+    reduced("ReduceL2", &[1, 11, 13, 18], ReduceOperator::L2),
+    reduced("ReduceLogSum", &[1, 11, 13, 18, 28], ReduceOperator::LogSum),
+    reduced("ReduceLogSumExp", &[1, 11, 13, 18, 28], ReduceOperator::LogSumExp),
+    reduced("ReduceMax", &[1, 11, 12, 13, 18, 20], ReduceOperator::Max),
+    reduced("ReduceMean", &[1, 11, 13, 18], ReduceOperator::Mean),
+    reduced("ReduceMin", &[1, 11, 12, 13, 18, 20], ReduceOperator::Min),
+    reduced("ReduceProd", &[1, 11, 13, 18], ReduceOperator::Prod),
+    reduced("ReduceSum", &[1, 11, 13], ReduceOperator::Sum),
+    reduced("ReduceSumSquare", &[1, 11, 13, 18], ReduceOperator::SumSquare),
     by("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
     by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
-    of("GlobalAveragePool", &[1, 22], (1, 1), Meaning::Pooled(AxisFunction::Mean)),
-    of("GlobalMaxPool", &[1, 22], (1, 1), Meaning::Pooled(AxisFunction::Max)),
+    of("GlobalAveragePool", &[1, 22], (1, 1), Meaning::Pooled(Reduction::Mean)),
+    of("GlobalMaxPool", &[1, 22], (1, 1), Meaning::Pooled(Reduction::Max)),
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
     by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
     by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),

@@ -1,6 +1,6 @@
 //! Reductions, softmax and its kin.
 
-use indim_builder::{Along, AxisFunction, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op};
@@ -11,7 +11,7 @@ use super::views::matrix_sizes;
 
 /// What is left of elements along axes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reduction {
+pub(super) enum ReduceOperator {
     L1,
     L2,
     LogSum,
@@ -24,13 +24,13 @@ pub(super) enum Reduction {
     SumSquare,
 }
 
-impl Reduction {
+impl ReduceOperator {
     /// Each element as it is reduced, and as it is where no axis is: that of a square is the square.
     fn prepared(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         let is_negative_free = !dtype.is_float() && x.builder().neg(x).is_err();
         Ok(match self {
-            Reduction::L1 if !is_negative_free => x.builder().abs(x)?,
-            Reduction::SumSquare => x.builder().mul(x, x, &[])?,
+            ReduceOperator::L1 if !is_negative_free => x.builder().abs(x)?,
+            ReduceOperator::SumSquare => x.builder().mul(x, x, &[])?,
             _ => x.clone(),
         })
     }
@@ -38,34 +38,35 @@ impl Reduction {
     /// What a reduction along no axis makes of each element.
     fn of_one(self, x: &Value) -> Result<Value, FormatErrorKind> {
         Ok(match self {
-            Reduction::L2 => x.builder().abs(x)?,
-            Reduction::LogSum => x.builder().log(x)?,
+            ReduceOperator::L2 => x.builder().abs(x)?,
+            ReduceOperator::LogSum => x.builder().log(x)?,
             _ => x.clone(),
         })
     }
 
-    fn function(self) -> AxisFunction {
+    fn function(self) -> Reduction {
         match self {
-            Reduction::L2 => AxisFunction::Norm,
-            Reduction::LogSumExp => AxisFunction::LogSumExp,
-            Reduction::Max => AxisFunction::Max,
-            Reduction::Min => AxisFunction::Min,
-            Reduction::Mean => AxisFunction::Mean,
-            Reduction::Prod => AxisFunction::Prod,
-            Reduction::L1 | Reduction::LogSum | Reduction::Sum | Reduction::SumSquare => {
-                AxisFunction::Sum
-            }
+            ReduceOperator::L2 => Reduction::Norm,
+            ReduceOperator::LogSumExp => Reduction::LogSumExp,
+            ReduceOperator::Max => Reduction::Max,
+            ReduceOperator::Min => Reduction::Min,
+            ReduceOperator::Mean => Reduction::Mean,
+            ReduceOperator::Prod => Reduction::Prod,
+            ReduceOperator::L1
+            | ReduceOperator::LogSum
+            | ReduceOperator::Sum
+            | ReduceOperator::SumSquare => Reduction::Sum,
         }
     }
 }
 
 /// Along axes that have been checked; of nothing there are extremes as well.
-pub(super) fn along(axes: &[usize], keepdims: bool) -> Along {
+pub(super) fn along(axes: &[usize], keepdims: bool) -> ReduceOptions {
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-    Along { keepdims, rule: ReductionRuleName::Xla, ..Along::axes(&axes) }
+    ReduceOptions { keepdims, rule: ReductionRuleName::Xla, ..ReduceOptions::axes(&axes) }
 }
 
-pub(super) fn reduce(call: &Call<'_>, reduction: Reduction) -> Made {
+pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> Made {
     let dtype = call.dtype(0)?;
     let form = rule(call, reduction)?.elaborate(&call.shape(0)?);
     let form =
@@ -75,25 +76,26 @@ pub(super) fn reduce(call: &Call<'_>, reduction: Reduction) -> Made {
         return one(reduction.of_one(&x)?);
     }
     let along = along(form.axes(), form.keeps_axes());
-    let is_whole_mean = reduction == Reduction::Mean && dtype.is_integer();
+    let is_whole_mean = reduction == ReduceOperator::Mean && dtype.is_integer();
     let reduced = match is_whole_mean {
         true => {
             // Of whole numbers it is one, rounded towards 0.
             let count: usize = form.axes().iter().map(|&axis| form.operand()[axis]).product();
-            let sum = call.builder.along(AxisFunction::Sum, &x, &along, &[])?;
+            let sum = call.builder.along(Reduction::Sum, &x, &along, &[])?;
             let count = indim_graph::Literal::Int(count as i128);
             call.builder.div(sum, call.builder.literal(count, dtype)?, &[])?
         }
         false => call.builder.along(reduction.function(), &x, &along, &[])?,
     };
-    let reduced = if reduction == Reduction::LogSum { call.builder.log(reduced)? } else { reduced };
+    let reduced =
+        if reduction == ReduceOperator::LogSum { call.builder.log(reduced)? } else { reduced };
     one(call.builder.convert(reduced, dtype)?)
 }
 
 /// Where the axes stand, and which are legal, depends on the opset.
-fn rule(call: &Call<'_>, reduction: Reduction) -> Result<ReductionRule, FormatErrorKind> {
+fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, FormatErrorKind> {
     let opset = u32::try_from(call.version()).unwrap_or(u32::MAX);
-    let onnx = OnnxReduction::new(opset, reduction == Reduction::Sum);
+    let onnx = OnnxReduction::new(opset, reduction == ReduceOperator::Sum);
     let axes = match (call.ints("axes")?, call.optional_integers(1)?) {
         (_, Some(axes)) => OnnxAxes::Input(axes),
         (Some(axes), None) => OnnxAxes::Attribute(axes),
@@ -108,7 +110,7 @@ fn rule(call: &Call<'_>, reduction: Reduction) -> Result<ReductionRule, FormatEr
 }
 
 /// All axes but the first two: the images of each channel.
-pub(super) fn pool(call: &Call<'_>, function: AxisFunction) -> Made {
+pub(super) fn pool(call: &Call<'_>, function: Reduction) -> Made {
     let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
     one(call.builder.along(function, call.value(0)?, &along(&axes, true), &[])?)
 }
@@ -129,23 +131,23 @@ fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 
 pub(super) fn softmax(call: &Call<'_>) -> Made {
     let along = along(&softmax_axes(call)?, false);
-    one(call.builder.along(AxisFunction::Softmax, call.value(0)?, &along, &[])?)
+    one(call.builder.along(Reduction::Softmax, call.value(0)?, &along, &[])?)
 }
 
 pub(super) fn log_softmax(call: &Call<'_>) -> Made {
     let along = along(&softmax_axes(call)?, false);
-    one(call.builder.along(AxisFunction::LogSoftmax, call.value(0)?, &along, &[])?)
+    one(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &along, &[])?)
 }
 
 pub(super) fn arg_max(call: &Call<'_>) -> Made {
-    search(call, AxisFunction::ArgMax)
+    search(call, Reduction::ArgMax)
 }
 
 pub(super) fn arg_min(call: &Call<'_>) -> Made {
-    search(call, AxisFunction::ArgMin)
+    search(call, Reduction::ArgMin)
 }
 
-fn search(call: &Call<'_>, function: AxisFunction) -> Made {
+fn search(call: &Call<'_>, function: Reduction) -> Made {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
     let along = along(&[axis], call.int("keepdims", 1)? != 0);
     let takes_last = call.int("select_last_index", 0)? != 0;
@@ -166,7 +168,7 @@ pub(super) fn hardmax(call: &Call<'_>) -> Made {
         false => (call.value(0)?.clone(), axes[0]),
     };
     let places = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
-    let found = call.builder.along(AxisFunction::ArgMax, &x, &along(&[axis], true), &[])?;
+    let found = call.builder.along(Reduction::ArgMax, &x, &along(&[axis], true), &[])?;
     let is_found = call.builder.elementwise(Op::Eq, &[places, found], &RuleSet::Numpy)?;
     one(call.builder.reshape(call.builder.convert(is_found, dtype)?, shape)?)
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use indim_graph::Array;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Source, array_of_bytes};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_bytes};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Shape, saturating_size};
 use prost::Message;
@@ -19,14 +19,14 @@ const EXTERNAL: i32 = 1;
 
 /// Reads arrays of one model.
 pub(super) struct Tensors {
-    source: Source,
+    source: SourceFile,
     limits: FormatLimits,
     /// Arrays of attributes by where these are: a node of a function stands in the model once for each call.
     arrays: Mutex<HashMap<usize, Array>>,
 }
 
 impl Tensors {
-    pub(super) fn new(source: &Source, limits: &FormatLimits) -> Self {
+    pub(super) fn new(source: &SourceFile, limits: &FormatLimits) -> Self {
         Tensors { source: source.clone(), limits: *limits, arrays: Mutex::default() }
     }
 
@@ -162,7 +162,7 @@ fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>
 /// # Errors
 /// `damaged`, and what is wrong with the array.
 pub fn read_onnx_tensor(
-    source: &Source,
+    source: &SourceFile,
     limits: &FormatLimits,
 ) -> Result<(String, Array), FormatError> {
     let tensor = TensorProto::decode(source.shared_bytes())

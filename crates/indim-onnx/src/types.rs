@@ -1,6 +1,6 @@
 //! Element types, and what a model says of its inputs and outputs.
 
-use indim_model::{FormatErrorKind, FormatLimits, Input, Place, Size};
+use indim_model::{FormatErrorKind, FormatLimits, Location, ModelInput, Size};
 use indim_ops::DType;
 use indim_shape::saturating_size;
 
@@ -77,8 +77,8 @@ pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
 pub(super) fn input_of(
     info: &ValueInfoProto,
     limits: &FormatLimits,
-) -> Result<Input, FormatErrorKind> {
-    let mut input = Input {
+) -> Result<ModelInput, FormatErrorKind> {
+    let mut input = ModelInput {
         name: info.name.clone(),
         dtype: None,
         sizes: None,
@@ -123,6 +123,6 @@ fn sizes_of(shape: &TensorShapeProto, limits: &FormatLimits) -> Result<Vec<Size>
 }
 
 /// Where an input or an output is declared.
-pub(super) fn declared_at(what: &str, name: &str) -> Place {
-    Place::described(format!("{what} {}", indim_graph::terminal::shown(name)))
+pub(super) fn declared_at(what: &str, name: &str) -> Location {
+    Location::described(format!("{what} {}", indim_graph::terminal::shown(name)))
 }

@@ -8,7 +8,7 @@ use indim_shape::Shape;
 use super::call::{Call, Made, one};
 use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
-use indim_model::shape_values::Known;
+use indim_model::shape_values::KnownValue;
 
 /// A size of 0 is that of the operand, one of -1 what is left.
 pub(super) fn reshape(call: &Call<'_>) -> Made {
@@ -202,7 +202,7 @@ pub(super) fn split(call: &Call<'_>) -> Made {
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = AxisSlice::new(start, part, 1);
         start += part;
-        made.push(Known::from(call.builder.slice(call.value(0)?, &slices)?));
+        made.push(KnownValue::from(call.builder.slice(call.value(0)?, &slices)?));
     }
     Ok(made)
 }

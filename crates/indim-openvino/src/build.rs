@@ -9,10 +9,12 @@ use crate::element_type::element_type;
 use crate::layer::{Edge, Layer, Port};
 use crate::model::IrModel;
 use crate::operation::{Meaning, Operation};
-use indim_model::shape_values::{Known, folded};
-use indim_model::{Bound, FormatError, FormatErrorKind, Making, Program, RuleNote, check_inputs};
+use indim_model::shape_values::{KnownValue, folded};
+use indim_model::{
+    Bound, FormatError, FormatErrorKind, ModelBuilder, ModelProgram, RuleNote, check_inputs,
+};
 
-pub(super) fn build(model: &IrModel, inputs: &[Bound]) -> Result<Program, FormatError> {
+pub(super) fn build(model: &IrModel, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
     let mut building = Building::new(model, inputs)?;
     for &position in &model.network.order {
         let layer = &model.network.layers[position];
@@ -30,9 +32,9 @@ pub(super) fn build(model: &IrModel, inputs: &[Bound]) -> Result<Program, Format
 
 struct Building<'m> {
     model: &'m IrModel,
-    making: Making,
+    making: ModelBuilder,
     /// The results of each layer, of a layer that has been made.
-    values: Vec<Vec<Known>>,
+    values: Vec<Vec<KnownValue>>,
     /// Whether the file says of some value not even how many axes it has: a port without sizes may be that.
     has_open_rank: bool,
 }
@@ -40,7 +42,7 @@ struct Building<'m> {
 impl<'m> Building<'m> {
     fn new(model: &'m IrModel, inputs: &[Bound]) -> Result<Self, FormatError> {
         let types = check_inputs(&model.inputs, inputs)?;
-        let mut making = Making::new(&model.limits);
+        let mut making = ModelBuilder::new(&model.limits);
         let mut values = vec![Vec::new(); model.network.layers.len()];
         for ((position, input), (array_type, bound)) in
             model.parameters.iter().zip(&model.inputs).zip(types.into_iter().zip(inputs))
@@ -52,9 +54,9 @@ impl<'m> Building<'m> {
             let value = value.map_err(|error| layer.fault(error.into()))?;
             values[*position].push(match bound {
                 Bound::Elements(array) if input.is_shape => {
-                    Known::with_elements(value, array.clone())
+                    KnownValue::with_elements(value, array.clone())
                 }
-                _ => Known::from(value),
+                _ => KnownValue::from(value),
             });
         }
         model.remarks.iter().for_each(|remark| making.remark(remark));
@@ -63,7 +65,7 @@ impl<'m> Building<'m> {
     }
 
     /// The value from which an edge comes.
-    fn source(&self, edge: &Edge) -> Lowered<Known> {
+    fn source(&self, edge: &Edge) -> Lowered<KnownValue> {
         let nothing = || FormatErrorKind::Count {
             what: "results",
             expected: "more".to_owned(),
@@ -73,12 +75,12 @@ impl<'m> Building<'m> {
     }
 
     /// What a layer gives, whose operands have been made.
-    fn layer(&mut self, position: usize, rule: &RuleNote) -> Lowered<Vec<Known>> {
+    fn layer(&mut self, position: usize, rule: &RuleNote) -> Lowered<Vec<KnownValue>> {
         let layer = &self.model.network.layers[position];
         let operation = self.model.operations[position];
-        let operands: Vec<Known> =
+        let operands: Vec<KnownValue> =
             layer.sources.iter().map(|source| self.source(source)).collect::<Lowered<_>>()?;
-        let constant = |array| Known::constant(&self.making.builder, array);
+        let constant = |array| KnownValue::constant(&self.making.builder, array);
         let limits = &self.model.limits;
         let builder = &self.making.builder;
         let call = Call { builder, layer, operands: &operands, limits, rule };
@@ -94,12 +96,12 @@ impl<'m> Building<'m> {
         }
         match computed(operation, &call) {
             Some(arrays) => Ok(arrays.into_iter().map(constant).collect()),
-            None => Ok(operation.lower(&call)?.into_iter().map(Known::from).collect()),
+            None => Ok(operation.lower(&call)?.into_iter().map(KnownValue::from).collect()),
         }
     }
 
     /// That what a layer gives is what its ports say.
-    fn check_results(&self, layer: &Layer, results: &[Known]) -> Result<(), FormatError> {
+    fn check_results(&self, layer: &Layer, results: &[KnownValue]) -> Result<(), FormatError> {
         let is_output = results.is_empty();
         if !is_output && results.len() != layer.outputs.len() {
             let (expected, given) = (results.len().to_string(), layer.outputs.len());
@@ -115,7 +117,7 @@ impl<'m> Building<'m> {
         Ok(())
     }
 
-    fn check_port(&self, port: &Port, held: &Known) -> Lowered<()> {
+    fn check_port(&self, port: &Port, held: &KnownValue) -> Lowered<()> {
         let inferred = held.value.array_type()?;
         let rank = inferred.shape.rank();
         if rank > self.model.limits.rank {
@@ -141,7 +143,7 @@ impl<'m> Building<'m> {
         Err(FormatErrorKind::TypeMismatch { stated, inferred })
     }
 
-    fn finish(self) -> Result<Program, FormatError> {
+    fn finish(self) -> Result<ModelProgram, FormatError> {
         let mut outputs: Vec<(String, Value)> = Vec::with_capacity(self.model.results.len());
         for (position, name) in &self.model.results {
             let layer = &self.model.network.layers[*position];
@@ -154,10 +156,10 @@ impl<'m> Building<'m> {
 
 /// What a call gives where all operands are known and the results are few.
 fn computed(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
-    let operands: Vec<Option<Known>> = call.operands.iter().cloned().map(Some).collect();
+    let operands: Vec<Option<KnownValue>> = call.operands.iter().cloned().map(Some).collect();
     folded(&operands, |builder, operands| {
-        let operands: Vec<Known> = operands.iter().flatten().cloned().collect();
+        let operands: Vec<KnownValue> = operands.iter().flatten().cloned().collect();
         let values = operation.lower(&Call { builder, operands: &operands, ..*call })?;
-        Lowered::Ok(values.into_iter().map(Known::from).collect())
+        Lowered::Ok(values.into_iter().map(KnownValue::from).collect())
     })
 }

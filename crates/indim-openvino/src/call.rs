@@ -5,7 +5,7 @@ use indim_ops::DType;
 use indim_shape::Shape;
 
 use crate::layer::Layer;
-use indim_model::shape_values::Known;
+use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, FormatLimits, RuleNote};
 
 /// What is made of an operation, or why not.
@@ -15,7 +15,7 @@ pub(super) type Lowered<T = Value> = Result<T, FormatErrorKind>;
 pub(super) struct Call<'c> {
     pub(super) builder: &'c GraphBuilder,
     pub(super) layer: &'c Layer,
-    pub(super) operands: &'c [Known],
+    pub(super) operands: &'c [KnownValue],
     pub(super) limits: &'c FormatLimits,
     pub(super) rule: &'c RuleNote,
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use indim_graph::Array;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Source, array_of_bytes};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_bytes};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 
@@ -16,7 +16,7 @@ const READINGS: usize = 16;
 
 /// The file beside the network's, of which constants are pieces. Equal pieces are read once.
 pub(super) struct Constants<'s> {
-    source: &'s Source,
+    source: &'s SourceFile,
     limits: &'s FormatLimits,
     content: Option<Bytes>,
     read: HashMap<(usize, DType, usize), Array>,
@@ -24,7 +24,7 @@ pub(super) struct Constants<'s> {
 }
 
 impl<'s> Constants<'s> {
-    pub(super) fn new(source: &'s Source, limits: &'s FormatLimits) -> Self {
+    pub(super) fn new(source: &'s SourceFile, limits: &'s FormatLimits) -> Self {
         Constants { source, limits, content: None, read: HashMap::new(), bytes: 0 }
     }
 
@@ -107,7 +107,7 @@ fn wrong_count(array_type: &ArrayType) -> FormatErrorKind {
 }
 
 /// `model.bin` beside `model.xml`.
-fn name(source: &Source) -> String {
+fn name(source: &SourceFile) -> String {
     let stem = Path::new(source.name()).file_stem().unwrap_or_default();
     format!("{}.bin", stem.to_string_lossy())
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use indim_graph::terminal::shown;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use roxmltree::Node;
 
 use crate::xml;
@@ -90,19 +90,19 @@ impl Layer {
     }
 
     /// The place where it begins.
-    pub(super) fn place(&self) -> Place {
-        Place { span: Some(self.span.clone()), described: Some(self.described()) }
+    pub(super) fn place(&self) -> Location {
+        Location { span: Some(self.span.clone()), described: Some(self.described()) }
     }
 
     /// The place of its attributes, or where it begins.
-    pub(super) fn data_place(&self) -> Place {
+    pub(super) fn data_place(&self) -> Location {
         let span = self.data.as_ref().unwrap_or(&self.span);
-        Place { span: Some(span.clone()), described: Some(self.described()) }
+        Location { span: Some(span.clone()), described: Some(self.described()) }
     }
 
     /// The place of one of its ports.
-    pub(super) fn port_place(&self, port: &Port) -> Place {
-        Place { span: Some(port.span.clone()), described: Some(self.described()) }
+    pub(super) fn port_place(&self, port: &Port) -> Location {
+        Location { span: Some(port.span.clone()), described: Some(self.described()) }
     }
 
     /// A mistake where it can be mended: in the attributes, if they say how shapes meet or say something

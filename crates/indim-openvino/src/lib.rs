@@ -28,7 +28,9 @@ mod write;
 mod xml;
 
 use indim_graph::Graph;
-use indim_model::{FormatError, Model, ReadOptions, Reader, Source, WriteOptions, Writer, Written};
+use indim_model::{
+    FormatError, Model, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
+};
 
 use crate::model::IrModel;
 
@@ -37,7 +39,11 @@ use crate::model::IrModel;
 pub struct OpenVino;
 
 impl Reader for OpenVino {
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
+    fn read(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn Model>, FormatError> {
         Ok(Box::new(IrModel::read(source, &options.limits)?))
     }
 
@@ -52,7 +58,7 @@ impl Writer for OpenVino {
         graph: &Graph,
         outputs: &[String],
         options: &WriteOptions,
-    ) -> Result<Written, FormatError> {
+    ) -> Result<WrittenModel, FormatError> {
         write::write(graph, outputs, options)
     }
 }

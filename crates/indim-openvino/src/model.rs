@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use indim_graph::Array;
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Input, Model, Place, Program, Size, Source,
+    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelInput, ModelProgram,
+    Size, SourceFile,
 };
 
 use crate::build::build;
@@ -23,7 +24,7 @@ pub(super) struct IrModel {
     pub(super) operations: Vec<&'static Operation>,
     /// The elements of each layer that is a constant.
     pub(super) constants: Vec<Option<Array>>,
-    pub(super) inputs: Vec<Input>,
+    pub(super) inputs: Vec<ModelInput>,
     /// Which layers those are.
     pub(super) parameters: Vec<usize>,
     /// Which layers are outputs, and their names.
@@ -36,7 +37,7 @@ pub(super) struct IrModel {
 impl IrModel {
     /// # Errors
     /// What is wrong with the file whatever its inputs are.
-    pub(super) fn read(source: &Source, limits: &FormatLimits) -> Result<IrModel, FormatError> {
+    pub(super) fn read(source: &SourceFile, limits: &FormatLimits) -> Result<IrModel, FormatError> {
         let network = Network::read(text(source)?, limits)?;
         let Survey { operations, is_shape } = Survey::of(&network)?;
         let mut model = IrModel {
@@ -64,7 +65,7 @@ impl IrModel {
         all.filter(|(_, row)| is_meant(row.meaning)).map(|(position, _)| position).collect()
     }
 
-    fn read_constants(&mut self, source: &Source) -> Result<(), FormatError> {
+    fn read_constants(&mut self, source: &SourceFile) -> Result<(), FormatError> {
         let mut constants = Constants::new(source, &self.limits);
         for position in self.layers(|meaning| matches!(meaning, Meaning::Constant)) {
             self.constants[position] = Some(constants.read(&self.network.layers[position])?);
@@ -125,7 +126,7 @@ fn pdpd_remark(layers: &[Layer]) -> Option<String> {
 }
 
 /// The whole of the file, which has to be text.
-fn text(source: &Source) -> Result<&str, FormatError> {
+fn text(source: &SourceFile) -> Result<&str, FormatError> {
     let text = source.text();
     match text.len() == source.bytes().len() {
         true => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),
@@ -137,7 +138,7 @@ fn text(source: &Source) -> Result<&str, FormatError> {
 }
 
 /// What a layer says of the input that it is, which has no name yet.
-fn declared(layer: &Layer, limits: &FormatLimits) -> Result<Input, FormatErrorKind> {
+fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatErrorKind> {
     let dtype = element_type(layer.text("element_type")?.trim())?;
     let shape = layer.text("shape")?.trim();
     let sizes = match shape {
@@ -151,7 +152,7 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<Input, FormatErrorKi
     if sizes.as_ref().is_some_and(|sizes| sizes.len() > limits.rank) {
         return Err(FormatErrorKind::Limit { what: "axes", limit: limits.rank });
     }
-    Ok(Input { name: String::new(), dtype, sizes, has_default: false, is_shape: false })
+    Ok(ModelInput { name: String::new(), dtype, sizes, has_default: false, is_shape: false })
 }
 
 /// `3`, `?`, `1..5`, where either end may be left out.
@@ -174,11 +175,11 @@ fn size(text: &str) -> Result<Size, FormatErrorKind> {
 
 impl Model for IrModel {
     /// Of a layer, by its position.
-    fn place(&self, number: usize) -> Place {
-        self.network.layers.get(number).map_or_else(Place::default, Layer::place)
+    fn place(&self, number: usize) -> Location {
+        self.network.layers.get(number).map_or_else(Location::default, Layer::place)
     }
 
-    fn inputs(&self) -> &[Input] {
+    fn inputs(&self) -> &[ModelInput] {
         &self.inputs
     }
 
@@ -186,7 +187,7 @@ impl Model for IrModel {
         self.results.iter().map(|(_, name)| name.clone()).collect()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
+    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
         build(self, inputs)
     }
 }

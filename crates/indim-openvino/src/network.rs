@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use roxmltree::Node;
 
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use crate::layer::{Edge, Layer};
 use crate::xml;
@@ -180,8 +180,10 @@ fn cycle(layers: &[Layer], missing: &[usize], waiting: usize) -> FormatError {
     while let Some(source) = waits_for(current) {
         if seen[source.layer] || source.layer == current {
             let layer = &layers[source.layer];
-            let place =
-                Place { described: Some(layer.described()), ..Place::text(source.span.clone()) };
+            let place = Location {
+                described: Some(layer.described()),
+                ..Location::text(source.span.clone())
+            };
             return FormatErrorKind::Cycle { name: layer.name.clone() }.at(place);
         }
         seen[current] = true;

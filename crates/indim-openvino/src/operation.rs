@@ -6,7 +6,7 @@
 
 use core::ops::RangeInclusive;
 
-use indim_builder::{AxisFunction, Composition, Value};
+use indim_builder::{Composition, Reduction, Value};
 use indim_graph::Array;
 use indim_ops::Op;
 
@@ -56,13 +56,13 @@ pub(super) enum Meaning {
     /// A composition without numbers.
     Composed(Composition),
     /// A reduction that keeps the element type.
-    Reduction(AxisFunction),
+    PlainReduction(Reduction),
     /// A reduction that is computed in double precision.
-    WideReduction(AxisFunction),
+    WideReduction(Reduction),
     /// A reduction of truth values.
-    LogicalReduction(AxisFunction),
+    LogicalReduction(Reduction),
     /// Along one axis, which stays.
-    AlongAxis(AxisFunction),
+    AlongAxis(Reduction),
     /// `[data, gamma, beta, mean, variance]`: where these stand among the operands.
     BatchNorm([usize; 5]),
     /// A definition of its own.
@@ -73,8 +73,8 @@ pub(super) enum Meaning {
 
 use Meaning::{
     AlongAxis, Arithmetic, BatchNorm, Bitwise, Comparison, Composed, Constant, Exact, Function,
-    Logical, LogicalReduction, Own, Parameter, Predicate, Reduction, Result as Output, Several,
-    Shape, WideReduction,
+    Logical, LogicalReduction, Own, Parameter, PlainReduction, Predicate, Result as Output,
+    Several, Shape, WideReduction,
 };
 
 const ANY_NUMBER: usize = usize::MAX;
@@ -176,17 +176,17 @@ const TABLE: &[Operation] = &[
     of("Mish", 4, 1, Composed(Composition::Mish)),
     of("FakeQuantize", 1, 5, Own(activation::fake_quantize)),
     // Along axes.
-    by("ReduceSum", 1, 2..=2, &[1], Reduction(AxisFunction::Sum)),
-    by("ReduceProd", 1, 2..=2, &[1], Reduction(AxisFunction::Prod)),
-    by("ReduceMax", 1, 2..=2, &[1], Reduction(AxisFunction::Max)),
-    by("ReduceMin", 1, 2..=2, &[1], Reduction(AxisFunction::Min)),
-    by("ReduceMean", 1, 2..=2, &[1], WideReduction(AxisFunction::Mean)),
+    by("ReduceSum", 1, 2..=2, &[1], PlainReduction(Reduction::Sum)),
+    by("ReduceProd", 1, 2..=2, &[1], PlainReduction(Reduction::Prod)),
+    by("ReduceMax", 1, 2..=2, &[1], PlainReduction(Reduction::Max)),
+    by("ReduceMin", 1, 2..=2, &[1], PlainReduction(Reduction::Min)),
+    by("ReduceMean", 1, 2..=2, &[1], WideReduction(Reduction::Mean)),
     by("ReduceL1", 4, 2..=2, &[1], Own(reduction::reduce_l1)),
-    by("ReduceL2", 4, 2..=2, &[1], WideReduction(AxisFunction::Norm)),
-    by("ReduceLogicalAnd", 1, 2..=2, &[1], LogicalReduction(AxisFunction::All)),
-    by("ReduceLogicalOr", 1, 2..=2, &[1], LogicalReduction(AxisFunction::Any)),
-    of("SoftMax", 1, 1, AlongAxis(AxisFunction::Softmax)),
-    of("LogSoftmax", 5, 1, AlongAxis(AxisFunction::LogSoftmax)),
+    by("ReduceL2", 4, 2..=2, &[1], WideReduction(Reduction::Norm)),
+    by("ReduceLogicalAnd", 1, 2..=2, &[1], LogicalReduction(Reduction::All)),
+    by("ReduceLogicalOr", 1, 2..=2, &[1], LogicalReduction(Reduction::Any)),
+    of("SoftMax", 1, 1, AlongAxis(Reduction::Softmax)),
+    of("LogSoftmax", 5, 1, AlongAxis(Reduction::LogSoftmax)),
     // It came with the second set, but files say the first.
     of("MVN", 1, 1, Own(reduction::mvn_of_channels)),
     by("MVN", 6, 2..=2, &[1], Own(reduction::mvn)),
@@ -264,7 +264,7 @@ impl Operation {
             Bitwise(op) => elementwise::bitwise(call, op),
             Predicate(op) => elementwise::predicate(call, op),
             Composed(composition) => activation::composition(call, composition, &[]),
-            Reduction(function) => reduction::reduce(call, function),
+            PlainReduction(function) => reduction::reduce(call, function),
             WideReduction(function) => reduction::reduce_wide(call, function),
             LogicalReduction(function) => reduction::reduce_logical(call, function),
             AlongAxis(function) => reduction::softmax(call, function),

@@ -1,6 +1,6 @@
 //! Reductions, and what brings elements to a common scale.
 
-use indim_builder::{Along, AxisFunction, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, TargetRule};
@@ -8,10 +8,10 @@ use indim_shape::{ReductionRuleName, TargetRule};
 use crate::call::{Call, Lowered};
 
 /// The axes of the second operand, and whether they stay.
-fn along(call: &Call<'_>) -> Lowered<Along> {
+fn along(call: &Call<'_>) -> Lowered<ReduceOptions> {
     let axes = call.integers(1)?;
     let keepdims = call.layer.flag("keep_dims", Some(false))?;
-    Ok(Along { keepdims, rule: ReductionRuleName::OpenVino, ..Along::axes(&axes) })
+    Ok(ReduceOptions { keepdims, rule: ReductionRuleName::OpenVino, ..ReduceOptions::axes(&axes) })
 }
 
 fn check_numbers(call: &Call<'_>) -> Lowered<DType> {
@@ -25,13 +25,13 @@ fn check_numbers(call: &Call<'_>) -> Lowered<DType> {
 }
 
 /// A function along axes that keeps the element type.
-pub(super) fn reduce(call: &Call<'_>, function: AxisFunction) -> Lowered {
+pub(super) fn reduce(call: &Call<'_>, function: Reduction) -> Lowered {
     check_numbers(call)?;
     Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
 }
 
 /// What is computed in double precision; of integers it is truncated.
-pub(super) fn reduce_wide(call: &Call<'_>, function: AxisFunction) -> Lowered {
+pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> Lowered {
     let dtype = check_numbers(call)?;
     if dtype.is_float() {
         return reduce(call, function);
@@ -45,10 +45,10 @@ pub(super) fn reduce_l1(call: &Call<'_>) -> Lowered {
     let dtype = check_numbers(call)?;
     let x = call.value(0);
     let magnitudes = if indim_ops::Op::Abs.takes(dtype) { call.builder.abs(x)? } else { x };
-    Ok(call.builder.along(AxisFunction::Sum, magnitudes, &along(call)?, &[])?)
+    Ok(call.builder.along(Reduction::Sum, magnitudes, &along(call)?, &[])?)
 }
 
-pub(super) fn reduce_logical(call: &Call<'_>, function: AxisFunction) -> Lowered {
+pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> Lowered {
     if call.dtype(0)? != DType::Bool {
         let expected = "truth values to reduce".to_owned();
         return Err(FormatErrorKind::Unexpected { expected });
@@ -57,10 +57,10 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: AxisFunction) -> Lowered
 }
 
 /// Along one axis, which stays.
-pub(super) fn softmax(call: &Call<'_>, function: AxisFunction) -> Lowered {
+pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> Lowered {
     let axis = call.layer.integer("axis", Some(1))?;
     let axis = call.axis(axis, call.shape(0)?.rank())?;
-    Ok(call.builder.along(function, call.value(0), &Along::axes(&[axis as i64]), &[])?)
+    Ok(call.builder.along(function, call.value(0), &ReduceOptions::axes(&[axis as i64]), &[])?)
 }
 
 /// The operand in the type that elements are scaled in: 16-bit floats in `f32`.
@@ -107,12 +107,12 @@ pub(super) fn normalize_l2(call: &Call<'_>) -> Lowered {
     let (b, x) = (call.builder, scaled_in(call, 0)?);
     let axes: Vec<i64> =
         call.axes(1, call.shape(0)?.rank())?.into_iter().map(|axis| axis as i64).collect();
-    let along = Along { keepdims: true, ..Along::axes(&axes) };
+    let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&axes) };
     // Without axes each element stands by itself.
     let squares = x.square();
     let total = match axes.is_empty() {
         true => squares,
-        false => b.along(AxisFunction::Sum, squares, &along, &[])?,
+        false => b.along(Reduction::Sum, squares, &along, &[])?,
     };
     let length = match call.layer.word("eps_mode", "").as_str() {
         "add" => (total + eps).sqrt(),

@@ -5,7 +5,7 @@
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{AnyLane, ElementLanes};
-use crate::lane::Lanes;
+use crate::lane::LaneBackend;
 use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 use crate::op::{Binary, Op, OpVisitor, Ternary, Unary};
 
@@ -14,22 +14,22 @@ impl Op {
     /// where the operation does not take so many, or not of these types.
     ///
     /// ```
-    /// use indim_ops::{AnyLane, Op, Scalars};
-    /// let operands = [AnyLane::<Scalars>::I8(100), AnyLane::I8(100)];
+    /// use indim_ops::{AnyLane, Op, ScalarBackend};
+    /// let operands = [AnyLane::<ScalarBackend>::I8(100), AnyLane::I8(100)];
     /// assert!(matches!(Op::Add.apply(&operands), Some(AnyLane::I8(-56))));
     /// assert!(Op::Sqrt.apply(&operands[..1]).is_none(), "integers have no square root");
     /// ```
-    pub fn apply<L: Lanes>(self, operands: &[AnyLane<L>]) -> Option<AnyLane<L>> {
+    pub fn apply<L: LaneBackend>(self, operands: &[AnyLane<L>]) -> Option<AnyLane<L>> {
         self.visit(operands.last()?.dtype(), Applied { operands })?
     }
 }
 
-impl<L: Lanes> AnyLane<L> {
+impl<L: LaneBackend> AnyLane<L> {
     /// The element converted to type `to`.
     ///
     /// ```
-    /// use indim_ops::{AnyLane, DType, Scalars};
-    /// let converted = AnyLane::<Scalars>::F64(-1.5).convert(DType::I32);
+    /// use indim_ops::{AnyLane, DType, ScalarBackend};
+    /// let converted = AnyLane::<ScalarBackend>::F64(-1.5).convert(DType::I32);
     /// assert!(matches!(converted, AnyLane::I32(-1)));
     /// ```
     pub fn convert(self, to: DType) -> AnyLane<L> {
@@ -39,11 +39,11 @@ impl<L: Lanes> AnyLane<L> {
 }
 
 /// The operands of an operation, or of a conversion.
-struct Applied<'a, L: Lanes> {
+struct Applied<'a, L: LaneBackend> {
     operands: &'a [AnyLane<L>],
 }
 
-impl<L: Lanes> OpVisitor for Applied<'_, L> {
+impl<L: LaneBackend> OpVisitor for Applied<'_, L> {
     type Output = Option<AnyLane<L>>;
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
@@ -63,7 +63,7 @@ impl<L: Lanes> OpVisitor for Applied<'_, L> {
     }
 }
 
-impl<L: Lanes> ConvertVisitor for Applied<'_, L> {
+impl<L: LaneBackend> ConvertVisitor for Applied<'_, L> {
     type Output = Option<AnyLane<L>>;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Option<AnyLane<L>> {

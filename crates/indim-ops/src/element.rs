@@ -10,7 +10,7 @@ use crate::complex::{Complex, c64, c128};
 use crate::dtype::{DType, DTypeClass};
 use crate::element_lanes::ElementLanes;
 use crate::half::{bf16, f16};
-use crate::scalars::Scalars;
+use crate::scalars::ScalarBackend;
 
 /// Hands the table of element types (`Variant rust_type class`) to another macro, which needs the
 /// types `f16`, `bf16`, `c64` and `c128` in scope.
@@ -53,7 +53,7 @@ mod sealed {
 /// ```
 pub trait Element:
     sealed::Sealed
-    + ElementLanes<In<Scalars> = Self>
+    + ElementLanes<In<ScalarBackend> = Self>
     + Copy
     + Default
     + PartialEq
@@ -77,7 +77,7 @@ pub trait Element:
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
     #[inline(always)]
     fn canonical(self) -> Self {
-        Self::canonical_over::<Scalars>(self)
+        Self::canonical_over::<ScalarBackend>(self)
     }
     /// Wraps dense elements as the data of an array.
     fn into_data(elements: Vec<Self>) -> ArrayData;

@@ -4,50 +4,50 @@ use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::half::{Bf16, F16, bf16, f16};
-use crate::lane::{Cast, FloatBits, Lanes};
+use crate::lane::{Cast, FloatBits, LaneBackend};
 use crate::meaning::canonical::canonical_parts;
 use crate::meaning::half;
 
 /// How an element type stands in a family of lanes.
 ///
 /// ```
-/// use indim_ops::{ElementLanes, Scalars, f16, lane::Lanes};
+/// use indim_ops::{ElementLanes, ScalarBackend, f16, lane::LaneBackend};
 ///
-/// fn canonical_nan<T: ElementLanes, L: Lanes>(x: T::In<L>) -> T::In<L> {
+/// fn canonical_nan<T: ElementLanes, L: LaneBackend>(x: T::In<L>) -> T::In<L> {
 ///     T::canonical_over::<L>(x)
 /// }
-/// assert_eq!(canonical_nan::<f16, Scalars>(f16::from_bits(0xfe01)).to_bits(), 0x7e00);
+/// assert_eq!(canonical_nan::<f16, ScalarBackend>(f16::from_bits(0xfe01)).to_bits(), 0x7e00);
 /// ```
 pub trait ElementLanes {
     /// One element in the family `L`: a lane; of a 16-bit float its bits, of a complex number two
     /// lanes. In Rust's scalars it is the element itself.
-    type In<L: Lanes>: Copy;
+    type In<L: LaneBackend>: Copy;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
-    fn canonical_over<L: Lanes>(x: Self::In<L>) -> Self::In<L>;
+    fn canonical_over<L: LaneBackend>(x: Self::In<L>) -> Self::In<L>;
     /// The lanes with their element type as a value.
-    fn into_any<L: Lanes>(x: Self::In<L>) -> AnyLane<L>;
+    fn into_any<L: LaneBackend>(x: Self::In<L>) -> AnyLane<L>;
     /// The lanes, if they are those of this type.
-    fn from_any<L: Lanes>(any: AnyLane<L>) -> Option<Self::In<L>>;
+    fn from_any<L: LaneBackend>(any: AnyLane<L>) -> Option<Self::In<L>>;
 }
 
 macro_rules! define_element_lanes {
     ($($variant:ident $type:ident $class:ident;)*) => {
         /// One element of any type, in the family of lanes `L`.
-        pub enum AnyLane<L: Lanes> {
+        pub enum AnyLane<L: LaneBackend> {
             $(
                 #[doc = concat!("An element of type `", stringify!($type), "`.")]
                 $variant(<$type as ElementLanes>::In<L>),
             )*
         }
 
-        impl<L: Lanes> Copy for AnyLane<L> {}
+        impl<L: LaneBackend> Copy for AnyLane<L> {}
 
-        impl<L: Lanes> Clone for AnyLane<L> {
+        impl<L: LaneBackend> Clone for AnyLane<L> {
             fn clone(&self) -> Self { *self }
         }
 
-        impl<L: Lanes> core::fmt::Debug for AnyLane<L>
+        impl<L: LaneBackend> core::fmt::Debug for AnyLane<L>
         where
             $(<$type as ElementLanes>::In<L>: core::fmt::Debug,)*
         {
@@ -60,7 +60,7 @@ macro_rules! define_element_lanes {
             }
         }
 
-        impl<L: Lanes> AnyLane<L> {
+        impl<L: LaneBackend> AnyLane<L> {
             /// The element type.
             pub fn dtype(&self) -> DType {
                 match self { $(AnyLane::$variant(_) => DType::$variant,)* }
@@ -69,13 +69,13 @@ macro_rules! define_element_lanes {
 
         $(
             impl ElementLanes for $type {
-                type In<L: Lanes> = define_element_lanes!(@in $class $variant $type L);
+                type In<L: LaneBackend> = define_element_lanes!(@in $class $variant $type L);
                 #[inline(always)]
-                fn canonical_over<L: Lanes>(x: Self::In<L>) -> Self::In<L> {
+                fn canonical_over<L: LaneBackend>(x: Self::In<L>) -> Self::In<L> {
                     define_element_lanes!(@canonical $class x)
                 }
-                fn into_any<L: Lanes>(x: Self::In<L>) -> AnyLane<L> { AnyLane::$variant(x) }
-                fn from_any<L: Lanes>(any: AnyLane<L>) -> Option<Self::In<L>> {
+                fn into_any<L: LaneBackend>(x: Self::In<L>) -> AnyLane<L> { AnyLane::$variant(x) }
+                fn from_any<L: LaneBackend>(any: AnyLane<L>) -> Option<Self::In<L>> {
                     match any { AnyLane::$variant(x) => Some(x), _ => None }
                 }
             }
@@ -101,13 +101,13 @@ pub trait Widened: Element {
     /// The type in which operations compute.
     type Wide: Element;
     /// The same value in the wider type; the sign of a NaN is kept.
-    fn widen<L: Lanes>(x: Self::In<L>) -> <Self::Wide as ElementLanes>::In<L>;
+    fn widen<L: LaneBackend>(x: Self::In<L>) -> <Self::Wide as ElementLanes>::In<L>;
 }
 
 /// What a result in the wider type becomes. A truth value stays.
 pub trait FromWide<Wide: Element>: Element {
     /// The nearest value, half to even; overflow gives an infinity.
-    fn from_wide<L: Lanes>(wide: Wide::In<L>) -> Self::In<L>;
+    fn from_wide<L: LaneBackend>(wide: Wide::In<L>) -> Self::In<L>;
 }
 
 macro_rules! define_half {
@@ -115,11 +115,11 @@ macro_rules! define_half {
         impl Widened for $type {
             type Wide = f32;
             #[inline(always)]
-            fn widen<L: Lanes>(x: Self::In<L>) -> L::F32 { half::$widen::<L>(x) }
+            fn widen<L: LaneBackend>(x: Self::In<L>) -> L::F32 { half::$widen::<L>(x) }
         }
         impl FromWide<f32> for $type {
             #[inline(always)]
-            fn from_wide<L: Lanes>(wide: L::F32) -> Self::In<L> { half::$round::<L>(wide) }
+            fn from_wide<L: LaneBackend>(wide: L::F32) -> Self::In<L> { half::$round::<L>(wide) }
         }
     )*};
 }
@@ -129,21 +129,21 @@ define_half! { f16 widen_f16 round_to_f16; bf16 widen_bf16 round_to_bf16; }
 impl Widened for c64 {
     type Wide = c128;
     #[inline(always)]
-    fn widen<L: Lanes>(x: Complex<L::F32>) -> Complex<L::F64> {
+    fn widen<L: LaneBackend>(x: Complex<L::F32>) -> Complex<L::F64> {
         Complex::new(x.re.cast(), x.im.cast())
     }
 }
 
 impl FromWide<c128> for c64 {
     #[inline(always)]
-    fn from_wide<L: Lanes>(wide: Complex<L::F64>) -> Complex<L::F32> {
+    fn from_wide<L: LaneBackend>(wide: Complex<L::F64>) -> Complex<L::F32> {
         canonical_parts(Complex::new(wide.re.cast(), wide.im.cast()))
     }
 }
 
 impl FromWide<bool> for bool {
     #[inline(always)]
-    fn from_wide<L: Lanes>(wide: L::Bool) -> L::Bool {
+    fn from_wide<L: LaneBackend>(wide: L::Bool) -> L::Bool {
         wide
     }
 }

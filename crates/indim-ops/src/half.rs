@@ -12,7 +12,7 @@ use core::str::FromStr;
 
 use crate::lane::{BoolLane, FloatBits, IntLane, Lane};
 use crate::meaning::half::{round_to_bf16, round_to_f16, round_to_odd, widen_bf16, widen_f16};
-use crate::scalars::Scalars;
+use crate::scalars::ScalarBackend;
 
 /// An IEEE 754 binary16: 5 bits of exponent, 10 of significand.
 #[derive(Clone, Copy, Default)]
@@ -115,11 +115,11 @@ macro_rules! half_float {
 
             /// The same value in 32 bits; the sign and payload of a NaN are kept.
             #[inline(always)]
-            pub fn to_f32(self) -> f32 { $widen::<Scalars>(self) }
+            pub fn to_f32(self) -> f32 { $widen::<ScalarBackend>(self) }
 
             /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
             #[inline(always)]
-            pub fn from_f32(value: f32) -> Self { $round::<Scalars>(value) }
+            pub fn from_f32(value: f32) -> Self { $round::<ScalarBackend>(value) }
 
             /// The nearest, half to even, rounded once; overflow gives an infinity.
             #[inline(always)]

@@ -1,7 +1,7 @@
 //! The algebra in which the meaning of every operation is written.
 //!
 //! A lane is one element on its way through a computation. A *family* has a lane for each type that
-//! machines compute in, and conversions between them ([`Lanes`]). Rust's scalars are one
+//! machines compute in, and conversions between them ([`LaneBackend`]). Rust's scalars are one
 //! (`scalars.rs`), so a definition runs as it stands in the reference evaluator, and the compiler
 //! vectorises it in the block kernels; a code generator is one more. For that, definitions are
 //! straight lines: no `if` on a lane, only `select`; no library mathematics, only what stands here.
@@ -16,18 +16,18 @@ use crate::meaning::canonical::canonical;
 /// A family of lanes: one for each type of machines, and the conversions between them.
 ///
 /// ```
-/// use indim_ops::Scalars;
-/// use indim_ops::lane::{Cast, FloatLane, Lanes};
+/// use indim_ops::ScalarBackend;
+/// use indim_ops::lane::{Cast, FloatLane, LaneBackend};
 ///
 /// /// `x / 2`, rounded towards zero.
-/// fn half<L: Lanes>(x: L::I64) -> L::I32 {
+/// fn half<L: LaneBackend>(x: L::I64) -> L::I32 {
 ///     let x: L::F64 = x.cast();
 ///     x.mul(FloatLane::constant(0.5)).cast()
 /// }
-/// assert_eq!(half::<Scalars>(-7), -3);
-/// assert_eq!(half::<Scalars>(i64::MAX), i32::MAX);
+/// assert_eq!(half::<ScalarBackend>(-7), -3);
+/// assert_eq!(half::<ScalarBackend>(i64::MAX), i32::MAX);
 /// ```
-pub trait Lanes: Sized + 'static {
+pub trait LaneBackend: Sized + 'static {
     /// Truth values.
     type Bool: BoolLane;
     /// 8-bit signed integers.
@@ -65,9 +65,9 @@ pub trait Cast<To> {
 macro_rules! define_number {
     ($($lane:ident)*) => {
         /// A lane that converts to every number of its family.
-        pub trait Number<L: Lanes>: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
+        pub trait Number<L: LaneBackend>: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
 
-        impl<L: Lanes, T> Number<L> for T where T: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
+        impl<L: LaneBackend, T> Number<L> for T where T: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
     };
 }
 

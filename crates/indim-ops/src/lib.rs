@@ -43,4 +43,4 @@ pub use op::{
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};
-pub use scalars::Scalars;
+pub use scalars::ScalarBackend;

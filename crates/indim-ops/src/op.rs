@@ -19,9 +19,9 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
-use crate::lane::Lanes;
+use crate::lane::LaneBackend;
 use crate::meaning;
-use crate::scalars::Scalars;
+use crate::scalars::ScalarBackend;
 
 /// Hands the table of operations to another macro.
 #[macro_export]
@@ -334,7 +334,7 @@ pub trait Unary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any family of lanes; NaNs are canonical.
-    fn over<L: Lanes>(x: T::In<L>) -> In<Self::Result, L>;
+    fn over<L: LaneBackend>(x: T::In<L>) -> In<Self::Result, L>;
 
     /// The result for one element.
     ///
@@ -344,7 +344,7 @@ pub trait Unary<T: Element>: Operation {
     /// ```
     #[inline(always)]
     fn apply(x: T) -> Self::Result {
-        Self::over::<Scalars>(x)
+        Self::over::<ScalarBackend>(x)
     }
 }
 
@@ -353,12 +353,12 @@ pub trait Binary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any family of lanes; NaNs are canonical.
-    fn over<L: Lanes>(x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
+    fn over<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
 
     /// The result for one element of each operand.
     #[inline(always)]
     fn apply(x: T, y: T) -> Self::Result {
-        Self::over::<Scalars>(x, y)
+        Self::over::<ScalarBackend>(x, y)
     }
 }
 
@@ -369,12 +369,16 @@ pub trait Ternary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any family of lanes; NaNs are canonical.
-    fn over<L: Lanes>(first: In<Self::First, L>, x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
+    fn over<L: LaneBackend>(
+        first: In<Self::First, L>,
+        x: T::In<L>,
+        y: T::In<L>,
+    ) -> In<Self::Result, L>;
 
     /// The result for one element of each operand.
     #[inline(always)]
     fn apply(first: Self::First, x: T, y: T) -> Self::Result {
-        Self::over::<Scalars>(first, x, y)
+        Self::over::<ScalarBackend>(first, x, y)
     }
 }
 
@@ -552,7 +556,7 @@ macro_rules! implement {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: Lanes>(x: In<$type, L>) -> In<Self::Result, L> {
+            fn over<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
                 let x = <$type as Widened>::widen::<L>(x);
                 let wide = <Self as Unary<<$type as Widened>::Wide>>::over::<L>(x);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
@@ -563,7 +567,7 @@ macro_rules! implement {
         impl Binary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: Lanes>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
+            fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
                 let (x, y) = (<$type as Widened>::widen::<L>(x), <$type as Widened>::widen::<L>(y));
                 let wide = <Self as Binary<<$type as Widened>::Wide>>::over::<L>(x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
@@ -575,7 +579,7 @@ macro_rules! implement {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: Lanes>(
+            fn over<L: LaneBackend>(
                 first: In<Self::First, L>,
                 x: In<$type, L>,
                 y: In<$type, L>,
@@ -591,7 +595,7 @@ macro_rules! implement {
         impl Unary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: Lanes>(x: In<$type, L>) -> In<Self::Result, L> {
+            fn over<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
                 <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x))
             }
         }
@@ -600,7 +604,7 @@ macro_rules! implement {
         impl Binary<$type> for $op {
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: Lanes>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
+            fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
                 <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x, y))
             }
         }
@@ -613,7 +617,7 @@ macro_rules! implement {
             type First = result_element!($first, $type);
             type Result = result_element!($result, $type);
             #[inline(always)]
-            fn over<L: Lanes>(
+            fn over<L: LaneBackend>(
                 first: In<Self::First, L>,
                 x: In<$type, L>,
                 y: In<$type, L>,
@@ -690,7 +694,7 @@ macro_rules! define_ops {
         /// The operations as types, for code that is generic over them.
         pub mod operations {
             use super::{
-                Binary, Element, ElementLanes, FromWide, In, Lanes, Op, Operation, Ternary, Unary, Widened,
+                Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, Operation, Ternary, Unary, Widened,
             };
             use super::meaning;
             use super::{bf16, c64, c128, f16};

@@ -13,10 +13,10 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
-use crate::lane::Lanes;
+use crate::lane::LaneBackend;
 use crate::meaning;
 use crate::op::{Binary, Op, Operation, UnknownOp, for_class, is_of_word, operations};
-use crate::scalars::Scalars;
+use crate::scalars::ScalarBackend;
 
 /// Hands the table of reductions to another macro.
 #[macro_export]
@@ -72,9 +72,9 @@ macro_rules! for_each_widening {
 /// How an operation of the table folds elements of type `T`.
 pub trait Fold<T: Element>: Operation {
     /// What changes no element that it is combined with; what comes out of nothing.
-    fn identity<L: Lanes>() -> T::In<L>;
+    fn identity<L: LaneBackend>() -> T::In<L>;
     /// Two elements, or folds of elements, combined; a NaN may have any bits.
-    fn combine<L: Lanes>(x: T::In<L>, y: T::In<L>) -> T::In<L>;
+    fn combine<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> T::In<L>;
 }
 
 /// What is to be made of a fold of one element type; see [`ReduceOp::visit`].
@@ -89,14 +89,14 @@ macro_rules! implement {
     (($name:ident $op:ident $identity:ident), $variant:ident $type:ident widened) => {
         impl Fold<$type> for operations::$op {
             #[inline(always)]
-            fn identity<L: Lanes>() -> <$type as ElementLanes>::In<L> {
+            fn identity<L: LaneBackend>() -> <$type as ElementLanes>::In<L> {
                 let wide = meaning::identity::float::$identity::<
                     <<$type as Widened>::Wide as ElementLanes>::In<L>,
                 >();
                 <$type as FromWide<_>>::from_wide::<L>(wide)
             }
             #[inline(always)]
-            fn combine<L: Lanes>(
+            fn combine<L: LaneBackend>(
                 x: <$type as ElementLanes>::In<L>,
                 y: <$type as ElementLanes>::In<L>,
             ) -> <$type as ElementLanes>::In<L> {
@@ -107,11 +107,11 @@ macro_rules! implement {
     (($name:ident $op:ident $identity:ident), $variant:ident $type:ident $module:ident) => {
         impl Fold<$type> for operations::$op {
             #[inline(always)]
-            fn identity<L: Lanes>() -> <$type as ElementLanes>::In<L> {
+            fn identity<L: LaneBackend>() -> <$type as ElementLanes>::In<L> {
                 meaning::identity::$module::$identity()
             }
             #[inline(always)]
-            fn combine<L: Lanes>(
+            fn combine<L: LaneBackend>(
                 x: <$type as ElementLanes>::In<L>,
                 y: <$type as ElementLanes>::In<L>,
             ) -> <$type as ElementLanes>::In<L> {
@@ -271,7 +271,10 @@ impl FromStr for ReduceOp {
 /// assert_eq!(fold::<Max, i32>(&[3, 9, 4]), 9);
 /// ```
 pub fn fold<F: Fold<T>, T: Element>(elements: &[T]) -> T {
-    let folded =
-        meaning::reduction::tree(elements, F::identity::<Scalars>(), F::combine::<Scalars>);
+    let folded = meaning::reduction::tree(
+        elements,
+        F::identity::<ScalarBackend>(),
+        F::combine::<ScalarBackend>,
+    );
     folded.canonical()
 }

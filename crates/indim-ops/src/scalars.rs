@@ -1,13 +1,13 @@
 //! The family of Rust's scalars: what the reference evaluator and, vectorised, the kernels run.
 
 use crate::exact_float::ExactFloat;
-use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
+use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
 /// Rust's scalars.
 #[derive(Debug, Clone, Copy)]
-pub enum Scalars {}
+pub enum ScalarBackend {}
 
-impl Lanes for Scalars {
+impl LaneBackend for ScalarBackend {
     type Bool = bool;
     type I8 = i8;
     type I16 = i16;

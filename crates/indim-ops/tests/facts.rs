@@ -1,6 +1,6 @@
 //! What the table of operations says of an operation is true, over special and other values of every type.
 
-use indim_ops::{AnyLane, Arity, DType, Fact, Op, Scalars};
+use indim_ops::{AnyLane, Arity, DType, Fact, Op, ScalarBackend};
 
 const VALUES: [f64; 18] = [
     0.0,
@@ -23,7 +23,7 @@ const VALUES: [f64; 18] = [
     f64::NAN,
 ];
 
-type Lane = AnyLane<Scalars>;
+type Lane = AnyLane<ScalarBackend>;
 
 /// The values as elements of a type.
 fn elements(dtype: DType) -> impl Iterator<Item = Lane> + Clone {

@@ -2,7 +2,7 @@
 
 use indim_ops::operations::{Add, Mul};
 use indim_ops::{
-    DType, Element, Fold, FoldVisitor, Op, ReduceOp, Scalars, bf16, c64, c128, f16, fold,
+    DType, Element, Fold, FoldVisitor, Op, ReduceOp, ScalarBackend, bf16, c64, c128, f16, fold,
     for_each_element,
 };
 
@@ -105,18 +105,20 @@ impl FoldVisitor for Specials {
         let specials = specials::<T>();
         let bits = |x: T| T::into_data(vec![x.canonical()]).to_le_bytes();
         let nothing = fold::<F, T>(&[]);
-        assert_eq!(bits(nothing), bits(F::identity::<Scalars>()), "{} {}", self.0, T::DTYPE);
+        assert_eq!(bits(nothing), bits(F::identity::<ScalarBackend>()), "{} {}", self.0, T::DTYPE);
         for &x in &specials {
-            let expected = bits(F::combine::<Scalars>(F::identity::<Scalars>(), x));
+            let expected = bits(F::combine::<ScalarBackend>(F::identity::<ScalarBackend>(), x));
             assert_eq!(bits(fold::<F, T>(&[x])), expected);
             // What is there changes only negative zeros, of which no sum is one.
             let is_kept = expected == bits(x);
             let is_zero = x == T::default();
             assert!(is_kept || (self.0 == ReduceOp::Add && is_zero) || is_complex::<T>(), "{x:?}");
             for &y in &specials {
-                let pair =
-                    F::combine::<Scalars>(F::combine::<Scalars>(F::identity::<Scalars>(), x), y);
-                let long = [vec![x], vec![F::identity::<Scalars>(); 700], vec![y]].concat();
+                let pair = F::combine::<ScalarBackend>(
+                    F::combine::<ScalarBackend>(F::identity::<ScalarBackend>(), x),
+                    y,
+                );
+                let long = [vec![x], vec![F::identity::<ScalarBackend>(); 700], vec![y]].concat();
                 if !is_complex::<T>() {
                     assert_eq!(bits(fold::<F, T>(&long)), bits(pair), "{} {x:?} {y:?}", self.0);
                 }

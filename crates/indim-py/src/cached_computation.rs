@@ -18,10 +18,10 @@ use crate::variants::Variants;
 
 /// Bytes that computations may hold in all, before and after they are compiled; one that is used may hold
 /// more.
-const MOST_HELD_BYTES: usize = 64 << 20;
+const MAX_HELD_BYTES: usize = 64 << 20;
 
 /// Programs for all sizes that are kept of each computation; beyond that the oldest goes.
-const MOST_PROGRAMS: usize = 8;
+const MAX_PROGRAMS: usize = 8;
 
 /// What a computation holds for each byte of its text, before it is compiled.
 const BYTES_PER_TEXT_BYTE: usize = 80;
@@ -112,7 +112,7 @@ impl CachedComputation {
         }
         let (compiled, program) = self.computation.compile_symbolic(types, targets.to_vec())?;
         let mut programs = lock(&self.programs);
-        if programs.len() >= MOST_PROGRAMS {
+        if programs.len() >= MAX_PROGRAMS {
             programs.remove(0);
         }
         programs.extend(program.map(Arc::new));
@@ -122,7 +122,7 @@ impl CachedComputation {
 
     /// Lets other computations go, and then older variants of this one, until the bound holds.
     pub(crate) fn make_room(&self) {
-        let is_too_much = || held_bytes() > MOST_HELD_BYTES;
+        let is_too_much = || held_bytes() > MAX_HELD_BYTES;
         if !is_too_much() {
             return;
         }

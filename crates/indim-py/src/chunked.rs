@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::{ArrayType, Graph, Order, ReduceOp, parse_graph};
 use indim_graph::chunks::{
-    Counted, Cut, Cuts, Stage, WhereToCut, combine, meeting_axes, partial_count, stages,
+    Counted, Cut, CutPolicy, Cuts, Stage, combine, meeting_axes, partial_count, stages,
 };
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -19,7 +19,7 @@ use crate::operand::Operand;
 use crate::run::run;
 
 /// Programs for so many sizes of chunks are kept of each stage.
-const MOST_KEPT: usize = 16;
+const MAX_KEPT: usize = 16;
 
 /// Types of inputs, and sizes of what a stage goes through.
 type Sizes = (Vec<ArrayType>, Vec<usize>);
@@ -49,7 +49,7 @@ impl Kept {
         let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
         let mut kept = kept();
-        let oldest = (kept.len() >= MOST_KEPT).then(|| kept.remove(0));
+        let oldest = (kept.len() >= MAX_KEPT).then(|| kept.remove(0));
         kept.push((sizes, Arc::clone(&compiled)));
         drop(kept);
         // What may take long to free is freed after the lock.
@@ -166,7 +166,7 @@ impl ChunkedProgram {
             _ => None,
         };
         let mut first: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
-        first.retain(|&cut| cuts.cuts()[cut].place != WhereToCut::Nowhere);
+        first.retain(|&cut| cuts.cuts()[cut].place != CutPolicy::Nowhere);
         Ok(ChunkedProgram { graph, cuts, first, whole: Kept::default() })
     }
 
@@ -207,9 +207,9 @@ impl ChunkedProgram {
     fn cuts(&self) -> Vec<(usize, &'static str)> {
         let described = |cut: &Cut| {
             let place = match cut.place {
-                WhereToCut::Anywhere => "anywhere",
-                WhereToCut::Aligned => "aligned",
-                WhereToCut::Nowhere => "nowhere",
+                CutPolicy::Anywhere => "anywhere",
+                CutPolicy::Aligned => "aligned",
+                CutPolicy::Nowhere => "nowhere",
             };
             (cut.size, place)
         };

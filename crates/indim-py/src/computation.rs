@@ -11,10 +11,10 @@ use std::sync::Arc;
 use indim::ExprError;
 use indim::{
     ArrayType, AxisNames, Binding, CompileOptions, DType, Executable, Expression, Graph,
-    GraphBuilder, GraphError, Limits, Literal, NumberProgram, Numbers, RuleSet, Shape,
+    GraphBuilder, GraphError, Literal, NumberProgram, Numbers, ParseLimits, RuleSet, Shape,
     SymbolicExecutable, SymbolicGraph, TargetRule, compile_symbolic_with, compile_with,
 };
-use indim_text::{Call, CallOperand};
+use indim_text::{CallOperand, RecordedCall};
 
 use crate::derivative::Derivative;
 use crate::detached::detached;
@@ -70,7 +70,7 @@ impl Definition {
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
         let parsed =
-            Expression::parse(text, &Limits::default()).and_then(|expression| match asked {
+            Expression::parse(text, &ParseLimits::default()).and_then(|expression| match asked {
                 Some(names) => expression.with_results(names),
                 None => Ok(expression),
             });
@@ -91,7 +91,7 @@ impl Definition {
     /// The definition of one operation, which has no text to be read.
     pub(crate) fn recorded(
         name: &str,
-        call: &Call,
+        call: &RecordedCall,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
         let expression = Expression::of_call(call).map_err(|error| {
@@ -341,7 +341,8 @@ impl Computation {
             Some(Binding::Array(value)) => Ok(value.clone()),
             _ => {
                 let operands = vec![CallOperand::Name(name.to_owned())];
-                let copy = Call { function: "copy".to_owned(), operands, attributes: Vec::new() };
+                let copy =
+                    RecordedCall { function: "copy".to_owned(), operands, attributes: Vec::new() };
                 Ok(Definition::recorded("result", &copy, None)?
                     .build(builder, values)?
                     .swap_remove(0))

@@ -49,7 +49,7 @@ pub(crate) fn graph_parts<'py>(
 static TEXTS: Mutex<Vec<GraphText>> = Mutex::new(Vec::new());
 
 /// So many texts are kept, none of more bytes than that.
-const MOST_TEXTS: usize = 32;
+const MAX_TEXTS: usize = 32;
 const LONGEST_TEXT: usize = 64 << 10;
 
 struct GraphText {
@@ -84,7 +84,7 @@ fn graph_text(
         let kept = GraphText { of: Arc::downgrade(cached), types, text: text.clone() };
         let mut texts = texts();
         texts.retain(|kept| kept.of.strong_count() > 0);
-        if texts.len() >= MOST_TEXTS {
+        if texts.len() >= MAX_TEXTS {
             texts.remove(0);
         }
         texts.push(kept);

@@ -1,7 +1,7 @@
 //! What can be wrong, and mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
 
 use indim::explain::{InputError, InputErrorKind};
-use indim::formats::{FormatError, LoadError, LoadErrorKind, Source};
+use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
 use indim::{
     CompileError, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel,
     RankLimit, ShapeError, draw_error,
@@ -81,7 +81,7 @@ pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
 
 /// The exception for a graph that another system's format cannot hold.
 pub(crate) fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
-    let message = error.draw(&Source::new("the function", Vec::new()));
+    let message = error.draw(&SourceFile::new("the function", Vec::new()));
     Report { message, code: error.code(), ..Report::default() }.raise(py, "FormatError")
 }
 

@@ -29,7 +29,7 @@ use crate::structure::Structure;
 use crate::written::{Destination, WrittenParts, write_traced};
 
 /// Traces that are kept for a function; beyond that the oldest goes.
-const MOST_TRACES: usize = 64;
+const MAX_TRACES: usize = 64;
 
 /// The operations that a function did for arguments of certain types.
 struct Trace {
@@ -114,7 +114,7 @@ impl CompiledFunction {
             traces.iter().position(|kept| stale.is_some_and(|stale| Arc::ptr_eq(kept, stale)));
         let gone = match place {
             Some(place) => Some(traces.remove(place)),
-            None if traces.len() >= MOST_TRACES => Some(traces.remove(0)),
+            None if traces.len() >= MAX_TRACES => Some(traces.remove(0)),
             None => None,
         };
         traces.push(Arc::clone(trace));

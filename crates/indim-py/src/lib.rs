@@ -59,7 +59,7 @@ mod _indim {
     use crate::model::Model;
     #[pymodule_export]
     use crate::pool::{
-        _forget_threads, get_num_threads, keep_memory, limit_memory, set_num_threads,
+        _forget_threads, get_num_threads, limit_memory, set_memory_pool_limit, set_num_threads,
     };
     #[pymodule_export]
     use crate::recorder::Recorder;

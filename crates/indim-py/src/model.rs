@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim::formats::{Bound as Given, LoadedModel, ReadOptions, Size, Source};
+use indim::formats::{Bound as Given, LoadedModel, ReadOptions, Size, SourceFile};
 use indim::{Graph, GraphBuilder, GraphError, Order};
 use pyo3::prelude::*;
 
@@ -42,8 +42,8 @@ impl Model {
         function: Option<String>,
     ) -> PyResult<Model> {
         let source = match content {
-            Some(content) => Source::new(path, content),
-            None => py.detach(|| Source::open(path))?,
+            Some(content) => SourceFile::new(path, content),
+            None => py.detach(|| SourceFile::open(path))?,
         };
         let options = ReadOptions { function, ..ReadOptions::default() };
         let model = py.detach(|| LoadedModel::from_source(source, &options));
@@ -60,7 +60,7 @@ impl Model {
                 size => size.to_string().into_pyobject(py)?.into_any(),
             })
         };
-        let described = |input: &indim::formats::Input| {
+        let described = |input: &indim::formats::ModelInput| {
             let sizes = input.sizes.as_ref().map(|sizes| sizes.iter().map(size).collect());
             let dtype = input.dtype.map(indim::DType::numpy_name);
             let sizes: Option<Vec<_>> = sizes.transpose()?;

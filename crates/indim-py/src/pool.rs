@@ -89,8 +89,8 @@ pub(crate) fn _forget_threads() {
 
 /// Sets how many bytes of memory are kept for the next large results; 1 GiB without a call.
 #[pyfunction]
-pub(crate) fn keep_memory(py: Python<'_>, bytes: usize) {
-    py.detach(|| indim::keep_memory(bytes));
+pub(crate) fn set_memory_pool_limit(py: Python<'_>, bytes: usize) {
+    py.detach(|| indim::set_memory_pool_limit(bytes));
 }
 
 /// The most bytes that a run may hold beside its inputs; `usize::MAX` for no limit.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use indim::{
     ArrayType, Binding, GraphBuilder, GraphError, Index, Literal, NumberProgram, Numbers, RuleSet,
 };
-use indim_text::{Call, CallAttribute, CallOperand};
+use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
@@ -144,7 +144,7 @@ impl Recorder {
         operands: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Option<(Option<String>, Bound<'py, PyAny>)>> {
         let operands = operands.iter().map(operand).collect::<PyResult<_>>()?;
-        let call = Call { function, operands, attributes: Vec::new() };
+        let call = RecordedCall { function, operands, attributes: Vec::new() };
         let added = self.recording().record_number(&call);
         added
             .map(|(name, value)| Ok((name, crate::argument::python_number(py, value)?)))
@@ -184,7 +184,7 @@ impl Recorder {
                 Ok((keyword, value))
             })
             .collect::<PyResult<_>>()?;
-        let call = Call { function, operands, attributes };
+        let call = RecordedCall { function, operands, attributes };
         // Errors and results are objects, whose making may run Python code that traces: without the lock.
         let added = self.recording().record(&call, rule);
         match added {
@@ -328,7 +328,7 @@ impl Recording {
     }
 
     /// Adds what an operator makes of numbers. `None` when there are too many, or there is no such number.
-    fn record_number(&mut self, call: &Call) -> Option<(Option<String>, Literal)> {
+    fn record_number(&mut self, call: &RecordedCall) -> Option<(Option<String>, Literal)> {
         let index = self.computation.steps.len();
         if index == MAXIMUM_OPERATIONS {
             return None;
@@ -391,7 +391,7 @@ impl Recording {
     /// `None` when there are too many.
     fn record(
         &mut self,
-        call: &Call,
+        call: &RecordedCall,
         rule: Option<RuleSet>,
     ) -> Option<Result<Added, ComputationError>> {
         let index = self.computation.steps.len();

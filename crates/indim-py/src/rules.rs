@@ -4,8 +4,8 @@ use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, check_axis_names,
 };
 use indim::{
-    Attributes, AxisFunction, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic,
-    Expression, Literal, MAXIMUM_RANK, NumberProgram, RankLimit, RuleChoice, RuleSetName, Shape,
+    Attributes, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic, Expression,
+    Literal, MAXIMUM_RANK, NumberProgram, RankLimit, Reduction, RuleChoice, RuleSetName, Shape,
     express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
@@ -320,7 +320,7 @@ type AxisFunctionRow = (
 /// Every function along axes.
 #[pyfunction]
 pub(crate) fn _axis_functions() -> Vec<AxisFunctionRow> {
-    let row = |function: &AxisFunction| {
+    let row = |function: &Reduction| {
         let arguments = function.arguments();
         let arguments = arguments
             .iter()
@@ -329,5 +329,5 @@ pub(crate) fn _axis_functions() -> Vec<AxisFunctionRow> {
         let (operands, axes) = (function.operands(), function.default_axes());
         (function.name(), operands, axes, arguments, function.doc(), function.aliases())
     };
-    AxisFunction::ALL.iter().map(row).collect()
+    Reduction::ALL.iter().map(row).collect()
 }

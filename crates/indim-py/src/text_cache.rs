@@ -13,7 +13,7 @@ use crate::computation::Computation;
 use crate::error::ComputationError;
 
 /// Texts that are kept for each rule; beyond that the cache starts anew.
-const MOST_TEXTS: usize = 1024;
+const MAX_TEXTS: usize = 1024;
 
 /// The computations of the texts under one rule, of which the same results are asked for.
 type Texts = HashMap<String, Arc<CachedComputation>>;
@@ -26,7 +26,7 @@ pub(crate) struct Asked {
 }
 
 /// As many rules with names of results are kept; beyond that the cache starts anew.
-const MOST_ASKED: usize = 64;
+const MAX_ASKED: usize = 64;
 
 static TEXTS: Mutex<Vec<(Asked, Texts)>> = Mutex::new(Vec::new());
 
@@ -59,13 +59,13 @@ fn remember(text: &str, asked: Asked, computation: &Arc<CachedComputation>) -> V
     let mut all = texts();
     let mut before = Vec::new();
     if !all.iter().any(|(of, _)| *of == asked) {
-        if all.len() >= MOST_ASKED {
+        if all.len() >= MAX_ASKED {
             before = core::mem::take(&mut *all);
         }
         all.push((asked.clone(), Texts::default()));
     }
     if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == asked) {
-        if texts.len() >= MOST_TEXTS {
+        if texts.len() >= MAX_TEXTS {
             before.push((asked, core::mem::take(texts)));
         }
         texts.insert(text.to_owned(), Arc::clone(computation));

@@ -9,7 +9,7 @@ use crate::computation::Compiled;
 use crate::operand::{Operand, OperandType};
 
 /// So many variants are kept; beyond that the oldest goes.
-const MOST_VARIANTS: usize = 256;
+const MAX_VARIANTS: usize = 256;
 
 /// Variants, in the order in which they came.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl Variants {
             OperandType::Input(_) | OperandType::Number(_) => NUMBER,
         };
         let sizes = mixed(compiled.types.iter().map(of_array));
-        let gone = if self.all.len() >= MOST_VARIANTS { self.remove_oldest() } else { None };
+        let gone = if self.all.len() >= MAX_VARIANTS { self.remove_oldest() } else { None };
         self.all.push_back((sizes, Arc::clone(compiled)));
         self.newest.insert(sizes, Arc::clone(compiled));
         self.last = Some(Arc::clone(compiled));

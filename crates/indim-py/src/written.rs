@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use indim::Graph;
-use indim::formats::{Composed, Format, LoadError, WriteOptions, Written, save, write};
+use indim::formats::{Composed, LoadError, ModelFormat, WriteOptions, WrittenModel, save, write};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,9 +24,9 @@ pub(crate) type WrittenParts<'py> = (
 );
 
 impl Destination {
-    fn format(&self) -> PyResult<Format> {
-        let format = Format::named(&self.0).ok_or_else(|| {
-            let names = Format::ALL.map(Format::name).join(", ");
+    fn format(&self) -> PyResult<ModelFormat> {
+        let format = ModelFormat::named(&self.0).ok_or_else(|| {
+            let names = ModelFormat::ALL.map(ModelFormat::name).join(", ");
             PyValueError::new_err(format!("{:?} is no format: {names}", self.0))
         })?;
         match self.1.as_deref().filter(|path| !format.fits_name(path)) {
@@ -51,19 +51,23 @@ impl Destination {
     pub(crate) fn written<'py>(
         &self,
         py: Python<'py>,
-        make: impl FnOnce(Format, &WriteOptions) -> Result<Written, LoadError> + Send,
+        make: impl FnOnce(ModelFormat, &WriteOptions) -> Result<WrittenModel, LoadError> + Send,
     ) -> PyResult<WrittenParts<'py>> {
         let (format, options) = (self.format()?, self.options());
         let written = py.detach(|| make(format, &options));
         self.delivered(py, written.map_err(|error| load_error(py, &error))?)
     }
 
-    fn delivered<'py>(&self, py: Python<'py>, written: Written) -> PyResult<WrittenParts<'py>> {
+    fn delivered<'py>(
+        &self,
+        py: Python<'py>,
+        written: WrittenModel,
+    ) -> PyResult<WrittenParts<'py>> {
         if let Some(path) = &self.1 {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
         }
-        let Written { content, beside, composed, warnings } = written;
+        let WrittenModel { content, beside, composed, warnings } = written;
         let composed = composed.into_iter();
         let composed = composed.map(|Composed { operation, by, count }| (operation, by, count));
         let beside = beside.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)));

@@ -256,9 +256,9 @@ def test_large_results_lie_in_memory_that_is_kept(layout):
         del result
         np.testing.assert_array_equal(view, expected[1:, ::2])
         view[:] = 0
-    indim.keep_memory(0)
+    indim.set_memory_pool_limit(0)
     np.testing.assert_array_equal(indim.evaluate("x + 1"), expected)
-    indim.keep_memory(1 << 30)
+    indim.set_memory_pool_limit(1 << 30)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the page faults of Linux")

@@ -13,15 +13,15 @@ use crate::{Geography, Source, StoreError, picture};
 ///
 /// ```
 /// use std::path::Path;
-/// use indim_stores::Format;
+/// use indim_stores::ArrayFormat;
 ///
-/// assert_eq!(Format::of_name(Path::new("out.zarr/ndvi")), Some(Format::Zarr));
-/// assert_eq!(Format::of_name(Path::new("ndvi.TIF")), Some(Format::Tiff));
-/// assert_eq!(Format::of_name(Path::new("x.npy")), None);
+/// assert_eq!(ArrayFormat::of_name(Path::new("out.zarr/ndvi")), Some(ArrayFormat::Zarr));
+/// assert_eq!(ArrayFormat::of_name(Path::new("ndvi.TIF")), Some(ArrayFormat::Tiff));
+/// assert_eq!(ArrayFormat::of_name(Path::new("x.npy")), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Format {
+pub enum ArrayFormat {
     /// A table, of which a column is an array; results are not written so.
     Csv,
     /// A picture.
@@ -32,42 +32,42 @@ pub enum Format {
     Zarr,
 }
 
-impl Format {
+impl ArrayFormat {
     /// The format that a file or folder of this name is to have.
-    pub fn of_name(path: &Path) -> Option<Format> {
+    pub fn of_name(path: &Path) -> Option<ArrayFormat> {
         let extension =
             |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
         let is_zarr = |path: &Path| extension(path).is_some_and(|extension| extension == "zarr");
         match extension(path).as_deref() {
-            Some("csv" | "tsv") => Some(Format::Csv),
-            Some("png") => Some(Format::Png),
-            Some("tif" | "tiff") => Some(Format::Tiff),
-            _ => path.ancestors().any(is_zarr).then_some(Format::Zarr),
+            Some("csv" | "tsv") => Some(ArrayFormat::Csv),
+            Some("png") => Some(ArrayFormat::Png),
+            Some("tif" | "tiff") => Some(ArrayFormat::Tiff),
+            _ => path.ancestors().any(is_zarr).then_some(ArrayFormat::Zarr),
         }
     }
 
     /// The format of what is there: of a file as its first bytes say, of a folder as what is in it says,
     /// and else as the name says.
-    pub fn of_content(path: &Path) -> Option<Format> {
+    pub fn of_content(path: &Path) -> Option<ArrayFormat> {
         if path.is_dir() {
             let has = |name: &&str| path.join(name).is_file();
             let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(has);
-            return if is_zarr { Some(Format::Zarr) } else { Format::of_name(path) };
+            return if is_zarr { Some(ArrayFormat::Zarr) } else { ArrayFormat::of_name(path) };
         }
         let mut start = [0; 8];
         let is_file = path.is_file();
         let read = is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut start)));
         let start = &start[..read.and_then(Result::ok).unwrap_or(0)];
         match start {
-            b"\x89PNG\r\n\x1a\n" => Some(Format::Png),
+            b"\x89PNG\r\n\x1a\n" => Some(ArrayFormat::Png),
             _ if [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"]
                 .iter()
                 .any(|magic| start.starts_with(*magic)) =>
             {
-                Some(Format::Tiff)
+                Some(ArrayFormat::Tiff)
             }
             // What begins otherwise is none of these, whatever its name.
-            _ => Format::of_name(path),
+            _ => ArrayFormat::of_name(path),
         }
     }
 
@@ -76,18 +76,20 @@ impl Format {
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::{Format, Like};
+    /// use indim_stores::{ArrayFormat, Like};
     ///
     /// let like = Like { chunks: Some(vec![2, 3]), ..Like::default() };
     /// let result = ArrayType::new(DType::U8, [5, 7]);
-    /// assert_eq!(Format::Zarr.chunks(&result, &like), Some(vec![2, 3]));
-    /// assert_eq!(Format::Png.chunks(&result, &like), Some(vec![5, 7]));
+    /// assert_eq!(ArrayFormat::Zarr.chunks(&result, &like), Some(vec![2, 3]));
+    /// assert_eq!(ArrayFormat::Png.chunks(&result, &like), Some(vec![5, 7]));
     /// ```
     pub fn chunks(self, result: &ArrayType, like: &Like) -> Option<Vec<usize>> {
         match self {
-            Format::Csv => None,
-            Format::Png | Format::Tiff => picture::strip(result),
-            Format::Zarr => Some(like.chunks.clone().unwrap_or_else(|| default_chunks(result))),
+            ArrayFormat::Csv => None,
+            ArrayFormat::Png | ArrayFormat::Tiff => picture::strip(result),
+            ArrayFormat::Zarr => {
+                Some(like.chunks.clone().unwrap_or_else(|| default_chunks(result)))
+            }
         }
     }
 
@@ -96,42 +98,42 @@ impl Format {
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::{Format, Like};
+    /// use indim_stores::{ArrayFormat, Like};
     ///
     /// let result = ArrayType::new(DType::U8, [1 << 20]);
     /// let like = Like { chunks: Some(vec![1 << 10]), ..Like::default() };
-    /// assert_eq!(Format::Zarr.scratch_bytes(&result, &like), 2 * 8 << 10); // eight chunks at a time
+    /// assert_eq!(ArrayFormat::Zarr.scratch_bytes(&result, &like), 2 * 8 << 10); // eight chunks at a time
     /// ```
     pub fn scratch_bytes(self, result: &ArrayType, like: &Like) -> usize {
         let chunks = self.chunks(result, like);
         let chunk = chunks.map_or(0, |chunks| chunk_bytes(result.dtype, &chunks));
         match self {
-            Format::Csv | Format::Tiff => 0,
-            Format::Png => chunk.saturating_mul(2),
-            Format::Zarr => encoding_bytes(chunk),
+            ArrayFormat::Csv | ArrayFormat::Tiff => 0,
+            ArrayFormat::Png => chunk.saturating_mul(2),
+            ArrayFormat::Zarr => encoding_bytes(chunk),
         }
     }
 
     /// Whether a result is written row by row, in their order.
     ///
     /// ```
-    /// use indim_stores::Format;
+    /// use indim_stores::ArrayFormat;
     ///
-    /// assert!(Format::Png.is_sequential() && !Format::Zarr.is_sequential());
+    /// assert!(ArrayFormat::Png.is_sequential() && !ArrayFormat::Zarr.is_sequential());
     /// ```
     pub fn is_sequential(self) -> bool {
-        matches!(self, Format::Png | Format::Tiff)
+        matches!(self, ArrayFormat::Png | ArrayFormat::Tiff)
     }
 
     /// Splits `table.csv:height` and `file.tif:2` into the file and the column or page.
     ///
     /// ```
     /// use std::path::Path;
-    /// use indim_stores::Format;
+    /// use indim_stores::ArrayFormat;
     ///
-    /// let column = Format::split("people.csv:height");
+    /// let column = ArrayFormat::split("people.csv:height");
     /// assert_eq!(column, (Path::new("people.csv"), Some("height")));
-    /// assert_eq!(Format::split("climate.zarr/t"), (Path::new("climate.zarr/t"), None));
+    /// assert_eq!(ArrayFormat::split("climate.zarr/t"), (Path::new("climate.zarr/t"), None));
     /// ```
     pub fn split(text: &str) -> (&Path, Option<&str>) {
         let lower = text.to_ascii_lowercase();
@@ -170,11 +172,11 @@ const READ_BYTES: usize = 1 << 20;
 const ENCODED_BYTES: usize = 16 << 20;
 
 /// So many are encoded at a time at most.
-const MOST_ENCODED: usize = 8;
+const MAX_ENCODED: usize = 8;
 
 /// How many chunks of so many bytes are encoded at a time.
 pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
-    (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MOST_ENCODED)
+    (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MAX_ENCODED)
 }
 
 /// The bytes of chunks that are encoded at a time, and of what becomes of them.
@@ -266,13 +268,13 @@ impl Like {
 /// assert!(indim_stores::open("x.npy", usize::MAX).is_none());
 /// ```
 pub fn open(text: &str, limit: usize) -> Option<Result<Box<dyn Source>, StoreError>> {
-    let (path, part) = Format::split(text);
-    open_as(Format::of_content(path)?, path, part, limit)
+    let (path, part) = ArrayFormat::split(text);
+    open_as(ArrayFormat::of_content(path)?, path, part, limit)
 }
 
 #[allow(unused_variables, unreachable_patterns, reason = "features are off")]
 fn open_as(
-    format: Format,
+    format: ArrayFormat,
     path: &Path,
     part: Option<&str>,
     limit: usize,
@@ -283,16 +285,16 @@ fn open_as(
     }
     match format {
         #[cfg(feature = "csv")]
-        Format::Csv => Some(crate::csv::CsvColumn::open(path, part, limit).map(boxed)),
+        ArrayFormat::Csv => Some(crate::csv::CsvColumn::open(path, part, limit).map(boxed)),
         #[cfg(feature = "png")]
-        Format::Png => Some(crate::png::PngFile::open(path, limit).map(boxed)),
+        ArrayFormat::Png => Some(crate::png::PngFile::open(path, limit).map(boxed)),
         #[cfg(feature = "tiff")]
-        Format::Tiff => Some(match part.map(str::parse) {
+        ArrayFormat::Tiff => Some(match part.map(str::parse) {
             Some(Err(_)) => Err(no_page(path, part.unwrap_or_default())),
             page => crate::tiff::TiffFile::open(path, page.and_then(Result::ok), limit).map(boxed),
         }),
         #[cfg(feature = "zarr")]
-        Format::Zarr => Some(crate::zarr::ZarrArray::open(path, limit).map(boxed)),
+        ArrayFormat::Zarr => Some(crate::zarr::ZarrArray::open(path, limit).map(boxed)),
         _ => None,
     }
 }

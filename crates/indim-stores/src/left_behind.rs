@@ -10,7 +10,7 @@ pub const HIDDEN_PREFIX: &str = ".indim-";
 pub const HIDDEN_SUFFIX: &str = ".tmp";
 
 /// So many names of a folder are looked at.
-const MOST_NAMES: usize = 1 << 16;
+const MAX_NAMES: usize = 1 << 16;
 
 /// Removes the hidden files and folders in a folder that a killed process left: those that nobody has locked.
 /// Who writes one keeps it locked meanwhile.
@@ -26,7 +26,7 @@ const MOST_NAMES: usize = 1 << 16;
 /// ```
 pub fn remove_left_behind(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    entries.take(MOST_NAMES).flatten().filter(is_hidden).for_each(|entry| {
+    entries.take(MAX_NAMES).flatten().filter(is_hidden).for_each(|entry| {
         let (path, kind) = (entry.path(), entry.file_type());
         let Ok(kind) = kind else { return };
         // Folders cannot be locked by every system; then they are not removed either.

@@ -48,7 +48,7 @@ pub mod zarr;
 
 pub use copy::{copy_from_region, copy_into_region};
 pub use error::{StoreError, StoreErrorKind, system_message};
-pub use format::{Format, Like, open};
+pub use format::{ArrayFormat, Like, open};
 pub use geography::Geography;
 pub use left_behind::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
 pub use memory::{MemoryResult, MemorySink, MemorySource};

@@ -11,13 +11,13 @@ use crate::{Region, StoreErrorKind};
 const STRIP_BYTES: usize = 64 << 10;
 
 /// Pictures of more strips have larger ones: their places stand in a list, which readers bound.
-const MOST_STRIPS: usize = 8192;
+const MAX_STRIPS: usize = 8192;
 
 /// The sizes of a strip of a picture.
 pub(crate) fn strip(array_type: &ArrayType) -> Option<Vec<usize>> {
     let (height, width, channels) = sizes(&array_type.shape)?;
     let row = width.saturating_mul(channels).saturating_mul(array_type.dtype.size());
-    let strip = STRIP_BYTES.max(row.saturating_mul(height) / MOST_STRIPS);
+    let strip = STRIP_BYTES.max(row.saturating_mul(height) / MAX_STRIPS);
     let rows = (strip / row.max(1)).clamp(1, height.max(1));
     Some([&[rows], &array_type.shape[1..]].concat())
 }

@@ -5,7 +5,7 @@
 
 use indim_shape::Shape;
 
-use crate::input::Stored;
+use crate::input::StorageInfo;
 use crate::job::{Job, Operand};
 
 /// What it costs to go to another place of a file, in bytes that are moved in that time.
@@ -43,7 +43,7 @@ fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
 }
 
 /// What one region of an operand costs.
-fn moved(operand: &Operand, stored: &Stored, piece: &[usize]) -> u128 {
+fn moved(operand: &Operand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     let (shape, extents) = (&operand.array_type.shape, operand.extents(piece));
     let size = operand.array_type.dtype.size() as u128;
     if let Some(chunks) = &stored.chunks {

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
-use indim_graph::chunks::{Cuts, TooManyReadings, WhereToCut};
+use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit};
 use indim_graph::{Graph, NodeKind, VerifyErrorKind};
 use indim_ops::ArrayType;
 use indim_shape::Diagnostic;
@@ -26,7 +26,7 @@ pub enum StreamError {
         obstacles: Vec<Obstacle>,
     },
     /// The program reads its values in too many ways, by transposing them.
-    TooManyReadings,
+    RereadLimit,
     /// The program of a piece cannot be compiled.
     Compile(CompileError),
     /// The program of a piece does not run.
@@ -72,7 +72,7 @@ impl Obstacle {
             };
             let is_whole = |axis: &usize| {
                 let cut = cuts.axes(of)[*axis];
-                cut.is_some_and(|cut| cuts.cuts()[cut].place == WhereToCut::Nowhere)
+                cut.is_some_and(|cut| cuts.cuts()[cut].place == CutPolicy::Nowhere)
             };
             let axes = (0..operand.shape.rank()).filter(is_whole).filter(is_obstacle);
             let operation = node.kind.name();
@@ -99,7 +99,7 @@ impl StreamError {
     pub fn code(&self) -> &'static str {
         match self {
             StreamError::MemoryLimit { .. } => "memory-limit",
-            StreamError::TooManyReadings => "too-many-readings",
+            StreamError::RereadLimit => "too-many-readings",
             StreamError::Compile(error) => error.code(),
             StreamError::Run(error) => error.code(),
             StreamError::Store(error) => error.code(),
@@ -139,7 +139,7 @@ impl fmt::Display for StreamError {
                 }
                 formatter.write_str("; raise the limit, or compute a part of the result at a time")
             }
-            StreamError::TooManyReadings => write!(formatter, "{TooManyReadings}"),
+            StreamError::RereadLimit => write!(formatter, "{RereadLimit}"),
             StreamError::Compile(error) => write!(formatter, "{error}"),
             StreamError::Run(error) => write!(formatter, "{error}"),
             StreamError::Store(error) => write!(formatter, "{error}"),
@@ -154,9 +154,9 @@ impl fmt::Display for StreamError {
 
 impl core::error::Error for StreamError {}
 
-impl From<TooManyReadings> for StreamError {
-    fn from(_: TooManyReadings) -> Self {
-        StreamError::TooManyReadings
+impl From<RereadLimit> for StreamError {
+    fn from(_: RereadLimit) -> Self {
+        StreamError::RereadLimit
     }
 }
 

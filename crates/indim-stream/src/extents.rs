@@ -1,6 +1,6 @@
 //! The largest pieces of a job that fit a limit of memory.
 
-use indim_graph::chunks::WhereToCut;
+use indim_graph::chunks::CutPolicy;
 
 use crate::job::{Job, Operand};
 
@@ -10,7 +10,7 @@ const ALIGNED: usize = 512;
 /// Which axis is cut first: the one whose elements lie farthest from one another, if arrays are stored
 /// row-major, or the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CutFirst {
+pub(crate) enum CutOrder {
     First,
     Last,
 }
@@ -37,10 +37,10 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
 
 /// The shape of pieces for which the job holds at most `limit` bytes, as large as can be; where there are
 /// none, of pieces that are as small as can be, or nearly.
-pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutFirst) -> Vec<usize> {
+pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<usize> {
     let mut piece = job.shape.to_vec();
     let mut axes: Vec<usize> = (0..piece.len()).filter(|&axis| job.is_cut[axis]).collect();
-    if first == CutFirst::Last {
+    if first == CutOrder::Last {
         axes.reverse();
     }
     // First pieces of whole chunks, then smaller ones.
@@ -101,7 +101,7 @@ enum Unit {
 
 impl Unit {
     fn of(job: &Job, axis: usize, is_whole_chunks: bool) -> Unit {
-        if job.reduced == Some((axis, WhereToCut::Aligned)) {
+        if job.reduced == Some((axis, CutPolicy::Aligned)) {
             return Unit::Aligned;
         }
         let size = job.shape[axis];

@@ -8,25 +8,25 @@ use indim_stores::{Sink, Source};
 ///
 /// ```
 /// use indim_cpu::ArrayView;
-/// use indim_stream::Input;
+/// use indim_stream::StreamInput;
 ///
-/// let x = Input::Held(ArrayView::from(&[1.0f32, 2.0]));
+/// let x = StreamInput::Held(ArrayView::from(&[1.0f32, 2.0]));
 /// assert_eq!(x.array_type().to_string(), "f32[2]");
 /// ```
 #[derive(Debug)]
-pub enum Input<'a> {
+pub enum StreamInput<'a> {
     /// In memory.
     Held(ArrayView<'a>),
     /// Read by regions.
     Stored(&'a dyn Source),
 }
 
-impl Input<'_> {
+impl StreamInput<'_> {
     /// Element type and shape.
     pub fn array_type(&self) -> &ArrayType {
         match self {
-            Input::Held(view) => view.array_type(),
-            Input::Stored(source) => source.array_type(),
+            StreamInput::Held(view) => view.array_type(),
+            StreamInput::Stored(source) => source.array_type(),
         }
     }
 }
@@ -34,13 +34,13 @@ impl Input<'_> {
 /// How an array that is read or written piece by piece is stored: what a plan must know of it.
 ///
 /// ```
-/// use indim_stream::Stored;
+/// use indim_stream::StorageInfo;
 ///
-/// let chunked = Stored { chunks: Some(vec![512, 512]), ..Stored::default() };
+/// let chunked = StorageInfo { chunks: Some(vec![512, 512]), ..StorageInfo::default() };
 /// assert!(!chunked.is_held && chunked.scratch_bytes == 0);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stored {
+pub struct StorageInfo {
     /// Whether it is in memory already, and costs nothing to read.
     pub is_held: bool,
     /// The sizes of the pieces that it is stored in.
@@ -54,12 +54,12 @@ pub struct Stored {
     pub scratch_bytes: usize,
 }
 
-impl Stored {
+impl StorageInfo {
     /// How an input is stored.
-    pub fn input(input: &Input<'_>) -> Self {
+    pub fn input(input: &StreamInput<'_>) -> Self {
         match input {
-            Input::Held(_) => Stored { is_held: true, ..Stored::default() },
-            Input::Stored(source) => Stored {
+            StreamInput::Held(_) => StorageInfo { is_held: true, ..StorageInfo::default() },
+            StreamInput::Stored(source) => StorageInfo {
                 chunks: source.chunks().map(<[usize]>::to_vec),
                 is_column_major: source.is_column_major(),
                 is_sequential: source.is_sequential(),
@@ -71,11 +71,11 @@ impl Stored {
 
     /// How an output is stored.
     pub fn output(sink: &dyn Sink) -> Self {
-        Stored {
+        StorageInfo {
             chunks: sink.chunks().map(<[usize]>::to_vec),
             is_sequential: sink.is_sequential(),
             scratch_bytes: sink.scratch_bytes(),
-            ..Stored::default()
+            ..StorageInfo::default()
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The jobs of a graph: each goes once over what it reads, piece by piece.
 
-use indim_graph::chunks::{Cuts, Stage, TooManyReadings, WhereToCut, stages};
+use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit, Stage, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::Region;
 
-use crate::input::Stored;
+use crate::input::StorageInfo;
 
 /// An array that a job reads or gives, and how it moves with the pieces.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Operand {
 pub(crate) struct Output {
     pub(crate) operand: Operand,
     /// Which outputs of the graph it is, with how they are stored.
-    pub(crate) sinks: Vec<(usize, Stored)>,
+    pub(crate) sinks: Vec<(usize, StorageInfo)>,
     /// Whether a later job reads it.
     pub(crate) is_kept: bool,
     /// What a search gives beside it of each piece: the extremes that it found.
@@ -72,10 +72,10 @@ pub(crate) struct Job {
     /// Which axes are cut.
     pub(crate) is_cut: Vec<bool>,
     /// What it reads, with how it is stored, in the order of the parameters of its program.
-    pub(crate) inputs: Vec<(Operand, Stored)>,
+    pub(crate) inputs: Vec<(Operand, StorageInfo)>,
     pub(crate) outputs: Vec<Output>,
     /// The axis along which results of pieces are combined, and whether pieces along it are aligned.
-    pub(crate) reduced: Option<(usize, WhereToCut)>,
+    pub(crate) reduced: Option<(usize, CutPolicy)>,
     program: Program,
 }
 
@@ -125,13 +125,13 @@ pub(crate) fn copy(array_type: ArrayType) -> Graph {
 pub(crate) struct Whole<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) cuts: &'a Cuts,
-    pub(crate) inputs: &'a [Stored],
-    pub(crate) outputs: &'a [Stored],
+    pub(crate) inputs: &'a [StorageInfo],
+    pub(crate) outputs: &'a [StorageInfo],
 }
 
 impl Whole<'_> {
     /// The jobs of the graph where these of its cuts are cut, in the order in which they run.
-    pub(crate) fn jobs(&self, is_cut: &[bool]) -> Result<Vec<Job>, TooManyReadings> {
+    pub(crate) fn jobs(&self, is_cut: &[bool]) -> Result<Vec<Job>, RereadLimit> {
         let stages = stages(self.graph, self.cuts, is_cut)?;
         let read: Vec<ValueId> =
             stages.iter().flat_map(|stage| stage.inputs.iter().map(|input| input.value)).collect();
@@ -201,14 +201,14 @@ impl Whole<'_> {
     }
 
     /// How a parameter is stored; results of earlier jobs are in memory.
-    fn stored(&self, value: ValueId) -> Stored {
+    fn stored(&self, value: ValueId) -> StorageInfo {
         match self.graph[value].kind {
             NodeKind::Parameter { index, .. } => self.inputs[index].clone(),
-            _ => Stored { is_held: true, ..Stored::default() },
+            _ => StorageInfo { is_held: true, ..StorageInfo::default() },
         }
     }
 
-    fn sinks(&self, value: ValueId) -> Vec<(usize, Stored)> {
+    fn sinks(&self, value: ValueId) -> Vec<(usize, StorageInfo)> {
         let outputs = self.graph.outputs().iter().enumerate();
         let outputs = outputs.filter(|(_, output)| **output == value);
         outputs.map(|(index, _)| (index, self.outputs[index].clone())).collect()

@@ -31,7 +31,7 @@ mod run;
 mod sliced;
 
 pub use error::{Obstacle, StreamError};
-pub use input::{Input, Stored};
+pub use input::{StorageInfo, StreamInput};
 pub use options::StreamOptions;
 pub use plan::Plan;
 pub use run::run;

@@ -4,21 +4,21 @@ use core::fmt;
 use std::collections::BTreeSet;
 
 use indim_cpu::{Executable, compile};
-use indim_graph::chunks::{Cuts, WhereToCut};
+use indim_graph::chunks::{CutPolicy, Cuts};
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, NodeKind, remove_unused};
 
 use crate::cost::cost;
 use crate::counter::counted;
 use crate::error::{Obstacle, StreamError};
-use crate::extents::{CutFirst, held_bytes, is_in_order, largest_pieces};
-use crate::input::Stored;
+use crate::extents::{CutOrder, held_bytes, is_in_order, largest_pieces};
+use crate::input::StorageInfo;
 use crate::job::{Job, Operand, Whole};
 use crate::options::StreamOptions;
 use crate::sliced::{Part, Sliced};
 
 /// So many cuts, those of the longest axes, are tried in all combinations.
-const MOST_CUTS: usize = 5;
+const MAX_CUTS: usize = 5;
 
 /// Pieces are sought that make a job hold so much, or so much, or all that is allowed: small pieces stay in
 /// the caches between reading, computing and writing, large ones need fewer runs of bytes.
@@ -28,21 +28,21 @@ const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 const TRIES: usize = 8;
 
 /// How often a higher limit is tried, to say which one does.
-const MOST_LIMITS: usize = 24;
+const MAX_LIMITS: usize = 24;
 
 /// A program over arrays that lie elsewhere, cut into passes and pieces that fit a limit of memory.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
 /// use indim_ops::{DType, ReduceOp};
-/// use indim_stream::{Plan, Stored, StreamOptions};
+/// use indim_stream::{Plan, StorageInfo, StreamOptions};
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [1 << 20, 100])?; // 800 MiB
 /// let total = b.reduce(ReduceOp::Add, &x, 0)?;
 /// let graph = b.finish(&[b.sub(&x, &total, &[1])?])?;
 ///
-/// let stored = [Stored::default()];
+/// let stored = [StorageInfo::default()];
 /// let options = StreamOptions { memory_limit: 64 << 20, ..StreamOptions::default() };
 /// let plan = Plan::new(&graph, &stored, &stored, &options)?;
 /// assert_eq!((plan.passes(), plan.readings()), (2, vec![("x", 2)]));
@@ -98,11 +98,11 @@ impl Plan {
     /// `too-many-readings`.
     ///
     /// # Panics
-    /// When there is not one [`Stored`] for each parameter and each output.
+    /// When there is not one [`StorageInfo`] for each parameter and each output.
     pub fn new(
         graph: &Graph,
-        inputs: &[Stored],
-        outputs: &[Stored],
+        inputs: &[StorageInfo],
+        outputs: &[StorageInfo],
         options: &StreamOptions<'_>,
     ) -> Result<Self, StreamError> {
         let ways = Way::all(graph, inputs, outputs)?;
@@ -127,11 +127,11 @@ impl Plan {
     /// `too-many-readings`.
     ///
     /// # Panics
-    /// When there is not one [`Stored`] for each parameter and each output.
+    /// When there is not one [`StorageInfo`] for each parameter and each output.
     pub fn within_limit(
         graph: &Graph,
-        inputs: &[Stored],
-        outputs: &[Stored],
+        inputs: &[StorageInfo],
+        outputs: &[StorageInfo],
         options: &StreamOptions<'_>,
     ) -> Result<Option<Self>, StreamError> {
         let ways = Way::all(graph, inputs, outputs)?;
@@ -156,10 +156,11 @@ impl Plan {
 
     /// The inputs stored elsewhere that a pass reads.
     fn inputs_read(&self, pass: &Pass) -> BTreeSet<usize> {
-        let input = |(operand, stored): &(Operand, Stored)| match self.graph[operand.value].kind {
-            NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
-            _ => None,
-        };
+        let input =
+            |(operand, stored): &(Operand, StorageInfo)| match self.graph[operand.value].kind {
+                NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
+                _ => None,
+            };
         pass.job.inputs.iter().filter_map(input).collect()
     }
 
@@ -228,12 +229,16 @@ fn thread_count() -> usize {
 struct Way {
     sliced: Sliced,
     cuts: Cuts,
-    inputs: Vec<Stored>,
+    inputs: Vec<StorageInfo>,
 }
 
 impl Way {
     /// The ways of a graph whose inputs and outputs are stored so.
-    fn all(graph: &Graph, inputs: &[Stored], outputs: &[Stored]) -> Result<Vec<Way>, StreamError> {
+    fn all(
+        graph: &Graph,
+        inputs: &[StorageInfo],
+        outputs: &[StorageInfo],
+    ) -> Result<Vec<Way>, StreamError> {
         assert_eq!(inputs.len(), graph.parameters().len(), "one for each parameter");
         assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
         let graph = remove_unused(graph).into_owned();
@@ -245,9 +250,10 @@ impl Way {
         Ok(ways.into_iter().chain(counted).map(|it| Way::new(it, inputs)).collect())
     }
 
-    fn new(sliced: Sliced, inputs: &[Stored]) -> Self {
-        let stored =
-            |part: &Part| part.input.map_or_else(Stored::default, |input| inputs[input].clone());
+    fn new(sliced: Sliced, inputs: &[StorageInfo]) -> Self {
+        let stored = |part: &Part| {
+            part.input.map_or_else(StorageInfo::default, |input| inputs[input].clone())
+        };
         let inputs = sliced.parts.iter().map(stored).collect();
         Way { cuts: Cuts::of(&sliced.graph), sliced, inputs }
     }
@@ -260,7 +266,7 @@ impl Way {
 /// The plans for a graph that is read and written in one of several ways.
 struct Search<'a> {
     ways: &'a [Way],
-    outputs: &'a [Stored],
+    outputs: &'a [StorageInfo],
     options: &'a StreamOptions<'a>,
 }
 
@@ -310,7 +316,7 @@ impl Search<'_> {
         mut limit: usize,
         mut refused: HoldsAtLeast,
     ) -> Result<Option<usize>, StreamError> {
-        for _ in 0..MOST_LIMITS {
+        for _ in 0..MAX_LIMITS {
             let higher = limit.saturating_add(limit / 10).saturating_add(1);
             limit = refused.0.unwrap_or(0).max(higher);
             match self.plan_within(limit)? {
@@ -332,7 +338,7 @@ struct Chosen {
 /// The way that moves the fewest bytes, with its jobs; or the least that any holds.
 fn cheapest<'a>(
     ways: &'a [Way],
-    outputs: &[Stored],
+    outputs: &[StorageInfo],
     limit: usize,
 ) -> Result<(&'a Way, Result<Chosen, usize>), StreamError> {
     let of_way = |way: &'a Way| {
@@ -390,7 +396,7 @@ fn choose(whole: &Whole<'_>, limit: usize) -> Result<Result<Chosen, usize>, Stre
 fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     let mut best: Option<(Vec<usize>, u128)> = None;
     for wanted in WANTED_BYTES {
-        for first in [CutFirst::First, CutFirst::Last] {
+        for first in [CutOrder::First, CutOrder::Last] {
             let piece = largest_pieces(job, wanted.min(limit), first);
             if held_bytes(job, &piece) > limit || !is_in_order(job, &piece) {
                 continue;
@@ -403,7 +409,7 @@ fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     }
     match best {
         Some((piece, cost)) => (piece, Some(cost)),
-        None => (largest_pieces(job, limit, CutFirst::First), None),
+        None => (largest_pieces(job, limit, CutOrder::First), None),
     }
 }
 
@@ -411,13 +417,13 @@ fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
 fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
     let cuts = cuts.cuts();
     let can_be_cut = |index: &usize| match cuts[*index].place {
-        WhereToCut::Nowhere => false,
-        WhereToCut::Aligned => cuts[*index].size > 512,
-        WhereToCut::Anywhere => cuts[*index].size > 1,
+        CutPolicy::Nowhere => false,
+        CutPolicy::Aligned => cuts[*index].size > 512,
+        CutPolicy::Anywhere => cuts[*index].size > 1,
     };
     let mut longest: Vec<usize> = (0..cuts.len()).filter(can_be_cut).collect();
     longest.sort_by_key(|&index| core::cmp::Reverse(cuts[index].size));
-    longest.truncate(MOST_CUTS);
+    longest.truncate(MAX_CUTS);
     let combination = |bits: usize| {
         let mut is_cut = vec![false; cuts.len()];
         let chosen = longest.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);

@@ -12,7 +12,7 @@ use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
 
 use crate::counter::Counter;
 use crate::error::StreamError;
-use crate::input::{Input, Stored};
+use crate::input::{StorageInfo, StreamInput};
 use crate::job::{Job, Operand, Output};
 use crate::options::StreamOptions;
 use crate::partial::Partial;
@@ -29,13 +29,13 @@ use crate::sliced::Part;
 /// use indim_cpu::ArrayView;
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::{MemorySink, Sink};
-/// use indim_stream::{Input, StreamOptions, run};
+/// use indim_stream::{StreamInput, StreamOptions, run};
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [3])?;
 /// let graph = b.finish(&[2.0 * x])?;
 /// let (sink, doubled) = MemorySink::new(ArrayType::new(DType::F32, [3]))?;
-/// let x = Input::Held(ArrayView::from(&[1.0f32, 2.0, 3.0]));
+/// let x = StreamInput::Held(ArrayView::from(&[1.0f32, 2.0, 3.0]));
 /// let plan = run(&graph, &[x], vec![Box::new(sink) as Box<dyn Sink>], &StreamOptions::default())?;
 /// assert_eq!((plan.passes(), plan.pieces()), (0, 1)); // nothing lies elsewhere
 /// assert_eq!(doubled.take().unwrap().elements::<f32>(), Some(&[2.0, 4.0, 6.0][..]));
@@ -49,12 +49,12 @@ use crate::sliced::Part;
 /// As [`Plan::new`] and [`Plan::run`].
 pub fn run(
     graph: &Graph,
-    inputs: &[Input<'_>],
+    inputs: &[StreamInput<'_>],
     mut sinks: Vec<Box<dyn Sink>>,
     options: &StreamOptions<'_>,
 ) -> Result<Plan, StreamError> {
-    let read: Vec<Stored> = inputs.iter().map(Stored::input).collect();
-    let written: Vec<Stored> = sinks.iter().map(|sink| Stored::output(&**sink)).collect();
+    let read: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
+    let written: Vec<StorageInfo> = sinks.iter().map(|sink| StorageInfo::output(&**sink)).collect();
     let plan = Plan::new(graph, &read, &written, options)?;
     plan.run(inputs, &mut sinks, options)?;
     let complete = sinks.into_iter().map(|sink| sink.complete()).collect::<Result<Vec<_>, _>>()?;
@@ -93,7 +93,7 @@ impl Plan {
     /// outputs.
     pub fn run(
         &self,
-        inputs: &[Input<'_>],
+        inputs: &[StreamInput<'_>],
         sinks: &mut [Box<dyn Sink>],
         options: &StreamOptions<'_>,
     ) -> Result<(), StreamError> {
@@ -113,8 +113,12 @@ impl Plan {
             .map(|((part, &value), counter)| {
                 let shape = &self.graph[value].array_type.shape;
                 match (part.input.map(|input| &inputs[input]), counter) {
-                    (Some(Input::Held(view)), _) => GivenPart::Held(view.part(&part.starts, shape)),
-                    (Some(Input::Stored(source)), _) => GivenPart::Stored(*source, &part.starts),
+                    (Some(StreamInput::Held(view)), _) => {
+                        GivenPart::Held(view.part(&part.starts, shape))
+                    }
+                    (Some(StreamInput::Stored(source)), _) => {
+                        GivenPart::Stored(*source, &part.starts)
+                    }
                     (None, Some(counter)) => GivenPart::Stored(counter, &part.starts),
                     (None, None) => unreachable!("what is no input is a counter"),
                 }
@@ -141,13 +145,13 @@ impl Plan {
             kept.extend(results);
         }
         let stored = inputs.iter().filter_map(|input| match input {
-            Input::Stored(source) => Some(source),
-            Input::Held(_) => None,
+            StreamInput::Stored(source) => Some(source),
+            StreamInput::Held(_) => None,
         });
         Ok(stored.into_iter().try_for_each(|source| source.check_unchanged())?)
     }
 
-    fn check(&self, inputs: &[Input<'_>], sinks: &[Box<dyn Sink>]) {
+    fn check(&self, inputs: &[StreamInput<'_>], sinks: &[Box<dyn Sink>]) {
         let types = |values: &[ValueId]| -> Vec<ArrayType> {
             values.iter().map(|&value| self.graph[value].array_type.clone()).collect()
         };

@@ -8,7 +8,7 @@ use indim_ops::ArrayType;
 use indim_shape::Shape;
 
 /// In how many slices the values of a graph are asked for, on average, before it is left as it is.
-const MOST_SLICES: usize = 16;
+const MAX_SLICES: usize = 16;
 
 /// A part of an input, from these starts on, of the size of the parameter that it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ type Wanted = Option<Vec<AxisSlice>>;
 fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<Wanted>>> {
     let mut pending: BTreeMap<ValueId, Vec<Wanted>> = BTreeMap::new();
     let mut found: BTreeMap<ValueId, Vec<Wanted>> = BTreeMap::new();
-    let mut left = MOST_SLICES * graph.len();
+    let mut left = MAX_SLICES * graph.len();
     let ask = |pending: &mut BTreeMap<ValueId, Vec<Wanted>>, value: ValueId, wanted: Wanted| {
         let all = pending.entry(value).or_default();
         if !all.contains(&wanted) {

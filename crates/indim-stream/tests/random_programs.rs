@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use indim_builder::{Along, AxisFunction, GraphBuilder, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
 use indim_stores::{MemoryResult, MemorySink, MemorySource, Region, Sink, Source, StoreError};
-use indim_stream::{Input, Plan, Stored, StreamError, StreamOptions};
+use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
 
 /// Numbers from a seed.
 struct Choices(u64);
@@ -130,8 +130,8 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             for _ in 0..choices.below(rank) {
                 axes.remove(choices.below(axes.len()));
             }
-            let along = Along { keepdims: true, ..Along::axes(&axes) };
-            let function = *choices.pick(&[AxisFunction::ArgMax, AxisFunction::ArgMin]);
+            let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&axes) };
+            let function = *choices.pick(&[Reduction::ArgMax, Reduction::ArgMin]);
             b.along(function, &x, &along, &[]).unwrap()
         }
         // A slice of what is reduced.
@@ -259,20 +259,20 @@ fn streamed(
 ) -> Option<(Plan, Vec<Buffer>)> {
     let sources: Vec<MemorySource> =
         arguments.iter().map(|argument| random_source(choices, argument)).collect();
-    let mut inputs: Vec<Input<'_>> = Vec::new();
+    let mut inputs: Vec<StreamInput<'_>> = Vec::new();
     for (source, argument) in sources.iter().zip(arguments) {
         inputs.push(match choices.chance(25) {
-            true => Input::Held(argument.view()),
-            false => Input::Stored(source as &dyn Source),
+            true => StreamInput::Held(argument.view()),
+            false => StreamInput::Stored(source as &dyn Source),
         });
     }
     let outputs = graph.outputs().iter().map(|&output| &graph[output].array_type);
     let (mut sinks, results): (Vec<_>, Vec<_>) =
         outputs.map(|array_type| random_sink(choices, array_type)).unzip();
-    let stored: Vec<Stored> = inputs.iter().map(Stored::input).collect();
+    let stored: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
     // These sinks hold their results, which is not to count.
-    let unheld = |sink: &dyn Sink| Stored { scratch_bytes: 0, ..Stored::output(sink) };
-    let stored_outputs: Vec<Stored> = sinks.iter().map(|sink| unheld(&**sink)).collect();
+    let unheld = |sink: &dyn Sink| StorageInfo { scratch_bytes: 0, ..StorageInfo::output(sink) };
+    let stored_outputs: Vec<StorageInfo> = sinks.iter().map(|sink| unheld(&**sink)).collect();
     let options = StreamOptions { memory_limit, ..StreamOptions::default() };
     let plan = match Plan::new(graph, &stored, &stored_outputs, &options) {
         Ok(plan) => plan,
@@ -315,15 +315,15 @@ fn what_is_to_be_read_in_order_is() {
         let whole = whole(&graph, &arguments);
         for memory_limit in [300_000, 150_000, 100_000] {
             let sources: Vec<InOrder> = arguments.iter().map(InOrder::new).collect();
-            let inputs: Vec<Input<'_>> =
-                sources.iter().map(|source| Input::Stored(source as &dyn Source)).collect();
+            let inputs: Vec<StreamInput<'_>> =
+                sources.iter().map(|source| StreamInput::Stored(source as &dyn Source)).collect();
             let outputs = graph.outputs().iter().map(|&output| &graph[output].array_type);
             let sinks = outputs.map(|of| MemorySink::new(of.clone()).unwrap());
             let (sinks, results): (Vec<_>, Vec<_>) = sinks.unzip();
             let mut sinks: Vec<Box<dyn Sink>> =
                 sinks.into_iter().map(|sink| Box::new(sink) as Box<dyn Sink>).collect();
-            let stored: Vec<Stored> = inputs.iter().map(Stored::input).collect();
-            let unheld = vec![Stored::default(); sinks.len()];
+            let stored: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
+            let unheld = vec![StorageInfo::default(); sinks.len()];
             let options = StreamOptions { memory_limit, ..StreamOptions::default() };
             let Ok(plan) = Plan::new(&graph, &stored, &unheld, &options) else {
                 refused += 1;

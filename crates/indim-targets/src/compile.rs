@@ -4,17 +4,17 @@ use indim_codegen::{Body, LaneType, Primitive};
 
 use crate::allocate::{Elements, Frame, Pinned, Step, allocate, pressure};
 use crate::compile_fold::{Joined, joined};
-use crate::layout::Layout;
+use crate::layout::OperandLayout;
 use crate::machine::{Class, MachineCode, Memory, Register};
 use crate::pool::Pool;
-use crate::select::{Instructions, MOST_PARTS, Selection, row_values, select};
+use crate::select::{Instructions, MAX_PARTS, Selection, row_values, select};
 use crate::target::{Aligned, Code};
 
 /// What is to be encoded.
 pub(crate) struct Parts<'a, O> {
     pub(crate) body: &'a Body,
     #[allow(dead_code, reason = "where operands are indexed it makes no difference")]
-    pub(crate) layout: &'a Layout,
+    pub(crate) layout: &'a OperandLayout,
     pub(crate) pool: &'a Pool,
     pub(crate) frame: &'a Frame,
     pub(crate) row: (&'a MachineCode<O>, &'a [Step]),
@@ -82,10 +82,10 @@ pub(crate) struct Lanes {
 /// instruction is.
 pub(crate) fn compile<O: Instructions>(
     body: &Body,
-    layout: &Layout,
+    layout: &OperandLayout,
     encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
 ) -> Code {
-    let registers = if is_chain(body) && !passes_doubles(body) { MOST_PARTS } else { 2 };
+    let registers = if is_chain(body) && !passes_doubles(body) { MAX_PARTS } else { 2 };
     let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
     // Half as many lanes need half as many registers: what is in one need not wait in memory.
@@ -96,7 +96,7 @@ pub(crate) fn compile<O: Instructions>(
         used = pressure(&selection.step);
     }
     // More registers are needed where a constant is read that is in none.
-    let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
+    let room = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
     finish(body, layout, selection, &[], Lanes { step: lanes, copy: lanes }, room, encode)
 }
 
@@ -134,7 +134,7 @@ fn passes_doubles(body: &Body) -> bool {
 /// Finds registers for what has been selected, and encodes it. `room` is that for what does not change.
 pub(crate) fn finish<O: Instructions>(
     body: &Body,
-    layout: &Layout,
+    layout: &OperandLayout,
     selection: Selection<O>,
     accumulators: &[(Pinned, Accumulators)],
     lanes: Lanes,
@@ -176,15 +176,15 @@ pub(crate) fn finish<O: Instructions>(
 }
 
 /// Bodies of more instructions compute for longer than they wait for memory.
-const MOST_ALIGNED_INSTRUCTIONS: usize = 48;
+const MAX_ALIGNED_INSTRUCTIONS: usize = 48;
 
 /// What is worth the while of doing part of a row's first step twice, so that the others find it aligned: the
 /// first output, or the first input, of which a step fills a register.
-fn aligned<O: Instructions>(body: &Body, layout: &Layout, lanes: usize) -> Option<Aligned> {
+fn aligned<O: Instructions>(body: &Body, layout: &OperandLayout, lanes: usize) -> Option<Aligned> {
     let operands = body.outputs.len() + body.operand_count();
     let is_done_once = body.folds() || layout.is_in_place || layout.streams.contains(&true);
-    let is_long = body.instructions.len() > MOST_ALIGNED_INSTRUCTIONS;
-    if is_done_once || is_long || operands > O::MOST_ALIGNED {
+    let is_long = body.instructions.len() > MAX_ALIGNED_INSTRUCTIONS;
+    if is_done_once || is_long || operands > O::MAX_ALIGNED {
         return None;
     }
     let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
@@ -196,7 +196,7 @@ fn aligned<O: Instructions>(body: &Body, layout: &Layout, lanes: usize) -> Optio
 }
 
 /// So many masks may stay in registers for all steps of a row.
-const MOST_MASKS: usize = 2;
+const MAX_MASKS: usize = 2;
 
 /// What stays in a register for all steps of a row: as much of what does not change as there is `room` for,
 /// that which is read most first; in registers below `end`. Of masks a few.
@@ -218,12 +218,12 @@ fn constants<O: Instructions>(step: &MachineCode<O>, room: usize, end: usize) ->
     let is_vector = |index: &usize| step.classes[*index] == Class::Vector;
     let (vectors, masks): (Vec<usize>, Vec<usize>) = constants.into_iter().partition(is_vector);
     let vectors = vectors.into_iter().take(room).zip((0..end).rev());
-    let masks = masks.into_iter().take(MOST_MASKS).zip(O::numbers(Class::Mask).rev());
+    let masks = masks.into_iter().take(MAX_MASKS).zip(O::numbers(Class::Mask).rev());
     vectors.chain(masks).map(|(index, real)| (Register(index as u32), real as u8)).collect()
 }
 
 /// Bytes of the widest lanes that steps compute.
-pub(crate) fn widest(body: &Body, layout: &Layout) -> usize {
+pub(crate) fn widest(body: &Body, layout: &OperandLayout) -> usize {
     let is_row_value = row_values(body, layout);
     let lanes =
         body.instructions.iter().zip(is_row_value).filter(|(_, is_row_value)| !is_row_value);

@@ -9,22 +9,22 @@ use indim_ops::meaning::reduction::LANES;
 
 use crate::allocate::{Pinned, pressure};
 use crate::compile::{Accumulators, Lanes, Parts, finish, widest};
-use crate::layout::Layout;
+use crate::layout::OperandLayout;
 use crate::machine::{Class, MachineCode, Memory, Register};
 use crate::select::{Instructions, Selection, select};
 use crate::target::Code;
 
 /// What fits into the nearest caches together with all else: a step has no more instructions.
-const MOST_INSTRUCTIONS: usize = 256;
+const MAX_INSTRUCTIONS: usize = 256;
 
 /// So many registers at least are left for what the code computes.
-const LEAST_ROOM: usize = 6;
+const MIN_ROOM: usize = 6;
 
 /// The code of a body that folds; `None` where accumulators do not fit into registers, or something is
 /// computed out of line, where no register is kept.
 pub(crate) fn compile_fold<O: Instructions>(
     body: &Body,
-    layout: &Layout,
+    layout: &OperandLayout,
     encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
 ) -> Option<Code> {
     let (selection, lanes) = shape::<O>(body, layout)?;
@@ -32,7 +32,7 @@ pub(crate) fn compile_fold<O: Instructions>(
     let mut selection = Selection { step, ..selection };
     let accumulators = accumulators(body, &mut selection, lanes);
     let used = pressure(&selection.step) + accumulators.len();
-    let room = O::REGISTERS.saturating_sub(used + O::MOST_LOADED);
+    let room = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
     Some(finish(body, layout, selection, &accumulators, lanes, room, encode))
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<Joined>> {
 }
 
 /// The code of some lanes, and how many of these make a step.
-fn shape<O: Instructions>(body: &Body, layout: &Layout) -> Option<(Selection<O>, Lanes)> {
+fn shape<O: Instructions>(body: &Body, layout: &OperandLayout) -> Option<(Selection<O>, Lanes)> {
     let mut lanes = (2 * O::REGISTER_BYTES as usize / widest(body, layout)).min(LANES);
     loop {
         let selection = select::<O>(body, layout, lanes);
@@ -72,15 +72,15 @@ fn shape<O: Instructions>(body: &Body, layout: &Layout) -> Option<(Selection<O>,
             return None;
         }
         let held = written(&selection.step).count();
-        let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MOST_LOADED);
+        let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
         if held <= room {
             let instructions = selection.step.instructions.len().max(1);
-            let most = (room / held).min(MOST_INSTRUCTIONS / instructions).max(1);
+            let most = (room / held).min(MAX_INSTRUCTIONS / instructions).max(1);
             let copies = (1 << most.ilog2()).min(LANES / lanes);
             return Some((selection, Lanes { step: lanes * copies, copy: lanes }));
         }
         if lanes * widest(body, layout) <= O::REGISTER_BYTES as usize {
-            let is_room = held + LEAST_ROOM <= O::REGISTERS;
+            let is_room = held + MIN_ROOM <= O::REGISTERS;
             return is_room.then_some((selection, Lanes { step: lanes, copy: lanes }));
         }
         lanes /= 2;

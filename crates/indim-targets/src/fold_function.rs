@@ -6,7 +6,7 @@ use crate::compile_fold::JOINED;
 use crate::function::{Addresses, Code, Function};
 
 /// A function that folds has at most so many outputs.
-pub const MOST_FOLDS: usize = 4;
+pub const MAX_FOLDS: usize = 4;
 
 /// The bytes of the accumulators of a strip: 32 of the widest.
 const STRIP_BYTES: usize = 256;
@@ -85,7 +85,7 @@ impl Function {
         folded: Folded<'_>,
     ) {
         let before = self.step() - columns.len();
-        let mut strips = [Strip([0; STRIP_BYTES]); MOST_FOLDS];
+        let mut strips = [Strip([0; STRIP_BYTES]); MAX_FOLDS];
         let mut addresses = Addresses::of(operands);
         let places = addresses.as_mut().iter_mut().zip(folded.strides).zip(&self.element_bytes);
         for ((place, &stride), &bytes) in places {

@@ -5,17 +5,17 @@ use core::mem::MaybeUninit;
 
 use memmap2::{Mmap, MmapMut};
 
-use crate::fold_function::MOST_FOLDS;
+use crate::fold_function::MAX_FOLDS;
 use crate::instruction_cache::synchronize;
 use crate::kinds::TargetKind;
-use crate::layout::{Form, Layout};
+use crate::layout::{OperandForm, OperandLayout};
 use crate::perf_map;
 use crate::target::{self, Aligned, Target};
 use indim_codegen::Body;
 
 /// Why there is no machine code: what runs nests otherwise has to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum TargetError {
     /// There is no target for this processor.
     Processor,
     /// The system gives no executable memory.
@@ -68,7 +68,7 @@ const MANY_STEPS: usize = 24;
 fn make(
     target: &dyn Target,
     body: &Body,
-    layout: &Layout,
+    layout: &OperandLayout,
     listing: Option<&mut String>,
 ) -> Option<target::Code> {
     match body.folds() {
@@ -78,27 +78,31 @@ fn make(
 }
 
 /// The target of a kind, if this machine is one.
-fn available(kind: TargetKind) -> Result<&'static dyn Target, Refused> {
+fn available(kind: TargetKind) -> Result<&'static dyn Target, TargetError> {
     let target = kind.target().filter(|_| TargetKind::available().contains(&kind));
-    target.ok_or(Refused::Processor)
+    target.ok_or(TargetError::Processor)
 }
 
 impl Function {
     /// Compiles a body for a kind of processors.
     ///
     /// # Errors
-    /// `Refused` where the machine cannot run code that is made.
-    pub fn compile(kind: TargetKind, body: &Body, layout: &Layout) -> Result<Function, Refused> {
+    /// `TargetError` where the machine cannot run code that is made.
+    pub fn compile(
+        kind: TargetKind,
+        body: &Body,
+        layout: &OperandLayout,
+    ) -> Result<Function, TargetError> {
         let target = available(kind)?;
         let streaming = match target.streams() && layout.streams.contains(&true) {
             true => Some((Code::compile(target, body, layout)?, layout.streams.clone())),
             false => None,
         };
-        let plain = Layout { streams: vec![false; layout.streams.len()], ..layout.clone() };
+        let plain = OperandLayout { streams: vec![false; layout.streams.len()], ..layout.clone() };
         let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
         let inputs = body.inputs.iter().zip(&layout.inputs).map(|(dtype, form)| match form {
-            Form::Single | Form::Same => 0,
-            Form::Dense | Form::Accumulator => dtype.size(),
+            OperandForm::Single | OperandForm::Same => 0,
+            OperandForm::Dense | OperandForm::Accumulator => dtype.size(),
         });
         let inputs = inputs.take(body.operand_count());
         Ok(Function {
@@ -134,7 +138,7 @@ impl Function {
     }
 
     /// The instructions, beside the values they compute, of the code for a body.
-    pub fn listing(kind: TargetKind, body: &Body, layout: &Layout) -> String {
+    pub fn listing(kind: TargetKind, body: &Body, layout: &OperandLayout) -> String {
         let mut listing = String::new();
         if let Ok(target) = available(kind) {
             make(target, body, layout, Some(&mut listing));
@@ -320,7 +324,7 @@ impl Function {
                 &mut many
             }
         };
-        copies.fill(MaybeUninit::new(StepCopy([0; MOST_STEP_BYTES])));
+        copies.fill(MaybeUninit::new(StepCopy([0; MAX_STEP_BYTES])));
         let first = copies.as_mut_ptr();
         let place = |operand: usize| first.wrapping_add(operand).cast::<u8>();
         let mut addresses = Addresses::of(operands);
@@ -360,14 +364,18 @@ fn fetch(address: *mut u8) {
 }
 
 impl Code {
-    fn compile(target: &dyn Target, body: &Body, layout: &Layout) -> Result<Code, Refused> {
-        if body.identities.len() > MOST_FOLDS {
-            return Err(Refused::Accumulators);
+    fn compile(
+        target: &dyn Target,
+        body: &Body,
+        layout: &OperandLayout,
+    ) -> Result<Code, TargetError> {
+        if body.identities.len() > MAX_FOLDS {
+            return Err(TargetError::Accumulators);
         }
-        let made = make(target, body, layout, None).ok_or(Refused::Accumulators)?;
-        let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| Refused::Memory)?;
+        let made = make(target, body, layout, None).ok_or(TargetError::Accumulators)?;
+        let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| TargetError::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
-        let memory = memory.make_exec().map_err(|_| Refused::Memory)?;
+        let memory = memory.make_exec().map_err(|_| TargetError::Memory)?;
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
@@ -409,12 +417,12 @@ impl fmt::Debug for Function {
 
 /// A step takes at most four registers of the widest lanes, and complex numbers have two of these; where less
 /// than a step is copied, registers have 32 bytes.
-const MOST_STEP_BYTES: usize = 256;
+const MAX_STEP_BYTES: usize = 256;
 
 /// The elements of a step.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct StepCopy(#[allow(dead_code)] [u8; MOST_STEP_BYTES]);
+struct StepCopy(#[allow(dead_code)] [u8; MAX_STEP_BYTES]);
 
 /// For so many operands what a call needs of each is on the stack.
 const FEW_OPERANDS: usize = 16;

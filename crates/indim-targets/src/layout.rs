@@ -2,7 +2,7 @@
 
 /// How an operand is read within a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum OperandForm {
     /// One element after another.
     Dense,
     /// One element for the whole row.
@@ -13,18 +13,18 @@ pub enum Form {
     Accumulator,
 }
 
-impl Form {
+impl OperandForm {
     /// Whether it is one element.
     pub(crate) fn is_one(self) -> bool {
-        matches!(self, Form::Single | Form::Same)
+        matches!(self, OperandForm::Single | OperandForm::Same)
     }
 }
 
 /// How the operands of a body lie in memory. Outputs are dense within a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Layout {
+pub struct OperandLayout {
     /// How each input is read.
-    pub inputs: Vec<Form>,
+    pub inputs: Vec<OperandForm>,
     /// For each output whether it is written past the caches.
     pub streams: Vec<bool>,
     /// Whether an output may lie exactly over an input.

@@ -36,7 +36,7 @@ mod target;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use fold_function::{Folded, MOST_FOLDS};
-pub use function::{Function, Refused};
+pub use fold_function::{Folded, MAX_FOLDS};
+pub use function::{Function, TargetError};
 pub use kinds::TargetKind;
-pub use layout::{Form, Layout};
+pub use layout::{OperandForm, OperandLayout};

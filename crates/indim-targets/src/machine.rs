@@ -23,7 +23,7 @@ pub(crate) trait Opcode: Copy {
     /// The bytes of one of them.
     const REGISTER_BYTES: u32;
     /// How many registers an instruction may take for what is in none yet.
-    const MOST_LOADED: usize;
+    const MAX_LOADED: usize;
     /// Whether code joins the lanes of a unit that folds.
     const JOINS_LANES: bool;
 

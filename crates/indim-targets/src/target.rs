@@ -1,6 +1,6 @@
 //! What a target is: it makes code of a body.
 
-use crate::layout::Layout;
+use crate::layout::OperandLayout;
 use indim_codegen::Body;
 
 /// A processor, with the instructions that code may use.
@@ -12,12 +12,17 @@ pub(crate) trait Target {
     fn streams(&self) -> bool;
 
     /// Makes the code of a body that folds; `None` where there is none that does.
-    fn fold(&self, _body: &Body, _layout: &Layout, _listing: Option<&mut String>) -> Option<Code> {
+    fn fold(
+        &self,
+        _body: &Body,
+        _layout: &OperandLayout,
+        _listing: Option<&mut String>,
+    ) -> Option<Code> {
         None
     }
 
     /// Makes the code of any other body; its listing goes to `listing`, if there is one.
-    fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code;
+    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code;
 }
 
 /// Code that can be moved, and called at its entry.

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use indim_codegen::Definition;
 use indim_ops::{DType, Op};
-use indim_targets::{Form, Function, Layout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
 
 struct Counting;
 
@@ -35,8 +35,8 @@ static ALLOCATOR: Counting = Counting;
 fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
     const ROWS: usize = 3;
     let body = Definition::Operation(Op::Add, DType::F32).body().unwrap();
-    let layout = Layout {
-        inputs: vec![Form::Dense; 2],
+    let layout = OperandLayout {
+        inputs: vec![OperandForm::Dense; 2],
         streams: vec![false],
         is_in_place,
         is_fetched_ahead: false,

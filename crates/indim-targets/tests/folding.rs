@@ -3,7 +3,7 @@
 
 use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
 use indim_ops::{DType, ReduceOp};
-use indim_targets::{Folded, Form, Function, Layout, Refused, TargetKind};
+use indim_targets::{Folded, Function, OperandForm, OperandLayout, TargetError, TargetKind};
 
 /// Numbers that look random, the same in every run.
 struct Random(u64);
@@ -95,7 +95,7 @@ fn is_available() -> bool {
 }
 
 /// Folds by machine code of every target, and compares with the interpreter.
-fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Random) {
+fn check(body: &Body, forms: &[OperandForm], size: Size, begins: bool, random: &mut Random) {
     let seed = random.next();
     for &kind in TargetKind::available() {
         check_on(kind, body, forms, size, begins, &mut Random(seed));
@@ -105,22 +105,22 @@ fn check(body: &Body, forms: &[Form], size: Size, begins: bool, random: &mut Ran
 fn check_on(
     kind: TargetKind,
     body: &Body,
-    forms: &[Form],
+    forms: &[OperandForm],
     size: Size,
     begins: bool,
     random: &mut Random,
 ) {
-    let accumulators = core::iter::repeat_n(Form::Accumulator, body.outputs.len());
-    let inputs: Vec<Form> = forms.iter().copied().chain(accumulators).collect();
+    let accumulators = core::iter::repeat_n(OperandForm::Accumulator, body.outputs.len());
+    let inputs: Vec<OperandForm> = forms.iter().copied().chain(accumulators).collect();
     let is_fetched_ahead = random.below(2) == 0;
-    let layout = Layout {
+    let layout = OperandLayout {
         inputs,
         streams: vec![false; body.outputs.len()],
         is_in_place: false,
         is_fetched_ahead,
     };
     let function = match Function::compile(kind, body, &layout) {
-        Err(Refused::Accumulators) => panic!("{body} is not covered"),
+        Err(TargetError::Accumulators) => panic!("{body} is not covered"),
         function => function.unwrap(),
     };
     let Size { units, rows, columns } = size;
@@ -131,8 +131,8 @@ fn check_on(
         strides.push([columns * dtype.size(), 0]);
     }
     for (dtype, form) in body.inputs.iter().zip(forms) {
-        let row = if *form == Form::Dense { columns + random.below(3) } else { 1 };
-        let (row, unit) = if *form == Form::Same { (0, 0) } else { (row, row * rows) };
+        let row = if *form == OperandForm::Dense { columns + random.below(3) } else { 1 };
+        let (row, unit) = if *form == OperandForm::Same { (0, 0) } else { (row, row * rows) };
         memory.push(elements(*dtype, units * rows * row.max(1), random));
         strides.push([unit * dtype.size(), row * dtype.size()]);
     }
@@ -158,7 +158,7 @@ fn check_on(
                     let operand = body.outputs.len() + input;
                     let [unit_stride, row_stride] = strides[operand];
                     let dtype = body.inputs[input];
-                    let dense = if *form == Form::Dense { column } else { 0 };
+                    let dense = if *form == OperandForm::Dense { column } else { 0 };
                     let first = (unit * unit_stride + row * row_stride) / dtype.size();
                     at.push([read(&before[operand], dtype, first + dense), 0]);
                 }
@@ -248,8 +248,11 @@ fn every_reduction_on_every_type() {
                         panic!("{op} of {dtype} is not folded")
                     };
                     for _ in 0..4 {
-                        let forms: Vec<Form> = (0..folding.operand_count())
-                            .map(|_| [Form::Dense, Form::Single, Form::Same][random.below(3)])
+                        let forms: Vec<OperandForm> = (0..folding.operand_count())
+                            .map(|_| {
+                                [OperandForm::Dense, OperandForm::Single, OperandForm::Same]
+                                    [random.below(3)]
+                            })
                             .collect();
                         let size = Size {
                             units: 1 + random.below(3),
@@ -277,8 +280,14 @@ fn every_number_of_columns() {
         let size = Size { units: 2, rows: 1 + columns % 17, columns };
         for folding in [&sum, &most] {
             for begins in [false, true] {
-                check(folding, &[Form::Dense, Form::Dense], size, begins, &mut random);
-                check(folding, &[Form::Dense, Form::Same], size, begins, &mut random);
+                check(
+                    folding,
+                    &[OperandForm::Dense, OperandForm::Dense],
+                    size,
+                    begins,
+                    &mut random,
+                );
+                check(folding, &[OperandForm::Dense, OperandForm::Same], size, begins, &mut random);
             }
         }
     }
@@ -301,11 +310,15 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
     const COLUMNS: usize = 32;
     /// Nodes of units are so many elements apart.
     const APART: usize = 3;
-    let accumulators = core::iter::repeat_n(Form::Accumulator, ops.len());
-    let inputs = core::iter::repeat_n(Form::Dense, body.operand_count()).chain(accumulators);
+    let accumulators = core::iter::repeat_n(OperandForm::Accumulator, ops.len());
+    let inputs = core::iter::repeat_n(OperandForm::Dense, body.operand_count()).chain(accumulators);
     let streams = vec![false; ops.len()];
-    let layout =
-        Layout { inputs: inputs.collect(), streams, is_in_place: false, is_fetched_ahead: false };
+    let layout = OperandLayout {
+        inputs: inputs.collect(),
+        streams,
+        is_in_place: false,
+        is_fetched_ahead: false,
+    };
     let function = Function::compile(kind, body, &layout).unwrap();
     assert!(function.joins_lanes(), "{kind}: {body}");
     let nodes = vec![elements(DType::F64, UNITS * APART, random); ops.len()];
@@ -392,7 +405,7 @@ fn several_outputs_fold_together() {
     let mut random = Random(3);
     for columns in [5, 32, 100] {
         let size = Size { units: 3, rows: 16, columns };
-        check(&body, &[Form::Dense], size, true, &mut random);
-        check(&body, &[Form::Single], size, false, &mut random);
+        check(&body, &[OperandForm::Dense], size, true, &mut random);
+        check(&body, &[OperandForm::Single], size, false, &mut random);
     }
 }

@@ -8,14 +8,14 @@ use std::process::{Command, Stdio};
 
 use indim_codegen::{Body, Definition};
 use indim_ops::{DType, Op, ReduceOp};
-use indim_targets::{Form, Function, Layout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
 
 /// The instructions of a function, without jumps, as GNU's assembler is to read them.
 fn instructions(kind: TargetKind, body: &Body) -> BTreeSet<String> {
     let accumulators = if body.folds() { body.outputs.len() } else { 0 };
-    let dense = vec![Form::Dense; body.inputs.len() - accumulators];
-    let layout = Layout {
-        inputs: [dense, vec![Form::Accumulator; accumulators]].concat(),
+    let dense = vec![OperandForm::Dense; body.inputs.len() - accumulators];
+    let layout = OperandLayout {
+        inputs: [dense, vec![OperandForm::Accumulator; accumulators]].concat(),
         streams: vec![false; body.outputs.len()],
         is_in_place: false,
         is_fetched_ahead: true,

@@ -3,7 +3,7 @@
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 use indim_ops::DType;
-use indim_targets::{Form, Function, Layout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
 
 const LANES: [(LaneType, DType); 11] = [
     (LaneType::Bool, DType::Bool),
@@ -225,7 +225,7 @@ fn is_available() -> bool {
 }
 
 /// Runs a body as machine code of every target, and compares every element with the interpreter.
-fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mut Random) {
+fn check(body: &Body, layout: &OperandLayout, rows: usize, elements: usize, random: &mut Random) {
     let seed = random.next();
     for &kind in TargetKind::available() {
         check_on(kind, body, layout, rows, elements, &mut Random(seed));
@@ -235,7 +235,7 @@ fn check(body: &Body, layout: &Layout, rows: usize, elements: usize, random: &mu
 fn check_on(
     kind: TargetKind,
     body: &Body,
-    layout: &Layout,
+    layout: &OperandLayout,
     rows: usize,
     elements: usize,
     random: &mut Random,
@@ -247,7 +247,7 @@ fn check_on(
         .zip(&layout.inputs)
         .map(|(&dtype, &form)| {
             let (lane, _) = LaneType::of_element(dtype);
-            let count = rows * if form == Form::Dense { elements } else { 1 };
+            let count = rows * if form == OperandForm::Dense { elements } else { 1 };
             (0..count).map(|_| [random.word(lane), random.word(lane)]).collect()
         })
         .collect();
@@ -268,7 +268,7 @@ fn check_on(
             .flat_map(|word| word.to_le_bytes()[..lane.size()].to_vec());
         starts.push(random.below(64 / dtype.size()) * dtype.size());
         memory.push(vec![0xa5; starts[starts.len() - 1]].into_iter().chain(bytes).collect());
-        strides.push(if form == Form::Dense {
+        strides.push(if form == OperandForm::Dense {
             (elements * dtype.size()) as isize
         } else {
             dtype.size() as isize
@@ -283,7 +283,7 @@ fn check_on(
             .iter()
             .zip(&layout.inputs)
             .map(|(words, form)| match form {
-                Form::Dense => words[point],
+                OperandForm::Dense => words[point],
                 _ => words[point / elements],
             })
             .collect();
@@ -314,9 +314,11 @@ fn check_on(
     }
 }
 
-fn layout(body: &Body, single: usize, random: &mut Random) -> Layout {
-    let form = |input: usize| if single >> input & 1 == 1 { Form::Single } else { Form::Dense };
-    Layout {
+fn layout(body: &Body, single: usize, random: &mut Random) -> OperandLayout {
+    let form = |input: usize| {
+        if single >> input & 1 == 1 { OperandForm::Single } else { OperandForm::Dense }
+    };
+    OperandLayout {
         inputs: (0..body.inputs.len()).map(form).collect(),
         streams: body.outputs.iter().map(|_| random.below(4) == 0).collect(),
         is_in_place: random.below(4) == 0,
@@ -546,8 +548,11 @@ fn long_rows_begin_at_any_address() {
                 }
             }
             let body = making.0;
-            let layout = Layout {
-                inputs: vec![Form::Dense, if index % 2 == 0 { Form::Dense } else { Form::Single }],
+            let layout = OperandLayout {
+                inputs: vec![
+                    OperandForm::Dense,
+                    if index % 2 == 0 { OperandForm::Dense } else { OperandForm::Single },
+                ],
                 streams: vec![false],
                 is_in_place: false,
                 is_fetched_ahead: false,

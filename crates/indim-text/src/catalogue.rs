@@ -1,7 +1,7 @@
 //! What the tables of operations, compositions, functions along axes and views say, in words: for
 //! `docs/ops.md` and `indim ops`.
 
-use indim_builder::{AxisFunction, Composition, Parameter};
+use indim_builder::{Composition, Parameter, Reduction};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::{VIEWS, View, other_names};
@@ -81,7 +81,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         other_names: other_names(composition.name(), composition.aliases()),
         kind: EntryKind::Composition,
     };
-    let along = |function: &AxisFunction| Entry {
+    let along = |function: &Reduction| Entry {
         name: function.name(),
         operands: function.operands(),
         call: call(
@@ -98,7 +98,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     };
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
-    let along = AxisFunction::ALL.iter().map(along);
+    let along = Reduction::ALL.iter().map(along);
     operations.chain(compositions).chain(along).chain([slices()]).chain(VIEWS.iter().map(view))
 }
 

@@ -18,11 +18,11 @@ mod type_text;
 
 pub use cursor::Cursor;
 pub use expression::{
-    Binding, Call, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression, Number,
-    NumberProgram, Numbers, StatementError, promote,
+    Binding, CallAttribute, CallOperand, ExprError, ExprErrorKind, Expression, Number,
+    NumberProgram, Numbers, RecordedCall, StatementError, promote,
 };
 pub use graph::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
-pub use limits::{LimitError, Limits};
+pub use limits::{LimitError, ParseLimits};
 pub use span::Span;
 pub use type_text::{
     parse_array_type, parse_axis_names, parse_integers, parse_symbolic_type, parse_type,

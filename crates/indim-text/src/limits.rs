@@ -7,14 +7,14 @@ use indim_shape::{MAXIMUM_RANK, RankLimit};
 /// What a text may ask for before it is refused.
 ///
 /// ```
-/// use indim_text::{Expression, Limits};
+/// use indim_text::{Expression, ParseLimits};
 ///
-/// let limits = Limits { nodes: 3, ..Limits::default() };
+/// let limits = ParseLimits { nodes: 3, ..ParseLimits::default() };
 /// assert!(Expression::parse("x + y", &limits).is_ok());
 /// assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ParseLimits {
     /// The length of the text in bytes.
     pub text_bytes: usize,
     /// How deep parentheses, calls and waiting operators may be nested.
@@ -25,19 +25,19 @@ pub struct Limits {
     pub rank: usize,
 }
 
-impl Default for Limits {
+impl Default for ParseLimits {
     /// Generous for what people and generators of expressions write, small for a server.
     fn default() -> Self {
-        Limits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAXIMUM_RANK }
+        ParseLimits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAXIMUM_RANK }
     }
 }
 
 /// A text that asks for more than a limit allows.
 ///
 /// ```
-/// use indim_text::{ExprErrorKind, Expression, LimitError, Limits};
+/// use indim_text::{ExprErrorKind, Expression, LimitError, ParseLimits};
 ///
-/// let limits = Limits { depth: 1, ..Limits::default() };
+/// let limits = ParseLimits { depth: 1, ..ParseLimits::default() };
 /// let error = Expression::parse("((x))", &limits).unwrap_err();
 /// assert_eq!(error.kind, ExprErrorKind::Limit(LimitError::TooDeep(1)));
 /// ```

@@ -4,7 +4,7 @@ use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
 use indim_ops::{Complex, Element};
 use indim_shape::RuleSet;
-use indim_text::{ExprError, Expression, Limits};
+use indim_text::{ExprError, Expression, ParseLimits};
 
 /// The graph's result for `x`.
 fn result<T: Element>(
@@ -15,7 +15,7 @@ fn result<T: Element>(
 ) -> Result<Array, ExprError> {
     let b = GraphBuilder::new();
     let parameter = b.parameter("x", T::DTYPE, shape).unwrap();
-    let expression = Expression::parse(text, &Limits::default())?;
+    let expression = Expression::parse(text, &ParseLimits::default())?;
     let value = expression.build(&b, &[("x", parameter)], Some(rule))?;
     let graph = b.finish(&[value]).unwrap();
     Ok(evaluate(&graph, &[Array::new(shape, x.to_vec()).unwrap()]).unwrap().remove(0))

@@ -5,7 +5,7 @@ use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
 use indim_ops::{Complex, Element};
 use indim_shape::RuleSet;
-use indim_text::{ExprError, Expression, Limits};
+use indim_text::{ExprError, Expression, ParseLimits};
 
 /// The graph's result for arrays by name.
 fn result(text: &str, arrays: &[(&str, Array)], rule: &RuleSet) -> Result<Array, ExprError> {
@@ -15,7 +15,7 @@ fn result(text: &str, arrays: &[(&str, Array)], rule: &RuleSet) -> Result<Array,
         let of = array.array_type();
         bindings.push((*name, b.parameter(name, of.dtype, of.shape).unwrap()));
     }
-    let expression = Expression::parse(text, &Limits::default())?;
+    let expression = Expression::parse(text, &ParseLimits::default())?;
     let value = expression.build(&b, &bindings, Some(rule))?;
     let graph = b.finish(&[value]).unwrap();
     let arrays: Vec<Array> = arrays.iter().map(|(_, array)| array.clone()).collect();

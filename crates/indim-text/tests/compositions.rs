@@ -4,7 +4,7 @@ use indim_builder::{Composition, GraphBuilder, Value};
 use indim_graph::{Array, GraphError, Literal, evaluate};
 use indim_ops::{Arity, DType, Element, Op, bf16, f16};
 use indim_shape::RuleSet;
-use indim_text::{Binding, Expression, Limits};
+use indim_text::{Binding, Expression, ParseLimits};
 
 type BuildResult = Result<Value, GraphError>;
 
@@ -94,7 +94,7 @@ fn computed(text: &str, composition: Composition, dtype: DType) -> Vec<u64> {
         let default = parameter.default().and_then(|text| text.parse().ok());
         bindings.push((parameter.name(), Binding::Number(Literal::Float(default.unwrap_or(0.0)))));
     }
-    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
     let result = expression.build_bound(&b, &bindings, Some(&RuleSet::None)).unwrap();
     let graph = b.finish(&[b.convert(result, DType::F64).unwrap()]).unwrap();
     let results = evaluate(&graph, &[grid(|row, _| row), grid(|_, column| column)]).unwrap();

@@ -4,10 +4,10 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, NodeKind, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
-use indim_text::{Expression, Limits};
+use indim_text::{Expression, ParseLimits};
 
 fn parse(text: &str) -> Expression {
-    Expression::parse(text, &Limits::default()).expect(text)
+    Expression::parse(text, &ParseLimits::default()).expect(text)
 }
 
 /// The value of an expression of literals, as it is printed.
@@ -251,7 +251,7 @@ fn the_examples_of_the_documentation_are_true() {
             ("u", b.parameter("u", DType::U8, [3]).unwrap()),
             ("c", b.parameter("c", DType::Bool, [3]).unwrap()),
         ];
-        let result = Expression::parse(text, &Limits::default())
+        let result = Expression::parse(text, &ParseLimits::default())
             .and_then(|expression| expression.build(&b, &bindings, None));
         let outcome = match result {
             Ok(value) => value.array_type().unwrap().to_string(),

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use indim_builder::{GraphBuilder, Value};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
-use indim_text::{ExprError, Expression, Limits};
+use indim_text::{ExprError, Expression, ParseLimits};
 
-const SMALL: Limits = Limits { text_bytes: 60, depth: 6, nodes: 12, rank: 4 };
+const SMALL: ParseLimits = ParseLimits { text_bytes: 60, depth: 6, nodes: 12, rank: 4 };
 
 /// Parses and builds over `x: f32[2, 3]`, `v: f32[3]`, `w: f32[2]`, `i: i32[2, 3]`, `u: u8[3]`, `c:
 /// bool[3]`, `h: bf16[3]`.
-fn error(text: &str, limits: &Limits, rule: Option<&RuleSet>) -> ExprError {
+fn error(text: &str, limits: &ParseLimits, rule: Option<&RuleSet>) -> ExprError {
     let b = GraphBuilder::new();
     let parameter = |name: &'static str, dtype, shape: &[usize]| -> (&'static str, Value) {
         (name, b.parameter(name, dtype, shape).unwrap())
@@ -30,7 +30,7 @@ fn error(text: &str, limits: &Limits, rule: Option<&RuleSet>) -> ExprError {
 }
 
 fn drawing(text: &str) -> String {
-    error(text, &Limits::default(), None).draw(text)
+    error(text, &ParseLimits::default(), None).draw(text)
 }
 
 /// `(text, rule, code, the marked text)`: a case for every code.
@@ -187,7 +187,7 @@ const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
 #[test]
 fn every_mistake_has_its_code_and_its_place() {
     for (text, rule, code, marked) in CASES {
-        let error = error(text, &Limits::default(), rule.as_ref());
+        let error = error(text, &ParseLimits::default(), rule.as_ref());
         assert_eq!((error.code(), &text[error.span.clone()]), (*code, *marked), "{text}: {error}");
         let message = error.to_string();
         assert!(!message.contains('\n') && !message.ends_with('.'), "{message}");
@@ -253,7 +253,7 @@ fn the_limits_are_errors_of_their_own() {
 
 #[test]
 fn deep_and_long_texts_neither_overflow_the_stack_nor_take_long() {
-    let parse = |text: &str| Expression::parse(text, &Limits::default());
+    let parse = |text: &str| Expression::parse(text, &ParseLimits::default());
     let deep = "(".repeat(100_000) + "x" + &")".repeat(100_000);
     assert_eq!(parse(&deep).unwrap_err().code(), "too-deep");
     for prefix in ["-", "~", "sqrt(", "2**", "add(x, ", "reshape(("] {
@@ -261,11 +261,11 @@ fn deep_and_long_texts_neither_overflow_the_stack_nor_take_long() {
     }
     assert_eq!(parse(&"x".repeat((1 << 20) + 1)).unwrap_err().code(), "text-too-long");
 
-    let unlimited = Limits {
+    let unlimited = ParseLimits {
         text_bytes: usize::MAX,
         depth: usize::MAX,
         nodes: usize::MAX,
-        ..Limits::default()
+        ..ParseLimits::default()
     };
     let expression = Expression::parse(&deep, &unlimited).unwrap();
     assert_eq!(expression.names(), ["x"]);
@@ -284,7 +284,7 @@ fn the_rank_of_every_array_is_limited() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2]).unwrap();
     let wide = b.parameter("wide", DType::F32, vec![1; 65]).unwrap();
-    let build = |text: &str, limits: &Limits| {
+    let build = |text: &str, limits: &ParseLimits| {
         Expression::parse(text, limits)
             .and_then(|expression| {
                 let values = [("x", x.clone()), ("wide", wide.clone())];
@@ -293,7 +293,7 @@ fn the_rank_of_every_array_is_limited() {
             .map_err(|error| (error.code(), text[error.span].to_owned()))
     };
     let ones = |rank: usize| vec!["1"; rank].join(",");
-    let limits = Limits::default();
+    let limits = ParseLimits::default();
     assert!(build(&format!("broadcast(x, [{}])", ones(63)), &limits).is_ok());
     // The list itself, what is bound to a name, and what a list within the limit makes of another.
     let list = format!("[{}]", ones(65));
@@ -307,7 +307,7 @@ fn the_rank_of_every_array_is_limited() {
     let twice = format!("broadcast(x, [{}])", ones(64));
     assert_eq!(build(&twice, &limits).unwrap_err(), ("rank-limit", "broadcast".to_owned()));
     // Who calls from Rust may choose.
-    let higher = Limits { rank: 200, ..limits };
+    let higher = ParseLimits { rank: 200, ..limits };
     assert_eq!(build(&format!("broadcast({twice}, [{}])", ones(64)), &higher).map(drop), Ok(()));
     assert_eq!(build("x + wide", &higher).map(drop), Ok(()));
     assert_eq!(build("reshape(x, [1,2,1,1,1])", &SMALL).unwrap_err().0, "rank-limit");
@@ -351,7 +351,7 @@ fn long_lines_are_cut_around_the_place() {
 
 #[test]
 fn shape_errors_are_followed_by_the_picture_of_the_shapes() {
-    let error = error("x * 2 + (w - 1)", &Limits::default(), None);
+    let error = error("x * 2 + (w - 1)", &ParseLimits::default(), None);
     let indim_text::ExprErrorKind::Graph(graph_error) = &error.kind else { panic!("{error}") };
     let names: Vec<&str> = graph_error.operands.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["x * 2", "(w - 1)"]);
@@ -370,7 +370,7 @@ fn a_bias_on_the_wrong_axis_is_drawn_with_what_would_work() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [1, 3, 224, 224]).unwrap();
     let bias = b.parameter("bias", DType::F32, [3]).unwrap();
-    let expression = Expression::parse("x + bias", &Limits::default()).unwrap();
+    let expression = Expression::parse("x + bias", &ParseLimits::default()).unwrap();
     let error = expression.build(&b, &[("x", x), ("bias", bias)], None).unwrap_err();
     let expected = "\
 error[size-mismatch]: `add` cannot broadcast `bias` onto `x` under rule numpy
@@ -392,7 +392,7 @@ fn every_operation_is_a_function_by_its_name_and_aliases() {
         let names = core::iter::once(op.name()).chain(op.aliases().iter().copied());
         for name in names {
             let operands = vec!["x"; op.arity().count()].join(", ");
-            let code = Expression::parse(&format!("{name}({operands})"), &Limits::default())
+            let code = Expression::parse(&format!("{name}({operands})"), &ParseLimits::default())
                 .map_err(|error| error.code());
             // `not` is Python's keyword, of another precedence; `logical_not` and `~` remain.
             let expected = if name == "not" { Some("foreign-operator") } else { None };
@@ -411,7 +411,7 @@ fn what_is_found_is_not_echoed_whole() {
         format!("x.{long}"),
         format!("x {long}"),
     ] {
-        let error = error(&text, &Limits::default(), None);
+        let error = error(&text, &ParseLimits::default(), None);
         let shown = [error.to_string(), error.draw(&text)];
         assert!(shown.iter().all(|shown| shown.len() < 1000), "{:.80}: {:.1000}", text, shown[1]);
     }
@@ -431,7 +431,7 @@ fn wide_names_do_not_shift_what_stands_behind_them() {
     let wide = b.parameter("幅", DType::F32, [2]).unwrap();
     let y = b.parameter("y", DType::F32, [3]).unwrap();
     let text = "幅 + y";
-    let parsed = Expression::parse(text, &Limits::default()).unwrap();
+    let parsed = Expression::parse(text, &ParseLimits::default()).unwrap();
     let error = parsed.build(&b, &[("幅", wide), ("y", y)], None).unwrap_err();
     let drawing = error.draw(text);
     let expected = "   | 幅 + y\n   |    ^\n   幅 : f32[2]\n            ^ axis 0 of `幅` is 2";
@@ -469,7 +469,7 @@ fn values_without_names_go_by_what_computes_them() {
 #[test]
 fn an_axis_of_numexpr_is_no_operand() {
     let check = |text: &str| {
-        let expression = Expression::parse(text, &Limits::default()).expect(text);
+        let expression = Expression::parse(text, &ParseLimits::default()).expect(text);
         expression.check_axes_of_numexpr().map_err(|error| (error.code(), error.draw(text)))
     };
     for text in ["max(x, 1)", "v + min(x * 2, 0)", "max(x, True)", "max(x, 1 + 1)", "max(x, -0)"] {

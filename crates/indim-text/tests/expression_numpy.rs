@@ -5,7 +5,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
 use indim_ops::{DType, Element, f16};
-use indim_text::{ExprError, Expression, Limits, promote};
+use indim_text::{ExprError, Expression, ParseLimits, promote};
 
 /// The fields of each line of a data file.
 fn cases(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -22,7 +22,7 @@ fn result_type(text: &str, types: &[DType]) -> Result<DType, ExprError> {
         .zip(types)
         .map(|(name, dtype)| (name, b.parameter(name, *dtype, [2]).unwrap()))
         .collect();
-    let result = Expression::parse(text, &Limits::default())?.build(&b, &bindings, None)?;
+    let result = Expression::parse(text, &ParseLimits::default())?.build(&b, &bindings, None)?;
     Ok(result.array_type().unwrap().dtype)
 }
 
@@ -92,7 +92,7 @@ fn compute(text: &str) -> Array {
         .iter()
         .map(|(name, array)| (*name, b.parameter(name, array.dtype(), array.shape()).unwrap()))
         .collect();
-    let expression = Expression::parse(text, &Limits::default()).expect(text);
+    let expression = Expression::parse(text, &ParseLimits::default()).expect(text);
     let result = expression.build(&b, &bindings, None).expect(text);
     let graph = b.finish(&[result]).unwrap();
     let inputs: Vec<Array> = arrays.into_iter().map(|(_, array)| array).collect();

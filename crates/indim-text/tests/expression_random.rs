@@ -2,7 +2,7 @@
 use indim_builder::GraphBuilder;
 use indim_ops::DType;
 use indim_shape::RuleSet;
-use indim_text::{ExprError, Expression, Limits};
+use indim_text::{ExprError, Expression, ParseLimits};
 use proptest::prelude::*;
 
 /// Parses and builds; the error's place must lie within the text, and its drawing must not fail.
@@ -15,7 +15,7 @@ fn read(text: &str, rule: Option<&RuleSet>) -> Result<(), ExprError> {
         ("c", b.parameter("c", DType::Bool, [3]).unwrap()),
         ("z", b.parameter("z", DType::C64, []).unwrap()),
     ];
-    let result = Expression::parse(text, &Limits::default())
+    let result = Expression::parse(text, &ParseLimits::default())
         .and_then(|expression| expression.build(&b, &bindings, rule));
     result.map(|value| drop(value.array_type().unwrap())).inspect_err(|error| {
         assert!(text.get(error.span.clone()).is_some(), "{text:?}: {error:?}");
@@ -148,7 +148,7 @@ proptest! {
     /// What is wrong with these is types, shapes and literals: never the grammar.
     #[test]
     fn well_formed_expressions_parse(text in expression(), rule in prop::sample::select(rules())) {
-        prop_assert!(Expression::parse(&text, &Limits::default()).is_ok(), "{}", text);
+        prop_assert!(Expression::parse(&text, &ParseLimits::default()).is_ok(), "{}", text);
         let _ = read(&text, rule.as_ref());
     }
 

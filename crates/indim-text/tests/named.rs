@@ -4,7 +4,7 @@ use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
-use indim_text::{Expression, Limits};
+use indim_text::{Expression, ParseLimits};
 
 const BY_NAME: RuleSet = RuleSet::Named { names: Vec::new() };
 
@@ -19,7 +19,7 @@ fn evaluated(text: &str, inputs: &[Named<'_>]) -> Result<(String, Vec<usize>, Ve
         .map(|(name, axes, _)| (*name, b.named_parameter(name, DType::F64, axes).unwrap()))
         .collect();
     let expression =
-        Expression::parse(text, &Limits::default()).map_err(|error| error.draw(text))?;
+        Expression::parse(text, &ParseLimits::default()).map_err(|error| error.draw(text))?;
     let result = expression.build(&b, &values, Some(&BY_NAME)).map_err(|error| error.draw(text))?;
     let graph = b.finish(core::slice::from_ref(&result)).unwrap();
     let arrays: Vec<Array> = inputs
@@ -108,7 +108,7 @@ fn elements_are_promoted_as_under_numpy() {
     let m = b.named_parameter("m", DType::F32, &[("y", 3)]).unwrap();
     let values = [("x", x), ("m", m)];
     let built = |text: &str| {
-        let expression = Expression::parse(text, &Limits::default()).unwrap();
+        let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
         expression.build(&b, &values, Some(&BY_NAME)).unwrap().array_type().unwrap().to_string()
     };
     for (text, expected) in [
@@ -137,14 +137,14 @@ fn what_has_no_name_meets_nothing() {
 
 #[test]
 fn lists_of_names_are_read_within_limits() {
-    let refused = |text: &str| Expression::parse(text, &Limits::default()).unwrap_err().code();
+    let refused = |text: &str| Expression::parse(text, &ParseLimits::default()).unwrap_err().code();
     assert_eq!(refused(&format!("sum(x, axis=[{}])", vec!["t"; 65].join(","))), "rank-limit");
     for text in ["sum(x, axis=[t, 0])", "sum(x, axis=[t)", "sum(x, axis=[t u])", "sum(x, axis=t.u)"]
     {
         refused(text);
     }
-    let none = Expression::parse("sum(x, axis=None)", &Limits::default()).unwrap();
+    let none = Expression::parse("sum(x, axis=None)", &ParseLimits::default()).unwrap();
     assert_eq!(none.names(), ["x"]);
-    let by_name = Expression::parse("sum(x, axis=(t, y))", &Limits::default()).unwrap();
+    let by_name = Expression::parse("sum(x, axis=(t, y))", &ParseLimits::default()).unwrap();
     assert_eq!(by_name.names(), ["x"]);
 }

@@ -7,7 +7,7 @@ use indim_builder::GraphBuilder;
 use indim_graph::{Array, Graph, Literal, evaluate};
 use indim_ops::{ArrayData, DType};
 use indim_shape::RuleSet;
-use indim_text::{Binding, Expression, Limits, NumberProgram, Numbers};
+use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -30,7 +30,7 @@ fn built(
         let given = program.given(name, number).filter(|_| are_inputs);
         bindings.push((name, given.map_or(Binding::Number(number), Binding::Input)));
     }
-    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
     let result = expression.build_bound(&b, &bindings, rule).ok()?;
     Some((b.finish(&[result]).unwrap(), program.program()))
 }

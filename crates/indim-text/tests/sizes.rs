@@ -6,7 +6,7 @@ use indim_builder::GraphBuilder;
 use indim_graph::{Graph, GraphAssembler, Size, SymbolicGraph, ValueId};
 use indim_ops::DType;
 use indim_shape::RuleSet;
-use indim_text::{Expression, Limits};
+use indim_text::{Expression, ParseLimits};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -28,7 +28,7 @@ fn symbolic(text: &str, shapes: &[Vec<usize>], rule: Option<&RuleSet>) -> Option
         (*name, b.parameter(name, *dtype, &shape[..]).unwrap())
     };
     let bindings: Vec<_> = NAMES.iter().zip(shapes).map(bind).collect();
-    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
     let result = expression.build(&b, &bindings, rule).ok()?;
     Some(SymbolicGraph::new(&b.finish(&[result]).unwrap(), &b.size_facts()))
 }
@@ -207,7 +207,7 @@ fn where_guards_hold_the_text_gives_the_resized_graph() {
     let reused = AtomicU32::new(0);
     let checked = TestRunner::new(config).run(&case, |(text, first, sizes, changed, rule)| {
         let rule = rule.as_ref();
-        let is_text = Expression::parse(&text, &Limits::default()).is_ok();
+        let is_text = Expression::parse(&text, &ParseLimits::default()).is_ok();
         if let Some(graph) = is_text.then(|| symbolic(&text, &first, rule)).flatten()
             && check(&text, &first, &other_shapes(&graph, &sizes, changed), rule)
         {
@@ -250,7 +250,7 @@ fn guards_say_what_the_rules_relied_on() {
     for (text, expected) in cases {
         let symbolic = symbolic(text, &shapes, None).expect(text);
         let guards = symbolic.guards().to_string();
-        let expression = Expression::parse(text, &Limits::default()).unwrap();
+        let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
         let guards = guards.split(';').next().unwrap();
         for part in expected.split("], ") {
             let (name, sizes) = part.split_once(": ").unwrap();
@@ -287,7 +287,7 @@ fn the_sizes_of_the_graph_itself_meet_the_guards() {
         for text in ["x - 1", "x * v", "f64(x) + v", "sum(x, axis=0)", "argmax(x + v, axis=-1)"] {
             let b = GraphBuilder::new();
             let bind = |(name, shape)| (name, b.parameter(name, DType::F32, shape).unwrap());
-            let expression = Expression::parse(text, &Limits::default()).unwrap();
+            let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
             let Ok(result) = expression.build(&b, &[("x", x), ("v", v)].map(bind), None) else {
                 // A search among nothing, and a sum without the axis of size 0 that takes too much memory.
                 assert!(!text.contains("x - 1") && !text.contains("x * v"), "{text}: {x:?}");

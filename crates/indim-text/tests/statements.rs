@@ -3,10 +3,10 @@
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
 use indim_ops::DType;
-use indim_text::{Binding, ExprError, Expression, Limits};
+use indim_text::{Binding, ExprError, Expression, ParseLimits};
 
 fn parse(text: &str) -> Expression {
-    Expression::parse(text, &Limits::default())
+    Expression::parse(text, &ParseLimits::default())
         .unwrap_or_else(|error| panic!("{}", error.draw(text)))
 }
 
@@ -153,12 +153,12 @@ fn messages_call_values_by_their_names() {
 
 #[test]
 fn limits_hold_over_the_whole_text() {
-    let limits = Limits { nodes: 5, ..Limits::default() };
+    let limits = ParseLimits { nodes: 5, ..ParseLimits::default() };
     let parse = |text: &str| Expression::parse(text, &limits);
     assert!(parse("a = x + 1; a").is_ok());
     assert_eq!(code(parse("a = x + 1; a * a")), "too-many-nodes");
     // Depth is that of one statement.
-    let limits = Limits { depth: 2, ..Limits::default() };
+    let limits = ParseLimits { depth: 2, ..ParseLimits::default() };
     assert!(Expression::parse("a = ((x)); ((a))", &limits).is_ok());
     assert_eq!(code(Expression::parse("a = x; (((a)))", &limits)), "too-deep");
 }

@@ -5,7 +5,7 @@ use indim_graph::{Array, Literal, evaluate};
 use indim_ops::DType;
 use indim_shape::RuleSet;
 use indim_text::catalogue::{EntryKind, entries};
-use indim_text::{Binding, ExprError, Expression, Limits};
+use indim_text::{Binding, ExprError, Expression, ParseLimits};
 
 const X: [i32; 12] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 
@@ -24,7 +24,7 @@ fn result(text: &str) -> Result<Array, ExprError> {
     bindings.push(("k".to_owned(), Binding::Number(Literal::Int(2))));
     let bindings: Vec<(&str, Binding)> =
         bindings.iter().map(|(name, binding)| (name.as_str(), binding.clone())).collect();
-    let expression = Expression::parse(text, &Limits::default())?;
+    let expression = Expression::parse(text, &ParseLimits::default())?;
     let value = expression.build_bound(&b, &bindings, Some(&RuleSet::Numpy))?;
     let arguments = [
         Array::new([3, 4], X.to_vec()).unwrap(),

@@ -7,7 +7,7 @@ use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, AxisNames, Binding, CompileError, CompileOptions, Diagnostic,
     ExecutorChoice, ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphError,
-    GraphErrorKind, Limits, RuleChoice, Value, compile,
+    GraphErrorKind, ParseLimits, RuleChoice, Value, compile,
 };
 use indim_shape::{MAXIMUM_RANK, RuleSetName, ShapeError, express};
 use serde::{Deserialize, Serialize};
@@ -19,10 +19,11 @@ use crate::request::{answered, check_count};
 use crate::state::{BroadcastState, Offer, State};
 
 /// What a text may ask for: a page is no place for long programs.
-const LIMITS: Limits = Limits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAXIMUM_RANK };
+const LIMITS: ParseLimits =
+    ParseLimits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAXIMUM_RANK };
 
 /// All values of an expression together have no more elements, or nothing is computed.
-const MOST_ELEMENTS: usize = 1 << 20;
+const MAX_ELEMENTS: usize = 1 << 20;
 
 /// What compiling may hold, in bytes.
 const COMPILE_BYTES: usize = 1 << 26;
@@ -263,9 +264,9 @@ fn results(graph: &Graph, inputs: &[Input]) -> Result<Computed, Box<Refusal>> {
     };
     let counts = graph.iter().map(|(_, node)| node.array_type.shape.element_count());
     let total = counts.fold(0_usize, |sum, count| sum.saturating_add(count.unwrap_or(usize::MAX)));
-    if total > MOST_ELEMENTS {
+    if total > MAX_ELEMENTS {
         let note = format!(
-            "nothing is computed here where the values have more than {MOST_ELEMENTS} elements together"
+            "nothing is computed here where the values have more than {MAX_ELEMENTS} elements together"
         );
         return Ok(Computed::Nothing(note));
     }

@@ -10,7 +10,7 @@ use crate::report::Refusal;
 pub const LONGEST_REQUEST: usize = 1 << 16;
 
 /// No more operands are drawn.
-const MOST_OPERANDS: usize = 16;
+const MAX_OPERANDS: usize = 16;
 
 /// No name has more characters.
 const LONGEST_NAME: usize = 64;
@@ -46,10 +46,10 @@ fn read<R: DeserializeOwned>(request: &str) -> Result<R, Box<Refusal>> {
 
 /// Refuses more operands than are drawn.
 pub(crate) fn check_count(count: usize) -> Result<(), Box<Refusal>> {
-    if count <= MOST_OPERANDS {
+    if count <= MAX_OPERANDS {
         return Ok(());
     }
-    let message = format!("there are {count} operands, and at most {MOST_OPERANDS} are drawn");
+    let message = format!("there are {count} operands, and at most {MAX_OPERANDS} are drawn");
     Err(Refusal::new(&Diagnostic::new("too-many-operands", message)))
 }
 

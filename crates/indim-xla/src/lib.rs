@@ -21,13 +21,13 @@ mod stablehlo;
 pub use hlo::Hlo;
 pub use stablehlo::StableHloText;
 
-use indim_model::{FormatError, FormatErrorKind, Source};
+use indim_model::{FormatError, FormatErrorKind, SourceFile};
 
 /// The whole file, which has to be a text.
 ///
 /// # Errors
 /// `damaged`.
-pub(crate) fn checked_text(source: &Source) -> Result<&str, FormatError> {
+pub(crate) fn checked_text(source: &SourceFile) -> Result<&str, FormatError> {
     core::str::from_utf8(source.bytes()).map_err(|error| {
         let problem = "it is no text from here on, in UTF-8".to_owned();
         let place = error.valid_up_to();

@@ -3,11 +3,13 @@
 //! `cargo run --example batches`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{Array, ArrayView, Binding, CompileOptions, DType, Expression, GraphBuilder, Limits};
+use indim::{
+    Array, ArrayView, Binding, CompileOptions, DType, Expression, GraphBuilder, ParseLimits,
+};
 use rayon::prelude::*;
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let expression = Expression::parse("tanh(x * w + b)", &Limits::default())?;
+    let expression = Expression::parse("tanh(x * w + b)", &ParseLimits::default())?;
     let b = GraphBuilder::new();
     let mut bindings = Vec::new();
     for (name, shape) in [("x", vec![32, 8]), ("w", vec![8]), ("b", vec![])] {

@@ -11,14 +11,14 @@ use std::fs;
 use std::process::Command;
 
 use indim::{
-    CompileOptions, DType, Expression, GraphBuilder, Limits, MAXIMUM_RANK, Shape, compile,
+    CompileOptions, DType, Expression, GraphBuilder, MAXIMUM_RANK, ParseLimits, Shape, compile,
 };
 
 /// A text over `x` and `y`, of one shape, and `v`, whose first axis has size 1.
 struct Case {
     name: &'static str,
     rank: usize,
-    text: fn(&Limits) -> String,
+    text: fn(&ParseLimits) -> String,
 }
 
 const CASES: &[Case] = &[
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
 ];
 
 /// `x` and pieces of so many operands and operations, one after another, as many as the limits allow.
-fn flat(limits: &Limits, nodes: usize, piece: impl Fn(usize) -> String) -> String {
+fn flat(limits: &ParseLimits, nodes: usize, piece: impl Fn(usize) -> String) -> String {
     let mut text = "x".to_owned();
     for k in 1..(limits.nodes - 1) / nodes {
         let piece = piece(k);
@@ -58,7 +58,7 @@ fn flat(limits: &Limits, nodes: usize, piece: impl Fn(usize) -> String) -> Strin
 }
 
 /// Sums of calls within calls, as deep and as many as the limits allow.
-fn towers(limits: &Limits, open: &str, close: impl Fn(usize) -> String) -> String {
+fn towers(limits: &ParseLimits, open: &str, close: impl Fn(usize) -> String) -> String {
     let levels = open.matches('(').count();
     let deep = (limits.depth - 2) / levels;
     let closing: String = (0..deep).map(close).collect();
@@ -95,7 +95,7 @@ fn shapes(case: &Case, text: &str) -> [Shape; 2] {
 
 /// Measures one text and prints its row.
 fn measure(case: &Case) -> Result<(), Box<dyn Error>> {
-    let limits = Limits::default();
+    let limits = ParseLimits::default();
     let text = (case.text)(&limits);
     let mut times = vec![processor_seconds()?];
     let expression = Expression::parse(&text, &limits)?;

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use indim::{ArrayView, Binding};
-use indim::{ArrayViewMut, CompileOptions, DType, Expression, GraphBuilder, Limits, compile};
+use indim::{ArrayViewMut, CompileOptions, DType, Expression, GraphBuilder, ParseLimits, compile};
 use ndarray::{Array, Array4, array};
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +15,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // `f32` first: bytes divided by a number would be f64, as in NumPy.
     let text = "transpose((f32(x) / 255 - mean) / deviation, [0, 3, 1, 2])";
-    let expression = Expression::parse(text, &Limits::default())?;
+    let expression = Expression::parse(text, &ParseLimits::default())?;
     let b = GraphBuilder::new();
     let types = [("x", DType::U8, vec![2, 4, 5, 3]), ("mean", DType::F32, vec![3])];
     let types = types.into_iter().chain([("deviation", DType::F32, vec![3])]);

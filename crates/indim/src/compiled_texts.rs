@@ -10,7 +10,7 @@ use indim_cpu::{
 };
 use indim_graph::{Array, Literal, SymbolicGraph};
 use indim_ops::{ArrayType, DType};
-use indim_text::{Binding, Expression, Limits, NumberProgram, Numbers};
+use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 
 use crate::evaluate::EvaluateErrorKind;
 use crate::input::Input;
@@ -22,7 +22,7 @@ const KEPT: usize = 64;
 const LONGEST_KEPT: usize = 4096;
 
 /// So many programs are kept of each; beyond that the oldest goes.
-const MOST_PROGRAMS: usize = 16;
+const MAX_PROGRAMS: usize = 16;
 
 type Inputs<'i, 'a> = &'i [(&'i str, Input<'a>)];
 
@@ -211,7 +211,7 @@ fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut Kept)) {
 
 /// Adds a program in the place of the oldest, where there are too many.
 fn push<T>(programs: &mut Vec<T>, program: T) {
-    if programs.len() >= MOST_PROGRAMS {
+    if programs.len() >= MAX_PROGRAMS {
         programs.remove(0);
     }
     programs.push(program);
@@ -244,7 +244,7 @@ struct Built {
 fn built(text: &str, inputs: Inputs<'_, '_>) -> Result<Built, EvaluateErrorKind> {
     let refuse = |error| EvaluateErrorKind::Expression { text: text.to_owned(), error };
     let expression =
-        Expression::parse(text, &Limits::default()).map_err(|e| refuse(Box::new(e)))?;
+        Expression::parse(text, &ParseLimits::default()).map_err(|e| refuse(Box::new(e)))?;
     let (b, numbers) = (GraphBuilder::new(), Numbers::default());
     let mut bindings = Vec::with_capacity(inputs.len());
     for (index, (name, input)) in inputs.iter().enumerate() {

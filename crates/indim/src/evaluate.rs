@@ -6,7 +6,7 @@ use core::panic::Location;
 use indim_cpu::{Buffer, CompileError, RunError};
 use indim_graph::GraphError;
 use indim_shape::Diagnostic;
-use indim_text::{ExprError, Expression, Limits};
+use indim_text::{ExprError, Expression, ParseLimits};
 
 use crate::compiled_texts::{Program, program};
 use crate::input::Input;
@@ -98,7 +98,7 @@ fn collected<'a, I: Into<Input<'a>>>(
 
 /// The error of a text that gives several results, with its place.
 fn several_results(text: &str) -> EvaluateErrorKind {
-    let expression = Expression::parse(text, &Limits::default());
+    let expression = Expression::parse(text, &ParseLimits::default());
     let checked = expression.and_then(|expression| expression.check_single_result());
     let error = checked.expect_err("invariant: a program of one result is of one expression");
     EvaluateErrorKind::Expression { text: text.to_owned(), error: Box::new(error) }

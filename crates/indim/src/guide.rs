@@ -165,14 +165,14 @@
 //! [`vjp`](Differentiate::vjp) takes a cotangent for each output.
 //!
 //! ```
-//! use indim::{Along, AxisFunction, Differentiate, GraphBuilder};
+//! use indim::{ReduceOptions, Reduction, Differentiate, GraphBuilder};
 //! use indim::{Array, ArrayView, CompileOptions, DType, compile};
 //!
 //! let b = GraphBuilder::new();
 //! let w = b.parameter("w", DType::F64, [3])?;
 //! let x = b.parameter("x", DType::F64, [2, 3])?;
-//! let predicted = b.along(AxisFunction::Sum, b.mul(&x, &w, &[1])?, &Along::axes(&[1]), &[])?;
-//! let loss = b.along(AxisFunction::Mean, (predicted - 1).square(), &Along::default(), &[])?;
+//! let predicted = b.along(Reduction::Sum, b.mul(&x, &w, &[1])?, &ReduceOptions::axes(&[1]), &[])?;
+//! let loss = b.along(Reduction::Mean, (predicted - 1).square(), &ReduceOptions::default(), &[])?;
 //! let graph = b.finish(&[loss])?.value_and_gradient(&[0])?; // with respect to w
 //!
 //! let w = Array::new([3], vec![1.0, 0.0, 0.0])?;
@@ -312,16 +312,16 @@
 //!
 //! # Limits
 //!
-//! A text from a stranger is read within [`Limits`]: bytes, depth, operations and axes, each refused with its
+//! A text from a stranger is read within [`ParseLimits`]: bytes, depth, operations and axes, each refused with its
 //! own code before anything is computed. [`evaluate`] has the default ones.
 //!
 //! ```
-//! use indim::{Expression, Limits, evaluate};
+//! use indim::{Expression, ParseLimits, evaluate};
 //!
 //! let deep = "(".repeat(2000) + "x" + &")".repeat(2000);
 //! assert_eq!(evaluate(&deep, [("x", &[1.0f64])]).unwrap_err().code(), "too-deep");
 //!
-//! let limits = Limits { nodes: 3, ..Limits::default() };
+//! let limits = ParseLimits { nodes: 3, ..ParseLimits::default() };
 //! assert!(Expression::parse("x + y", &limits).is_ok());
 //! assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
 //! ```
@@ -381,6 +381,6 @@
 #[allow(unused_imports, reason = "the text links to them")]
 use crate::{
     ArrayView, Broadcast, Buffer, CompileOptions, DType, Differentiate, Element, Executable,
-    Forecast, Graph, GraphBuilder, Limits, Order, Repair, RuleSet, RunOptions, ShapeError,
+    Forecast, Graph, GraphBuilder, Order, ParseLimits, Repair, RuleSet, RunOptions, ShapeError,
     TargetRule, compile, evaluate, explain::Explanation,
 };

@@ -34,7 +34,7 @@
 //! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
-//! | text | [`Expression`] and its [`Limits`], [`parse_graph`]; [`literal`] for arrays |
+//! | text | [`Expression`] and its [`ParseLimits`], [`parse_graph`]; [`literal`] for arrays |
 //! | files | [`files`]: `.npy`, `.npz`, `.safetensors`; [`print`](mod@print): text, CSV, JSON |
 //! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
 //! | arrays in other formats | [`stores`]: Zarr, PNG, TIFF, CSV, with features of these names |
@@ -73,8 +73,8 @@ pub use input::{AsInput, Input};
 
 // Arrays and their element types, and those of other crates.
 pub use indim_cpu::{
-    ArrayError, ArrayView, ArrayViewMut, Buffer, IntoElementsError, MappedFile, Order, keep_memory,
-    print, row_major_strides,
+    ArrayError, ArrayView, ArrayViewMut, Buffer, IntoElementsError, MappedFile, Order, print,
+    row_major_strides, set_memory_pool_limit,
 };
 pub use indim_cpu::{StoredAs, as_elements, as_elements_mut, from_elements};
 pub use indim_graph::{Array, WrongElementCount};
@@ -85,8 +85,8 @@ pub use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
 
 // Graphs: made by the builder, read node by node.
 pub use indim_builder::{
-    Along, AxisFunction, Composition, Differentiate, GraphBuilder, Index, Initial, Operand,
-    PadMode, Parameter, Under, Value, WholeNumbers,
+    Composition, Differentiate, GraphBuilder, Index, Initial, Operand, PadMode, Parameter,
+    ReduceOptions, Reduction, RuleScope, Value, WholeNumbers,
 };
 pub use indim_graph::{AxisSlice, Graph, GraphError, GraphErrorKind, Literal, TakeMode};
 pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
@@ -118,8 +118,8 @@ pub use indim_shape::{
 
 // Text: expressions, and the text form of graphs.
 pub use indim_text::{
-    Binding, ExprError, ExprErrorKind, Expression, LimitError, Limits, Number, NumberProgram,
-    Numbers, StatementError, promote,
+    Binding, ExprError, ExprErrorKind, Expression, LimitError, Number, NumberProgram, Numbers,
+    ParseLimits, StatementError, promote,
 };
 pub use indim_text::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 

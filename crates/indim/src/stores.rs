@@ -33,7 +33,7 @@ use crate::files::CompleteOutput;
 use crate::files::OutputFile;
 
 pub use indim_stores::{
-    Complete, Format, Geography, Like, Region, Sink, Source, StoreError, StoreErrorKind, open,
+    ArrayFormat, Complete, Geography, Like, Region, Sink, Source, StoreError, StoreErrorKind, open,
     read_whole, write_whole,
 };
 
@@ -56,20 +56,20 @@ pub fn create(
     array_type: &ArrayType,
     like: &Like,
 ) -> Result<Box<dyn Sink>, StoreError> {
-    match Format::of_name(path) {
+    match ArrayFormat::of_name(path) {
         #[cfg(feature = "png")]
-        Some(Format::Png) => {
+        Some(ArrayFormat::Png) => {
             let file = OutputFile::create(path)?;
             Ok(Box::new(png::PngSink::create(Box::new(file), array_type)?))
         }
         #[cfg(feature = "tiff")]
-        Some(Format::Tiff) => {
+        Some(ArrayFormat::Tiff) => {
             let file = OutputFile::create(path)?;
             let geography = like.geography.as_ref();
             Ok(Box::new(tiff::TiffSink::create(Box::new(file), array_type, geography)?))
         }
         #[cfg(feature = "zarr")]
-        Some(Format::Zarr) => {
+        Some(ArrayFormat::Zarr) => {
             let (chunks, axis_names) = (like.chunks.clone(), like.axis_names.clone());
             let options = zarr::ZarrOptions { chunks, axis_names };
             Ok(Box::new(zarr::ZarrSink::create(path, array_type, &options)?))

@@ -6,8 +6,8 @@
 //!
 //! ```
 //! use indim::files::{ArrayFile, NpySink, NpySource, write_npy};
-//! use indim::stream::{Input, Sink, StreamOptions, run};
-//! use indim::{ArrayType, DType, Expression, GraphBuilder, Limits};
+//! use indim::stream::{StreamInput, Sink, StreamOptions, run};
+//! use indim::{ArrayType, DType, Expression, GraphBuilder, ParseLimits};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
@@ -16,13 +16,13 @@
 //!
 //! let b = GraphBuilder::new();
 //! let values = [("x", b.parameter("x", array_type.dtype, array_type.shape.clone())?)];
-//! let expression = Expression::parse("cos(x - mean(x, axis=0))", &Limits::default())?;
+//! let expression = Expression::parse("cos(x - mean(x, axis=0))", &ParseLimits::default())?;
 //! let graph = b.finish(&[expression.build(&b, &values, None)?])?;
 //!
 //! let source = NpySource::open(&x)?;
 //! let sink: Box<dyn Sink> = Box::new(NpySink::create(&y, &array_type)?);
 //! let options = StreamOptions { memory_limit: 1 << 20, ..StreamOptions::default() };
-//! let plan = run(&graph, &[Input::Stored(&source)], vec![sink], &options)?;
+//! let plan = run(&graph, &[StreamInput::Stored(&source)], vec![sink], &options)?;
 //! assert_eq!(plan.passes(), 2);
 //! assert_eq!(ArrayFile::open(&y)?.bytes()[..4], 1.0f32.to_ne_bytes());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -30,4 +30,4 @@
 
 pub use indim_stores::{Complete, Region, Sink, Source, StoreError, StoreErrorKind};
 pub use indim_stores::{MemoryResult, MemorySink, MemorySource};
-pub use indim_stream::{Input, Obstacle, Plan, Stored, StreamError, StreamOptions, run};
+pub use indim_stream::{Obstacle, Plan, StorageInfo, StreamError, StreamInput, StreamOptions, run};

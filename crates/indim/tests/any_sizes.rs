@@ -1,8 +1,8 @@
 //! Programs for all sizes: what they give is what a program for these sizes gives, bit for bit.
 
 use indim::{
-    Array, ArrayView, CompileOptions, DType, Executable, Expression, GraphBuilder, Limits, Shape,
-    Size, SymbolicGraph, Value, compile, compile_symbolic,
+    Array, ArrayView, CompileOptions, DType, Executable, Expression, GraphBuilder, ParseLimits,
+    Shape, Size, SymbolicGraph, Value, compile, compile_symbolic,
 };
 
 /// Expressions over `x` of rank 2, `v` of its last axis, and `w` with an axis of size 1.
@@ -41,7 +41,7 @@ fn types([rows, columns]: [usize; 2]) -> [(&'static str, Shape); 3] {
 /// The graph of a text for these sizes, with those of its names that it mentions.
 fn built(text: &str, sizes: [usize; 2]) -> (GraphBuilder, Vec<Value>) {
     let b = GraphBuilder::new();
-    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
     let bind = |(name, shape): (&'static str, Shape)| {
         (name, b.parameter(name, DType::F32, shape).unwrap())
     };
@@ -106,7 +106,8 @@ fn a_stream_of_a_thousand_lengths_is_one_program() {
         let result = indim::evaluate(text, inputs).unwrap();
         let b = GraphBuilder::new();
         let parameter = b.parameter("x", DType::F64, [length]).unwrap();
-        let alone = Expression::parse(&text.replace('k', &format!("{k:?}")), &Limits::default());
+        let alone =
+            Expression::parse(&text.replace('k', &format!("{k:?}")), &ParseLimits::default());
         let alone = alone.unwrap().build(&b, &[("x", parameter)], None).unwrap();
         let graph = b.finish(&[alone]).unwrap();
         if length % 97 == 2 {

@@ -11,7 +11,7 @@ use indim::literal::parse_literal;
 use indim::print::array_text;
 use indim::{
     Array, ArrayType, ArrayView, AxisNames, CompileOptions, Expression, Graph, GraphBuilder, Level,
-    Limits, RuleChoice, RuleSet, Value, compile, parse_graph, reference,
+    ParseLimits, RuleChoice, RuleSet, Value, compile, parse_graph, reference,
 };
 use indim_graph::optimize;
 use indim_text::split_axis_names;
@@ -108,7 +108,7 @@ impl<'a> Input<'a> {
     fn graph(&self) -> Result<Graph, String> {
         let text = self.expression;
         let parsed =
-            Expression::parse(text, &Limits::default()).map_err(|error| error.draw(text))?;
+            Expression::parse(text, &ParseLimits::default()).map_err(|error| error.draw(text))?;
         let b = GraphBuilder::new();
         let bindings: Vec<(&str, Value)> = self
             .parameters

@@ -1,7 +1,7 @@
 //! Explanations: which broadcasts they show, and what values are called in them.
 
 use indim::explain::{Explanation, message_svg};
-use indim::{CompileOptions, DType, Expression, GraphBuilder, Limits, Value};
+use indim::{CompileOptions, DType, Expression, GraphBuilder, ParseLimits, Value};
 
 /// The explanation of an expression over `x: f32[2, 3, 4]`, `v: f32[3]` and `m: f32[3, 2]`.
 fn explanation(text: &str) -> Explanation {
@@ -10,7 +10,7 @@ fn explanation(text: &str) -> Explanation {
         (name, b.parameter(name, DType::F32, shape).unwrap())
     };
     let bindings = [parameter("x", &[2, 3, 4]), parameter("v", &[3]), parameter("m", &[3, 2])];
-    let expression = Expression::parse(text, &Limits::default()).unwrap();
+    let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
     let graph = b.finish(&[expression.build(&b, &bindings, None).unwrap()]).unwrap();
     Explanation::new(&graph, &CompileOptions::default()).unwrap()
 }

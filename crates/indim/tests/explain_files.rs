@@ -1,7 +1,7 @@
 //! Explanations of programs of other systems say under which rule each broadcast is had.
 #![cfg(feature = "xla")]
 
-use indim::formats::{Bound, LoadedModel, ReadOptions, Source};
+use indim::formats::{Bound, LoadedModel, ReadOptions, SourceFile};
 
 #[test]
 fn the_rule_of_a_broadcast_is_that_of_the_operation_that_asks_for_it() {
@@ -11,7 +11,7 @@ fn the_rule_of_a_broadcast_is_that_of_the_operation_that_asks_for_it() {
   %2 = chlo.broadcast_multiply %1, %y : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   return %2 : tensor<2x3xf32>
 }";
-    let source = Source::new("a.mlir", text);
+    let source = SourceFile::new("a.mlir", text);
     let model = LoadedModel::from_source(source, &ReadOptions::default()).expect("a program");
     let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
     let types: Vec<Bound> = types.map(Bound::Type).collect();

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use indim::formats::FormatErrorKind;
-use indim::formats::{Folder, Format, LoadError, LoadErrorKind, LoadedModel, ReadOptions, Source};
+use indim::formats::{
+    Folder, LoadError, LoadErrorKind, LoadedModel, ModelFormat, ReadOptions, SourceFile,
+};
 use indim::oracle::{Kit, KitCase, native_rules};
 use indim::{ArrayView, Buffer};
 
@@ -19,10 +21,10 @@ impl Folder for Beside {
     }
 }
 
-fn run(case: &KitCase, format: Format) -> Result<Vec<Buffer>, LoadError> {
+fn run(case: &KitCase, format: ModelFormat) -> Result<Vec<Buffer>, LoadError> {
     let written = case.file(format).expect("the format has the rule");
-    assert_eq!(Format::of(&written.content), Some(format));
-    let mut source = Source::new("model.xml", written.content);
+    assert_eq!(ModelFormat::of(&written.content), Some(format));
+    let mut source = SourceFile::new("model.xml", written.content);
     if let Some((name, content)) = written.beside {
         source = source.beside(Arc::new(Beside(name, content.into())));
     }
@@ -41,7 +43,7 @@ fn label(error: &LoadError) -> Option<&'static str> {
     }
 }
 
-fn read_back(format: Format) {
+fn read_back(format: ModelFormat) {
     assert!(native_rules(format).len() > 1);
     for rule in native_rules(format) {
         let mut legal = 0;
@@ -68,28 +70,28 @@ fn read_back(format: Format) {
 
 #[test]
 fn onnx() {
-    read_back(Format::Onnx);
+    read_back(ModelFormat::Onnx);
 }
 
 #[test]
 fn openvino() {
-    read_back(Format::OpenVino);
+    read_back(ModelFormat::OpenVino);
 }
 
 #[test]
 fn stablehlo() {
-    read_back(Format::StableHlo);
+    read_back(ModelFormat::StableHlo);
 }
 
 #[test]
 fn hlo() {
-    read_back(Format::Hlo);
+    read_back(ModelFormat::Hlo);
 }
 
 #[test]
 fn a_rule_that_a_format_has_not_has_no_files() {
     let case = Kit::new(indim::RuleSetName::Xla, 0).next().unwrap();
-    for format in Format::ALL {
+    for format in ModelFormat::ALL {
         assert!(Kit::of_files(indim::RuleSetName::Xla, 0, format).is_none(), "{format}");
         assert!(case.file(format).is_none(), "{format}");
     }

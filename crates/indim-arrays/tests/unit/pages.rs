@@ -5,7 +5,7 @@ use super::*;
 // One test: the kept memory is shared by all.
 #[test]
 fn memory_is_kept_up_to_the_bound() {
-    keep_memory(4 * HUGE_BYTES);
+    set_memory_pool_limit(4 * HUGE_BYTES);
     let mut pages = Pages::new(HUGE_BYTES + 1).unwrap();
     let first = pages.first();
     // SAFETY: the pages hold so many bytes.
@@ -21,10 +21,10 @@ fn memory_is_kept_up_to_the_bound() {
     drop(Pages::new(3 * HUGE_BYTES).unwrap());
     let kept = |kept: &Kept| kept.maps.iter().map(|map| map.len()).sum::<usize>();
     assert!(kept(&KEPT.lock().unwrap()) <= 4 * HUGE_BYTES);
-    keep_memory(0);
+    set_memory_pool_limit(0);
     assert_eq!(kept(&KEPT.lock().unwrap()), 0);
     assert!(Pages::new(usize::MAX).is_none());
-    keep_memory(DEFAULT_KEPT_BYTES);
+    set_memory_pool_limit(DEFAULT_KEPT_BYTES);
 
     // As in a process that was forked while another thread held the lock.
     let held = KEPT.lock().unwrap();
@@ -32,6 +32,6 @@ fn memory_is_kept_up_to_the_bound() {
     // SAFETY: the pages hold so many bytes.
     unsafe { pages.first().add(HUGE_BYTES - 1).write(1) }
     drop(pages);
-    keep_memory(0);
+    set_memory_pool_limit(0);
     assert_eq!(held.limit, DEFAULT_KEPT_BYTES);
 }

@@ -7,7 +7,7 @@ use indim_graph::{GraphError, GraphErrorKind, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ReductionRuleName, RuleSet, Shape, TargetRule};
 
-use super::AxisFunction;
+use super::Reduction;
 use super::reduced::Reduced;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::composition::Parameter;
@@ -16,19 +16,19 @@ use crate::operand::Operand;
 /// Along which axes, of which elements, and what is left of them.
 ///
 /// ```
-/// use indim_builder::{Along, AxisFunction, GraphBuilder};
+/// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
 /// use indim_graph::{Array, Literal, evaluate};
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;
-/// let along = Along { keepdims: true, ..Along::axes(&[-1]) };
-/// let largest = b.along(AxisFunction::Max, &x, &along, &[])?;
+/// let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[-1]) };
+/// let largest = b.along(Reduction::Max, &x, &along, &[])?;
 /// assert_eq!(largest.array_type()?.to_string(), "f32[2, 1]");
 ///
-/// let positive = Along { selected: Some(x.gt(0)), ..Along::axes(&[0]) };
-/// let begun = Along { initial: Some(Literal::Int(10).into()), ..positive };
-/// let sum = b.along(AxisFunction::Sum, &x, &begun, &[])?;
+/// let positive = ReduceOptions { selected: Some(x.gt(0)), ..ReduceOptions::axes(&[0]) };
+/// let begun = ReduceOptions { initial: Some(Literal::Int(10).into()), ..positive };
+/// let sum = b.along(Reduction::Sum, &x, &begun, &[])?;
 /// let graph = b.finish(&[largest, sum])?;
 /// let x = Array::new([2, 3], vec![1.0f32, 3.0, 2.0, -1.0, 3.0, -2.0])?;
 /// let results = evaluate(&graph, &[x])?;
@@ -37,7 +37,7 @@ use crate::operand::Operand;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Along {
+pub struct ReduceOptions {
     /// The axes, from the end where they are negative; all without a list.
     pub axes: Option<Vec<i64>>,
     /// The axes by their names, in place of `axes`; the operand's axes must have these.
@@ -77,7 +77,7 @@ impl From<Value> for Initial {
     }
 }
 
-impl Along {
+impl ReduceOptions {
     /// What says in a text whether the axes stay.
     pub const KEEPDIMS: Parameter = Parameter::new::<bool>("keepdims", &["false"]);
 
@@ -91,14 +91,14 @@ impl Along {
     pub const WHERE: Parameter = Parameter::described("where", "truth values");
 
     /// Along these axes, which go; integers keep their type.
-    pub fn axes(axes: &[i64]) -> Along {
-        Along { axes: Some(axes.to_vec()), ..Along::default() }
+    pub fn axes(axes: &[i64]) -> ReduceOptions {
+        ReduceOptions { axes: Some(axes.to_vec()), ..ReduceOptions::default() }
     }
 
     /// Along the axes of these names, which go.
-    pub fn named(names: &[&str]) -> Along {
+    pub fn named(names: &[&str]) -> ReduceOptions {
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        Along { names: Some(names), ..Along::default() }
+        ReduceOptions { names: Some(names), ..ReduceOptions::default() }
     }
 
     /// Whether what is said by the argument of this name is said.
@@ -113,7 +113,7 @@ impl Along {
 }
 
 impl GraphBuilder {
-    /// A function of one operand along axes; `numbers` are its [parameters](AxisFunction::parameters), or
+    /// A function of one operand along axes; `numbers` are its [parameters](Reduction::parameters), or
     /// nothing for their defaults.
     ///
     /// # Errors
@@ -121,28 +121,28 @@ impl GraphBuilder {
     #[track_caller]
     pub fn along(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         operand: impl Operand,
-        along: &Along,
+        along: &ReduceOptions,
         numbers: &[Option<Literal>],
     ) -> BuildResult {
         let operand = self.value(self.given_id(function.name(), operand)?);
         self.along_of(function, &[operand], along, numbers, &RuleSet::None)
     }
 
-    /// A function of one operand or several along axes. Where it [pairs](AxisFunction::pairs) the elements of
+    /// A function of one operand or several along axes. Where it [pairs](Reduction::pairs) the elements of
     /// two, `rule` says how they broadcast, and the axes are those of the result of that.
     ///
     /// ```
-    /// use indim_builder::{Along, AxisFunction, GraphBuilder};
+    /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
     /// use indim_ops::DType;
     /// use indim_shape::RuleSet;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [4, 3])?;
     /// let v = b.parameter("v", DType::F32, [3])?;
-    /// let along = Along::axes(&[-1]);
-    /// let products = b.along_of(AxisFunction::VecDot, &[x, v], &along, &[], &RuleSet::Numpy)?;
+    /// let along = ReduceOptions::axes(&[-1]);
+    /// let products = b.along_of(Reduction::VecDot, &[x, v], &along, &[], &RuleSet::Numpy)?;
     /// assert_eq!(products.array_type()?.to_string(), "f32[4]");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
@@ -155,9 +155,9 @@ impl GraphBuilder {
     #[track_caller]
     pub fn along_of(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         operands: &[Value],
-        along: &Along,
+        along: &ReduceOptions,
         numbers: &[Option<Literal>],
         rule: &RuleSet,
     ) -> BuildResult {
@@ -196,12 +196,12 @@ impl GraphBuilder {
         &self,
         function: &'static str,
         x: &Value,
-        along: &'a Along,
-    ) -> Result<Cow<'a, Along>, GraphError> {
+        along: &'a ReduceOptions,
+    ) -> Result<Cow<'a, ReduceOptions>, GraphError> {
         let Some(names) = &along.names else { return Ok(Cow::Borrowed(along)) };
         let axes = names.iter().map(|name| x.axis_of(function, name));
         let axes = Some(axes.collect::<Result<Vec<_>, _>>()?);
-        Ok(Cow::Owned(Along { axes, names: None, ..along.clone() }))
+        Ok(Cow::Owned(ReduceOptions { axes, names: None, ..along.clone() }))
     }
 
     #[track_caller]
@@ -234,13 +234,18 @@ impl GraphBuilder {
 
 /// Whether the function takes these operands, and what is said beside them.
 fn check_call(
-    function: AxisFunction,
+    function: Reduction,
     operands: &[ArrayType],
-    along: &Along,
+    along: &ReduceOptions,
 ) -> Result<(), GraphErrorKind> {
     let count = function.operands().len();
     let dtype = check_operands(operands, count, false, |dtype| function.takes(dtype))?;
-    let arguments = [Along::KEEPDIMS, Along::DTYPE, Along::INITIAL, Along::WHERE];
+    let arguments = [
+        ReduceOptions::KEEPDIMS,
+        ReduceOptions::DTYPE,
+        ReduceOptions::INITIAL,
+        ReduceOptions::WHERE,
+    ];
     let is_taken = |argument: &Parameter| {
         function.arguments().iter().any(|taken| taken.name() == argument.name())
     };
@@ -258,7 +263,7 @@ fn check_call(
         _ if function.is_extreme() && along.selected.is_some() && along.initial.is_none() => {
             Err(GraphErrorKind::InitialRequired)
         }
-        _ if function == AxisFunction::Dot && along.axes.is_none() && along.names.is_none() => {
+        _ if function == Reduction::Dot && along.axes.is_none() && along.names.is_none() => {
             check_vectors(operands)
         }
         _ => Ok(()),
@@ -276,8 +281,8 @@ fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
 /// The axes as they are counted from the front, in ascending order, along which there are elements where the
 /// function asks for them.
 fn checked_axes(
-    function: AxisFunction,
-    along: &Along,
+    function: Reduction,
+    along: &ReduceOptions,
     shape: &Shape,
 ) -> Result<Vec<usize>, GraphErrorKind> {
     let rule = along.rule.rule(along.axes.as_deref(), along.keepdims, shape.rank());
@@ -285,7 +290,7 @@ fn checked_axes(
     let axes = form.axes().to_vec();
     let has_results = !form.result().contains(&0);
     let seeks = match function {
-        AxisFunction::Max | AxisFunction::Min => !begins(along),
+        Reduction::Max | Reduction::Min => !begins(along),
         _ if function.is_extreme() => along.initial.is_none(),
         _ => function.is_search(),
     };
@@ -296,7 +301,7 @@ fn checked_axes(
 }
 
 /// Whether a fold has something to begin with: by what is said, or by a rule that has a value for it.
-fn begins(along: &Along) -> bool {
+fn begins(along: &ReduceOptions) -> bool {
     use ReductionRuleName::{Onnx, StableHlo, Xla};
     along.initial.is_some() || matches!(along.rule, Xla | StableHlo | Onnx)
 }

@@ -17,14 +17,14 @@ use crate::derivative::without_derivative;
 const DIGITS: usize = 68;
 
 /// So many digits of 32 bits add up to less than 2^63.
-const MOST_ELEMENTS: usize = (1 << 31) - 1;
+const MAX_ELEMENTS: usize = (1 << 31) - 1;
 
 impl Reduced<'_> {
     /// The exact sum of `f64` or `c128`, rounded once, with axes of size 1.
     pub(super) fn exact_sum(&self) -> BuildResult {
         let b = self.builder();
         let broken = match self.dtype() {
-            DType::F64 | DType::C128 if self.most_elements() <= MOST_ELEMENTS => None,
+            DType::F64 | DType::C128 if self.most_elements() <= MAX_ELEMENTS => None,
             DType::F64 | DType::C128 => Some(GraphErrorKind::ExactSumTooLong),
             dtype => Some(GraphErrorKind::ExactSumOf { dtype }),
         };

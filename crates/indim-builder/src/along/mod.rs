@@ -19,7 +19,7 @@ use core::str::FromStr;
 use indim_graph::Literal;
 use indim_ops::{DType, DTypeClass, UnknownOp, is_called};
 
-pub use arguments::{Along, Initial};
+pub use arguments::{Initial, ReduceOptions};
 
 use crate::builder::BuildResult;
 use crate::composition::Parameter;
@@ -126,13 +126,13 @@ macro_rules! default_axes {
 
 macro_rules! argument_beside {
     (dtype) => {
-        Along::DTYPE
+        ReduceOptions::DTYPE
     };
     (initial) => {
-        Along::INITIAL
+        ReduceOptions::INITIAL
     };
     (where) => {
-        Along::WHERE
+        ReduceOptions::WHERE
     };
 }
 
@@ -141,7 +141,7 @@ macro_rules! keepdims {
         &[]
     };
     (reduced) => {
-        &[Along::KEEPDIMS]
+        &[ReduceOptions::KEEPDIMS]
     };
 }
 
@@ -155,55 +155,55 @@ macro_rules! define_axis_functions {
         /// A function along axes.
         ///
         /// ```
-        /// use indim_builder::{Along, AxisFunction, GraphBuilder};
+        /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
         /// use indim_ops::DType;
         ///
         /// let b = GraphBuilder::new();
         /// let x = b.parameter("x", DType::F32, [4, 3])?;
-        /// let mean = b.along(AxisFunction::Mean, &x, &Along::axes(&[0]), &[])?;
+        /// let mean = b.along(Reduction::Mean, &x, &ReduceOptions::axes(&[0]), &[])?;
         /// assert_eq!(mean.array_type()?.to_string(), "f32[3]");
         /// # Ok::<(), indim_graph::GraphError>(())
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum AxisFunction {
+        pub enum Reduction {
             $($(#[doc = $doc])+ $function,)*
         }
 
-        impl AxisFunction {
+        impl Reduction {
             /// Every function along axes, in the order of the table.
-            pub const ALL: &[AxisFunction] = &[$(AxisFunction::$function),*];
+            pub const ALL: &[Reduction] = &[$(Reduction::$function),*];
 
             /// The name in indim's text.
             pub const fn name(self) -> &'static str {
-                match self { $(AxisFunction::$function => stringify!($name),)* }
+                match self { $(Reduction::$function => stringify!($name),)* }
             }
 
             /// What the function gives, with its edge cases.
             pub fn doc(self) -> &'static str {
-                match self { $(AxisFunction::$function => concat!($($doc),+).trim(),)* }
+                match self { $(Reduction::$function => concat!($($doc),+).trim(),)* }
             }
 
             /// The names that other systems use.
             pub const fn aliases(self) -> &'static [&'static str] {
-                match self { $(AxisFunction::$function => &[$($alias),*],)* }
+                match self { $(Reduction::$function => &[$($alias),*],)* }
             }
 
             /// The names of the operands.
             pub const fn operands(self) -> &'static [&'static str] {
-                match self { $(AxisFunction::$function => &[$(stringify!($operand)),*],)* }
+                match self { $(Reduction::$function => &[$(stringify!($operand)),*],)* }
             }
 
             /// The axes where none are given; all without a list.
             pub const fn default_axes(self) -> Option<&'static [i64]> {
-                match self { $(AxisFunction::$function => default_axes!($axes),)* }
+                match self { $(Reduction::$function => default_axes!($axes),)* }
             }
 
             /// What it takes behind the operands and the axes, in order: `keepdims`, its own numbers, then
             /// `dtype`, `initial` and `where`.
             pub fn arguments(self) -> Vec<Parameter> {
                 let (keepdims, others): (&[Parameter], &[Parameter]) = match self {
-                    $(AxisFunction::$function => {
+                    $(Reduction::$function => {
                         (keepdims!($result), &[$(argument_beside!($argument)),*])
                     })*
                 };
@@ -213,7 +213,7 @@ macro_rules! define_axis_functions {
             /// The numbers that it takes beside the operand and the axes.
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
-                    $(AxisFunction::$function => const {
+                    $(Reduction::$function => const {
                         &[$(Parameter::new::<$type>(stringify!($parameter), &[stringify!($default)])),*]
                     },)*
                 }
@@ -221,7 +221,7 @@ macro_rules! define_axis_functions {
 
             /// Whether the result has the shape of the operand, so that no axis goes.
             pub const fn keeps_shape(self) -> bool {
-                match self { $(AxisFunction::$function => keeps_shape!($result),)* }
+                match self { $(Reduction::$function => keeps_shape!($result),)* }
             }
 
             fn define(
@@ -232,7 +232,7 @@ macro_rules! define_axis_functions {
                 let mut numbers = numbers.iter().copied();
                 let mut next = || numbers.next().flatten();
                 match self {
-                    $(AxisFunction::$function => {
+                    $(Reduction::$function => {
                         definition::$name(reduced $(, argument::<$type>(next(), Some($default)))*)
                     })*
                 }
@@ -251,11 +251,11 @@ mod definition {
     pub(super) use super::sums::*;
 }
 
-impl AxisFunction {
+impl Reduction {
     /// Whether the function takes elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
         match self {
-            AxisFunction::Ptp => dtype.is_integer() || dtype.is_float(),
+            Reduction::Ptp => dtype.is_integer() || dtype.is_float(),
             _ if self.is_extreme() || self.is_search() => dtype.class() != DTypeClass::Complex,
             _ if self.takes_only_floats() => dtype.is_float(),
             _ => true,
@@ -264,35 +264,34 @@ impl AxisFunction {
 
     /// Whether the function takes floats alone.
     pub fn takes_only_floats(self) -> bool {
-        use AxisFunction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
+        use Reduction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
         matches!(self, LogSumExp | Softmax | LogSoftmax | LayerNorm | RmsNorm)
     }
 
     /// Whether the function combines the elements of two operands, which broadcast.
     pub fn pairs(self) -> bool {
-        matches!(self, AxisFunction::Dot | AxisFunction::VecDot)
+        matches!(self, Reduction::Dot | Reduction::VecDot)
     }
 
     /// Whether the result is an extreme, or made of extremes: of nothing there is none.
     pub(crate) fn is_extreme(self) -> bool {
-        use AxisFunction::{Max, Min, NanMax, NanMin, Ptp};
+        use Reduction::{Max, Min, NanMax, NanMin, Ptp};
         matches!(self, Max | Min | Ptp | NanMax | NanMin)
     }
 
     /// Whether the result says where an element is.
     pub(crate) fn is_search(self) -> bool {
-        use AxisFunction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
+        use Reduction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
         matches!(self, ArgMax | ArgMin | NanArgMax | NanArgMin)
     }
 }
 
-impl FromStr for AxisFunction {
+impl FromStr for Reduction {
     type Err = UnknownOp;
 
     /// Reads the name or another one, in any of their spellings (`log_softmax`, `LogSoftmax`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
-        let is_meant =
-            |function: &AxisFunction| is_called(text, function.name(), function.aliases());
-        AxisFunction::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
+        let is_meant = |function: &Reduction| is_called(text, function.name(), function.aliases());
+        Reduction::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
     }
 }

@@ -5,7 +5,7 @@ use indim_graph::{Array, GraphError, GraphErrorKind, Literal, count_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
-use super::arguments::{Along, Initial};
+use super::arguments::{Initial, ReduceOptions};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// An operand and the axes along which it is reduced, in ascending order.
@@ -18,7 +18,7 @@ pub(super) struct Reduced<'a> {
     pub(super) axes: Vec<usize>,
     /// Truth values in the shape of `x`: the elements that are taken; without them all.
     pub(super) selected: Option<Value>,
-    pub(super) along: &'a Along,
+    pub(super) along: &'a ReduceOptions,
 }
 
 impl Reduced<'_> {

@@ -7,7 +7,7 @@ use super::reduced::Reduced;
 use crate::builder::{BuildResult, Value};
 
 /// Sizes that a program does not know are at least so.
-const LEAST_SYMBOL: f64 = 2.0;
+const MIN_SYMBOL: f64 = 2.0;
 
 impl Reduced<'_> {
     /// The type in which elements are summed: floats in double precision.
@@ -72,7 +72,7 @@ impl Reduced<'_> {
         let sum =
             self.sum_of_squares(&self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?)?;
         if let Some(degrees) = self.fixed_count(correction) {
-            let is_always_free = correction < LEAST_SYMBOL;
+            let is_always_free = correction < MIN_SYMBOL;
             if !is_always_free {
                 self.pin_count("a variance without a degree of freedom is no number");
             }

@@ -26,8 +26,8 @@ pub use parameter::Parameter;
 use parameter::argument;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::methods::Under;
-use crate::operand::{Given, Operand};
+use crate::methods::RuleScope;
+use crate::operand::{Operand, OperandArg};
 use indim_ops::{Arity, DType, UnknownOp, is_called, is_of_word};
 
 /// Hands the table of compositions to another macro.
@@ -289,7 +289,7 @@ macro_rules! define_compositions {
             }
         }
 
-        impl Under {
+        impl RuleScope {
             $(
                 $(#[doc = $bdoc])+
                 ///
@@ -384,7 +384,7 @@ impl GraphBuilder {
     fn composed<const COUNT: usize>(
         &self,
         composition: Composition,
-        operands: [Given; COUNT],
+        operands: [OperandArg; COUNT],
         rule: &RuleSet,
     ) -> Result<[Value; COUNT], GraphError> {
         self.expanded(composition.name(), operands, rule, |types| {

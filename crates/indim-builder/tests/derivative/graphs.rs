@@ -1,7 +1,7 @@
 //! Derivatives of whole graphs: their parameters and outputs, their size, what is refused, second
 //! derivatives.
 
-use indim_builder::{Along, AxisFunction, Differentiate, GraphBuilder, Value};
+use indim_builder::{Differentiate, GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, Graph, GraphError, TakeMode, evaluate, optimize, verify};
 use indim_ops::{DType, ReduceOp};
 
@@ -33,7 +33,7 @@ fn cotangents_are_parameters_behind_those_of_the_graph() {
 fn values_stay_as_they_are_bit_for_bit() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4, 5]).unwrap();
-    let softmax = b.along(AxisFunction::Softmax, &x, &Along::axes(&[1]), &[]).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, &ReduceOptions::axes(&[1]), &[]).unwrap();
     let graph = b.finish(&[softmax]).unwrap();
     let elements: Vec<f32> = noise(3, 20).iter().map(|&x| x as f32).collect();
     let x = Array::new([4, 5], elements).unwrap();
@@ -152,19 +152,19 @@ fn the_derivative_of_a_long_chain_is_as_long() {
 #[test]
 fn gradients_have_gradients() {
     let functions = [
-        AxisFunction::Var,
-        AxisFunction::Std,
-        AxisFunction::Norm,
-        AxisFunction::LogSumExp,
-        AxisFunction::Softmax,
-        AxisFunction::Prod,
+        Reduction::Var,
+        Reduction::Std,
+        Reduction::Norm,
+        Reduction::LogSumExp,
+        Reduction::Softmax,
+        Reduction::Prod,
     ];
     let weights = Array::new([5], noise(21, 5)).unwrap();
     let direction = noise(22, 5);
     for function in functions {
         let b = GraphBuilder::new();
         let x = b.parameter("x", F64, [5]).unwrap();
-        let y = b.along(function, &x, &Along::axes(&[0]), &[]).unwrap();
+        let y = b.along(function, &x, &ReduceOptions::axes(&[0]), &[]).unwrap();
         let once = b.finish(&[y.square()]).unwrap();
         let is_whole = function.keeps_shape();
         let summed = if is_whole { summed(&once, &weights) } else { once };

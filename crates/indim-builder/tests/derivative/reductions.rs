@@ -1,19 +1,19 @@
 //! Reductions and functions along axes.
 
-use indim_builder::{Along, AxisFunction, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
 use indim_ops::{Complex, ReduceOp};
 use indim_shape::RuleSet;
 
 use super::{Argument, F64, check, noise, pullback};
 
-fn along(function: AxisFunction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
-    let axes = Along::axes(axes);
+fn along(function: Reduction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
+    let axes = ReduceOptions::axes(axes);
     move |x: &[Value]| x[0].builder().along(function, &x[0], &axes, &[]).unwrap()
 }
 
 /// The gradient of what is made of a list, for a cotangent of 1.
-fn of_list(function: AxisFunction, x: &[f64]) -> Vec<f64> {
+fn of_list(function: Reduction, x: &[f64]) -> Vec<f64> {
     let argument = [Argument(vec![x.len()], x.to_vec())];
     pullback::<f64, f64>(&along(function, &[0]), &argument, &[1.0]).remove(0)
 }
@@ -21,7 +21,7 @@ fn of_list(function: AxisFunction, x: &[f64]) -> Vec<f64> {
 #[test]
 fn functions_along_axes_have_the_slope_of_finite_differences() {
     let x = [Argument(vec![2, 3, 4], noise(5, 24))];
-    for &function in AxisFunction::ALL {
+    for &function in Reduction::ALL {
         if function.operands().len() > 1 {
             continue;
         }
@@ -44,14 +44,14 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
         |shape: &[usize], seed| Argument(shape.to_vec(), noise(seed, shape.iter().product()));
     let of = |function| {
         move |x: &[Value]| {
-            let along = Along::axes(&[-1]);
+            let along = ReduceOptions::axes(&[-1]);
             x[0].builder().along_of(function, x, &along, &[], &RuleSet::Numpy).unwrap()
         }
     };
     let (x, y) = (argument(&[3, 4], 5), argument(&[4], 6));
-    check("vecdot", &of(AxisFunction::VecDot), &[x.clone(), y.clone()]);
-    check("rms_norm", &of(AxisFunction::RmsNorm), &[x.clone(), y.clone()]);
-    check("layer_norm", &of(AxisFunction::LayerNorm), &[x, y, argument(&[4], 7)]);
+    check("vecdot", &of(Reduction::VecDot), &[x.clone(), y.clone()]);
+    check("rms_norm", &of(Reduction::RmsNorm), &[x.clone(), y.clone()]);
+    check("layer_norm", &of(Reduction::LayerNorm), &[x, y, argument(&[4], 7)]);
 }
 
 /// Elements that are left out get nothing, whatever they are.
@@ -59,12 +59,12 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
 fn only_selected_elements_have_a_slope() {
     let x = [Argument(vec![4], vec![1.0, f64::NAN, 3.0, f64::INFINITY])];
     for (function, expected) in [
-        (AxisFunction::Mean, [0.5, 0.0, 0.5, 0.0]),
-        (AxisFunction::Var, [-1.0, 0.0, 1.0, 0.0]),
-        (AxisFunction::Std, [-0.5, 0.0, 0.5, 0.0]),
+        (Reduction::Mean, [0.5, 0.0, 0.5, 0.0]),
+        (Reduction::Var, [-1.0, 0.0, 1.0, 0.0]),
+        (Reduction::Std, [-0.5, 0.0, 0.5, 0.0]),
     ] {
         let selected = |x: &[Value]| {
-            let along = Along { selected: Some(x[0].lt(10)), ..Along::axes(&[0]) };
+            let along = ReduceOptions { selected: Some(x[0].lt(10)), ..ReduceOptions::axes(&[0]) };
             x[0].builder().along(function, &x[0], &along, &[]).unwrap()
         };
         assert_eq!(pullback::<f64, f64>(&selected, &x, &[1.0]), [expected], "{}", function.name());
@@ -75,7 +75,7 @@ fn only_selected_elements_have_a_slope() {
 fn exact_sums_move_as_sums_do() {
     let exact = |x: &[Value]| {
         let numbers = [Some(Literal::Bool(true))];
-        x[0].builder().along(AxisFunction::Sum, &x[0], &Along::axes(&[0]), &numbers).unwrap()
+        x[0].builder().along(Reduction::Sum, &x[0], &ReduceOptions::axes(&[0]), &numbers).unwrap()
     };
     for elements in [[1.0, 1e100, 0.5, -1e100], [-0.0, f64::INFINITY, 1.0, f64::NAN]] {
         let x = [Argument(vec![4], elements.to_vec())];
@@ -86,11 +86,11 @@ fn exact_sums_move_as_sums_do() {
 #[test]
 fn ties_for_an_extreme_have_equal_shares_along_all_axes() {
     let share = |function, x: &[f64]| of_list(function, x);
-    assert_eq!(share(AxisFunction::Max, &[1.0, 3.0, 3.0]), [0.0, 0.5, 0.5]);
-    assert_eq!(share(AxisFunction::Min, &[0.0, -0.0, 1.0, 2.0]), [0.5, 0.5, 0.0, 0.0]);
-    assert_eq!(share(AxisFunction::Max, &[1.0, f64::NAN, 5.0, f64::NAN]), [0.0, 0.5, 0.0, 0.5]);
+    assert_eq!(share(Reduction::Max, &[1.0, 3.0, 3.0]), [0.0, 0.5, 0.5]);
+    assert_eq!(share(Reduction::Min, &[0.0, -0.0, 1.0, 2.0]), [0.5, 0.5, 0.0, 0.0]);
+    assert_eq!(share(Reduction::Max, &[1.0, f64::NAN, 5.0, f64::NAN]), [0.0, 0.5, 0.0, 0.5]);
     let x = [Argument(vec![2, 2], vec![1.0, 1.0, 1.0, 0.0])];
-    let shares = pullback::<f64, f64>(&along(AxisFunction::Max, &[0, 1]), &x, &[3.0]);
+    let shares = pullback::<f64, f64>(&along(Reduction::Max, &[0, 1]), &x, &[3.0]);
     assert_eq!(shares, [[1.0, 1.0, 1.0, 0.0]]);
 }
 
@@ -109,29 +109,29 @@ fn numbers_share_where_nans_do_not_win() {
 fn many_ties_are_counted() {
     let half = |x: f32| indim_ops::f16::from_f32(x);
     let x = [Argument(vec![4096], vec![half(1.0); 4096])];
-    let shares = pullback(&along(AxisFunction::Max, &[0]), &x, &[half(1.0)]);
+    let shares = pullback(&along(Reduction::Max, &[0]), &x, &[half(1.0)]);
     assert_eq!(shares[0][0], half(1.0 / 4096.0));
 }
 
 #[test]
 fn products_beside_zeros() {
-    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 3.0, 4.0]), [12.0, 8.0, 6.0]);
-    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 0.0, 4.0]), [0.0, 8.0, 0.0]);
-    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 0.0, -0.0]), [0.0, 0.0, 0.0]);
+    assert_eq!(of_list(Reduction::Prod, &[2.0, 3.0, 4.0]), [12.0, 8.0, 6.0]);
+    assert_eq!(of_list(Reduction::Prod, &[2.0, 0.0, 4.0]), [0.0, 8.0, 0.0]);
+    assert_eq!(of_list(Reduction::Prod, &[2.0, 0.0, -0.0]), [0.0, 0.0, 0.0]);
     let z = |re, im| Complex::<f64> { re, im };
     let x = [Argument(vec![2], vec![z(1.0, 2.0), z(0.0, 0.0)])];
-    let found = pullback(&along(AxisFunction::Prod, &[0]), &x, &[z(1.0, 0.0)]);
+    let found = pullback(&along(Reduction::Prod, &[0]), &x, &[z(1.0, 0.0)]);
     assert_eq!(found, [[z(0.0, 0.0), z(1.0, -2.0)]]);
 }
 
 #[test]
 fn rows_without_a_direction_are_flat() {
-    assert_eq!(of_list(AxisFunction::Norm, &[0.0, -0.0]), [0.0, 0.0]);
-    assert_eq!(of_list(AxisFunction::Std, &[3.0, 3.0]), [0.0, 0.0]);
+    assert_eq!(of_list(Reduction::Norm, &[0.0, -0.0]), [0.0, 0.0]);
+    assert_eq!(of_list(Reduction::Std, &[3.0, 3.0]), [0.0, 0.0]);
     let z = |re, im| Complex::<f64> { re, im };
     let x = [Argument(vec![2], vec![z(3.0, 0.0), z(0.0, 4.0)])];
     assert_eq!(
-        pullback(&along(AxisFunction::Norm, &[0]), &x, &[5.0f64]),
+        pullback(&along(Reduction::Norm, &[0]), &x, &[5.0f64]),
         [[z(3.0, 0.0), z(0.0, 4.0)]]
     );
 }
@@ -139,12 +139,12 @@ fn rows_without_a_direction_are_flat() {
 #[test]
 fn logarithms_of_sums_of_nothing_are_flat() {
     const INF: f64 = f64::INFINITY;
-    assert_eq!(of_list(AxisFunction::LogSumExp, &[-INF, -INF]), [0.0, 0.0]);
-    assert_eq!(of_list(AxisFunction::LogSumExp, &[-INF, 5.0]), [0.0, 1.0]);
-    assert_eq!(of_list(AxisFunction::LogSumExp, &[1000.0, 1000.0]), [0.5, 0.5]);
+    assert_eq!(of_list(Reduction::LogSumExp, &[-INF, -INF]), [0.0, 0.0]);
+    assert_eq!(of_list(Reduction::LogSumExp, &[-INF, 5.0]), [0.0, 1.0]);
+    assert_eq!(of_list(Reduction::LogSumExp, &[1000.0, 1000.0]), [0.5, 0.5]);
     let softmax = |x: &[f64], cotangent: &[f64]| {
         let argument = [Argument(vec![x.len()], x.to_vec())];
-        pullback::<f64, f64>(&along(AxisFunction::Softmax, &[0]), &argument, cotangent).remove(0)
+        pullback::<f64, f64>(&along(Reduction::Softmax, &[0]), &argument, cotangent).remove(0)
     };
     // Not through the largest element: a masked one gets exactly nothing.
     assert_eq!(softmax(&[0.0, 0.0, -INF], &[1.0, 0.0, 7.0]), [0.25, -0.25, 0.0]);
@@ -154,8 +154,8 @@ fn logarithms_of_sums_of_nothing_are_flat() {
 fn conditions_and_places_have_no_slope() {
     let x = [Argument(vec![3], vec![1.0, 2.0, 3.0])];
     let count = |x: &[Value]| {
-        along(AxisFunction::CountNonzero, &[0])(x).convert(F64)
-            + along(AxisFunction::ArgMax, &[0])(x).convert(F64)
+        along(Reduction::CountNonzero, &[0])(x).convert(F64)
+            + along(Reduction::ArgMax, &[0])(x).convert(F64)
     };
     assert_eq!(pullback::<f64, f64>(&count, &x, &[1.0]), [[0.0; 3]]);
 }

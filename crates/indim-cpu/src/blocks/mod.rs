@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use indim_graph::Array;
 use indim_kernels::{Level, convert_kernel};
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
-use crate::executor::{BoundNest, ByKernels, Executor, NestCode};
+use crate::executor::{BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
@@ -30,7 +30,7 @@ pub(crate) struct Blocks;
 
 impl Executor for Blocks {
     fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, level: Level) -> Arc<dyn NestCode> {
-        Arc::new(BlockCode::compile(nest, level, ByKernels::AskedFor))
+        Arc::new(BlockCode::compile(nest, level, KernelFallback::AskedFor))
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -54,16 +54,16 @@ impl Executor for Blocks {
 pub(crate) struct BlockCode {
     pub(crate) code: Arc<TileCode>,
     /// Why it is not machine code.
-    reason: ByKernels,
+    reason: KernelFallback,
 }
 
 impl BlockCode {
     /// Compiles a nest for `level`; `reason` says why it is not machine code.
-    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level, reason: ByKernels) -> BlockCode {
+    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level, reason: KernelFallback) -> BlockCode {
         BlockCode::new(Arc::new(code::compile(nest, level)), reason)
     }
 
-    pub(crate) fn new(code: Arc<TileCode>, reason: ByKernels) -> BlockCode {
+    pub(crate) fn new(code: Arc<TileCode>, reason: KernelFallback) -> BlockCode {
         BlockCode { code, reason }
     }
 }
@@ -106,11 +106,11 @@ impl NestCode for BlockCode {
         _: &Arc<LoopNest>,
         _: &[AxisStrides],
         _: &dyn Fn(&Access) -> String,
-    ) -> Result<String, ByKernels> {
+    ) -> Result<String, KernelFallback> {
         Err(self.reason)
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BlockCode>(1);
         self.code.count_bytes(held);
     }

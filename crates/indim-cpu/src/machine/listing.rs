@@ -1,7 +1,7 @@
 //! The listing of a nest's machine code, for explanations.
 
 use indim_loops::loop_nest::{Access, Compute, LoopNest};
-use indim_targets::{Form, Layout};
+use indim_targets::{OperandForm, OperandLayout};
 
 use crate::tiles::code::TileCode;
 use crate::tiles::functions::Functions;
@@ -22,7 +22,7 @@ fn listed(
     functions: &Functions,
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
-    let operands = |layout: &Layout| {
+    let operands = |layout: &OperandLayout| {
         let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
         let outputs = outputs.map(|(output, (&slot, &streams))| {
             let past = if streams { ", written past the caches" } else { "" };
@@ -31,8 +31,8 @@ fn listed(
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
         let inputs = inputs.map(|(input, (&slot, form))| {
             let one = match form {
-                Form::Single => ", one element for a row",
-                Form::Same => ", one element for all rows",
+                OperandForm::Single => ", one element for a row",
+                OperandForm::Same => ", one element for all rows",
                 _ => "",
             };
             format!("; input {input} is {}{one}\n", read(code, nest, slot, describe))

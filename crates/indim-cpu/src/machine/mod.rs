@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use indim_graph::Array;
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
@@ -20,7 +20,7 @@ use indim_ops::DType;
 use indim_targets::TargetKind;
 
 use crate::blocks::{BlockCode, Blocks};
-use crate::executor::{Bases, BoundNest, ByKernels, Executor, NestCode};
+use crate::executor::{Bases, BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;
 use crate::tiles::account::{Account, price};
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
@@ -44,7 +44,7 @@ impl Executor for Machine {
         if let Some(reason) = by_kernels(nest, level) {
             return Arc::new(BlockCode::compile(nest, level, reason));
         }
-        let blocks = Arc::new(BlockCode::compile(nest, level, ByKernels::NotCovered));
+        let blocks = Arc::new(BlockCode::compile(nest, level, KernelFallback::NotCovered));
         let price = if self.is_forced { 0 } else { price(nest) };
         let account = Arc::new(Account::new(price));
         let (constants, recorded) = (Arc::clone(constants), OnceLock::new());
@@ -68,18 +68,18 @@ fn target(level: Level) -> Option<TargetKind> {
 }
 
 /// Why a nest has no machine code, as far as that is known before it is recorded.
-fn by_kernels(nest: &LoopNest, level: Level) -> Option<ByKernels> {
+fn by_kernels(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
     if target(level).is_none() {
-        return Some(ByKernels::Processor);
+        return Some(KernelFallback::Processor);
     }
     // Who chooses the baseline of a processor that has more gets nothing better.
     if level == Level::BASELINE && level != Level::detect() {
-        return Some(ByKernels::LowLevel);
+        return Some(KernelFallback::LowLevel);
     }
     let takes = |it: &Instruction| matches!(it.compute, Compute::Take { .. });
     nest.instructions.iter().all(takes).then(|| match nest.searches() {
-        true => ByKernels::Searches,
-        false => ByKernels::ComputesNothing,
+        true => KernelFallback::Searches,
+        false => KernelFallback::ComputesNothing,
     })
 }
 
@@ -106,7 +106,7 @@ impl MachineCode {
             // Nobody waits for another thread that does the same.
             let MachineCode { blocks, constants, level, account, .. } = self;
             let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(account));
-            let mut held = HeldBytes::default();
+            let mut held = MemoryUse::default();
             match &recorded {
                 Some(code) => code.count_bytes(&mut held),
                 None => account.close(),
@@ -182,21 +182,21 @@ impl NestCode for MachineCode {
         nest: &Arc<LoopNest>,
         strides: &[AxisStrides],
         describe: &dyn Fn(&Access) -> String,
-    ) -> Result<String, ByKernels> {
+    ) -> Result<String, KernelFallback> {
         // Made once more, whatever it costs.
         let account = Arc::new(Account::new(0));
         let code = code::compile(nest, &self.constants, self.level, account);
-        let code = Arc::new(code.ok_or(ByKernels::NotCovered)?);
+        let code = Arc::new(code.ok_or(KernelFallback::NotCovered)?);
         if nest.shape.contains(&0) {
-            return Err(ByKernels::NoElements);
+            return Err(KernelFallback::NoElements);
         }
         // What is listed is what this holds.
         let _bound = tiles::bind(&code, &SizedNest::own(nest), NestStrides::Given(strides), &[])
-            .ok_or(ByKernels::Memory)?;
+            .ok_or(KernelFallback::Memory)?;
         Ok(listing::list(&code, nest, describe))
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<MachineCode>(1);
         held.own::<Account>(1);
         self.blocks.count_bytes(held);
@@ -233,7 +233,7 @@ impl BoundNest for BoundLater {
             self.code.account.forfeit();
             return None;
         };
-        let mut held = HeldBytes::default();
+        let mut held = MemoryUse::default();
         bound.count_bytes(&mut held);
         if self.machine.set(bound).is_ok() {
             self.code.account.hold(held.bytes());
@@ -259,7 +259,7 @@ impl BoundNest for BoundLater {
         unsafe { self.blocks.finish(bases) }
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundLater>(1);
         held.nest(&self.nest);
         held.own::<AxisStrides>(self.strides.capacity());

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::HashMap;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
 use crate::run::coded::{BoundNests, SymbolSizes};
 use crate::run::executable::Executable;
 
 /// So many bytes are kept in all; beyond that the oldest goes.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Executables by the sizes that they are bound to, bounded in bytes.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl Bindings {
             return gone;
         }
         self.bytes += bytes;
-        while self.bytes > MOST_BYTES
+        while self.bytes > MAX_BYTES
             && let Some(oldest) = self.sizes.pop_front()
         {
             let Some(oldest) = self.executables.remove(&oldest) else { continue };
@@ -87,7 +87,7 @@ impl Bindings {
 
     /// The bytes of all executables, and of what was bound last where none of them is kept.
     pub(crate) fn held_bytes(&self) -> usize {
-        let mut held = HeldBytes::default();
+        let mut held = MemoryUse::default();
         let bound = self.bound_before.iter().filter(|_| self.executables.is_empty());
         bound.for_each(|bound| bound.count_bytes(&mut held));
         self.bytes + held.bytes()

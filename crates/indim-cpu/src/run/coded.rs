@@ -6,12 +6,12 @@ use std::sync::Arc;
 use indim_arrays::OutputOrders;
 use indim_graph::Array;
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::{NestStrides, SizedNest, Sizes};
-use indim_loops::scratch::Lives;
+use indim_loops::scratch::LiveRanges;
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, Executor, NestCode};
@@ -28,7 +28,7 @@ pub(crate) struct CodedNests {
     pub(crate) codes: Vec<CodedNest>,
     /// Which nests may run together.
     pub(crate) groups: Vec<NestGroup>,
-    pub(crate) lives: Lives,
+    pub(crate) lives: LiveRanges,
     pub(crate) output_orders: OutputOrders,
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
@@ -104,7 +104,7 @@ impl CodedNests {
             codes.push(CodedNest::new(nest, code, &distinct));
             check()?;
         }
-        let (groups, lives) = (groups(&loops), Lives::of(&loops));
+        let (groups, lives) = (groups(&loops), LiveRanges::of(&loops));
         let output_orders = OutputOrders::default();
         Ok(CodedNests { loops, distinct, codes, groups, lives, output_orders, executor, level })
     }
@@ -158,7 +158,7 @@ impl CodedNests {
     }
 
     /// Counts the memory that it holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.loops(&self.loops);
         held.own::<usize>(self.distinct.capacity());
         held.own::<CodedNest>(self.codes.capacity());
@@ -211,7 +211,7 @@ impl CodedNest {
 
 impl BoundNests {
     /// Counts the memory that they hold beside the code.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundNests>(1);
         held.small(&self.in_place);
         held.own::<BoundCode>(self.codes.capacity());
@@ -221,7 +221,7 @@ impl BoundNests {
 
 impl BoundCode {
     /// Counts the memory that it holds beside the code.
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
         self.own_places.iter().for_each(|places| held.own::<Place>(places.len()));
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indim_graph::{Graph, Node, NodeKind, optimize};
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
 use indim_loops::lower_with;
 use indim_shape::Diagnostic;
@@ -231,7 +231,7 @@ const BYTES_PER_NODE: usize = 700;
 const BYTES_PER_GRAPH_BYTE: usize = 4;
 
 /// What it takes for the smallest graph.
-const LEAST_BYTES: usize = 4096;
+const MIN_BYTES: usize = 4096;
 
 /// What it takes for each instruction of a nest, since a value may be computed in several nests; and for
 /// each nest.
@@ -239,21 +239,21 @@ const BYTES_PER_INSTRUCTION: usize = 500;
 const BYTES_PER_NEST: usize = 1000;
 
 /// What constants may take that are folded, at most; and at most for each node.
-const MOST_FOLDED_BYTES: usize = 5 << 20;
+const MAX_FOLDED_BYTES: usize = 5 << 20;
 const FOLDED_BYTES_PER_NODE: usize = 17 * 1024;
 
 fn bytes_for_graph(graph: &Graph) -> usize {
     let is_list =
         |node: &Node| matches!(&node.kind, NodeKind::Constant(array) if array.data().len() > 1);
     let folded = match graph.iter().any(|(_, node)| is_list(node)) {
-        true => MOST_FOLDED_BYTES.min(graph.len().saturating_mul(FOLDED_BYTES_PER_NODE)),
+        true => MAX_FOLDED_BYTES.min(graph.len().saturating_mul(FOLDED_BYTES_PER_NODE)),
         false => 0,
     };
-    let mut held = HeldBytes::default();
+    let mut held = MemoryUse::default();
     held.graph(graph);
     let of_nodes = graph.len().saturating_mul(BYTES_PER_NODE);
     let of_graph = held.bytes().saturating_mul(BYTES_PER_GRAPH_BYTE);
-    of_graph.saturating_add(of_nodes).saturating_add(folded).saturating_add(LEAST_BYTES)
+    of_graph.saturating_add(of_nodes).saturating_add(folded).saturating_add(MIN_BYTES)
 }
 
 struct Compiler<'a> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId};
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
@@ -63,7 +63,7 @@ pub struct Executable {
 impl Executable {
     /// All that it holds is its own.
     pub(crate) fn new(nests: CompiledNests, parameter_names: Arc<[String]>) -> Executable {
-        let mut held = HeldBytes::default();
+        let mut held = MemoryUse::default();
         nests.coded.count_bytes(&mut held);
         nests.count_bytes(&mut held);
         held.share(&parameter_names);

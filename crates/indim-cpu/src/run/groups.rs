@@ -9,7 +9,7 @@ use core::ops::{ControlFlow, Range};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
@@ -31,16 +31,16 @@ const PART_BYTES: usize = 256 * 1024;
 /// Nests that read and write no more run one after another: the last cache has it, from which they read as
 /// fast as they compute. On the machine of the committed records the softmax of 1 MiB takes 0 to 5 % longer
 /// by parts, and a fifth where other work uses the cores.
-const LEAST_BYTES: usize = 4 * 1024 * 1024;
+const MIN_BYTES: usize = 4 * 1024 * 1024;
 
 /// At least one of so many bytes that nests move one after another is not moved together.
-const LEAST_SAVED: usize = 16;
+const MIN_SAVED: usize = 16;
 
 /// If a single step along the axis is more than this, parts would not stay in a cache.
-const MOST_STEP_BYTES: usize = 1024 * 1024;
+const MAX_STEP_BYTES: usize = 1024 * 1024;
 
 /// The innermost axis is not cut into parts of fewer elements: they would share lines of the caches.
-const LEAST_INNERMOST: usize = 64;
+const MIN_INNERMOST: usize = 64;
 
 /// An axis that is cut, the same of every nest.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +153,7 @@ impl CompiledGroup {
     }
 
     /// Counts the memory that the group holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<CutAxis>(self.cut.capacity());
         held.own::<(usize, usize)>(self.inner.len());
         for nests in [Some(&self.whole), self.rest.as_ref()].into_iter().flatten() {
@@ -380,7 +380,7 @@ fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize>
 /// that parts may pay.
 pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
     // Less is known without a look at the arrays.
-    moved > LEAST_BYTES && array_bytes_of(nests) > LEAST_BYTES
+    moved > MIN_BYTES && array_bytes_of(nests) > MIN_BYTES
 }
 
 /// The bytes of what nests read and write, each array once.
@@ -415,7 +415,7 @@ fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     let own = || nests.iter().map(SizedNest::own);
     let (moved, all) = (moved(own()), array_bytes_of(own()));
-    if all <= LEAST_BYTES || moved.saturating_sub(all) < moved / LEAST_SAVED {
+    if all <= MIN_BYTES || moved.saturating_sub(all) < moved / MIN_SAVED {
         return None;
     }
     let size = |axis: usize| nests[0].shape[axis];
@@ -425,7 +425,7 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
         let axis = axes[last];
         let with = |part| [&outer[..], &[CutAxis { axis, size: size(axis), part }]].concat();
         let (one, two) = (part_bytes(nests, &with(1)), part_bytes(nests, &with(2)));
-        if one > MOST_STEP_BYTES {
+        if one > MAX_STEP_BYTES {
             continue;
         }
         let each = two.saturating_sub(one).max(1);
@@ -433,7 +433,7 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
         let is_innermost = nests.iter().any(|nest| axis + 1 == nest.shape.rank());
         let cut = with(part);
         let parts: usize = cut.iter().map(|cut| cut.size.div_ceil(cut.part)).product();
-        let pays = parts > 1 && (!is_innermost || part >= LEAST_INNERMOST.min(size(axis)));
+        let pays = parts > 1 && (!is_innermost || part >= MIN_INNERMOST.min(size(axis)));
         return pays.then_some(cut);
     }
     None

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use std::sync::{Arc, OnceLock};
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, IndexCheck, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
@@ -163,7 +163,7 @@ impl CompiledNests {
     }
 
     /// Counts the memory that they hold beside what others share, without what is made when it is asked for.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         for types in [&self.parameters, &self.outputs] {
             held.small(types);
             types.iter().for_each(|of| held.shape(&of.shape));

@@ -137,7 +137,7 @@ pub struct RunOptions<'a> {
     /// Outputs in new memory, temporaries, the registers of all threads, and the executable itself
     /// ([`Executable::held_bytes`](crate::Executable::held_bytes)) count; machine code that this run makes
     /// does from the next one on. Memory that is kept for later runs does not
-    /// ([`keep_memory`](crate::keep_memory)).
+    /// ([`set_memory_pool_limit`](crate::set_memory_pool_limit)).
     pub memory_limit: Option<usize>,
     /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
     pub input_bytes: usize,

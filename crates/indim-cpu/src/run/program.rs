@@ -3,13 +3,13 @@
 use core::fmt;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use smallvec::SmallVec;
 
-use crate::executor::{BoundNest, ByKernels, NestCode};
+use crate::executor::{BoundNest, KernelFallback, NestCode};
 use crate::tiles::work;
 
 /// The strides of so few operands need no memory of their own.
@@ -61,7 +61,7 @@ impl Program {
     }
 
     /// Counts the memory that the program holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.nest(&self.nest);
         self.code.count_bytes(held);
     }
@@ -71,7 +71,10 @@ impl Program {
     ///
     /// # Errors
     /// Why the nest runs by kernels in any case.
-    pub fn machine_code(&self, describe: &dyn Fn(&Access) -> String) -> Result<String, ByKernels> {
+    pub fn machine_code(
+        &self,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> Result<String, KernelFallback> {
         let strides = self.nest.operands().map(|access| self.dense_strides(access));
         self.code.machine_code(&self.nest, &strides.collect::<Vec<AxisStrides>>(), describe)
     }

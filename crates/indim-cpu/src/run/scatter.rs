@@ -9,14 +9,14 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Compute, Local, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
 
-use crate::executor::{Bases, BoundNest, ByKernels, NestCode};
+use crate::executor::{Bases, BoundNest, KernelFallback, NestCode};
 use crate::tiles::take::Taker;
 
 /// A scatter, for arrays of any sizes.
@@ -136,11 +136,11 @@ impl NestCode for Scatter {
         _: &Arc<LoopNest>,
         _: &[AxisStrides],
         _: &dyn Fn(&Access) -> String,
-    ) -> Result<String, ByKernels> {
-        Err(ByKernels::Scatters)
+    ) -> Result<String, KernelFallback> {
+        Err(KernelFallback::Scatters)
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<Scatter>(1);
     }
 }
@@ -423,7 +423,7 @@ impl BoundNest for BoundScatter {
         }
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundScatter>(1);
         held.own::<isize>(self.along.capacity());
         held.own::<IndexLoop>(self.loops.capacity());

@@ -9,7 +9,7 @@ use core::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use indim_graph::{GuardError, Guards, SymbolicCount, SymbolicGraph};
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
 use crate::run::bindings::Bindings;
@@ -80,7 +80,7 @@ pub fn compile_symbolic_with(
     let (loops, executor) = lowered(&graph, options, checkpoint)?;
     let never = || Ok::<(), Infallible>(());
     let Ok(coded) = CodedNests::new(loops, distinct, executor, options.level, never);
-    let mut held = HeldBytes::default();
+    let mut held = MemoryUse::default();
     coded.count_bytes(&mut held);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(SymbolicExecutable {
@@ -144,20 +144,20 @@ impl SymbolicExecutable {
     fn bound(&self, symbols: &[usize], before: Option<&BoundNests>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
         let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), before, never);
-        let counted = |mut held: HeldBytes| {
+        let counted = |mut held: MemoryUse| {
             let shared = held.bytes();
             nests.count_bytes(&mut held);
             held.bytes() - shared + size_of::<Executable>()
         };
         let besides_shared = || {
-            let mut held = HeldBytes::default();
+            let mut held = MemoryUse::default();
             self.coded.count_bytes(&mut held);
             counted(held)
         };
         // Those of nests that run together hold more the more parts are of another size, and own their nests.
         let bytes = match nests.groups().is_empty() {
             true => *self.bound_bytes.get_or_init(besides_shared),
-            false => counted(HeldBytes::default()),
+            false => counted(MemoryUse::default()),
         };
         let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
         let names = Arc::clone(&self.parameter_names);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indim_graph::TakeMode;
 use indim_kernels::{KernelFn, Level};
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_loops::walk::runs;
 use indim_ops::DType;
@@ -22,7 +22,7 @@ use crate::tiles::take::Taker;
 pub(crate) const REGISTER_BYTES: usize = 4096;
 
 // A tile that is gathered into a register is gone through run by run.
-const _: () = assert!(REGISTER_BYTES <= runs::MOST_ELEMENTS);
+const _: () = assert!(REGISTER_BYTES <= runs::MAX_ELEMENTS);
 
 /// Of so many operands, values or stores what is known of each needs no memory of its own.
 pub(crate) const FEW: usize = 4;
@@ -131,7 +131,7 @@ impl TileCode {
     }
 
     /// Counts the memory that the code holds, without the functions that are made of it.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<TileCode>(1);
         held.own::<Call>(self.calls.capacity());
         held.own::<Option<usize>>(self.registers.capacity());

@@ -5,12 +5,12 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::{even_steps, has_rows};
-use indim_targets::{Form, Function};
+use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
@@ -21,7 +21,7 @@ use crate::tiles::tile::{has_few_rows, long_tile, minimum_row};
 use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 
 /// Nests of more operands are walked as others are.
-const MOST_OPERANDS: usize = 16;
+const MAX_OPERANDS: usize = 16;
 
 /// So many need no memory of their own.
 const FEW: usize = 4;
@@ -67,12 +67,13 @@ impl Flat {
         };
         let count = functions.outputs.len() + functions.inputs.len();
         let all = Steps { code, nest, axes };
-        let Some((steps, row)) = all.of_nest().filter(|_| count <= MOST_OPERANDS) else {
+        let Some((steps, row)) = all.of_nest().filter(|_| count <= MAX_OPERANDS) else {
             return Ok(None);
         };
         let Some(operands) = all.operands(functions) else { return Ok(None) };
         let (outputs, inputs) = operands.split_at(functions.outputs.len());
-        let form = |place: &Place| if place.along == 0 { Form::Single } else { Form::Dense };
+        let form =
+            |place: &Place| if place.along == 0 { OperandForm::Single } else { OperandForm::Dense };
         let written = outputs.iter().map(|place| &nest.nest.stores[place.operand]);
         let moves_much = moves_much(nest);
         let streamed = written.clone().zip(&functions.outputs).map(|(store, &slot)| {
@@ -189,8 +190,8 @@ impl BoundNest for Flat {
             let start = tile * self.tile;
             let count = self.tile.min(self.steps - start);
             let (rows, elements) = self.row.map_or((1, count), |elements| (count, elements));
-            let mut addresses = [core::ptr::null_mut(); MOST_OPERANDS];
-            let mut row_strides = [0; MOST_OPERANDS];
+            let mut addresses = [core::ptr::null_mut(); MAX_OPERANDS];
+            let mut row_strides = [0; MAX_OPERANDS];
             let operands = addresses.iter_mut().zip(&mut row_strides).zip(&self.operands);
             for ((address, row_stride), place) in operands {
                 let first = place.offset + start as isize * place.step;
@@ -209,7 +210,7 @@ impl BoundNest for Flat {
         }
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<Flat>(1);
         held.small(&self.operands);
     }

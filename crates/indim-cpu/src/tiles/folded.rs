@@ -9,11 +9,11 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::Folded;
 
 use crate::tiles::code::{TileCode, few};
-use crate::tiles::folding::{Folding, MOST_BLOCKS};
+use crate::tiles::folding::{Folding, MAX_BLOCKS};
 use crate::tiles::tree::Columns;
 
 /// A function has at most so many operands: four accumulators, and nine inputs.
-const MOST_OPERANDS: usize = 16;
+const MAX_OPERANDS: usize = 16;
 
 /// A tile that is folded.
 pub(super) struct FoldedTile<'a> {
@@ -96,7 +96,7 @@ impl FoldedTile<'_> {
         let (is_joined, width) = (self.folding.is_joined, self.width());
         let mut step = steps.start;
         while step < steps.end {
-            let blocks = ((steps.end - step) / BLOCK).min(MOST_BLOCKS);
+            let blocks = ((steps.end - step) / BLOCK).min(MAX_BLOCKS);
             // SAFETY: the caller's promise.
             unsafe {
                 if is_joined && width == 1 && blocks > 0 && step.is_multiple_of(BLOCK) {
@@ -128,9 +128,9 @@ impl FoldedTile<'_> {
         let call = Call { step: from, units: blocks, unit_steps, ..Call::default() };
         // SAFETY: the caller's promise; there is room for the lanes and nodes of so many blocks.
         unsafe {
-            self.take_units(call, BLOCK, UnitPlaces { first: 0, apart: 1, all: MOST_BLOCKS });
+            self.take_units(call, BLOCK, UnitPlaces { first: 0, apart: 1, all: MAX_BLOCKS });
             for columns in self.columns {
-                let nodes = columns.lanes.wrapping_add(MOST_BLOCKS * LANES * columns.fold.size);
+                let nodes = columns.lanes.wrapping_add(MAX_BLOCKS * LANES * columns.fold.size);
                 if !self.folding.joins(BLOCK) {
                     columns.fold_each(nodes, blocks, LANES);
                 }
@@ -351,8 +351,8 @@ impl FoldedTile<'_> {
         let Call { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
         let Call { begins, joins, .. } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
-        let mut operands = [core::ptr::null_mut(); MOST_OPERANDS];
-        let mut strides = [0; 2 * MOST_OPERANDS];
+        let mut operands = [core::ptr::null_mut(); MAX_OPERANDS];
+        let mut strides = [0; 2 * MAX_OPERANDS];
         for (store, tree) in self.columns.iter().enumerate() {
             operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
             strides[store] = (call.unit_lanes * width * tree.fold.size) as isize;

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reducing::{DirectColumns, Part, UnitForm};
+use indim_loops::walk::reducing::{DirectColumns, NestRegion, UnitForm};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_targets::{Form, Function};
+use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::tiles::code::{FEW, TileCode, few};
@@ -20,7 +20,7 @@ use crate::tiles::wiring::{FunctionWiring, Wiring};
 const ROWS_FROM_FAR: usize = 4;
 
 /// So many blocks of one column are folded by one call.
-pub(super) const MOST_BLOCKS: usize = 16;
+pub(super) const MAX_BLOCKS: usize = 16;
 
 /// A nest that reads so many bytes finds them in no cache near by: the second one has 1 MiB or 2.
 const FETCHED_BYTES: usize = 512 * 1024;
@@ -49,7 +49,7 @@ impl Folding {
     pub(super) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
-        part: &Part,
+        part: &NestRegion,
         wiring: &Wiring,
         width: usize,
     ) -> Option<Self> {
@@ -58,17 +58,17 @@ impl Folding {
         let is_row = matches!(part.form, UnitForm::Row(_));
         let forms = forms.iter().map(|form| match form {
             // What is single in a row is the same for all that is folded.
-            Form::Single if is_row => Form::Same,
+            OperandForm::Single if is_row => OperandForm::Same,
             form => *form,
         });
         let bytes = functions.inputs.iter().map(|&slot| code.element_size(slot) as isize);
         let inputs = forms.clone().zip(row_strides).zip(bytes);
-        let along = match is_row {
-            true => {
-                few(inputs.map(|((form, _), bytes)| if form == Form::Dense { bytes } else { 0 }))
-            }
-            false => row_strides.clone(),
-        };
+        let along =
+            match is_row {
+                true => few(inputs
+                    .map(|((form, _), bytes)| if form == OperandForm::Dense { bytes } else { 0 })),
+                false => row_strides.clone(),
+            };
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
         let is_joined = is_row
             || continues(code, functions, forms.clone(), row_strides, width)
@@ -86,8 +86,10 @@ impl Folding {
         along: SmallVec<[isize; FEW]>,
         across: SmallVec<[isize; FEW]>,
     ) -> Option<Self> {
-        let forms = along.iter().map(|along| if *along == 0 { Form::Same } else { Form::Dense });
-        let forms: SmallVec<[Form; FEW]> = few(forms);
+        let forms = along
+            .iter()
+            .map(|along| if *along == 0 { OperandForm::Same } else { OperandForm::Dense });
+        let forms: SmallVec<[OperandForm; FEW]> = few(forms);
         let folds = Folds { code, nest, width: 1, before: 0, is_row: true, is_joined: true };
         folds.folding(forms.iter().copied(), along, across)
     }
@@ -103,9 +105,9 @@ impl Folding {
         let (functions, width) = (code.folding.as_deref()?, of.unit_columns);
         let operands = || functions.inputs.iter().map(|&slot| code.operand(slot));
         let form = |operand: usize| match (width, along[operand], of.across(operand)) {
-            (1, 0, _) | (_, 0, 0) => Form::Same,
-            (2.., _, 0) => Form::Single,
-            _ => Form::Dense,
+            (1, 0, _) | (_, 0, 0) => OperandForm::Same,
+            (2.., _, 0) => OperandForm::Single,
+            _ => OperandForm::Dense,
         };
         let along: SmallVec<[isize; FEW]> = few(operands().map(|operand| along[operand]));
         let is_joined =
@@ -121,7 +123,7 @@ impl Folding {
     }
 
     /// Counts the memory that it holds beside the function.
-    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.along);
         held.small(&self.across);
     }
@@ -132,7 +134,7 @@ impl Folding {
     }
 
     /// The accumulators of a column that are used at once, and the finished ones beside them.
-    pub(super) fn accumulators(&self, part: &Part) -> usize {
+    pub(super) fn accumulators(&self, part: &NestRegion) -> usize {
         match part.form {
             UnitForm::Row(length) => self.row_accumulators(part.walk.tile_steps, length),
             UnitForm::Columns(width) => self.column_accumulators(width),
@@ -142,7 +144,7 @@ impl Folding {
     /// Those of one of so many columns.
     pub(super) fn column_accumulators(&self, width: usize) -> usize {
         match width {
-            1 if self.is_joined => (LANES + 1) * MOST_BLOCKS,
+            1 if self.is_joined => (LANES + 1) * MAX_BLOCKS,
             _ => LANES,
         }
     }
@@ -158,14 +160,14 @@ impl Folding {
 fn continues(
     code: &TileCode,
     functions: &Functions,
-    forms: impl Iterator<Item = Form>,
+    forms: impl Iterator<Item = OperandForm>,
     along: &[isize],
     width: usize,
 ) -> bool {
     let bytes = functions.inputs.iter().map(|&slot| code.element_size(slot) as isize);
     forms.zip(along).zip(bytes).all(|((form, &stride), bytes)| match form {
-        Form::Dense => stride == width as isize * bytes,
-        form => form == Form::Same,
+        OperandForm::Dense => stride == width as isize * bytes,
+        form => form == OperandForm::Same,
     })
 }
 
@@ -185,7 +187,7 @@ impl Folds<'_> {
     /// little for it.
     fn folding(
         &self,
-        forms: impl Iterator<Item = Form> + Clone,
+        forms: impl Iterator<Item = OperandForm> + Clone,
         along: SmallVec<[isize; FEW]>,
         across: SmallVec<[isize; FEW]>,
     ) -> Option<Folding> {
@@ -193,7 +195,7 @@ impl Folds<'_> {
         let (functions, length) = (code.folding.as_deref()?, nest.length());
         let is_fetched_ahead = !is_joined && nest.bytes_moved() >= FETCHED_BYTES;
         let rows_at_once = if is_fetched_ahead { ROWS_FROM_FAR } else { BLOCK / LANES };
-        let accumulators = core::iter::repeat_n(Form::Accumulator, functions.outputs.len());
+        let accumulators = core::iter::repeat_n(OperandForm::Accumulator, functions.outputs.len());
         let (forms, streams) = (forms.chain(accumulators), functions.outputs.iter().map(|_| false));
         let function = functions.function_of(forms, streams, false, is_fetched_ahead)?;
         // What is lacking to a step of the function is read before the columns, where others are.

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_codegen::{Body, Instruction};
-use indim_loops::HeldBytes;
-use indim_targets::{Form, Function, Layout, Refused, TargetKind};
+use indim_loops::MemoryUse;
+use indim_targets::{Function, OperandForm, OperandLayout, TargetError, TargetKind};
 
 use crate::tiles::account::Account;
 
@@ -17,7 +17,7 @@ pub(crate) struct Functions {
     /// The slots of the operands: those that are written, then those that are read.
     pub(crate) outputs: Vec<usize>,
     pub(crate) inputs: Vec<usize>,
-    made: Mutex<Vec<(Layout, Arc<Function>)>>,
+    made: Mutex<Vec<(OperandLayout, Arc<Function>)>>,
     step: AtomicUsize,
     /// Whether there is no code for the body, whatever the layout.
     is_refused: AtomicBool,
@@ -25,7 +25,7 @@ pub(crate) struct Functions {
 }
 
 /// A nest has no more functions: callers who change strides without end take the others.
-const MOST_FUNCTIONS: usize = 16;
+const MAX_FUNCTIONS: usize = 16;
 
 /// Before there is a function, its loop is taken to compute so many elements at a time.
 const LIKELY_STEP: usize = 32;
@@ -58,12 +58,12 @@ impl Functions {
     /// there is takes no memory.
     pub(crate) fn function_of(
         &self,
-        forms: impl Iterator<Item = Form> + Clone,
+        forms: impl Iterator<Item = OperandForm> + Clone,
         streams: impl Iterator<Item = bool> + Clone,
         is_in_place: bool,
         is_fetched_ahead: bool,
     ) -> Option<Arc<Function>> {
-        let is_it = |(known, _): &&(Layout, Arc<Function>)| {
+        let is_it = |(known, _): &&(OperandLayout, Arc<Function>)| {
             known.inputs.iter().copied().eq(forms.clone())
                 && known.streams.iter().copied().eq(streams.clone())
                 && known.is_in_place == is_in_place
@@ -73,18 +73,18 @@ impl Functions {
             return Some(Arc::clone(function));
         }
         let (inputs, streams) = (forms.collect(), streams.collect());
-        self.make(Layout { inputs, streams, is_in_place, is_fetched_ahead })
+        self.make(OperandLayout { inputs, streams, is_in_place, is_fetched_ahead })
     }
 
     /// Makes the function for operands that lie so.
-    fn make(&self, layout: Layout) -> Option<Arc<Function>> {
+    fn make(&self, layout: OperandLayout) -> Option<Arc<Function>> {
         if !self.account.affords() {
             return None;
         }
         // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
         let function = match Function::compile(self.target, &self.body, &layout) {
             Ok(function) => function,
-            Err(Refused::Accumulators) => {
+            Err(TargetError::Accumulators) => {
                 self.is_refused.store(true, Ordering::Relaxed);
                 return None;
             }
@@ -99,7 +99,7 @@ impl Functions {
         if let Some((_, function)) = made.iter().find(|(known, _)| *known == layout) {
             return Some(Arc::clone(function));
         }
-        if made.len() == MOST_FUNCTIONS {
+        if made.len() == MAX_FUNCTIONS {
             self.account.close();
             return None;
         }
@@ -110,7 +110,7 @@ impl Functions {
     }
 
     /// The functions that somebody holds, for people; `operands` says what they go through.
-    pub(crate) fn listing(&self, operands: impl Fn(&Layout) -> String) -> String {
+    pub(crate) fn listing(&self, operands: impl Fn(&OperandLayout) -> String) -> String {
         let made = self.made();
         let held = made.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
         let listed = |layout| Function::listing(self.target, &self.body, layout);
@@ -118,12 +118,12 @@ impl Functions {
     }
 
     /// Counts the memory of the body; that of what is made is noted in the account.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<Instruction>(self.body.instructions.capacity());
         held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());
     }
 
-    fn made(&self) -> MutexGuard<'_, Vec<(Layout, Arc<Function>)>> {
+    fn made(&self) -> MutexGuard<'_, Vec<(OperandLayout, Arc<Function>)>> {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -15,12 +15,12 @@ mod whole;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Local, Store};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reducing::{
-    Part, ReducedAxes, Reducing, UnitForm, Ways, most_nodes, own_pieces,
+    NestRegion, ReducedAxes, Reducing, ReductionWalk, UnitForm, most_nodes, own_pieces,
 };
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
@@ -54,7 +54,7 @@ pub(crate) struct BoundReduction {
 
 #[derive(Debug)]
 struct BoundPart {
-    part: Part,
+    part: NestRegion,
     wiring: Wiring,
     function: Option<Arc<Function>>,
     /// Where that is not needed, as another function folds what it computes.
@@ -104,9 +104,11 @@ fn bind_with(
     let sizes = element_sizes(nest.nest);
     let reducing = reducing(code, nest, axes, &sizes, folds);
     Some(match reducing.ways() {
-        Ways::Rows(rows) => Arc::new(BoundRows::new(code, nest, &reducing, rows)?),
-        Ways::Columns(columns) => Arc::new(BoundColumns::new(code, nest, &reducing, columns)?),
-        Ways::Parts(parts) => Arc::new(BoundReduction::new(code, nest, &reducing, parts)?),
+        ReductionWalk::Rows(rows) => Arc::new(BoundRows::new(code, nest, &reducing, rows)?),
+        ReductionWalk::Columns(columns) => {
+            Arc::new(BoundColumns::new(code, nest, &reducing, columns)?)
+        }
+        ReductionWalk::Parts(parts) => Arc::new(BoundReduction::new(code, nest, &reducing, parts)?),
     })
 }
 
@@ -137,7 +139,7 @@ impl BoundReduction {
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
         reducing: &Reducing<'_>,
-        walked: Vec<Part>,
+        walked: Vec<NestRegion>,
     ) -> Option<Self> {
         let mut parts = Vec::with_capacity(walked.len());
         // They are large, so that a push for each is faster than `collect`.
@@ -167,7 +169,7 @@ impl BoundReduction {
 
 impl BoundPart {
     /// `None` where a function is lacking.
-    fn new(code: &TileCode, nest: &SizedNest<'_>, part: Part) -> Option<Self> {
+    fn new(code: &TileCode, nest: &SizedNest<'_>, part: NestRegion) -> Option<Self> {
         let folds = part.folds;
         let mut in_blocks: SmallVec<[bool; FEW]> = SmallVec::from_slice(&code.needs_block);
         for store in code.nest.stores.iter().filter(|_| !part.is_direct && !folds) {
@@ -206,14 +208,14 @@ impl BoundPart {
 }
 
 /// The columns that are reduced together.
-fn width(part: &Part) -> usize {
+fn width(part: &NestRegion) -> usize {
     match part.form {
         UnitForm::Columns(columns) => columns,
         UnitForm::Row(_) => 1,
     }
 }
 
-fn source(code: &TileCode, part: &Part, store: &Store) -> Source {
+fn source(code: &TileCode, part: &NestRegion, store: &Store) -> Source {
     let dense = (part.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {
         Local::Access(index) if part.is_direct => {
@@ -252,7 +254,7 @@ impl BoundNest for BoundReduction {
         }
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundReduction>(1);
         held.own::<BoundPart>(self.parts.capacity());
         for part in &self.parts {
@@ -310,7 +312,7 @@ impl BoundPart {
         &self,
         code: &TileCode,
         bases: &Bases<'_>,
-        work: impl FnOnce(&mut Reduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
+        work: impl FnOnce(&mut NestReduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
     ) {
         let (walk, wiring) = (&self.part.walk, &self.wiring);
         WORKSPACE.with_borrow_mut(|workspace| {
@@ -333,13 +335,13 @@ impl BoundPart {
             let trees = folds.map(|fold| self.accumulators.columns(accumulators, fold, width));
             let trees = few(trees);
             let shared = bases.shared;
-            work(&mut Reduction { bound: self, trees, tile, shared }, outer, offsets);
+            work(&mut NestReduction { bound: self, trees, tile, shared }, outer, offsets);
         });
     }
 }
 
 /// What the pieces of a run share.
-struct Reduction<'a> {
+struct NestReduction<'a> {
     bound: &'a BoundPart,
     /// Those of all stores.
     trees: SmallVec<[Columns<'a>; FEW]>,
@@ -347,7 +349,7 @@ struct Reduction<'a> {
     shared: *mut u8,
 }
 
-impl Reduction<'_> {
+impl NestReduction<'_> {
     /// Reduces a piece of a unit of columns, and goes on to the next.
     ///
     /// # Safety
@@ -408,7 +410,7 @@ impl Reduction<'_> {
     /// Folds the values of a tile as they are computed; the tile's first step is this one.
     ///
     /// # Safety
-    /// As [`Reduction::take`].
+    /// As [`NestReduction::take`].
     unsafe fn fold(
         &mut self,
         folding: &Folding,

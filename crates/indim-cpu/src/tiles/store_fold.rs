@@ -5,9 +5,9 @@ use indim_kernels::{
     FoldFn, KernelFn, Level, RowFoldFn, SearchFunctions, convert_kernel, fold_function,
     row_fold_function, search_functions,
 };
-use indim_loops::loop_nest::{LoopNest, Reduction, Store};
+use indim_loops::loop_nest::{LoopNest, NestReduction, Store};
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reducing::{DIRECT_COLUMNS, MOST_PIECES, PIECE_ELEMENTS, most_nodes};
+use indim_loops::walk::reducing::{DIRECT_COLUMNS, MAX_PIECES, PIECE_ELEMENTS, most_nodes};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
@@ -40,7 +40,7 @@ impl StoreFold {
     /// What each store of the nest calls; of a nest without a reduced axis none do.
     pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
         let fold = |store: &Store| {
-            let Reduction { op, dtype } = store.reduction?;
+            let NestReduction { op, dtype } = store.reduction?;
             let search = op.is_search().then(|| search_functions(op, dtype, level));
             let op = op.searched();
             let result = store.target.array_type.dtype;
@@ -99,7 +99,7 @@ pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     let columns = kept.min(2 * DIRECT_COLUMNS);
     let bytes = |size: usize| if size > 0 { columns * size + 2 * LEFT_ALIGNMENT } else { 0 };
     let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
-    folds.iter().map(|fold| MOST_PIECES * of_piece(fold)).sum()
+    folds.iter().map(|fold| MAX_PIECES * of_piece(fold)).sum()
 }
 
 /// What a piece leaves of a store begins at a multiple of so many bytes.

@@ -8,7 +8,7 @@
 
 use indim_graph::TakeMode;
 use indim_kernels::Level;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_ops::DType;
 use smallvec::SmallVec;
@@ -93,7 +93,7 @@ impl TakeWalk {
     }
 
     /// The bytes of memory that it holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.levels);
     }
 }

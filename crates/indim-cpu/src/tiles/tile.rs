@@ -8,7 +8,7 @@ use core::cell::RefCell;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
@@ -185,7 +185,7 @@ impl BoundNest for BoundTiles {
         });
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundTiles>(1);
         self.whole.iter().for_each(|whole| whole.count_bytes(held));
         self.walk.count_bytes(held);

@@ -1,7 +1,7 @@
 //! Nests of one tile that is one call of a function: small runs, done without looking for anything else.
 //! Holds unsafe code.
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::walk::Walk;
 use indim_targets::Function;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use crate::tiles::code::TileCode;
 use crate::tiles::wiring::Wiring;
 
 /// Nests of more operands are not small.
-const MOST_OPERANDS: usize = 16;
+const MAX_OPERANDS: usize = 16;
 
 /// So many need no memory of their own.
 const FEW: usize = 4;
@@ -66,7 +66,7 @@ impl Whole {
             && code.calls.is_empty()
             && !wiring.gathers()
             && !wiring.streams
-            && stores + accesses <= MOST_OPERANDS;
+            && stores + accesses <= MAX_OPERANDS;
         if !is_one_call {
             return None;
         }
@@ -88,7 +88,7 @@ impl Whole {
         row_strides: &[isize],
         address: impl Fn(Placed) -> *mut u8,
     ) {
-        let mut addresses = [core::ptr::null_mut(); MOST_OPERANDS];
+        let mut addresses = [core::ptr::null_mut(); MAX_OPERANDS];
         for (place, &operand) in addresses.iter_mut().zip(&self.operands) {
             *place = address(operand);
         }
@@ -97,7 +97,7 @@ impl Whole {
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }
 
-    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.operands);
     }
 }

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{BufferId, Local, Store};
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::{OperandWalk, RowForm, TileLayout, Walk};
 use indim_ops::DType;
-use indim_targets::{Form, Function};
+use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::tiles::code::REGISTER_BYTES;
@@ -53,7 +53,7 @@ pub(crate) struct TakeWiring {
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionWiring {
     /// How each of those lies that are read.
-    pub(crate) forms: SmallVec<[Form; FEW]>,
+    pub(crate) forms: SmallVec<[OperandForm; FEW]>,
     /// For each that is written whether it is written past the caches.
     pub(crate) streams: SmallVec<[bool; FEW]>,
     /// Whether one that is written may lie exactly over one that is read.
@@ -131,7 +131,7 @@ impl Wiring {
     }
 
     /// Counts the memory that the wiring holds.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.is_direct);
         held.small(&self.registers);
         held.own::<Option<TakeWiring>>(self.takes.capacity());
@@ -213,7 +213,7 @@ impl<'a> IndexStrides<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// Where it is.
-    InPlace(Form),
+    InPlace(OperandForm),
     /// From a register into which it was copied.
     Gathered,
     /// By gathers only, where it lies.
@@ -223,11 +223,11 @@ enum Reading {
 /// Kernels want dense tiles; functions take a single element as well, and rows of either.
 fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     match (&operand.layout, operand.row) {
-        (TileLayout::Dense, _) => Reading::InPlace(Form::Dense),
+        (TileLayout::Dense, _) => Reading::InPlace(OperandForm::Dense),
         _ if needs_block => Reading::Gathered,
-        (TileLayout::Single, _) => Reading::InPlace(Form::Single),
-        (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(Form::Dense),
-        (TileLayout::Strided(_), Some(RowForm::Single)) => Reading::InPlace(Form::Single),
+        (TileLayout::Single, _) => Reading::InPlace(OperandForm::Single),
+        (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(OperandForm::Dense),
+        (TileLayout::Strided(_), Some(RowForm::Single)) => Reading::InPlace(OperandForm::Single),
         (TileLayout::Strided(_), None) => Reading::Gathered,
     }
 }
@@ -312,7 +312,7 @@ fn function_wiring(
     };
     let form = |&slot: &usize| match readings.get(slot) {
         Some(Reading::InPlace(form)) => *form,
-        _ => Form::Dense,
+        _ => OperandForm::Dense,
     };
     let written = functions.outputs.iter().map(|&slot| match store(slot) {
         Some(store) => walk.operands[store].step_stride,
@@ -338,9 +338,9 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
     let functions = code.folding.as_ref()?;
     let operand = |slot: usize| &walk.operands[code.operand(slot)];
     let form = |&slot: &usize| match (readings[slot], &operand(slot).layout) {
-        (Reading::InPlace(Form::Single), TileLayout::Single) => Form::Same,
+        (Reading::InPlace(OperandForm::Single), TileLayout::Single) => OperandForm::Same,
         (Reading::InPlace(form), _) => form,
-        _ => Form::Dense,
+        _ => OperandForm::Dense,
     };
     let stride = |&slot: &usize| match readings[slot] {
         Reading::InPlace(_) => operand(slot).step_stride,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, evaluate};
-use indim_loops::HeldBytes;
-use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, Reduction};
+use indim_loops::MemoryUse;
+use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, NestReduction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
@@ -84,7 +84,7 @@ impl NestCode for SimpleCode {
         writeln!(formatter, "one element at a time: {nest}")
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         self.graphs.iter().for_each(|graph| held.graph(graph));
     }
 }
@@ -105,7 +105,7 @@ impl BoundNest for BoundSimple {
         }
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         self.strides.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
     }
 }
@@ -181,7 +181,7 @@ impl BoundSimple {
 }
 
 /// What a reduction makes of single elements, converted to `result`.
-fn reduced(Reduction { op, dtype }: Reduction, along: &[&Array], result: DType) -> Array {
+fn reduced(NestReduction { op, dtype }: NestReduction, along: &[&Array], result: DType) -> Array {
     let bytes: Vec<u8> = along.iter().flat_map(|element| element.data().to_le_bytes()).collect();
     let given = along[0].dtype();
     let elements =

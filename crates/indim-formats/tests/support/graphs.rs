@@ -1,6 +1,6 @@
 //! Graphs with arguments, to be written as programs of other systems.
 
-use indim_builder::{Along, AxisFunction, GraphBuilder, Index, Value};
+use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisSlice, Graph, GraphError, evaluate, remove_unused};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
@@ -112,16 +112,17 @@ pub(crate) fn sum_of_nothing() -> Case {
 
 /// Functions along axes of f32, with the operators of ONNX that they are.
 pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
-    use AxisFunction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
+    use Reduction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
     let gain = b.parameter("gain", DType::F32, [4]).unwrap();
     let bias = b.parameter("bias", DType::F32, [4]).unwrap();
-    let kept = |axes: &[i64]| Along { keepdims: true, ..Along::axes(axes) };
-    let along = |function, axes: &[i64]| b.along(function, &x, &Along::axes(axes), &[]).unwrap();
+    let kept = |axes: &[i64]| ReduceOptions { keepdims: true, ..ReduceOptions::axes(axes) };
+    let along =
+        |function, axes: &[i64]| b.along(function, &x, &ReduceOptions::axes(axes), &[]).unwrap();
     let layer = |gain: &Value, bias: &Value| {
         let operands = [x.clone(), gain.clone(), bias.clone()];
-        b.along_of(LayerNorm, &operands, &Along::axes(&[-1]), &[], &RuleSet::None).unwrap()
+        b.along_of(LayerNorm, &operands, &ReduceOptions::axes(&[-1]), &[], &RuleSet::None).unwrap()
     };
     let number = |number: f32| b.scalar(number);
     let cases = [

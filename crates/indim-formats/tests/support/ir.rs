@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use indim_formats::{Directory, Folder, FormatError, Model, ReadOptions, Source};
+use indim_formats::{Directory, Folder, FormatError, Model, ReadOptions, SourceFile};
 
 /// A network in the making.
 #[derive(Default)]
@@ -134,9 +134,9 @@ impl Network {
 }
 
 /// A text with a file of constants beside it.
-pub(crate) fn source(text: &str, constants: &[u8]) -> Source {
+pub(crate) fn source(text: &str, constants: &[u8]) -> SourceFile {
     let beside = Arc::new(Beside(Bytes::copy_from_slice(constants)));
-    Source::new("model.xml", text.as_bytes().to_vec()).beside(beside)
+    SourceFile::new("model.xml", text.as_bytes().to_vec()).beside(beside)
 }
 
 /// The model of a text with a file of constants beside it.

@@ -10,12 +10,12 @@ pub(crate) mod onnx;
 pub(crate) mod samples;
 pub(crate) mod xla;
 
-use indim_formats::{Bound, FormatError, Model, Program, ReadOptions, Source};
+use indim_formats::{Bound, FormatError, Model, ModelProgram, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 /// The model in a text or in bytes, under a name for messages.
 pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Box<dyn Model>, FormatError> {
-    indim_formats::read(&Source::new(name, content.as_ref().to_vec()), &ReadOptions::default())
+    indim_formats::read(&SourceFile::new(name, content.as_ref().to_vec()), &ReadOptions::default())
 }
 
 /// What the inputs of a model are bound to: elements where these say shapes, else types.
@@ -29,7 +29,7 @@ pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<Bound> {
 }
 
 /// The program of a model for these inputs.
-pub(crate) fn build(model: &dyn Model, inputs: &[Array]) -> Result<Program, FormatError> {
+pub(crate) fn build(model: &dyn Model, inputs: &[Array]) -> Result<ModelProgram, FormatError> {
     model.build(&bounds(model, inputs))
 }
 

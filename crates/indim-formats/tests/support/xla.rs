@@ -1,6 +1,6 @@
 //! The samples of StableHLO and HLO, run as their manifest says.
 
-use indim_formats::{Bound, FormatError, Model, ReadOptions, Source};
+use indim_formats::{Bound, FormatError, Model, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 use super::npz;
@@ -35,8 +35,8 @@ pub(crate) fn run_all(samples: &Samples, format: &str, known_to_differ: &[&str])
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
-fn source(case: &Case) -> Source {
-    let source = Source::open(&case.file).expect("the sample can be read");
+fn source(case: &Case) -> SourceFile {
+    let source = SourceFile::open(&case.file).expect("the sample can be read");
     match case.entry["piece"].as_u64() {
         Some(piece) => source.pieces().swap_remove(piece as usize),
         None => source,
@@ -85,7 +85,7 @@ fn compare(
 /// When one does not.
 pub(crate) fn read_damaged(samples: &Samples, format: &str) {
     for damaged in samples.damaged(format) {
-        let source = Source::open(&damaged.file).expect("the file can be read");
+        let source = SourceFile::open(&damaged.file).expect("the file can be read");
         let built = indim_formats::read(&source, &ReadOptions::default()).and_then(|model| {
             let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
             let types: Vec<Bound> = types.map(Bound::Type).collect();

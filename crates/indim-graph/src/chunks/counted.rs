@@ -16,20 +16,20 @@ use crate::verify::VerifyErrorKind;
 /// A graph of which parameters count elements.
 ///
 /// ```
-/// use indim_builder::{Along, AxisFunction, GraphBuilder};
-/// use indim_graph::chunks::{Counted, Cuts, WhereToCut};
+/// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
+/// use indim_graph::chunks::{Counted, Cuts, CutPolicy};
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 ///
 /// // Where in all of `x` the largest element is.
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [2, 3])?;
-/// let graph = b.finish(&[b.along(AxisFunction::ArgMax, &x, &Along::default(), &[])?])?;
+/// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default(), &[])?])?;
 /// let of_x = |graph| Cuts::of(graph).cuts()[0].place;
-/// assert_eq!(of_x(&graph), WhereToCut::Nowhere);
+/// assert_eq!(of_x(&graph), CutPolicy::Nowhere);
 ///
 /// let counted = Counted::of(&graph).unwrap();
-/// assert_eq!(of_x(&counted.graph), WhereToCut::Anywhere);
+/// assert_eq!(of_x(&counted.graph), CutPolicy::Anywhere);
 /// let rows = counted.graph.parameters()[1];
 /// assert_eq!(counted.graph[rows].array_type.to_string(), "i64[2]");
 /// let x = Array::new([2, 3], vec![1.0, 7.0, 2.0, 3.0, 4.0, 7.0])?;

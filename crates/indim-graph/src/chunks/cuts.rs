@@ -6,7 +6,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 /// Where the axes of a cut may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WhereToCut {
+pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
     /// Into pieces of `512 * 2^k` elements, of which the last may be shorter: a sum by the fixed tree runs
@@ -22,14 +22,14 @@ pub struct Cut {
     /// The number of elements along each of the axes.
     pub size: usize,
     /// Where they may be cut.
-    pub place: WhereToCut,
+    pub place: CutPolicy,
 }
 
 /// The cuts of a graph. An axis of size 1 has none.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
-/// use indim_graph::chunks::{Cuts, WhereToCut};
+/// use indim_graph::chunks::{Cuts, CutPolicy};
 /// use indim_ops::{DType, ReduceOp};
 ///
 /// let b = GraphBuilder::new();
@@ -41,8 +41,8 @@ pub struct Cut {
 /// let [x, v] = [graph.parameters()[0], graph.parameters()[1]];
 /// assert_eq!(cuts.axes(x)[1], cuts.axes(v)[0]); // what meets is cut alike
 /// let [rows, columns] = [cuts.axes(x)[0].unwrap(), cuts.axes(x)[1].unwrap()];
-/// assert_eq!(cuts.cuts()[rows].place, WhereToCut::Aligned); // a sum runs along it
-/// assert_eq!(cuts.cuts()[columns].place, WhereToCut::Anywhere);
+/// assert_eq!(cuts.cuts()[rows].place, CutPolicy::Aligned); // a sum runs along it
+/// assert_eq!(cuts.cuts()[columns].place, CutPolicy::Anywhere);
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -132,7 +132,7 @@ struct Joined {
     /// Where the axes of each value begin.
     first: Vec<usize>,
     parents: Vec<usize>,
-    places: Vec<WhereToCut>,
+    places: Vec<CutPolicy>,
     /// Whether axes of size 1 are joined to those that they are expanded to.
     joins_expanded: bool,
 }
@@ -153,7 +153,7 @@ impl Joined {
             first.push(count);
             count += node.array_type.shape.rank();
         }
-        let places = vec![WhereToCut::Anywhere; count];
+        let places = vec![CutPolicy::Anywhere; count];
         Joined { first, parents: (0..count).collect(), places, joins_expanded }
     }
 
@@ -173,7 +173,7 @@ impl Joined {
         self.places[kept] = self.places[kept].max(self.places[gone]);
     }
 
-    fn place(&mut self, value: ValueId, axis: usize, place: WhereToCut) {
+    fn place(&mut self, value: ValueId, axis: usize, place: CutPolicy) {
         let root = self.root(self.first[value.index()] + axis);
         self.places[root] = self.places[root].max(place);
     }
@@ -190,12 +190,12 @@ impl Joined {
         }
         for axis in 0..graph[operand].array_type.shape.rank() {
             if pairs.iter().all(|&(from, _)| from != axis) {
-                self.place(operand, axis, WhereToCut::Nowhere);
+                self.place(operand, axis, CutPolicy::Nowhere);
             }
         }
         for axis in 0..graph[value].array_type.shape.rank() {
             if pairs.iter().all(|&(_, to)| to != axis) {
-                self.place(value, axis, WhereToCut::Nowhere);
+                self.place(value, axis, CutPolicy::Nowhere);
             }
         }
     }
@@ -206,9 +206,9 @@ impl Joined {
         match &node.kind {
             NodeKind::Parameter { .. } => {}
             NodeKind::Constant(_) => {
-                (0..shape.rank()).for_each(|axis| self.place(value, axis, WhereToCut::Nowhere));
+                (0..shape.rank()).for_each(|axis| self.place(value, axis, CutPolicy::Nowhere));
             }
-            NodeKind::Iota { axis } => self.place(value, *axis, WhereToCut::Nowhere),
+            NodeKind::Iota { axis } => self.place(value, *axis, CutPolicy::Nowhere),
             NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast => {
                 for &operand in node.operands.iter() {
                     (0..shape.rank()).for_each(|axis| self.join((operand, axis), (value, axis)));
@@ -259,7 +259,7 @@ impl Joined {
         for from in 0..graph[operand].array_type.shape.rank() {
             match from.cmp(&axis) {
                 core::cmp::Ordering::Less => self.join((operand, from), (value, from)),
-                core::cmp::Ordering::Equal => self.place(operand, from, WhereToCut::Nowhere),
+                core::cmp::Ordering::Equal => self.place(operand, from, CutPolicy::Nowhere),
                 core::cmp::Ordering::Greater => {
                     self.join((operand, from), (value, from + added - 1));
                 }
@@ -276,13 +276,13 @@ impl Joined {
             self.join((operand, of), (value, of));
             match of.cmp(&axis) {
                 core::cmp::Ordering::Less => self.join((updates, of), (value, of)),
-                core::cmp::Ordering::Equal => self.place(value, of, WhereToCut::Nowhere),
+                core::cmp::Ordering::Equal => self.place(value, of, CutPolicy::Nowhere),
                 core::cmp::Ordering::Greater => self.join((updates, of + added - 1), (value, of)),
             }
         }
         for of in 0..added {
-            self.place(indices, of, WhereToCut::Nowhere);
-            self.place(updates, axis + of, WhereToCut::Nowhere);
+            self.place(indices, of, CutPolicy::Nowhere);
+            self.place(updates, axis + of, CutPolicy::Nowhere);
         }
     }
 
@@ -298,7 +298,7 @@ impl Joined {
             }
             for (axis, &size) in graph[value].array_type.shape.iter().enumerate() {
                 let root = self.root(self.first[value.index()] + axis);
-                let place = if size == 0 { WhereToCut::Nowhere } else { self.places[root] };
+                let place = if size == 0 { CutPolicy::Nowhere } else { self.places[root] };
                 let number = (size != 1).then(|| {
                     *numbers[root].get_or_insert_with(|| {
                         cuts.push(Cut { size, place });
@@ -313,12 +313,12 @@ impl Joined {
 }
 
 /// Where an axis may be cut along which a reduction runs.
-fn place_of_reduction(graph: &Graph, node: &Node) -> WhereToCut {
-    let NodeKind::Reduce { op, .. } = node.kind else { return WhereToCut::Anywhere };
+fn place_of_reduction(graph: &Graph, node: &Node) -> CutPolicy {
+    let NodeKind::Reduce { op, .. } = node.kind else { return CutPolicy::Anywhere };
     let class = graph[node.operands[0]].array_type.dtype.class();
     let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
     match op.operation() {
-        Op::Add | Op::Mul if is_float => WhereToCut::Aligned,
-        _ => WhereToCut::Anywhere,
+        Op::Add | Op::Mul if is_float => CutPolicy::Aligned,
+        _ => CutPolicy::Anywhere,
     }
 }

@@ -13,20 +13,20 @@ use super::cuts::same_axes;
 pub(super) type Axes = Vec<Option<usize>>;
 
 /// In how many ways the values of a graph are read, on average, before it is refused.
-const MOST_READINGS: usize = 16;
+const MAX_READINGS: usize = 16;
 
 /// A graph reads its values in too many ways, by transposing them, to be computed over chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooManyReadings;
+pub struct RereadLimit;
 
-impl fmt::Display for TooManyReadings {
+impl fmt::Display for RereadLimit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .write_str("the program reads its values in too many ways to be computed over chunks")
     }
 }
 
-impl core::error::Error for TooManyReadings {}
+impl core::error::Error for RereadLimit {}
 
 /// The values that `roots` are made of, each in the ways in which it is read, in execution order. What
 /// `is_given` says of a value is not looked behind.
@@ -34,10 +34,10 @@ pub(super) fn demanded(
     graph: &Graph,
     roots: &[(ValueId, Axes)],
     is_given: impl Fn(ValueId) -> bool,
-) -> Result<BTreeMap<ValueId, Vec<Axes>>, TooManyReadings> {
+) -> Result<BTreeMap<ValueId, Vec<Axes>>, RereadLimit> {
     let mut pending: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
     let mut found: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
-    let mut left = MOST_READINGS * graph.len();
+    let mut left = MAX_READINGS * graph.len();
     let ask = |pending: &mut BTreeMap<ValueId, Vec<Axes>>, value: ValueId, axes: Axes| {
         let readings = pending.entry(value).or_default();
         if !readings.contains(&axes) {
@@ -49,7 +49,7 @@ pub(super) fn demanded(
     }
     // Operands are earlier values, so all who read the last one have been seen.
     while let Some((value, readings)) = pending.pop_last() {
-        left = left.checked_sub(readings.len()).ok_or(TooManyReadings)?;
+        left = left.checked_sub(readings.len()).ok_or(RereadLimit)?;
         let node = &graph[value];
         if !is_given(value) {
             for axes in &readings {

@@ -15,7 +15,7 @@ mod stage;
 mod template;
 
 pub use counted::Counted;
-pub use cuts::{Cut, Cuts, WhereToCut, meeting_axes};
-pub use demand::TooManyReadings;
+pub use cuts::{Cut, CutPolicy, Cuts, meeting_axes};
+pub use demand::RereadLimit;
 pub use partial::{combine, partial_count};
-pub use stage::{Input, Stage, stages};
+pub use stage::{Stage, StageInput, stages};

@@ -7,12 +7,12 @@ use crate::passes::live_values;
 use crate::verify::VerifyErrorKind;
 
 use super::cuts::Cuts;
-use super::demand::{Axes, TooManyReadings, demanded};
+use super::demand::{Axes, RereadLimit, demanded};
 use super::template::{Reading, Template};
 
 /// What a stage reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub struct StageInput {
     /// A parameter of the graph, or a result of an earlier stage.
     pub value: ValueId,
     /// For each axis of the value the axis of the stage that it moves with; none where a chunk of the stage
@@ -30,7 +30,7 @@ pub struct Stage {
     /// For each of these axes its cut; none where it is not cut.
     pub cuts: Vec<Option<usize>>,
     /// What it reads, in the order of the parameters of its program.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<StageInput>,
     /// The values of the graph that it computes.
     pub outputs: Vec<ValueId>,
     /// The axis along which chunks are reduced. The program gives what is made of one chunk, with size 1
@@ -81,11 +81,11 @@ impl Stage {
 /// ```
 ///
 /// # Errors
-/// [`TooManyReadings`].
+/// [`RereadLimit`].
 ///
 /// # Panics
 /// When `is_cut` has not an answer for every cut.
-pub fn stages(graph: &Graph, cuts: &Cuts, is_cut: &[bool]) -> Result<Vec<Stage>, TooManyReadings> {
+pub fn stages(graph: &Graph, cuts: &Cuts, is_cut: &[bool]) -> Result<Vec<Stage>, RereadLimit> {
     let planned = Planned::new(graph, cuts, is_cut);
     let reducing = planned.reductions().into_iter().map(|(key, values)| {
         let axis = Some(key.reduced);
@@ -176,7 +176,7 @@ impl<'a> Planned<'a> {
     }
 
     /// The stage that computes these values, or reduces chunks of their operands along an axis.
-    fn stage(&self, values: &[ValueId], reduced: Option<usize>) -> Result<Stage, TooManyReadings> {
+    fn stage(&self, values: &[ValueId], reduced: Option<usize>) -> Result<Stage, RereadLimit> {
         let source = |value: ValueId| match reduced {
             Some(_) => self.graph[value].operands[0],
             None => value,
@@ -203,7 +203,7 @@ impl<'a> Planned<'a> {
             }
         }
         let shape = self.graph[first].array_type.shape.to_vec();
-        let inputs = given.into_iter().map(|(value, axes)| Input { value, axes }).collect();
+        let inputs = given.into_iter().map(|(value, axes)| StageInput { value, axes }).collect();
         Ok(Stage { shape, cuts, inputs, outputs: values.to_vec(), reduced, template })
     }
 }

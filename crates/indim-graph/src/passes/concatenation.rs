@@ -4,7 +4,7 @@ use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
 /// A concatenation becomes no longer than this by those that it takes in: of ones that hold each other twice
 /// there would be no end.
-const MOST_OPERANDS: usize = 64;
+const MAX_OPERANDS: usize = 64;
 
 /// The rule of the pass for one node.
 pub(super) fn merge_nested(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -12,7 +12,7 @@ pub(super) fn merge_nested(arena: &mut GraphArena, node: Node) -> ValueId {
         return arena.add(node);
     };
     let mut parts: Vec<ValueId> = Vec::with_capacity(node.operands.len());
-    let mut left = MOST_OPERANDS.saturating_sub(node.operands.len());
+    let mut left = MAX_OPERANDS.saturating_sub(node.operands.len());
     for &operand in node.operands.iter() {
         let part = &arena[operand];
         match part.kind {

@@ -10,7 +10,7 @@ const MAXIMUM_ELEMENTS: usize = 1024;
 
 /// So many elements are computed for one graph; what comes after them is left to run time. A line of a
 /// graph's text is short, and its result may have the most elements.
-const MOST_ELEMENTS: usize = 256 * MAXIMUM_ELEMENTS;
+const MAX_ELEMENTS: usize = 256 * MAXIMUM_ELEMENTS;
 
 /// The rule of the pass for one node; `folded` is how many elements have been computed.
 pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<usize>) -> ValueId {
@@ -24,7 +24,7 @@ pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<u
             | NodeKind::Take { .. }
     );
     let count = node.array_type.shape.element_count().unwrap_or(usize::MAX);
-    let is_small = count <= MAXIMUM_ELEMENTS && folded.get() + count <= MOST_ELEMENTS;
+    let is_small = count <= MAXIMUM_ELEMENTS && folded.get() + count <= MAX_ELEMENTS;
     if !is_computed || !is_small {
         return arena.add(node);
     }

@@ -8,13 +8,13 @@ use indim_shape::{AxisMap, Shape};
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
 /// Behind a reshape so many values are looked at: a mean has four.
-const MOST_VALUES: usize = 16;
+const MAX_VALUES: usize = 16;
 
 /// What is returned instead of `output`.
 pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
     let Node { kind, operands, array_type } = arena[output].clone();
     let NodeKind::Reshape = kind else { return output };
-    let mut left = MOST_VALUES;
+    let mut left = MAX_VALUES;
     without_axes(arena, operands[0], &array_type.shape, &mut left).unwrap_or(output)
 }
 

@@ -6,8 +6,8 @@ use core::mem::MaybeUninit;
 
 use indim_ops::operations::Pow;
 use indim_ops::{
-    Binary, ConvertTo, DType, Element, Fact, FromWide, Operation, Scalars, Ternary, Unary, Widened,
-    f16,
+    Binary, ConvertTo, DType, Element, Fact, FromWide, Operation, ScalarBackend, Ternary, Unary,
+    Widened, f16,
 };
 
 use super::instructions::Instructions;
@@ -212,7 +212,7 @@ impl<T: Widened> Body for WidenBody<T> {
         let (places, x) =
             unsafe { (places::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::widen::<Scalars>(x.get()).to_stored()));
+            place.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_stored()));
         }
     }
 }
@@ -231,7 +231,7 @@ impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
         let (places, x) =
             unsafe { (places::<T>(destination, count), elements::<Wide>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::from_wide::<Scalars>(x.get()).to_stored()));
+            place.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_stored()));
         }
     }
 }

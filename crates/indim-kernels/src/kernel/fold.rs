@@ -6,7 +6,7 @@
 
 use core::marker::PhantomData;
 
-use indim_ops::{Element, Fold, Scalars, bf16, f16};
+use indim_ops::{Element, Fold, ScalarBackend, bf16, f16};
 
 use super::block::Unaligned;
 
@@ -136,7 +136,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
         // SAFETY: the caller's promise; nobody else uses the accumulators.
         let places = unsafe { &mut *to.cast::<[Unaligned<T>; WIDTH]>() };
         let mut held = match rows.begins {
-            true => [F::identity::<Scalars>(); WIDTH],
+            true => [F::identity::<ScalarBackend>(); WIDTH],
             false => core::array::from_fn(|column| places[column].get()),
         };
         for row in 0..rows.count as isize {
@@ -144,7 +144,8 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
             // SAFETY: the caller's promise.
             let row = unsafe { &*from.cast::<[Unaligned<R::Source>; WIDTH]>() };
             for column in 0..WIDTH {
-                held[column] = F::combine::<Scalars>(held[column], R::read(row[column].get()));
+                held[column] =
+                    F::combine::<ScalarBackend>(held[column], R::read(row[column].get()));
             }
         }
         for (place, held) in places.iter_mut().zip(held) {
@@ -164,12 +165,12 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
             // SAFETY: the caller's promise, for one of the columns.
             unsafe {
                 let mut held = match rows.begins {
-                    true => F::identity::<Scalars>(),
+                    true => F::identity::<ScalarBackend>(),
                     false => (*place).get(),
                 };
                 for row in 0..rows.count as isize {
                     let x = *source.wrapping_byte_offset(row * rows.stride);
-                    held = F::combine::<Scalars>(held, R::read(x.get()));
+                    held = F::combine::<ScalarBackend>(held, R::read(x.get()));
                 }
                 *place = Unaligned(held.to_stored());
             }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_ops::{Element, Fold, Scalars};
+use indim_ops::{Element, Fold, ScalarBackend};
 
 use super::block::Unaligned;
 use super::fold::{FoldRows, FoldedRows, Read};
@@ -30,7 +30,7 @@ const WIDE_LANES: usize = 8;
 struct LastLanes<T>([T; 4]);
 
 /// The most nodes that wait for others.
-const MOST_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
+const MAX_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
 
 /// The fold `F` of rows of elements, which lanes of a block read as `R` says; nodes of type `T` read the
 /// lanes as `W` says.
@@ -125,15 +125,16 @@ where
     /// As [`RowFoldFn`]; rows have as many elements, and lie one after another.
     #[inline(always)]
     unsafe fn dense_rows_of<const N: usize>(results: *mut u8, source: *const u8, count: usize) {
-        let identity = <F as Fold<W::Source>>::identity::<Scalars>();
+        let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();
         let source = source.cast::<[Unaligned<R::Source>; N]>();
         for index in 0..count {
             // SAFETY: the caller's promise.
             let row = unsafe { &*source.wrapping_add(index) };
-            let mut wide = [<F as Fold<T>>::identity::<Scalars>(); 4];
+            let mut wide = [<F as Fold<T>>::identity::<ScalarBackend>(); 4];
             for lane in 0..N {
                 let element = R::read(row[lane].get());
-                wide[lane] = W::read(<F as Fold<W::Source>>::combine::<Scalars>(identity, element));
+                wide[lane] =
+                    W::read(<F as Fold<W::Source>>::combine::<ScalarBackend>(identity, element));
             }
             let [first, second, third, fourth] = wide;
             let all = Self::combined(Self::combined(Self::combined(first, second), third), fourth);
@@ -170,7 +171,7 @@ where
         source: *const u8,
         rows: FoldedRows,
     ) -> usize {
-        let identity = <F as Fold<W::Source>>::identity::<Scalars>();
+        let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();
         // Straight-line code, whatever the compiler knows of some lanes.
         let width = black_box(rows.width);
         let covered = covered(rows, Self::SOURCE_SIZE, N);
@@ -178,11 +179,12 @@ where
             let row = source.wrapping_offset(index as isize * rows.stride);
             // SAFETY: so many elements can be read.
             let row = unsafe { &*row.cast::<[Unaligned<R::Source>; N]>() };
-            let mut wide = [<F as Fold<T>>::identity::<Scalars>(); N];
+            let mut wide = [<F as Fold<T>>::identity::<ScalarBackend>(); N];
             for lane in 0..N {
                 let element = R::read(row[lane].get());
                 let element = if lane < width { element } else { identity };
-                wide[lane] = W::read(<F as Fold<W::Source>>::combine::<Scalars>(identity, element));
+                wide[lane] =
+                    W::read(<F as Fold<W::Source>>::combine::<ScalarBackend>(identity, element));
             }
             // SAFETY: the caller's promise.
             unsafe { Self::write(results, index, Self::folded(wide)) }
@@ -195,7 +197,7 @@ where
     /// multiple of `LANES`.
     #[inline(always)]
     unsafe fn row(row: *const u8, length: usize, is_covered: bool) -> T {
-        let mut nodes = [MaybeUninit::<T>::uninit(); MOST_NODES];
+        let mut nodes = [MaybeUninit::<T>::uninit(); MAX_NODES];
         let mut top = 0;
         for block in 0.. {
             let start = block * BLOCK;
@@ -224,9 +226,9 @@ where
     /// As [`RowBody::row`].
     #[inline(always)]
     unsafe fn block(elements: *const u8, length: usize, is_covered: bool) -> T {
-        let identity = <F as Fold<W::Source>>::identity::<Scalars>();
+        let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();
         let take = |lane: &mut W::Source, element| {
-            *lane = <F as Fold<W::Source>>::combine::<Scalars>(*lane, element);
+            *lane = <F as Fold<W::Source>>::combine::<ScalarBackend>(*lane, element);
         };
         let mut lanes = [identity; LANES];
         let whole = length / LANES;
@@ -263,7 +265,7 @@ where
             }
         }
         // The `map` of arrays is not always inlined.
-        let mut wide = [<F as Fold<T>>::identity::<Scalars>(); LANES];
+        let mut wide = [<F as Fold<T>>::identity::<ScalarBackend>(); LANES];
         for lane in 0..LANES {
             wide[lane] = W::read(lanes[lane]);
         }
@@ -292,7 +294,7 @@ where
 
     #[inline(always)]
     fn combined(x: T, y: T) -> T {
-        <F as Fold<T>>::combine::<Scalars>(x, y)
+        <F as Fold<T>>::combine::<ScalarBackend>(x, y)
     }
 
     /// As many elements, and identities.
@@ -301,7 +303,7 @@ where
     /// `row` is valid for reads of as many.
     #[inline(always)]
     unsafe fn elements(row: *const u8, count: usize) -> [W::Source; LANES] {
-        let mut lanes = [<F as Fold<W::Source>>::identity::<Scalars>(); LANES];
+        let mut lanes = [<F as Fold<W::Source>>::identity::<ScalarBackend>(); LANES];
         for (lane, place) in lanes[..count].iter_mut().enumerate() {
             // SAFETY: the caller's promise.
             let element = unsafe { *row.cast::<Unaligned<R::Source>>().wrapping_add(lane) };

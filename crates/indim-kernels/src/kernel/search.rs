@@ -4,14 +4,14 @@
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
 
-use indim_ops::{Element, Fold, Op, Scalars, bf16, f16};
+use indim_ops::{Element, Fold, Op, ScalarBackend, bf16, f16};
 
 use super::block::Unaligned;
 use super::fold::strip;
 
 /// What is found in some columns: of each the extreme, and where it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct ColumnExtremes {
     /// Elements, one for each column.
     pub extremes: *mut u8,
     /// Their indices.
@@ -25,7 +25,7 @@ pub struct SearchFunctions {
     /// new index. At index 0 nothing was found before.
     ///
     /// Safety: both hold so many columns.
-    pub keep: unsafe fn(found: Found, extremes: *const u8, columns: usize, index: usize),
+    pub keep: unsafe fn(found: ColumnExtremes, extremes: *const u8, columns: usize, index: usize),
     /// The first NaN among so many elements, so many bytes apart, or else the first element equal to the
     /// extreme, which is there.
     ///
@@ -55,7 +55,7 @@ pub struct SearchedRows {
 /// - `source` plus each of `rows.count` multiples of `rows.stride` is valid for reads of `rows.width`
 ///   elements, which need not be aligned;
 /// - the processor has the level for which the function was looked up.
-pub type SearchRowsFn = unsafe fn(found: Found, source: *const u8, rows: SearchedRows);
+pub type SearchRowsFn = unsafe fn(found: ColumnExtremes, source: *const u8, rows: SearchedRows);
 
 /// The functions of a search for what the fold `F` makes of elements, with this kernel for rows.
 pub(super) fn functions<F: Fold<T>, T: Element>(take: SearchRowsFn) -> SearchFunctions {
@@ -66,7 +66,7 @@ pub(super) fn functions<F: Fold<T>, T: Element>(take: SearchRowsFn) -> SearchFun
 /// # Safety
 /// See [`SearchFunctions::keep`].
 unsafe fn keep<F: Fold<T>, T: Element>(
-    found: Found,
+    found: ColumnExtremes,
     extremes: *const u8,
     columns: usize,
     index: usize,
@@ -87,7 +87,7 @@ unsafe fn keep<F: Fold<T>, T: Element>(
     for ((kept, place), &stored) in kept.iter_mut().zip(indices).zip(extremes) {
         let (before, new) = (T::from_stored(*kept), T::from_stored(stored));
         // A NaN is the end of a search; nothing is equal to one. -0 and +0 are equal.
-        let is_further = !is_nan(before) & (F::combine::<Scalars>(before, new) != before);
+        let is_further = !is_nan(before) & (F::combine::<ScalarBackend>(before, new) != before);
         *kept = if is_further { stored } else { *kept };
         *place = if is_further { index } else { *place };
     }
@@ -97,7 +97,7 @@ unsafe fn keep<F: Fold<T>, T: Element>(
 pub(crate) trait SearchRows {
     /// # Safety
     /// As [`SearchRowsFn`].
-    unsafe fn run(found: Found, source: *const u8, rows: SearchedRows);
+    unsafe fn run(found: ColumnExtremes, source: *const u8, rows: SearchedRows);
 }
 
 /// An element that is searched among others, by what processors compare.
@@ -172,13 +172,13 @@ pub(super) struct SearchBody<const IS_MAX: bool, T>(PhantomData<T>);
 
 impl<const IS_MAX: bool, T: Searched> SearchRows for SearchBody<IS_MAX, T> {
     #[inline(always)]
-    unsafe fn run(found: Found, source: *const u8, rows: SearchedRows) {
+    unsafe fn run(found: ColumnExtremes, source: *const u8, rows: SearchedRows) {
         let mut column = 0;
         while column < rows.width {
             let offset = column * size_of::<T::Stored>();
             let (extremes, source) =
                 (found.extremes.wrapping_add(offset), source.wrapping_add(offset));
-            let found = Found { extremes, indices: found.indices.wrapping_add(column) };
+            let found = ColumnExtremes { extremes, indices: found.indices.wrapping_add(column) };
             let left = rows.width - column;
             // SAFETY: the caller's promise, for some of the columns.
             unsafe {
@@ -204,7 +204,11 @@ impl<const IS_MAX: bool, T: Searched> SearchBody<IS_MAX, T> {
     /// # Safety
     /// As [`SearchRowsFn`], for `WIDTH` columns.
     #[inline(always)]
-    unsafe fn strip<const WIDTH: usize>(found: Found, source: *const u8, rows: SearchedRows) {
+    unsafe fn strip<const WIDTH: usize>(
+        found: ColumnExtremes,
+        source: *const u8,
+        rows: SearchedRows,
+    ) {
         // SAFETY: the caller's promise; nobody else uses what has been found.
         let (extremes, indices) = unsafe {
             let extremes = &mut *found.extremes.cast::<[Unaligned<T>; WIDTH]>();

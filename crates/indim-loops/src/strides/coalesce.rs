@@ -10,7 +10,7 @@ use core::cmp::Reverse;
 use smallvec::SmallVec;
 
 use super::{AxisStrides, zero_strides};
-use crate::held_bytes::HeldBytes;
+use crate::memory_use::MemoryUse;
 
 /// The axes of a nest after coalescing, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl CoalescedAxes {
     }
 
     /// Counts the memory that they hold.
-    pub(crate) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.sizes);
         held.small(&self.strides);
         held.small(&self.offsets);

@@ -11,11 +11,11 @@ use core::ops::Range;
 use indim_ops::ArrayType;
 
 /// Assignments that are tried before a question is left undecided: some milliseconds.
-const MOST_STEPS: usize = 1 << 16;
+const MAX_STEPS: usize = 1 << 16;
 
 /// Where the elements of an array lie.
 #[derive(Debug, Clone)]
-pub struct Layout<'a> {
+pub struct StridedLayout<'a> {
     /// The addresses from the lowest byte to past the highest; empty without elements.
     pub range: Range<usize>,
     /// The bytes of an element.
@@ -40,7 +40,7 @@ pub fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize
     Some((low, high))
 }
 
-impl<'a> Layout<'a> {
+impl<'a> StridedLayout<'a> {
     /// That of an array of this type and these strides in bytes whose first element is at `first`.
     pub fn new(array_type: &'a ArrayType, strides: &'a [isize], first: usize) -> Self {
         let range = match extent(array_type, strides) {
@@ -48,21 +48,21 @@ impl<'a> Layout<'a> {
             None => first..first,
         };
         let (element_size, sizes) = (array_type.dtype.size(), array_type.shape.sizes());
-        Layout { range, element_size, sizes, strides }
+        StridedLayout { range, element_size, sizes, strides }
     }
 
     /// Whether some byte belongs to an element of each array; `None` where that is left undecided.
     ///
     /// ```
-    /// use indim_loops::strides::layout::Layout;
+    /// use indim_loops::strides::layout::StridedLayout;
     ///
     /// // Two columns of a matrix, and both of its columns.
-    /// let column = |first| Layout { range: first..first + 36, element_size: 4, sizes: &[5], strides: &[8] };
+    /// let column = |first| StridedLayout { range: first..first + 36, element_size: 4, sizes: &[5], strides: &[8] };
     /// assert_eq!(column(0).shares_memory(&column(4)), Some(false));
-    /// let both = Layout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
+    /// let both = StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
     /// assert_eq!(both.shares_memory(&column(4)), Some(true));
     /// ```
-    pub fn shares_memory(&self, other: &Layout<'_>) -> Option<bool> {
+    pub fn shares_memory(&self, other: &StridedLayout<'_>) -> Option<bool> {
         let (a, b) = (&self.range, &other.range);
         if a.start.max(b.start) >= a.end.min(b.end) {
             return Some(false);
@@ -169,7 +169,7 @@ impl Equation {
 
     /// Whether the unknowns can make `total`; `None` after too many steps.
     fn has_solution(&self, total: i128) -> Option<bool> {
-        self.can_make(total, 0, &mut MOST_STEPS.clone())
+        self.can_make(total, 0, &mut MAX_STEPS.clone())
     }
 
     /// Whether the terms from `position` on can make `total`.
@@ -244,14 +244,14 @@ mod tests {
         element_size: usize,
         sizes: &'a [usize],
         strides: &'a [isize],
-    ) -> Layout<'a> {
+    ) -> StridedLayout<'a> {
         let reach = |(&size, &stride): (&usize, &isize)| (size - 1) * stride.unsigned_abs();
         let reach: usize = sizes.iter().zip(strides).map(reach).sum();
-        Layout { range: lowest..lowest + reach + element_size, element_size, sizes, strides }
+        StridedLayout { range: lowest..lowest + reach + element_size, element_size, sizes, strides }
     }
 
     /// The first byte of every element.
-    fn elements(layout: &Layout<'_>) -> Vec<usize> {
+    fn elements(layout: &StridedLayout<'_>) -> Vec<usize> {
         let mut places = vec![layout.range.start];
         for (&size, stride) in layout.sizes.iter().zip(layout.strides) {
             let steps = |place: usize| (0..size).map(move |i| place + i * stride.unsigned_abs());
@@ -261,7 +261,7 @@ mod tests {
     }
 
     /// All bytes of all elements, one bit each; none if a byte belongs to two.
-    fn separate_bytes(layout: &Layout<'_>) -> (u128, bool) {
+    fn separate_bytes(layout: &StridedLayout<'_>) -> (u128, bool) {
         let mut is_separate = true;
         let bytes = elements(layout).into_iter().fold(0, |bytes: u128, place| {
             let element = ((1u128 << layout.element_size) - 1) << place;

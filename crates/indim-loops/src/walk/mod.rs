@@ -18,7 +18,7 @@ pub mod runs;
 use runs::Run;
 use smallvec::SmallVec;
 
-use crate::held_bytes::HeldBytes;
+use crate::memory_use::MemoryUse;
 use crate::strides::AxisStrides;
 use crate::strides::coalesce::CoalescedAxes;
 
@@ -132,7 +132,7 @@ impl Walk {
     }
 
     /// Counts the memory that the walk holds.
-    pub fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.outer_sizes);
         held.own::<OperandWalk>(self.operands.capacity());
         for operand in &self.operands {

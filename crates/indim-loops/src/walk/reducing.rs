@@ -17,7 +17,7 @@ use super::{FEW_ROWS, even_steps};
 use crate::strides::coalesce::{CoalescedAxes, coalesce_some};
 use crate::strides::{AxisStrides, zero_strides};
 pub use direct::{DirectColumns, DirectRows, Unit};
-pub use parts::{Part, UnitForm, own_pieces};
+pub use parts::{NestRegion, UnitForm, own_pieces};
 
 /// The axes of a nest with a reduced one. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
@@ -77,25 +77,25 @@ pub struct Reducing<'a> {
 
 /// How a nest with a reduced axis goes through memory.
 #[derive(Debug)]
-pub enum Ways {
+pub enum ReductionWalk {
     /// All it does is to reduce rows that are read where they lie.
     Rows(DirectRows),
     /// As much of columns.
     Columns(DirectColumns),
     /// Anything else.
-    Parts(Vec<Part>),
+    Parts(Vec<NestRegion>),
 }
 
 /// Units are cut until there are about so many pieces, which threads share; never more. That depends on
 /// sizes alone, but not for the sake of the bits: any cut gives the same.
-pub const MOST_PIECES: usize = 64;
+pub const MAX_PIECES: usize = 64;
 
 /// The fewest elements of a piece.
 pub const PIECE_ELEMENTS: usize = 16 * BLOCK;
 
 /// The steps of a piece of one of so many units with so many columns: a node of the tree.
 fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
-    let pieces = (MOST_PIECES / units.max(1)).max(1);
+    let pieces = (MAX_PIECES / units.max(1)).max(1);
     length.div_ceil(pieces).max(PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
 }
 
@@ -150,22 +150,22 @@ const STEPS: usize = 512;
 
 impl Reducing<'_> {
     /// How the nest goes through memory.
-    pub fn ways(&self) -> Ways {
+    pub fn ways(&self) -> ReductionWalk {
         if self.are_tiles_of_rows() {
             if let Some(rows) = self.direct_rows() {
-                return Ways::Rows(rows);
+                return ReductionWalk::Rows(rows);
             }
         } else {
             let columns = self.unit_columns();
             if self.are_direct(|operand| self.innermost(columns, operand)) {
-                return Ways::Columns(DirectColumns::new(self.axes, columns));
+                return ReductionWalk::Columns(DirectColumns::new(self.axes, columns));
             }
         }
-        Ways::Parts(self.parts())
+        ReductionWalk::Parts(self.parts())
     }
 
     /// The parts of the nest, whether or not it is read where it lies.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<NestRegion> {
         if self.are_tiles_of_rows() {
             return vec![self.rows()];
         }

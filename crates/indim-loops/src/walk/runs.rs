@@ -10,10 +10,10 @@ pub struct Run {
 }
 
 /// The most elements of a tile whose runs are gone through.
-pub const MOST_ELEMENTS: usize = 4096;
+pub const MAX_ELEMENTS: usize = 4096;
 
 /// The most levels of a tile's runs: one for the steps, and axes of at least two elements.
-const MOST_LEVELS: usize = 1 + MOST_ELEMENTS.ilog2() as usize;
+const MAX_LEVELS: usize = 1 + MAX_ELEMENTS.ilog2() as usize;
 
 /// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:
 /// the offset in the block, the offset in memory, and the two levels.
@@ -25,7 +25,7 @@ pub fn for_each_run(
 ) {
     let once = Run { count: 1, stride: 0 };
     let [first, rest @ ..] = runs else { return };
-    let mut levels = [once; MOST_LEVELS];
+    let mut levels = [once; MAX_LEVELS];
     // One run a step: the steps continue it (`merge_runs`), or it is a single element.
     levels[0] = match first.count == 1 && !rest.is_empty() {
         true => steps,
@@ -37,7 +37,7 @@ pub fn for_each_run(
         _ => (&[][..], once, levels[0]),
     };
     let block_bytes = run.count * inner_steps.count * element_size;
-    let mut index = [0; MOST_LEVELS];
+    let mut index = [0; MAX_LEVELS];
     let (mut block_offset, mut offset) = (0, 0isize);
     loop {
         each(block_offset, offset, inner_steps, run);

@@ -1,9 +1,9 @@
 //! Definitions that are one operator of ONNX: compositions and functions along axes. The nodes of which they
 //! are made are not written.
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_model::{AlongAxes, AlongRecogniser, Recognised, RecognisedAlong, Recogniser};
+use indim_model::{AlongAxes, AlongRecogniser, Recognised, RecognisedReduction, Recogniser};
 use indim_ops::DType;
 use indim_shape::Shape;
 
@@ -17,7 +17,7 @@ pub(super) enum Idiom {
     /// A composition.
     Composition(Recognised),
     /// A softmax or a reduction.
-    Along(RecognisedAlong),
+    Reduction(RecognisedReduction),
     /// A normalisation with its gain and bias.
     Normalization(Normalization),
 }
@@ -27,7 +27,7 @@ impl Idiom {
     fn operands(&self) -> Vec<ValueId> {
         match self {
             Idiom::Composition(found) => vec![found.operand],
-            Idiom::Along(found) => vec![found.operand],
+            Idiom::Reduction(found) => vec![found.operand],
             Idiom::Normalization(found) => found.operands(),
         }
     }
@@ -76,7 +76,7 @@ fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut AlongRecogniser)
     }
     let found = along.find(graph, value)?;
     operator_along(&found, graph[value].array_type.dtype)?;
-    Some(Idiom::Along(found))
+    Some(Idiom::Reduction(found))
 }
 
 /// The operator with its attributes, from the opset on that has it.
@@ -101,26 +101,26 @@ fn operator(found: &Recognised, opset: i64) -> Option<(&'static str, Vec<Attribu
 #[derive(Clone, Copy)]
 enum AlongOperator {
     /// A reduction, whose axes are an input.
-    Reduction(&'static str),
+    SeveralAxes(&'static str),
     /// An operator along one axis, which is an attribute.
     OneAxis(&'static str),
 }
 
 /// The operator for a function of elements of a type. ONNX adds 16-bit floats in 16 bits, so their sums are
 /// written as they are computed here, in double precision.
-fn operator_along(found: &RecognisedAlong, dtype: DType) -> Option<AlongOperator> {
-    use AlongOperator::{OneAxis, Reduction};
+fn operator_along(found: &RecognisedReduction, dtype: DType) -> Option<AlongOperator> {
+    use AlongOperator::{OneAxis, SeveralAxes};
     let AlongAxes::Function(function) = found.function else { return None };
     let is_run = found.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     let is_wide = dtype.size() > 2;
     match function {
-        AxisFunction::Softmax if is_run => Some(OneAxis("Softmax")),
-        AxisFunction::LogSoftmax if is_run => Some(OneAxis("LogSoftmax")),
-        AxisFunction::LogSumExp if is_wide => Some(Reduction("ReduceLogSumExp")),
-        AxisFunction::Mean if is_wide => Some(Reduction("ReduceMean")),
-        AxisFunction::Norm if is_wide => Some(Reduction("ReduceL2")),
-        AxisFunction::Prod if is_wide => Some(Reduction("ReduceProd")),
-        AxisFunction::Sum if is_wide => Some(Reduction("ReduceSum")),
+        Reduction::Softmax if is_run => Some(OneAxis("Softmax")),
+        Reduction::LogSoftmax if is_run => Some(OneAxis("LogSoftmax")),
+        Reduction::LogSumExp if is_wide => Some(SeveralAxes("ReduceLogSumExp")),
+        Reduction::Mean if is_wide => Some(SeveralAxes("ReduceMean")),
+        Reduction::Norm if is_wide => Some(SeveralAxes("ReduceL2")),
+        Reduction::Prod if is_wide => Some(SeveralAxes("ReduceProd")),
+        Reduction::Sum if is_wide => Some(SeveralAxes("ReduceSum")),
         _ => None,
     }
 }
@@ -129,7 +129,7 @@ impl Writing<'_> {
     pub(super) fn idiom(&mut self, value: ValueId, idiom: &Idiom) {
         match idiom {
             Idiom::Composition(found) => self.one_composition(value, found),
-            Idiom::Along(found) => self.along(value, found),
+            Idiom::Reduction(found) => self.along(value, found),
             Idiom::Normalization(found) => self.normalization(value, found),
         }
     }
@@ -141,12 +141,12 @@ impl Writing<'_> {
         self.set(value, name, piece.sizes);
     }
 
-    fn along(&mut self, value: ValueId, found: &RecognisedAlong) {
+    fn along(&mut self, value: ValueId, found: &RecognisedReduction) {
         let array_type = self.graph[value].array_type.clone();
         let Some(operator) = operator_along(found, array_type.dtype) else { return };
         let whole = self.whole(found.operand);
         let name = match operator {
-            AlongOperator::Reduction(operator) => {
+            AlongOperator::SeveralAxes(operator) => {
                 let axes: Vec<i64> = found.axes.iter().map(|&axis| axis as i64).collect();
                 let axes = self.list(&axes);
                 let keepdims = int("keepdims", i64::from(found.keepdims));

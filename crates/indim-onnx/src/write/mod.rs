@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, Written, place_of};
+use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, WrittenModel, place_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
@@ -46,7 +46,7 @@ const SIGNED_SHIFT_SINCE: i64 = 28;
 const IR_VERSION: i64 = 10;
 
 /// With more bytes of constants than this, they go into a file of their own: a protobuf has at most 2 GiB.
-const MOST_BYTES_WITHIN: usize = 1 << 30;
+const MAX_BYTES_WITHIN: usize = 1 << 30;
 
 /// The value of `data_location` for elements in another file.
 const EXTERNAL: i32 = 1;
@@ -57,7 +57,7 @@ impl Writer for Onnx {
         graph: &Graph,
         outputs: &[String],
         options: &WriteOptions,
-    ) -> Result<Written, FormatError> {
+    ) -> Result<WrittenModel, FormatError> {
         let opset = options.opset.map_or_else(|| default_opset(graph, options), i64::from);
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
             let what =
@@ -75,7 +75,7 @@ impl Writer for Onnx {
         let names = writing.outputs(outputs)?;
         let Writing { nodes, mut initializers, notes, .. } = writing;
         let (composed, warnings) = notes.finish(options.exact)?;
-        let beside = moved_out(&mut initializers, &options.name, MOST_BYTES_WITHIN);
+        let beside = moved_out(&mut initializers, &options.name, MAX_BYTES_WITHIN);
         let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
         let parameters: Vec<String> = (0..graph.parameters().len())
             .map(|index| graph.parameter_name(index).to_owned())
@@ -98,7 +98,7 @@ impl Writer for Onnx {
             opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],
             functions: Vec::new(),
         };
-        Ok(Written { content: model.encode_to_vec(), beside, composed, warnings })
+        Ok(WrittenModel { content: model.encode_to_vec(), beside, composed, warnings })
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
     use std::sync::Arc;
 
     use indim_graph::Array;
-    use indim_model::{Folder, FormatLimits, Source};
+    use indim_model::{Folder, FormatLimits, SourceFile};
 
     use super::*;
     use crate::tensor::Tensors;
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(moved_out(&mut tensors, "m", 22), None);
         let (name, content) = moved_out(&mut tensors, "m", 21).expect("a file");
         assert_eq!((name.as_str(), content.len()), ("m.onnx.data", 22));
-        let source = Source::new("m.onnx", Vec::new()).beside(Arc::new(Beside(name, content)));
+        let source = SourceFile::new("m.onnx", Vec::new()).beside(Arc::new(Beside(name, content)));
         let reader = Tensors::new(&source, &FormatLimits::default());
         let read: Vec<Array> = tensors.iter().map(|t| reader.array(t).unwrap()).collect();
         assert_eq!(read, arrays);

@@ -19,7 +19,7 @@ const LEGACY_IR_VERSION: i64 = 3;
 /// A node of ONNX with inputs `x0`, `x1`, ... and the output `y`, of whose sense nothing is checked.
 ///
 /// ```
-/// use indim_model::Format;
+/// use indim_model::ModelFormat;
 /// use indim_onnx::OnnxNode;
 /// use indim_ops::{ArrayType, DType};
 ///
@@ -33,7 +33,7 @@ const LEGACY_IR_VERSION: i64 = 3;
 ///     list: None,
 ///     result: DType::F32,
 /// };
-/// assert_eq!(Format::of(&node.model()), Some(Format::Onnx));
+/// assert_eq!(ModelFormat::of(&node.model()), Some(ModelFormat::Onnx));
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OnnxNode<'a> {

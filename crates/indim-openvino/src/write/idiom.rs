@@ -1,8 +1,8 @@
 //! What several nodes say together, and OpenVINO by one operation.
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::{AlongAxes, AlongRecogniser, Epsilon, RecognisedAlong, Recogniser};
+use indim_model::{AlongAxes, AlongRecogniser, Epsilon, RecognisedReduction, Recogniser};
 use indim_ops::{DType, Op, ReduceOp};
 
 use crate::write::reducing::reduction;
@@ -56,12 +56,12 @@ pub(super) fn idiom(
 }
 
 /// The operation for a function along axes that keep their size.
-fn along_axes(found: &RecognisedAlong) -> Option<Idiom> {
+fn along_axes(found: &RecognisedReduction) -> Option<Idiom> {
     match (found.function, &found.axes[..]) {
-        (AlongAxes::Function(AxisFunction::Softmax), &[axis]) => {
+        (AlongAxes::Function(Reduction::Softmax), &[axis]) => {
             Some(Idiom::OneAxis(("SoftMax", 8), axis))
         }
-        (AlongAxes::Function(AxisFunction::LogSoftmax), &[axis]) => {
+        (AlongAxes::Function(Reduction::LogSoftmax), &[axis]) => {
             Some(Idiom::OneAxis(("LogSoftmax", 5), axis))
         }
         (AlongAxes::Standardised(epsilon), axes) => Some(Idiom::Mvn(epsilon, axes.to_vec())),

@@ -16,7 +16,7 @@ mod reducing;
 mod structural;
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::{FormatError, FormatErrorKind, Notes, WriteOptions, Written, place_of};
+use indim_model::{FormatError, FormatErrorKind, Notes, WriteOptions, WrittenModel, place_of};
 use indim_ops::{ArrayType, DType, Op};
 
 use crate::element_type::has_name;
@@ -31,7 +31,7 @@ pub(super) fn write(
     graph: &Graph,
     outputs: &[String],
     options: &WriteOptions,
-) -> Result<Written, FormatError> {
+) -> Result<WrittenModel, FormatError> {
     let mut writing = Writing {
         graph,
         placing: Placing::of(graph),
@@ -55,7 +55,7 @@ pub(super) fn write(
     }
     let (text, constants) = maker.file.finish(&options.name);
     let beside = Some((format!("{}.bin", options.name), constants));
-    Ok(Written { content: text.into_bytes(), beside, composed, warnings })
+    Ok(WrittenModel { content: text.into_bytes(), beside, composed, warnings })
 }
 
 struct Writing<'g> {

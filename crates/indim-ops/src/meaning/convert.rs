@@ -12,18 +12,18 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, Widened};
 use crate::half::{bf16, f16};
-use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
-use crate::scalars::Scalars;
+use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
+use crate::scalars::ScalarBackend;
 
 /// Conversion of one element.
 pub trait ConvertTo<T: Element>: Element {
     /// The converted element, in any family of lanes; a NaN is canonical.
-    fn over<L: Lanes>(x: Self::In<L>) -> T::In<L>;
+    fn over<L: LaneBackend>(x: Self::In<L>) -> T::In<L>;
 
     /// The converted element.
     #[inline(always)]
     fn convert(self) -> T {
-        Self::over::<Scalars>(self)
+        Self::over::<ScalarBackend>(self)
     }
 }
 
@@ -44,7 +44,7 @@ macro_rules! convert_each {
     (@from $from:ident to [$($to:ident)*]: |$x:ident| $result:expr) => {$(
         impl ConvertTo<$to> for $from {
             #[inline(always)]
-            fn over<L: Lanes>($x: Self::In<L>) -> <$to as ElementLanes>::In<L> {
+            fn over<L: LaneBackend>($x: Self::In<L>) -> <$to as ElementLanes>::In<L> {
                 #[allow(dead_code, reason = "most expressions are clear without it")]
                 type To = $to;
                 $result

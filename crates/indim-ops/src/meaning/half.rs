@@ -4,14 +4,14 @@
 //! additions, never by a multiplication of subnormals, which is slow on some processors.
 
 use crate::half::{Bf16, F16};
-use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
+use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
 /// The sign bit of both.
 const SIGN: i64 = 0x8000;
 
 /// The value in 32 bits; the sign and payload of a NaN are kept.
 #[inline(always)]
-pub fn widen_f16<L: Lanes>(x: F16<L::I16>) -> L::F32 {
+pub fn widen_f16<L: LaneBackend>(x: F16<L::I16>) -> L::F32 {
     const SMALLEST_NORMAL: i64 = 113 << 23;
     let int = L::I32::constant;
     let bits: L::U16 = FloatBits::to_bits(x).cast();
@@ -30,7 +30,7 @@ pub fn widen_f16<L: Lanes>(x: F16<L::I16>) -> L::F32 {
 
 /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
 #[inline(always)]
-pub fn round_to_f16<L: Lanes>(x: L::F32) -> F16<L::I16> {
+pub fn round_to_f16<L: LaneBackend>(x: L::F32) -> F16<L::I16> {
     let int = L::I32::constant;
     let bits = x.to_bits();
     let sign = bits.shr_logical(int(16)).and(int(SIGN));
@@ -50,14 +50,14 @@ pub fn round_to_f16<L: Lanes>(x: L::F32) -> F16<L::I16> {
 
 /// The value in 32 bits; the sign and payload of a NaN are kept.
 #[inline(always)]
-pub fn widen_bf16<L: Lanes>(x: Bf16<L::I16>) -> L::F32 {
+pub fn widen_bf16<L: LaneBackend>(x: Bf16<L::I16>) -> L::F32 {
     let bits: L::I32 = FloatBits::to_bits(x).cast();
     L::F32::from_bits(bits.shl(IntLane::constant(16)))
 }
 
 /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
 #[inline(always)]
-pub fn round_to_bf16<L: Lanes>(x: L::F32) -> Bf16<L::I16> {
+pub fn round_to_bf16<L: LaneBackend>(x: L::F32) -> Bf16<L::I16> {
     let int = L::I32::constant;
     let bits = x.to_bits();
     let is_odd = bits.shr_logical(int(16)).and(int(1));

@@ -2,7 +2,7 @@
 //! `c128`, and rounded once, at the end; integers wrap.
 
 use crate::meaning::convert::ConvertTo;
-use crate::{DType, Element, Fold, Scalars, bf16, c64, c128, f16, operations};
+use crate::{DType, Element, Fold, ScalarBackend, bf16, c64, c128, f16, operations};
 
 /// An element type whose sums depend on the order of their terms.
 pub trait RunningSum: Element {
@@ -31,7 +31,7 @@ macro_rules! running_sums {
 
             #[inline(always)]
             fn plus(sum: $sum, element: $type) -> $sum {
-                <operations::Add as Fold<$sum>>::combine::<Scalars>(sum, element.begin())
+                <operations::Add as Fold<$sum>>::combine::<ScalarBackend>(sum, element.begin())
             }
 
             #[inline(always)]

@@ -4,14 +4,14 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, Lanes};
+use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
 use crate::words::Word;
 
 /// The family.
-pub(crate) enum Recording {}
+pub(crate) enum RecordingBackend {}
 
-impl Lanes for Recording {
+impl LaneBackend for RecordingBackend {
     type Bool = Recorded<bool>;
     type I8 = Recorded<i8>;
     type I16 = Recorded<i16>;

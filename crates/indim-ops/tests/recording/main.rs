@@ -10,8 +10,8 @@ mod family;
 mod special;
 mod words;
 
-use family::{NanSign, Recording, Tape};
-use indim_ops::{AnyLane, DType, Op, Scalars};
+use family::{NanSign, RecordingBackend, Tape};
+use indim_ops::{AnyLane, DType, Op, ScalarBackend};
 use special::{lane_count, special_values};
 use words::{Word, WordLanes, any_of, words_of};
 
@@ -19,8 +19,8 @@ use words::{Word, WordLanes, any_of, words_of};
 struct Definition<'a> {
     name: String,
     dtypes: Vec<DType>,
-    scalar: &'a dyn Fn(&[AnyLane<Scalars>]) -> AnyLane<Scalars>,
-    recorded: &'a dyn Fn(&[AnyLane<Recording>]) -> AnyLane<Recording>,
+    scalar: &'a dyn Fn(&[AnyLane<ScalarBackend>]) -> AnyLane<ScalarBackend>,
+    recorded: &'a dyn Fn(&[AnyLane<RecordingBackend>]) -> AnyLane<RecordingBackend>,
 }
 
 impl Definition<'_> {
@@ -116,11 +116,11 @@ fn recorded_conversions_give_the_bits_of_scalars() {
 
 #[test]
 fn operands_that_do_not_fit_are_refused() {
-    let [float, double] = [AnyLane::<Scalars>::F32(1.0), AnyLane::F64(1.0)];
+    let [float, double] = [AnyLane::<ScalarBackend>::F32(1.0), AnyLane::F64(1.0)];
     assert!(Op::Add.apply(&[float, float]).is_some());
     assert!(Op::Add.apply(&[float, double]).is_none());
     assert!(Op::Add.apply(&[double]).is_none());
     assert!(Op::Select.apply(&[float, float, float]).is_none());
     assert!(Op::Popcnt.apply(&[float]).is_none());
-    assert!(Op::Neg.apply::<Scalars>(&[]).is_none());
+    assert!(Op::Neg.apply::<ScalarBackend>(&[]).is_none());
 }

@@ -1,9 +1,9 @@
 //! Elements as words, one for each lane: what operands and results are compared as.
 
-use indim_ops::lane::{FloatBits, Lanes};
-use indim_ops::{AnyLane, Complex, DType, Scalars, for_each_element};
+use indim_ops::lane::{FloatBits, LaneBackend};
+use indim_ops::{AnyLane, Complex, DType, ScalarBackend, for_each_element};
 
-use crate::family::{NanSign, Recorded, Recording};
+use crate::family::{NanSign, Recorded, RecordingBackend};
 
 /// A scalar as a word.
 pub(crate) trait Word: Copy + 'static {
@@ -79,7 +79,7 @@ impl<T> WordLane for Recorded<T> {
 
 /// A family whose lanes are words.
 pub(crate) trait WordLanes:
-    Lanes<
+    LaneBackend<
         Bool: WordLane,
         I8: WordLane,
         I16: WordLane,
@@ -95,8 +95,8 @@ pub(crate) trait WordLanes:
 {
 }
 
-impl WordLanes for Scalars {}
-impl WordLanes for Recording {}
+impl WordLanes for ScalarBackend {}
+impl WordLanes for RecordingBackend {}
 
 macro_rules! define_words {
     ($($variant:ident $type:ident $class:ident;)*) => {

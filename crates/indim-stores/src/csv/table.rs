@@ -12,9 +12,9 @@ use crate::StoreErrorKind;
 use crate::file::open_file;
 
 /// Lines may be longer, but the delimiter shows in the beginning of the first.
-const MOST_SNIFFED_BYTES: u64 = 1 << 20;
+const MAX_SNIFFED_BYTES: u64 = 1 << 20;
 /// No record may be longer: a quote that is not closed takes in the rest of the file.
-const MOST_RECORD_BYTES: u64 = 64 << 20;
+const MAX_RECORD_BYTES: u64 = 64 << 20;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// A table of which one column is read.
@@ -34,7 +34,7 @@ impl Table {
         let delimiter = sniff(&mut file)?;
         let mut builder = ReaderBuilder::new();
         builder.delimiter(delimiter).has_headers(false).flexible(false);
-        let mut reader = builder.from_reader(file.take(MOST_RECORD_BYTES));
+        let mut reader = builder.from_reader(file.take(MAX_RECORD_BYTES));
         let mut header = StringRecord::new();
         if !read_record(&mut reader, &mut header)? {
             return Err(Diagnostic::new("bad-csv", "an empty file").into());
@@ -90,10 +90,10 @@ fn read_record(
     record: &mut StringRecord,
 ) -> Result<bool, StoreErrorKind> {
     // What the reader has read ahead counts for the record before.
-    reader.get_mut().set_limit(MOST_RECORD_BYTES);
+    reader.get_mut().set_limit(MAX_RECORD_BYTES);
     let is_there = reader.read_record(record).map_err(|error| error_of(&error))?;
     if reader.get_ref().limit() == 0 {
-        let message = format!("a record of more than {MOST_RECORD_BYTES} bytes");
+        let message = format!("a record of more than {MAX_RECORD_BYTES} bytes");
         let mut error = Diagnostic::new("bad-csv", message);
         error.help("a quote that is not closed takes in all that follows");
         return Err(error.into());
@@ -146,7 +146,7 @@ fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, 
 /// The delimiter that the first line has most of, outside of quotes; a comma if it has none.
 fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
     let mut line = Vec::new();
-    BufReader::new(&mut *file).take(MOST_SNIFFED_BYTES).read_until(b'\n', &mut line)?;
+    BufReader::new(&mut *file).take(MAX_SNIFFED_BYTES).read_until(b'\n', &mut line)?;
     file.rewind()?;
     let mut counts = [0usize; DELIMITERS.len()];
     let mut is_quoted = false;

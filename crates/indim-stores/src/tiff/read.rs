@@ -22,9 +22,9 @@ use crate::source::check_region;
 use crate::{Geography, Region, Source, StoreError, StoreErrorKind, picture};
 
 /// No strip or tile may decode to more.
-const MOST_CHUNK_BYTES: usize = 1 << 31;
+const MAX_CHUNK_BYTES: usize = 1 << 31;
 /// Pages are counted up to this many.
-const MOST_PAGES: usize = 1 << 16;
+const MAX_PAGES: usize = 1 << 16;
 
 type FileDecoder = Decoder<Padded>;
 
@@ -114,7 +114,7 @@ impl TiffFile {
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let stored = Stored::of(&mut decoder, grid.is_tiled, file_length)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
-        let (scratch, most) = (stored.scratch_bytes(bytes), limit.min(MOST_CHUNK_BYTES));
+        let (scratch, most) = (stored.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
         if bytes > most || scratch > limit {
             let message = format!(
                 "to decode its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, of at most \
@@ -252,7 +252,7 @@ fn decoder_of(file: Padded, page: Option<usize>) -> Result<FileDecoder, StoreErr
 fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), StoreErrorKind> {
     match page {
         Some(page) => {
-            for _ in 0..page.min(MOST_PAGES) {
+            for _ in 0..page.min(MAX_PAGES) {
                 if !decoder.more_images() {
                     let message = format!("there is no page {page}: they are counted from 0");
                     return Err(Diagnostic::new("no-page", message).into());
@@ -265,7 +265,7 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
         None => {
             // Overviews, the smaller copies of the first page, are no pages of their own.
             let (mut pages, mut at) = (1, 0);
-            while decoder.more_images() && at < MOST_PAGES {
+            while decoder.more_images() && at < MAX_PAGES {
                 at += 1;
                 let overview =
                     decoder.next_image().map_err(|error| bad(&error)).and_then(|()| {

@@ -16,7 +16,7 @@ use crate::{Region, StoreError, StoreErrorKind};
 
 /// Files beyond this size are BigTIFF, which has 64 bits for positions; tags and strips' lists have their
 /// room.
-const MOST_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
+const MAX_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
 
 /// The types of tags.
 const BYTE: u16 = 1;
@@ -59,7 +59,7 @@ impl TiffSink {
         let create = || {
             check(array_type)?;
             let bytes = array_type.shape.byte_count(array_type.dtype.size());
-            let is_big = bytes.map_err(indim_arrays::ArrayError::TooLarge)? > MOST_CLASSIC_BYTES;
+            let is_big = bytes.map_err(indim_arrays::ArrayError::TooLarge)? > MAX_CLASSIC_BYTES;
             let [height, width] = [array_type.shape[0], array_type.shape[1]];
             let geography = geography.filter(|geography| geography.fits(height, width)).cloned();
             let rows = Rows::new(array_type);

@@ -12,8 +12,8 @@ const HEADER_BYTES: usize = 16;
 /// The format of the chunks; later ones, of Blosc2, have other headers and shuffle bits otherwise.
 const NEWEST_FORMAT: u8 = 2;
 /// Blocks of larger elements, or of fewer of them, are not split.
-const MOST_SPLITS: usize = 16;
-const LEAST_SPLIT_BYTES: usize = 128;
+const MAX_SPLITS: usize = 16;
+const MIN_SPLIT_BYTES: usize = 128;
 
 /// The flags of the third byte.
 const BYTES_ARE_SHUFFLED: u8 = 1;
@@ -57,9 +57,9 @@ impl Header {
     /// In how many parts a block of so many bytes is compressed.
     fn splits(&self, block: usize) -> usize {
         let is_split = !self.has(IS_NOT_SPLIT)
-            && self.element <= MOST_SPLITS
+            && self.element <= MAX_SPLITS
             && block == self.block
-            && block / self.element >= LEAST_SPLIT_BYTES;
+            && block / self.element >= MIN_SPLIT_BYTES;
         if is_split { self.element } else { 1 }
     }
 }

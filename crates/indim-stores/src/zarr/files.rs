@@ -14,7 +14,7 @@ use zarrs::storage::{
     StorePrefix, WritableStorageTraits,
 };
 
-use super::MOST_METADATA_BYTES;
+use super::MAX_METADATA_BYTES;
 use super::unfinished::writing;
 use crate::StoreErrorKind;
 use crate::file::open_file;
@@ -29,7 +29,7 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn new(folder: &Path) -> Self {
-        Files { folder: folder.to_owned(), limit: AtomicU64::new(MOST_METADATA_BYTES) }
+        Files { folder: folder.to_owned(), limit: AtomicU64::new(MAX_METADATA_BYTES) }
     }
 
     /// From now on one read takes at most this many bytes.

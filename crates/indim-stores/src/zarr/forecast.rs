@@ -13,7 +13,7 @@ use zarrs::array::{
 use zarrs::metadata::ConfigurationSerialize;
 use zarrs::plugin::ZarrVersion;
 
-use super::{MOST_CHUNK_BYTES, bad, bad_text, codec};
+use super::{MAX_CHUNK_BYTES, bad, bad_text, codec};
 use crate::StoreErrorKind;
 
 /// Bytes of an offset and a length in the index of a shard.
@@ -167,7 +167,7 @@ fn chain(codecs: &CodecChain, elements: &Elements, depth: usize) -> Result<Chain
     let arrays = array_stages(codecs, elements.clone())?;
     let mut stages = arrays.iter().map(Elements::bytes).collect::<Result<Vec<_>, _>>()?;
     let largest = stages.iter().copied().max().unwrap_or(0);
-    if largest > MOST_CHUNK_BYTES {
+    if largest > MAX_CHUNK_BYTES {
         // It is refused; the library would compute with sizes that do not fit.
         return Ok(Chain { encoded: largest, held: largest, largest });
     }

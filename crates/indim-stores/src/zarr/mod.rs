@@ -46,9 +46,9 @@ pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished::remove_unfinished_folders;
 
 /// No chunk may decode to more: other readers have no larger ones either.
-const MOST_CHUNK_BYTES: u64 = 1 << 31;
+const MAX_CHUNK_BYTES: u64 = 1 << 31;
 /// Metadata that is longer is refused before it is read.
-const MOST_METADATA_BYTES: u64 = 64 << 20;
+const MAX_METADATA_BYTES: u64 = 64 << 20;
 /// Metadata takes at most this many times its bytes while it is read: a list of digits does.
 const METADATA_RATIO: u64 = 64;
 /// Metadata of this size is read under any limit.
@@ -175,9 +175,9 @@ fn check_forecast(
 ) -> Result<(), StoreErrorKind> {
     let shape = Shape::from(forecast.piece.iter().map(|&size| usize_of(size)).collect::<Vec<_>>());
     let refuse = |message: String| Err(Diagnostic::new("memory-limit", message).into());
-    if forecast.largest_stage > MOST_CHUNK_BYTES {
+    if forecast.largest_stage > MAX_CHUNK_BYTES {
         return refuse(format!(
-            "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MOST_CHUNK_BYTES}: \
+            "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MAX_CHUNK_BYTES}: \
              store the array in smaller chunks",
             forecast.largest_stage
         ));
@@ -199,7 +199,7 @@ fn check_forecast(
 
 /// The bytes of metadata that may be read under a limit of memory.
 fn metadata_limit(limit: usize) -> u64 {
-    (limit as u64 / METADATA_RATIO).clamp(SMALL_METADATA_BYTES, MOST_METADATA_BYTES)
+    (limit as u64 / METADATA_RATIO).clamp(SMALL_METADATA_BYTES, MAX_METADATA_BYTES)
 }
 
 impl core::fmt::Debug for ZarrArray {
@@ -295,7 +295,7 @@ fn no_array(path: &Path) -> StoreErrorKind {
 
 /// The bytes of a file of metadata.
 fn read_metadata(folder: &Path, name: &str) -> Result<Vec<u8>, StoreErrorKind> {
-    read_metadata_within(folder, name, MOST_METADATA_BYTES)
+    read_metadata_within(folder, name, MAX_METADATA_BYTES)
 }
 
 fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, StoreErrorKind> {
@@ -306,7 +306,7 @@ fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>,
 /// Whether a folder is a group of Zarr, as far as one sees without reading much.
 fn is_group(path: &Path) -> bool {
     let is_so = |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == "zarr-group");
-    is_zarr(path) && check_metadata(path, MOST_METADATA_BYTES).is_err_and(is_so)
+    is_zarr(path) && check_metadata(path, MAX_METADATA_BYTES).is_err_and(is_so)
 }
 
 /// A group is no array.

@@ -22,7 +22,7 @@ pub(super) fn writing() -> RwLockReadGuard<'static, ()> {
 }
 
 /// How often a folder is made anew that another process took for one that was left.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// A folder with a hidden name beside what it is to become, which is removed with this handle or by
 /// [`remove_unfinished_folders`], and after a kill by the next result in the same folder.
@@ -38,7 +38,7 @@ impl Unfinished {
     pub(super) fn create_in(folder: &Path) -> io::Result<Self> {
         remove_left_behind(folder);
         let mut names = lock();
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let path = make(folder, HIDDEN_SUFFIX)?;
             let file = File::open(&path).ok();
             // Until it was locked another process may have taken it for one that was left.

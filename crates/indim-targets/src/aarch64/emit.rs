@@ -9,13 +9,13 @@ mod fold;
 
 use indim_codegen::Primitive;
 
-pub(super) use fold::MOST_OPERANDS;
+pub(super) use fold::MAX_OPERANDS;
 
 use super::assembler::{Assembler, Condition, General, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
 use crate::allocate::{Place, Step};
 use crate::compile;
-use crate::layout::Form;
+use crate::layout::OperandForm;
 use crate::listing::Listing;
 use crate::machine::{self, Action, Call, Memory, ResultRegister};
 use crate::out_of_line::lane_function;
@@ -187,10 +187,10 @@ impl Emitter<'_> {
     /// The registers that point to dense operands, and the bytes of an element of each.
     fn moving(&self) -> Vec<(General, u32)> {
         let Parts { body, layout, .. } = self.parts;
-        let outputs = body.outputs.iter().map(|(dtype, _)| (Form::Dense, dtype.size()));
+        let outputs = body.outputs.iter().map(|(dtype, _)| (OperandForm::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
         let pointers = self.pointers.iter().zip(outputs.chain(inputs).skip(self.accumulated()));
-        let dense = pointers.filter(|(_, (form, _))| *form == Form::Dense);
+        let dense = pointers.filter(|(_, (form, _))| *form == OperandForm::Dense);
         dense.map(|(&pointer, (_, bytes))| (pointer, bytes as u32)).collect()
     }
 

@@ -12,7 +12,7 @@ use indim_codegen::Body;
 
 use crate::compile::compile;
 use crate::compile_fold::compile_fold;
-use crate::layout::Layout;
+use crate::layout::OperandLayout;
 use crate::target::{Code, Target};
 
 /// aarch64 with NEON, which all of its processors have that run an operating system with floats.
@@ -29,14 +29,19 @@ impl Target for Neon {
         false
     }
 
-    fn fold(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<Code> {
-        if body.operand_count() > emit::MOST_OPERANDS {
+    fn fold(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> Option<Code> {
+        if body.operand_count() > emit::MAX_OPERANDS {
             return None;
         }
         compile_fold(body, layout, |parts| emit::emit(parts, listing))
     }
 
-    fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {
+    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code {
         compile(body, layout, |parts| emit::emit(parts, listing))
     }
 }

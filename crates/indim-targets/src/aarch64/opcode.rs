@@ -81,7 +81,7 @@ impl machine::Opcode for Opcode {
     const REGISTERS: usize = 32;
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
     /// Two constants, and a copy of what is replaced.
-    const MOST_LOADED: usize = 3;
+    const MAX_LOADED: usize = 3;
     const JOINS_LANES: bool = false;
 
     fn memory_source(self) -> Option<usize> {

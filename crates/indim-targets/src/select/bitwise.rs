@@ -6,14 +6,14 @@ use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 const OPERANDS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
 /// So many operations are one at most: the search begins anew with each value.
-const MOST_OPERATIONS: usize = 4;
+const MAX_OPERATIONS: usize = 4;
 
 /// The integers that a value is computed from by several bitwise operations, three at most, and the table of
 /// these; constants come last. Fewer integers are filled up.
 pub(super) fn bitwise(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;
-    while let Some(next) = without_one(body, &from).filter(|_| operations < MOST_OPERATIONS) {
+    while let Some(next) = without_one(body, &from).filter(|_| operations < MAX_OPERATIONS) {
         from = next;
         operations += 1;
     }

@@ -22,7 +22,7 @@ pub(crate) trait Instructions: Opcode {
     const CONSTANT_BYTES: u32 = Self::REGISTER_BYTES;
 
     /// Functions of more operands have no register left to say where the step after the first begins.
-    const MOST_ALIGNED: usize = 0;
+    const MAX_ALIGNED: usize = 0;
 
     /// Reads so many bytes of memory into the low ones of a register.
     fn load(bytes: usize) -> Self;

@@ -1,7 +1,7 @@
 //! Reading and writing the lanes of elements.
 
 use super::{Instructions, Parts, Selector};
-use crate::layout::Form;
+use crate::layout::OperandForm;
 use crate::machine::{Class, Memory, Register};
 use indim_codegen::{LaneType, Value};
 
@@ -12,14 +12,22 @@ impl<O: Instructions> Selector<'_, O> {
         self.place(operand, element_bytes, displacement, self.layout.inputs[input as usize])
     }
 
-    fn place(&self, operand: u32, element_bytes: usize, displacement: usize, form: Form) -> Memory {
+    fn place(
+        &self,
+        operand: u32,
+        element_bytes: usize,
+        displacement: usize,
+        form: OperandForm,
+    ) -> Memory {
         let displacement = displacement as u32;
         match form {
-            Form::Single | Form::Same => Memory::Row { operand, displacement },
-            Form::Dense => {
+            OperandForm::Single | OperandForm::Same => Memory::Row { operand, displacement },
+            OperandForm::Dense => {
                 Memory::Step { operand, element_bytes: element_bytes as u32, displacement }
             }
-            Form::Accumulator => unreachable!("invariant: accumulators are held in registers"),
+            OperandForm::Accumulator => {
+                unreachable!("invariant: accumulators are held in registers")
+            }
         }
     }
 
@@ -28,7 +36,7 @@ impl<O: Instructions> Selector<'_, O> {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
         let form = self.layout.inputs[input as usize];
-        if form == Form::Accumulator {
+        if form == OperandForm::Accumulator {
             let output = input - self.body.operand_count() as u32;
             let register = |part| Memory::Accumulator { output, part: part as u32, copy: 0 };
             let count = self.count(size);
@@ -113,7 +121,7 @@ impl<O: Instructions> Selector<'_, O> {
                     let (output, part) = (output as u32, index as u32);
                     Memory::Accumulator { output, part, copy: 0 }
                 }
-                false => self.place(output as u32, size, displacement, Form::Dense),
+                false => self.place(output as u32, size, displacement, OperandForm::Dense),
             };
             self.store_part(output, size, memory, parts.part(index));
         }
@@ -131,7 +139,7 @@ impl<O: Instructions> Selector<'_, O> {
             let halves = O::to_pairs(self, size, [re.part(index), im.part(index)]);
             for (half, register) in halves.into_iter().enumerate() {
                 let displacement = (2 * index + half) * bytes;
-                let memory = self.place(output as u32, 2 * size, displacement, Form::Dense);
+                let memory = self.place(output as u32, 2 * size, displacement, OperandForm::Dense);
                 self.store_part(output, size, memory, register);
             }
         }

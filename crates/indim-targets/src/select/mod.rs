@@ -22,25 +22,25 @@ use crate::machine::{
 };
 use crate::pool::Pool;
 
-use crate::layout::{Form, Layout};
+use crate::layout::{OperandForm, OperandLayout};
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// The most registers of a value.
-pub(crate) const MOST_PARTS: usize = 4;
+pub(crate) const MAX_PARTS: usize = 4;
 
 /// The registers of a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts {
-    registers: [Register; MOST_PARTS],
+    registers: [Register; MAX_PARTS],
     pub(crate) count: usize,
 }
 
 impl Parts {
     /// No registers.
-    pub(crate) const NONE: Parts = Parts { registers: [Register(0); MOST_PARTS], count: 0 };
+    pub(crate) const NONE: Parts = Parts { registers: [Register(0); MAX_PARTS], count: 0 };
 
     pub(crate) fn new(count: usize, mut part: impl FnMut(usize) -> Register) -> Parts {
-        let mut registers = [Register(0); MOST_PARTS];
+        let mut registers = [Register(0); MAX_PARTS];
         for (index, register) in registers[..count].iter_mut().enumerate() {
             *register = part(index);
         }
@@ -49,7 +49,7 @@ impl Parts {
 
     /// One register, for all parts.
     pub(crate) fn same(count: usize, register: Register) -> Parts {
-        Parts { registers: [register; MOST_PARTS], count }
+        Parts { registers: [register; MAX_PARTS], count }
     }
 
     pub(crate) fn part(&self, index: usize) -> Register {
@@ -73,7 +73,11 @@ pub(crate) struct Selection<O> {
 }
 
 /// Selects instructions for a body, with so many lanes a step.
-pub(crate) fn select<O: Instructions>(body: &Body, layout: &Layout, lanes: usize) -> Selection<O> {
+pub(crate) fn select<O: Instructions>(
+    body: &Body,
+    layout: &OperandLayout,
+    lanes: usize,
+) -> Selection<O> {
     let mut selector = Selector::<O>::new(body, layout, lanes);
     selector.select_row();
     let row = core::mem::take(&mut selector.code);
@@ -85,13 +89,13 @@ pub(crate) fn select<O: Instructions>(body: &Body, layout: &Layout, lanes: usize
 }
 
 /// For each value whether it is the same for a whole row; where rows are folded, for all of them.
-pub(crate) fn row_values(body: &Body, layout: &Layout) -> Vec<bool> {
+pub(crate) fn row_values(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
     for instruction in &body.instructions {
         is_same.push(match instruction.primitive {
             Primitive::Load { input, .. } => match layout.inputs[input as usize] {
-                Form::Single => !body.folds(),
-                form => form == Form::Same,
+                OperandForm::Single => !body.folds(),
+                form => form == OperandForm::Same,
             },
             _ => instruction.operands().iter().all(|operand| is_same[operand.index()]),
         });
@@ -109,7 +113,7 @@ enum Kept {
 /// Selection under way.
 pub(crate) struct Selector<'a, O> {
     pub(crate) body: &'a Body,
-    pub(crate) layout: &'a Layout,
+    pub(crate) layout: &'a OperandLayout,
     pub(crate) lanes: usize,
     code: MachineCode<O>,
     pool: Pool,
@@ -137,7 +141,7 @@ pub(crate) struct Selector<'a, O> {
 }
 
 impl<'a, O: Instructions> Selector<'a, O> {
-    fn new(body: &'a Body, layout: &'a Layout, lanes: usize) -> Self {
+    fn new(body: &'a Body, layout: &'a OperandLayout, lanes: usize) -> Self {
         let count = body.instructions.len();
         let (patterns, is_needed) = pattern::needed::<O>(body);
         Selector {
@@ -220,7 +224,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
                 Kept::Mask(value, slot) => {
                     let register = self.code.register_of(slot, O::MASKS);
                     for exponent in 0..4 {
-                        let count = self.count(1 << exponent).min(MOST_PARTS);
+                        let count = self.count(1 << exponent).min(MAX_PARTS);
                         self.masks[value.index()][exponent] = Some(Parts::same(count, register));
                     }
                 }

@@ -11,7 +11,7 @@ mod node;
 mod row;
 mod tail;
 
-pub(super) use fold::MOST_OPERANDS;
+pub(super) use fold::MAX_OPERANDS;
 use iced_x86::{Code, Register as Real};
 
 use super::assembler::{Address, Assembler, Masking, Operand};

@@ -19,7 +19,7 @@ use indim_codegen::Body;
 
 use crate::compile::compile;
 use crate::compile_fold::compile_fold;
-use crate::layout::Layout;
+use crate::layout::OperandLayout;
 use crate::target::{Code, Target};
 use instruction_set::InstructionSet;
 
@@ -37,11 +37,16 @@ impl Target for Avx2 {
         true
     }
 
-    fn fold(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<Code> {
+    fn fold(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> Option<Code> {
         fold::<Avx2>(body, layout, listing)
     }
 
-    fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {
+    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code {
         compile(body, layout, |parts| emit::emit::<Avx2>(parts, listing))
     }
 }
@@ -60,11 +65,16 @@ impl Target for Avx512 {
         true
     }
 
-    fn fold(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Option<Code> {
+    fn fold(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> Option<Code> {
         fold::<Avx512>(body, layout, listing)
     }
 
-    fn compile(&self, body: &Body, layout: &Layout, listing: Option<&mut String>) -> Code {
+    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code {
         compile(body, layout, |parts| emit::emit::<Avx512>(parts, listing))
     }
 }
@@ -72,10 +82,10 @@ impl Target for Avx512 {
 /// Code that folds, unless there are more operands than registers to point to them.
 fn fold<S: InstructionSet>(
     body: &Body,
-    layout: &Layout,
+    layout: &OperandLayout,
     listing: Option<&mut String>,
 ) -> Option<Code> {
-    if body.operand_count() > emit::MOST_OPERANDS {
+    if body.operand_count() > emit::MAX_OPERANDS {
         return None;
     }
     compile_fold(body, layout, |parts| emit::emit::<S>(parts, listing))

@@ -82,7 +82,7 @@ impl<S: InstructionSet> crate::machine::Opcode for Opcode<S> {
     const MASK_REGISTERS: usize = S::MASK_REGISTERS;
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
     /// A constant that is no operand in memory.
-    const MOST_LOADED: usize = 1;
+    const MAX_LOADED: usize = 1;
     const JOINS_LANES: bool = true;
 
     fn memory_source(self) -> Option<usize> {

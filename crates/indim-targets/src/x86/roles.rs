@@ -52,4 +52,4 @@ pub(super) const ROLES_WITH_CALLS: Roles = Roles {
 pub(super) const NEXT: Real = Real::R15;
 
 /// So many operands leave that register free.
-pub(super) const MOST_ALIGNED: usize = ROLES.pointers.len() - 1;
+pub(super) const MAX_ALIGNED: usize = ROLES.pointers.len() - 1;

@@ -2,7 +2,7 @@
 
 use indim_codegen::Definition;
 use indim_ops::{DType, Op};
-use indim_targets::{Form, Function, Layout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
 
 use crate::random::Random;
 
@@ -13,8 +13,8 @@ const BLOCK: usize = 1 << 14;
 pub(crate) fn code_of(kind: TargetKind, name: &str) -> Function {
     let op: Op = name.parse().expect("functions are operations");
     let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
-    let layout = Layout {
-        inputs: vec![Form::Dense],
+    let layout = OperandLayout {
+        inputs: vec![OperandForm::Dense],
         streams: vec![false],
         is_in_place: false,
         is_fetched_ahead: false,

@@ -8,7 +8,7 @@ use indim_codegen::Definition;
 use indim_ops::{DType, Op, ReduceOp};
 
 use super::*;
-use crate::layout::Form;
+use crate::layout::OperandForm;
 
 /// What GNU's assembler makes of a text; `None` where it is not installed, which is said.
 fn assembled(text: &str) -> Option<Vec<u8>> {
@@ -113,9 +113,9 @@ impl Functions {
     }
 }
 
-fn layout(inputs: Vec<Form>, body: &Body) -> Layout {
+fn layout(inputs: Vec<OperandForm>, body: &Body) -> OperandLayout {
     let streams = vec![false; body.outputs.len()];
-    Layout { inputs, streams, is_in_place: false, is_fetched_ahead: false }
+    OperandLayout { inputs, streams, is_in_place: false, is_fetched_ahead: false }
 }
 
 #[test]
@@ -125,16 +125,16 @@ fn functions_are_what_their_listings_say() {
     for (&op, &dtype) in Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |it| (op, it))) {
         let Some(body) = Definition::Operation(op, dtype).body() else { continue };
         let inputs = body.inputs.len();
-        for first in [Form::Dense, Form::Single] {
-            let mut forms = vec![Form::Dense; inputs];
+        for first in [OperandForm::Dense, OperandForm::Single] {
+            let mut forms = vec![OperandForm::Dense; inputs];
             forms[0] = first;
             let mut listing = String::new();
             let code = Neon.compile(&body, &layout(forms, &body), Some(&mut listing));
             functions.add(&code, &listing);
         }
         let Some(body) = body.folded(&[(ReduceOp::Max, body.outputs[0].0)]) else { continue };
-        let mut forms = vec![Form::Dense; inputs];
-        forms.push(Form::Accumulator);
+        let mut forms = vec![OperandForm::Dense; inputs];
+        forms.push(OperandForm::Accumulator);
         let mut listing = String::new();
         if let Some(code) = Neon.fold(&body, &layout(forms, &body), Some(&mut listing)) {
             functions.add(&code, &listing);

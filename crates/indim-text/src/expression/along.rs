@@ -1,6 +1,6 @@
 //! Functions along axes: their arguments, and the nodes they become.
 
-use indim_builder::{Along, AxisFunction, Initial, Value};
+use indim_builder::{Initial, ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, RuleSet};
@@ -18,7 +18,7 @@ impl Elaborator<'_, '_> {
     /// function takes only floats.
     pub(super) fn along(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         nodes: &[NodeIndex],
         attributes: &[GivenAttribute],
         mark: Span,
@@ -31,7 +31,7 @@ impl Elaborator<'_, '_> {
             typing::along(function, &types, is_numpy).map_err(|kind| ExprError::new(kind, mark))?;
         let states_rule = attributes.iter().any(|given| given.attribute == Attribute::Dims);
         let operands = Operands { nodes, rule: &rule, states_rule, mark };
-        let along = Along {
+        let along = ReduceOptions {
             widens_integers: is_numpy && !function.pairs(),
             rule: reduction_rule(function, &rule, attributes),
             ..self.beside_operands(function, attributes)?
@@ -53,10 +53,10 @@ impl Elaborator<'_, '_> {
     /// the shape of the operand, the second a scalar.
     fn selected_by_names(
         &self,
-        along: Along,
+        along: ReduceOptions,
         nodes: &[NodeIndex],
         mark: Span,
-    ) -> Elaborated<Along> {
+    ) -> Elaborated<ReduceOptions> {
         let by_names = |selected: &Value| {
             let like = self.value(nodes[0])?;
             let placed = self.builder.broadcast_by_names(selected, &like);
@@ -68,36 +68,36 @@ impl Elaborator<'_, '_> {
             scalar.map_err(|error| self.graph_error(error, &[], mark))?;
         }
         let selected = along.selected.as_ref().map(by_names).transpose()?;
-        Ok(Along { selected, ..along })
+        Ok(ReduceOptions { selected, ..along })
     }
 
     /// The axes, and what is said of elements and of the result.
     fn beside_operands(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         attributes: &[GivenAttribute],
-    ) -> Elaborated<Along> {
-        let keepdims = self.arguments(function.name(), &[Along::KEEPDIMS], attributes)?;
+    ) -> Elaborated<ReduceOptions> {
+        let keepdims = self.arguments(function.name(), &[ReduceOptions::KEEPDIMS], attributes)?;
         let given = |parameter: indim_builder::Parameter| argument(attributes, parameter.name());
-        let initial = given(Along::INITIAL).and_then(|node| match &self.operands[node] {
+        let initial = given(ReduceOptions::INITIAL).and_then(|node| match &self.operands[node] {
             Operand::Array(value) => Some(Initial::Value(value.clone())),
             _ => self.literal(node).map(Initial::Number),
         });
-        Ok(Along {
+        Ok(ReduceOptions {
             axes: axes(function, attributes),
             names: axis_names(attributes),
             keepdims: keepdims[0] == Some(Literal::Bool(true)),
             dtype: element_type(attributes),
-            selected: given(Along::WHERE).map(|node| self.value(node)).transpose()?,
+            selected: given(ReduceOptions::WHERE).map(|node| self.value(node)).transpose()?,
             initial,
-            ..Along::default()
+            ..ReduceOptions::default()
         })
     }
 }
 
 /// How axes are counted under a rule set; the function's own are counted from the end.
 fn reduction_rule(
-    function: AxisFunction,
+    function: Reduction,
     rule: &RuleSet,
     attributes: &[GivenAttribute],
 ) -> ReductionRuleName {
@@ -112,7 +112,7 @@ fn reduction_rule(
 }
 
 /// The axes that are given; without a list those of the function.
-fn axes(function: AxisFunction, attributes: &[GivenAttribute]) -> Option<Vec<i64>> {
+fn axes(function: Reduction, attributes: &[GivenAttribute]) -> Option<Vec<i64>> {
     let given = attributes.iter().find(|given| given.attribute == Attribute::Axes);
     match given.map(|given| &given.value) {
         Some(AttributeValue::Integers(axes)) => Some(axes.clone()),

@@ -243,7 +243,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }
-            Function::Along(function) => return self.along(function, nodes, attributes, mark),
+            Function::Reduction(function) => return self.along(function, nodes, attributes, mark),
         };
         let rule = self.rule_of(attributes)?;
         if manner == Manner::NumpyOnly && !promotes(&rule) {

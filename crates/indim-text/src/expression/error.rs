@@ -18,10 +18,10 @@ use crate::span::Span;
 /// A mistake in an expression.
 ///
 /// ```
-/// use indim_text::{Expression, Limits};
+/// use indim_text::{Expression, ParseLimits};
 ///
 /// let text = "x + sni(y)";
-/// let error = Expression::parse(text, &Limits::default()).unwrap_err();
+/// let error = Expression::parse(text, &ParseLimits::default()).unwrap_err();
 /// assert_eq!((error.code(), &text[error.span.clone()]), ("unknown-function", "sni"));
 /// assert!(error.draw(text).contains("did you mean `sin`?"));
 /// ```
@@ -36,9 +36,9 @@ pub struct ExprError {
 /// The kinds of mistakes in expressions.
 ///
 /// ```
-/// use indim_text::{ExprErrorKind, Expression, Limits};
+/// use indim_text::{ExprErrorKind, Expression, ParseLimits};
 ///
-/// let error = Expression::parse("", &Limits::default()).unwrap_err();
+/// let error = Expression::parse("", &ParseLimits::default()).unwrap_err();
 /// assert_eq!(error.kind, ExprErrorKind::Empty);
 /// ```
 #[derive(Debug, Clone, PartialEq)]

@@ -112,9 +112,9 @@ impl Expression {
     /// each element with 1.
     ///
     /// ```
-    /// use indim_text::{Expression, Limits};
+    /// use indim_text::{Expression, ParseLimits};
     ///
-    /// let parse = |text| Expression::parse(text, &Limits::default());
+    /// let parse = |text| Expression::parse(text, &ParseLimits::default());
     /// assert_eq!(parse("max(x, 1)")?.check_axes_of_numexpr().unwrap_err().code(), "axis-or-operand");
     /// assert!(parse("maximum(x, 1) + max(x, axis=1) + max(x, 1.0)")?.check_axes_of_numexpr().is_ok());
     /// # Ok::<(), indim_text::ExprError>(())

@@ -6,7 +6,7 @@
 
 use core::str::FromStr;
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 use super::view_function::{VIEWS, ViewFunction};
@@ -15,7 +15,7 @@ use super::view_function::{VIEWS, ViewFunction};
 pub(super) enum Function {
     Elementwise { op: Op, manner: Manner },
     Composition(Composition),
-    Along(AxisFunction),
+    Reduction(Reduction),
     Structural(Structural),
     View(ViewFunction),
 }
@@ -187,7 +187,7 @@ impl Function {
         let op = Op::from_str(name).ok();
         let elementwise = op.map(|op| Function::Elementwise { op, manner: Manner::Table });
         let composition = || Composition::from_str(name).ok().map(Function::Composition);
-        let along = || AxisFunction::from_str(name).ok().map(Function::Along);
+        let along = || Reduction::from_str(name).ok().map(Function::Reduction);
         elementwise.or_else(composition).or_else(along)
     }
 
@@ -195,10 +195,10 @@ impl Function {
     pub(super) fn of_operands(self, count: usize) -> Function {
         match self {
             Function::Elementwise { op: Op::Max, .. } if count == 1 => {
-                Function::Along(AxisFunction::Max)
+                Function::Reduction(Reduction::Max)
             }
             Function::Elementwise { op: Op::Min, .. } if count == 1 => {
-                Function::Along(AxisFunction::Min)
+                Function::Reduction(Reduction::Min)
             }
             function => function,
         }
@@ -212,7 +212,7 @@ impl Function {
         let compositions = Composition::ALL.iter().flat_map(|composition| {
             core::iter::once(composition.name()).chain(composition.aliases().iter().copied())
         });
-        let along = AxisFunction::ALL.iter().flat_map(|function| {
+        let along = Reduction::ALL.iter().flat_map(|function| {
             core::iter::once(function.name()).chain(function.aliases().iter().copied())
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
@@ -236,7 +236,7 @@ impl Function {
                 let parameter = composition.parameters().get(position)?;
                 Some(Parameter::Attribute(Attribute::Argument(parameter.name())))
             }
-            Function::Along(function) => along_parameter(function, position),
+            Function::Reduction(function) => along_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
             Function::View(view) => view.parameter(position),
         }
@@ -282,10 +282,10 @@ impl Function {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
             // `axis` is another attribute of these.
-            Function::Along(function) if function.pairs() && attribute == Attribute::Dims => {
+            Function::Reduction(function) if function.pairs() && attribute == Attribute::Dims => {
                 Arity::Binary
             }
-            Function::Structural(_) | Function::Along(_) | Function::View(_) => Arity::Unary,
+            Function::Structural(_) | Function::Reduction(_) | Function::View(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
         self.parameters().any(|parameter| parameter == Parameter::Attribute(attribute))
@@ -295,7 +295,7 @@ impl Function {
     /// The attributes without which a call makes no sense.
     pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
         self.parameters().filter_map(move |parameter| match parameter {
-            Parameter::Attribute(_) if matches!(self, Function::Along(_)) => None,
+            Parameter::Attribute(_) if matches!(self, Function::Reduction(_)) => None,
             Parameter::Attribute(
                 Attribute::Permutation | Attribute::Axis | Attribute::Axes | Attribute::Mode,
             )
@@ -325,7 +325,7 @@ impl Function {
 }
 
 /// What stands at a position of a call of a function along axes.
-fn along_parameter(function: AxisFunction, position: usize) -> Option<Parameter> {
+fn along_parameter(function: Reduction, position: usize) -> Option<Parameter> {
     let Some(position) = position.checked_sub(function.operands().len()) else {
         return Some(Parameter::Operand);
     };

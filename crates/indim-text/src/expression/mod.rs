@@ -41,14 +41,14 @@ pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use numbers::{Number, NumberProgram, Numbers};
 pub use promote::promote;
-pub use recorded::{Call, CallAttribute, CallOperand};
+pub use recorded::{CallAttribute, CallOperand, RecordedCall};
 pub use statement_error::StatementError;
 pub(crate) use view_function::{VIEWS, View};
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::Literal;
 
-use crate::limits::Limits;
+use crate::limits::ParseLimits;
 
 /// What a name of an expression stands for.
 ///
@@ -56,11 +56,11 @@ use crate::limits::Limits;
 /// use indim_builder::GraphBuilder;
 /// use indim_graph::Literal;
 /// use indim_ops::DType;
-/// use indim_text::{Binding, Expression, Limits};
+/// use indim_text::{Binding, Expression, ParseLimits};
 ///
 /// let b = GraphBuilder::new();
 /// let x = Binding::Array(b.parameter("x", DType::F16, [3])?);
-/// let expression = Expression::parse("k * x", &Limits::default())?;
+/// let expression = Expression::parse("k * x", &ParseLimits::default())?;
 /// let bindings = [("x", x), ("k", Binding::Number(Literal::Float(0.5)))];
 /// let result = expression.build_bound(&b, &bindings, None)?;
 /// assert_eq!(result.array_type()?.to_string(), "f16[3]"); // a number adapts
@@ -83,9 +83,9 @@ pub enum Binding {
 /// use indim_builder::GraphBuilder;
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
-/// use indim_text::{Expression, Limits};
+/// use indim_text::{Expression, ParseLimits};
 ///
-/// let expression = Expression::parse("add(x, v, dims=[1]) * 2", &Limits::default())?;
+/// let expression = Expression::parse("add(x, v, dims=[1]) * 2", &ParseLimits::default())?;
 /// assert_eq!(expression.names(), ["x", "v"]);
 /// assert!(expression.mentions("v") && expression.constants().is_empty());
 ///
@@ -114,7 +114,7 @@ impl Expression {
     /// The limits, each with its own code; whatever the grammar does not know; calls of unknown
     /// functions or with wrong arguments; names that are assigned twice, or stand for something else.
     /// Never a panic, and never recursion.
-    pub fn parse(text: &str, limits: &Limits) -> Result<Self, ExprError> {
+    pub fn parse(text: &str, limits: &ParseLimits) -> Result<Self, ExprError> {
         let parser::Parsed { nodes, names, assigned, outputs } = parser::parse(text, limits)?;
         let (text, maximum_rank) = (text.to_owned(), limits.rank);
         Ok(Expression { text, nodes, names, assigned, outputs, maximum_rank })
@@ -147,8 +147,8 @@ impl Expression {
     /// Whether it calls axes by their names, as `mean(x, axis=time)` does.
     ///
     /// ```
-    /// use indim_text::{Expression, Limits};
-    /// let names_axes = |text| Expression::parse(text, &Limits::default()).unwrap().names_axes();
+    /// use indim_text::{Expression, ParseLimits};
+    /// let names_axes = |text| Expression::parse(text, &ParseLimits::default()).unwrap().names_axes();
     /// assert!(names_axes("x - mean(x, axis=time)") && !names_axes("x - mean(x, axis=0)"));
     /// ```
     pub fn names_axes(&self) -> bool {
@@ -184,7 +184,7 @@ impl Expression {
     /// As [`build`](Self::build), where names may also stand for numbers that adapt.
     ///
     /// ```
-    /// use indim_text::{Binding, Expression, Limits};
+    /// use indim_text::{Binding, Expression, ParseLimits};
     /// use indim_ops::DType;
     /// use indim_builder::GraphBuilder;
     /// use indim_graph::Literal;
@@ -192,7 +192,7 @@ impl Expression {
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [3])?;
     /// let bindings = [("x", Binding::Array(x)), ("k", Binding::Number(Literal::Float(0.5)))];
-    /// let result = Expression::parse("x * k", &Limits::default())?.build_bound(&b, &bindings, None)?;
+    /// let result = Expression::parse("x * k", &ParseLimits::default())?.build_bound(&b, &bindings, None)?;
     /// assert_eq!(result.array_type()?.to_string(), "f32[3]");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -28,12 +28,12 @@ const LONGEST_TEXT: usize = 60;
 /// use indim_builder::GraphBuilder;
 /// use indim_graph::Literal;
 /// use indim_ops::DType;
-/// use indim_text::{Binding, Expression, Limits, Numbers};
+/// use indim_text::{Binding, Expression, ParseLimits, Numbers};
 ///
 /// let (b, numbers) = (GraphBuilder::new(), Numbers::default());
 /// let x = Binding::Array(b.parameter("x", DType::F16, [3])?);
 /// let k = numbers.given("k", Literal::Float(0.5)).unwrap();
-/// let expression = Expression::parse("(1 - k) * x", &Limits::default())?;
+/// let expression = Expression::parse("(1 - k) * x", &ParseLimits::default())?;
 /// let result = expression.build_bound(&b, &[("x", x), ("k", Binding::Input(k))], None)?;
 /// assert_eq!(b.finish(&[result])?.parameters().len(), 2); // `1 - k` is an input of type f16
 ///

@@ -17,7 +17,7 @@ use super::function::{Function, Manner, Structural};
 use super::lexer::{Lexer, Symbol, Token};
 use super::statement::{Assigned, AssignedNames, Output};
 use super::syntax::{IndexItem, Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
-use crate::limits::{LimitError, Limits};
+use crate::limits::{LimitError, ParseLimits};
 use crate::span::Span;
 use indim_graph::Literal;
 
@@ -50,7 +50,7 @@ pub(super) struct IndexFrame {
 pub(super) struct Parser<'t> {
     text: &'t str,
     pub(super) lexer: Lexer<'t>,
-    limits: &'t Limits,
+    limits: &'t ParseLimits,
     nodes: Vec<Node>,
     names: Vec<String>,
     name_positions: HashMap<&'t str, usize>,
@@ -59,7 +59,7 @@ pub(super) struct Parser<'t> {
 }
 
 /// The syntax tree of `text`.
-pub(super) fn parse(text: &str, limits: &Limits) -> ParseResult<Parsed> {
+pub(super) fn parse(text: &str, limits: &ParseLimits) -> ParseResult<Parsed> {
     LimitError::check_length(text, limits.text_bytes)
         .map_err(|error| ExprError::limit(error, Span::default()))?;
     let mut parser = Parser {

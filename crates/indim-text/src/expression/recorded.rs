@@ -23,17 +23,17 @@ use crate::span::Span;
 /// One operation: a function or an operator, its operands, and its attributes.
 ///
 /// ```
-/// use indim_text::{Call, CallAttribute, CallOperand, Expression};
+/// use indim_text::{RecordedCall, CallAttribute, CallOperand, Expression};
 ///
 /// let x = CallOperand::Name("x".to_owned());
 /// let sizes = CallAttribute::Integers(vec![2, 3]);
-/// let call = Call { function: "reshape".to_owned(), operands: vec![x], attributes: vec![(None, sizes)] };
+/// let call = RecordedCall { function: "reshape".to_owned(), operands: vec![x], attributes: vec![(None, sizes)] };
 /// assert_eq!(call.to_string(), "reshape(x, [2, 3])");
 /// assert_eq!(Expression::of_call(&call)?.names(), ["x"]);
 /// # Ok::<(), indim_text::ExprError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct RecordedCall {
     /// The name of a function, or the symbol of an operator.
     pub function: String,
     /// The operands, in order.
@@ -42,7 +42,7 @@ pub struct Call {
     pub attributes: Vec<(Option<String>, CallAttribute)>,
 }
 
-/// An operand of a [`Call`].
+/// An operand of a [`RecordedCall`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallOperand {
     /// What is bound to a name.
@@ -51,7 +51,7 @@ pub enum CallOperand {
     Number(Literal),
 }
 
-/// The value of an attribute of a [`Call`].
+/// The value of an attribute of a [`RecordedCall`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallAttribute {
     /// A list of axes or sizes.
@@ -68,7 +68,7 @@ pub enum CallAttribute {
     Index(Vec<Index<CallOperand>>),
 }
 
-impl Call {
+impl RecordedCall {
     fn is_operator(&self) -> bool {
         !self.function.starts_with(|c: char| c.is_alphanumeric() || c == '_') && !self.is_index()
     }
@@ -78,7 +78,7 @@ impl Call {
     }
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for RecordedCall {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&Written::of(self).text)
     }
@@ -89,7 +89,7 @@ impl Expression {
     ///
     /// # Errors
     /// As [`Expression::parse`] of the text that `call` displays as, but for its syntax.
-    pub fn of_call(call: &Call) -> Result<Expression, ExprError> {
+    pub fn of_call(call: &RecordedCall) -> Result<Expression, ExprError> {
         let written = Written::of(call);
         let kind = match (call.is_operator(), written.operands.as_slice()) {
             (_, &[operand]) if call.is_index() => {
@@ -127,7 +127,7 @@ struct Written {
 
 impl Written {
     /// Writes the operation out.
-    fn of(call: &Call) -> Written {
+    fn of(call: &RecordedCall) -> Written {
         let mut written = Written::default();
         if let (true, [x]) = (call.is_index(), call.operands.as_slice()) {
             written.operand(x);
@@ -163,7 +163,7 @@ impl Written {
         written
     }
 
-    fn function(&mut self, call: &Call) {
+    fn function(&mut self, call: &RecordedCall) {
         self.mark = self.write(&call.function);
     }
 
@@ -175,7 +175,7 @@ impl Written {
         self.operands.push(node);
     }
 
-    fn index(&mut self, call: &Call) {
+    fn index(&mut self, call: &RecordedCall) {
         let start = self.write("[").start;
         for (position, (_, value)) in call.attributes.iter().enumerate() {
             let CallAttribute::Index(items) = value else { continue };
@@ -271,7 +271,7 @@ impl Written {
         self.nodes.len() - 1
     }
 
-    fn unary(&self, call: &Call, operand: NodeIndex) -> Result<NodeKind, ExprError> {
+    fn unary(&self, call: &RecordedCall, operand: NodeIndex) -> Result<NodeKind, ExprError> {
         let operator =
             UnaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
         match operator {
@@ -280,7 +280,7 @@ impl Written {
         }
     }
 
-    fn binary(&self, call: &Call, operands: [NodeIndex; 2]) -> Result<NodeKind, ExprError> {
+    fn binary(&self, call: &RecordedCall, operands: [NodeIndex; 2]) -> Result<NodeKind, ExprError> {
         let operator =
             BinaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
         match operator {
@@ -289,12 +289,12 @@ impl Written {
         }
     }
 
-    fn unknown(&self, call: &Call) -> ExprError {
+    fn unknown(&self, call: &RecordedCall) -> ExprError {
         let (name, suggestion) = (call.function.clone(), None);
         ExprError::new(ExprErrorKind::UnknownFunction { name, suggestion }, self.mark)
     }
 
-    fn call(&self, call: &Call) -> Result<NodeKind, ExprError> {
+    fn call(&self, call: &RecordedCall) -> Result<NodeKind, ExprError> {
         let at_name = |kind| ExprError::new(kind, self.mark);
         let function = called(&call.function).map_err(at_name)?.of_operands(self.operands.len());
         let mut attributes: Vec<GivenAttribute> = Vec::with_capacity(call.attributes.len());

@@ -18,9 +18,9 @@ impl Expression {
     /// The names of the results, in order; `None` for what has no name.
     ///
     /// ```
-    /// use indim_text::{Expression, Limits};
+    /// use indim_text::{Expression, ParseLimits};
     ///
-    /// let expression = Expression::parse("m = mean(x); m, x - m", &Limits::default())?;
+    /// let expression = Expression::parse("m = mean(x); m, x - m", &ParseLimits::default())?;
     /// assert_eq!(expression.results(), [Some("m"), None]);
     /// assert_eq!(expression.names(), ["x"]);
     /// assert!(expression.assigns("m"));
@@ -38,10 +38,10 @@ impl Expression {
     /// The same statements with other results: the values of these names, in this order.
     ///
     /// ```
-    /// use indim_text::{Expression, Limits};
+    /// use indim_text::{Expression, ParseLimits};
     ///
     /// let text = "m = mean(x, axis=0); s = std(x, axis=0); z = (x - m) / s";
-    /// let expression = Expression::parse(text, &Limits::default())?;
+    /// let expression = Expression::parse(text, &ParseLimits::default())?;
     /// assert_eq!(expression.results(), [Some("z")]);
     /// assert_eq!(expression.with_results(&["s", "m"])?.results(), [Some("s"), Some("m")]);
     /// # Ok::<(), indim_text::ExprError>(())
@@ -72,9 +72,9 @@ impl Expression {
     /// `several-results`.
     ///
     /// ```
-    /// use indim_text::{Expression, Limits};
+    /// use indim_text::{Expression, ParseLimits};
     ///
-    /// let expression = Expression::parse("min(x), max(x)", &Limits::default())?;
+    /// let expression = Expression::parse("min(x), max(x)", &ParseLimits::default())?;
     /// assert_eq!(expression.check_single_result().unwrap_err().code(), "several-results");
     /// # Ok::<(), indim_text::ExprError>(())
     /// ```
@@ -91,9 +91,9 @@ impl Expression {
     /// The names that are assigned, but that no result depends on: their values are not computed.
     ///
     /// ```
-    /// use indim_text::{Expression, Limits};
+    /// use indim_text::{Expression, ParseLimits};
     ///
-    /// let expression = Expression::parse("m = mean(x); d = x - m; m", &Limits::default())?;
+    /// let expression = Expression::parse("m = mean(x); d = x - m; m", &ParseLimits::default())?;
     /// assert_eq!(expression.unused(), ["d"]);
     /// # Ok::<(), indim_text::ExprError>(())
     /// ```
@@ -113,13 +113,13 @@ impl Expression {
     /// As [`build_bound`](Self::build_bound), of any number of results, in their order.
     ///
     /// ```
-    /// use indim_text::{Binding, Expression, Limits};
+    /// use indim_text::{Binding, Expression, ParseLimits};
     /// use indim_builder::GraphBuilder;
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [3])?;
-    /// let expression = Expression::parse("low, high = min(x), max(x)", &Limits::default())?;
+    /// let expression = Expression::parse("low, high = min(x), max(x)", &ParseLimits::default())?;
     /// let results = expression.build_results(&b, &[("x", Binding::Array(x))], None)?;
     /// assert_eq!(results.len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -7,9 +7,9 @@ use crate::shorten::shorten;
 /// A mistake in the statements of a text.
 ///
 /// ```
-/// use indim_text::{ExprErrorKind, Expression, Limits, StatementError};
+/// use indim_text::{ExprErrorKind, Expression, ParseLimits, StatementError};
 ///
-/// let error = Expression::parse("m = 2 * x; m = m + 1", &Limits::default()).unwrap_err();
+/// let error = Expression::parse("m = 2 * x; m = m + 1", &ParseLimits::default()).unwrap_err();
 /// let kind = StatementError::AssignedTwice { name: "m".to_owned() };
 /// assert_eq!((error.code(), error.kind), ("assigned-twice", ExprErrorKind::Statement(kind)));
 /// ```

@@ -2,7 +2,7 @@
 //!
 //! Decides only; the nodes are made by `elementwise.rs`. NumPy's table of pairs is in `promote.rs`.
 
-use indim_builder::{AxisFunction, Composition, WholeNumbers};
+use indim_builder::{Composition, Reduction, WholeNumbers};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 use indim_shape::RuleSet;
 
@@ -121,7 +121,7 @@ pub(super) fn numpy_composition(
 
 /// The type of the operands of a function along axes.
 pub(super) fn along(
-    function: AxisFunction,
+    function: Reduction,
     operands: &[OperandType],
     is_numpy: bool,
 ) -> TypingResult<DType> {

@@ -17,7 +17,7 @@ use super::view_function::ViewFunction;
 use crate::span::Span;
 
 /// `diff` takes differences so many times at most.
-const MOST_DIFFERENCES: i128 = 64;
+const MAX_DIFFERENCES: i128 = 64;
 
 /// A call of one of these functions.
 struct Call<'c> {
@@ -194,7 +194,7 @@ impl Elaborator<'_, '_> {
         let mut x = self.value(call.nodes[0])?;
         let times = match self.number(call, "n")? {
             None => 1,
-            Some(Literal::Int(times)) if (0..=MOST_DIFFERENCES).contains(&times) => times,
+            Some(Literal::Int(times)) if (0..=MAX_DIFFERENCES).contains(&times) => times,
             Some(_) => return Err(self.bad_argument(call, "n", "a whole number from 0 to 64")),
         };
         let shape = self.array_shape(&x, call.mark)?;

@@ -1,6 +1,6 @@
 //! What a program asks for that is not to be had, all of it at once: whoever has the file decides from that.
 
-use indim_model::{Census, FormatError, FormatErrorKind, Place};
+use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
 use super::meaning::{Meaning, Shaped, gather};
@@ -47,7 +47,7 @@ impl Walk<'_> {
     }
 
     fn add(&mut self, instruction: &Instruction, name: &str, reason: Option<&str>) {
-        let place = Place::text(instruction.span.start..instruction.span.end);
+        let place = Location::text(instruction.span.start..instruction.span.end);
         self.census.add(name, reason.map(str::to_owned), place);
     }
 

@@ -2,7 +2,9 @@
 //! our own. Nothing calls itself: what is called stands above.
 
 use indim_builder::Value;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Making, Place, Program};
+use indim_model::{
+    FormatError, FormatErrorKind, FormatLimits, Location, ModelBuilder, ModelProgram,
+};
 use indim_ops::ArrayType;
 
 use super::attribute::Attributes;
@@ -22,7 +24,7 @@ pub(super) struct Elaborator<'m> {
     module: &'m Module,
     text: &'m str,
     limits: &'m FormatLimits,
-    making: Making,
+    making: ModelBuilder,
     /// What is called, in what, in ...: the innermost last.
     frames: Vec<Frame<'m>>,
 }
@@ -47,14 +49,14 @@ fn wrong_count(what: &'static str, expected: impl ToString, given: usize) -> For
 
 impl<'m> Elaborator<'m> {
     pub(super) fn new(module: &'m Module, text: &'m str, limits: &'m FormatLimits) -> Self {
-        Elaborator { module, text, limits, making: Making::new(limits), frames: Vec::new() }
+        Elaborator { module, text, limits, making: ModelBuilder::new(limits), frames: Vec::new() }
     }
 
     /// The program of a computation, whose parameters have these names, one for each array in them.
     ///
     /// # Errors
     /// What is wrong with the computation, and with those that it calls.
-    pub(super) fn program(mut self, entry: usize, names: &[String]) -> Made<Program> {
+    pub(super) fn program(mut self, entry: usize, names: &[String]) -> Made<ModelProgram> {
         let computation = &self.module.computations[entry];
         let mut names = names.iter();
         let mut arguments = Vec::new();
@@ -112,7 +114,7 @@ impl<'m> Elaborator<'m> {
                 // What the instruction called is finished.
                 Some(result) => Some(result),
                 None => {
-                    let place = || Place::text(at(instruction));
+                    let place = || Location::text(at(instruction));
                     self.making.operation(instruction.span.start, place)?;
                     self.instruction(instruction)?
                 }
@@ -253,7 +255,7 @@ impl<'m> Elaborator<'m> {
             (None, Some(literal)) => proto::arrays(literal, shape).map_err(fail)?,
             (None, None) => return Err(fail(FormatErrorKind::Elided { advice: None })),
         };
-        let place = || Place::text(at(instruction));
+        let place = || Location::text(at(instruction));
         let mut slots = Vec::new();
         for array in arrays {
             let is_scalar = array.shape().is_scalar();

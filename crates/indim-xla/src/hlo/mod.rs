@@ -22,8 +22,9 @@ use std::collections::HashSet;
 use elaborate::Elaborator;
 use indim_graph::Graph;
 use indim_model::{
-    Bound, Format, FormatError, FormatErrorKind, FormatLimits, Input, Model, Place, Program,
-    ReadOptions, Reader, Source, WriteOptions, Writer, Written, check_inputs,
+    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelFormat, ModelInput,
+    ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
+    check_inputs,
 };
 use proto::Spelled;
 use syntax::{Instruction, Module, Shape};
@@ -35,8 +36,12 @@ use crate::checked_text;
 pub struct Hlo;
 
 impl Reader for Hlo {
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
-        let (module, text) = match Format::is_binary(source.bytes()) {
+    fn read(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn Model>, FormatError> {
+        let (module, text) = match ModelFormat::is_binary(source.bytes()) {
             true => {
                 let (module, spelled) = proto::read(&source.shared_bytes(), &options.limits)?;
                 (module, Text::Spelled(spelled))
@@ -60,7 +65,7 @@ impl Writer for Hlo {
         graph: &Graph,
         outputs: &[String],
         options: &WriteOptions,
-    ) -> Result<Written, FormatError> {
+    ) -> Result<WrittenModel, FormatError> {
         writer::write(graph, outputs, options)
     }
 }
@@ -68,7 +73,7 @@ impl Writer for Hlo {
 /// What spans are places in.
 enum Text {
     /// A text.
-    File(Source),
+    File(SourceFile),
     /// What a message says.
     Spelled(Spelled),
 }
@@ -97,7 +102,7 @@ struct HloModel {
     limits: FormatLimits,
     /// The number of the computation that is the program.
     entry: usize,
-    inputs: Vec<Input>,
+    inputs: Vec<ModelInput>,
     outputs: Vec<String>,
 }
 
@@ -114,7 +119,7 @@ impl HloModel {
 }
 
 impl Model for HloModel {
-    fn inputs(&self) -> &[Input] {
+    fn inputs(&self) -> &[ModelInput] {
         &self.inputs
     }
 
@@ -122,7 +127,7 @@ impl Model for HloModel {
         self.outputs.clone()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
+    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
         check_inputs(&self.inputs, inputs)?;
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
         let elaborator = Elaborator::new(&self.module, self.text.get()?, &self.limits);
@@ -130,9 +135,9 @@ impl Model for HloModel {
     }
 
     /// Of an instruction, by the byte where its opcode is spelled.
-    fn place(&self, number: usize) -> Place {
+    fn place(&self, number: usize) -> Location {
         match &self.text {
-            Text::File(_) => Place::text(number..number),
+            Text::File(_) => Location::text(number..number),
             Text::Spelled(spelled) => spelled.described(number),
         }
     }
@@ -149,7 +154,7 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
 }
 
 /// The parameters: one for each array in those of the computation.
-fn inputs(module: &Module, entry: usize, text: &str) -> Vec<Input> {
+fn inputs(module: &Module, entry: usize, text: &str) -> Vec<ModelInput> {
     let computation = &module.computations[entry];
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for &parameter in &computation.parameters {
@@ -163,7 +168,7 @@ fn inputs(module: &Module, entry: usize, text: &str) -> Vec<Input> {
             while !names.insert(unique.clone()) {
                 unique.push('_');
             }
-            inputs.push(Input::of_type(unique, array_type));
+            inputs.push(ModelInput::of_type(unique, array_type));
         });
     }
     inputs

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indim_graph::{Array, Graph, Node, NodeKind, ValueId};
-use indim_model::{FormatError, Notes, WriteOptions, Written};
+use indim_model::{FormatError, Notes, WriteOptions, WrittenModel};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::shape::type_name;
@@ -19,7 +19,7 @@ pub(super) fn write(
     graph: &Graph,
     outputs: &[String],
     options: &WriteOptions,
-) -> Result<Written, FormatError> {
+) -> Result<WrittenModel, FormatError> {
     let mut notes = Notes::default();
     let legal = legalize(graph, false, &mut notes)?;
     let is_named = |(number, name): (usize, &String)| *name == format!("output{number}");
@@ -29,7 +29,7 @@ pub(super) fn write(
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = Text { graph: &legal, lines: Vec::new(), applied: BTreeMap::new() };
     let content = text.program().into_bytes();
-    Ok(Written { content, beside: None, composed, warnings })
+    Ok(WrittenModel { content, beside: None, composed, warnings })
 }
 
 fn shape(array_type: &ArrayType) -> String {

@@ -1,6 +1,6 @@
 //! What a program asks for that is not to be had, all of it at once: whoever has the file decides from that.
 
-use indim_model::{Census, FormatError, FormatErrorKind, Place};
+use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
 use super::meaning::{Expected, Meaning, Shaped, gather};
@@ -85,7 +85,7 @@ impl Walk<'_> {
     }
 
     fn add(&mut self, operation: &Operation, name: &str, reason: Option<&str>) {
-        let place = Place::text(operation.span.start..operation.span.end);
+        let place = Location::text(operation.span.start..operation.span.end);
         self.census.add(name, reason.map(str::to_owned), place);
     }
 

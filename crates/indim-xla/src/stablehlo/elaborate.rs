@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use indim_builder::Value;
 use indim_model::{
-    Expectation, FormatError, FormatErrorKind, FormatLimits, Making, Place, Program,
+    Expectation, FormatError, FormatErrorKind, FormatLimits, Location, ModelBuilder, ModelProgram,
 };
 use indim_ops::ArrayType;
 use indim_shape::Shape;
@@ -23,7 +23,7 @@ pub(super) struct Elaborator<'m> {
     module: &'m Module,
     pub(super) attributes: Attributes<'m>,
     limits: &'m FormatLimits,
-    pub(super) making: Making,
+    pub(super) making: ModelBuilder,
     /// What is called, in what, in ...: the innermost last.
     frames: Vec<Frame<'m>>,
     /// Whether a function is one of those.
@@ -59,7 +59,7 @@ impl<'m> Elaborator<'m> {
             module,
             attributes,
             limits,
-            making: Making::new(limits),
+            making: ModelBuilder::new(limits),
             frames: Vec::new(),
             is_called: vec![false; module.functions.len()],
             expectations: Vec::new(),
@@ -75,7 +75,7 @@ impl<'m> Elaborator<'m> {
         entry: usize,
         names: &[String],
         outputs: &[String],
-    ) -> Made<Program> {
+    ) -> Made<ModelProgram> {
         let function: &Function = &self.module.functions[entry];
         let mut names = names.iter();
         let mut arguments = Vec::new();
@@ -135,7 +135,7 @@ impl<'m> Elaborator<'m> {
 
     /// Does an operation; that which returns from the entry gives the results.
     fn operation(&mut self, operation: &'m Operation) -> Made<Option<Vec<Slot>>> {
-        self.making.operation(operation.span.start, || Place::text(at(operation)))?;
+        self.making.operation(operation.span.start, || Location::text(at(operation)))?;
         let operands = self.operands(operation)?;
         let Some(meaning) = Meaning::of(&operation.name) else {
             let what = format!("{} is", operation.name);

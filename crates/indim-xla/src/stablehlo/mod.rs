@@ -21,8 +21,8 @@ use attribute::{Attributes, find, unquoted};
 use elaborate::Elaborator;
 use indim_graph::Graph;
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions,
-    Reader, Source, WriteOptions, Writer, Written, check_inputs,
+    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelInput, ModelProgram,
+    ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel, check_inputs,
 };
 use indim_text::Span;
 use lexer::{Lexer, TokenKind};
@@ -35,7 +35,11 @@ use crate::checked_text;
 pub struct StableHloText;
 
 impl Reader for StableHloText {
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
+    fn read(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn Model>, FormatError> {
         let text = checked_text(source)?;
         let module = parser::parse(text, &options.limits)?;
         let entry = entry(&module, options.function.as_deref())?;
@@ -59,24 +63,24 @@ impl Writer for StableHloText {
         graph: &Graph,
         outputs: &[String],
         options: &WriteOptions,
-    ) -> Result<Written, FormatError> {
+    ) -> Result<WrittenModel, FormatError> {
         writer::write(graph, outputs, options)
     }
 }
 
 /// A program in StableHLO.
 struct StableHlo {
-    source: Source,
+    source: SourceFile,
     module: Module,
     limits: FormatLimits,
     /// The number of the function that is the program.
     entry: usize,
-    inputs: Vec<Input>,
+    inputs: Vec<ModelInput>,
     outputs: Vec<String>,
 }
 
 impl Model for StableHlo {
-    fn inputs(&self) -> &[Input] {
+    fn inputs(&self) -> &[ModelInput] {
         &self.inputs
     }
 
@@ -84,7 +88,7 @@ impl Model for StableHlo {
         self.outputs.clone()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<Program, FormatError> {
+    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
         check_inputs(&self.inputs, inputs)?;
         let attributes = Attributes::new(checked_text(&self.source)?, &self.module);
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
@@ -93,8 +97,8 @@ impl Model for StableHlo {
     }
 
     /// Of an operation, by the byte where its name begins.
-    fn place(&self, number: usize) -> Place {
-        Place::text(number..number)
+    fn place(&self, number: usize) -> Location {
+        Location::text(number..number)
     }
 }
 
@@ -127,7 +131,7 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
 }
 
 /// The parameters: one for each array in the arguments.
-fn inputs(function: &Function, attributes: &Attributes<'_>) -> Vec<Input> {
+fn inputs(function: &Function, attributes: &Attributes<'_>) -> Vec<ModelInput> {
     let arguments = function.body.iter().flat_map(|body| &body.arguments);
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for argument in arguments {
@@ -141,7 +145,7 @@ fn inputs(function: &Function, attributes: &Attributes<'_>) -> Vec<Input> {
             while !names.insert(unique.clone()) {
                 unique.push('_');
             }
-            inputs.push(Input::of_type(unique, array_type));
+            inputs.push(ModelInput::of_type(unique, array_type));
         });
     }
     inputs

@@ -1,6 +1,6 @@
 //! The results of single operations, on their way to a graph.
 
-use indim_model::{Agreement, Expectation, FormatErrorKind, Place};
+use indim_model::{Agreement, Expectation, FormatErrorKind, Location};
 use indim_ops::ArrayType;
 
 use super::dense::Dense;
@@ -75,7 +75,7 @@ impl Elaborator<'_> {
     }
 
     fn dense(&mut self, dense: Dense, operation: &Operation) -> Made<Slot> {
-        let place = Place::text(at(operation));
+        let place = Location::text(at(operation));
         let (value, fact) = match dense {
             Dense::Full(array) => {
                 let fact = if array.shape().is_scalar() {
@@ -161,7 +161,7 @@ impl Elaborator<'_> {
         let expected = expected.array().map_err(fail)?.value.clone();
         let array_type = expected.array_type().map_err(|error| fail(error.into()))?;
         check_type(&result, &array_type).map_err(fail)?;
-        let place = Place::text(at(operation));
+        let place = Location::text(at(operation));
         let expectation = Expectation { result: 0, expected: 0, agreement, place };
         self.expectations.push((expectation, result, expected));
         Ok(Vec::new())

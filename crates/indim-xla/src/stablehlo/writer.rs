@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 
 use indim_graph::{Array, Graph, Node, NodeKind, ValueId};
-use indim_model::{FormatError, Notes, WriteOptions, Written};
+use indim_model::{FormatError, Notes, WriteOptions, WrittenModel};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::parser::type_name;
@@ -22,13 +22,13 @@ pub(super) fn write(
     graph: &Graph,
     outputs: &[String],
     options: &WriteOptions,
-) -> Result<Written, FormatError> {
+) -> Result<WrittenModel, FormatError> {
     let mut notes = Notes::default();
     let legal = legalize(graph, true, &mut notes)?;
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = Text { graph: &legal, text: String::new() };
     text.program(outputs, &options.name);
-    Ok(Written { content: text.text.into_bytes(), beside: None, composed, warnings })
+    Ok(WrittenModel { content: text.text.into_bytes(), beside: None, composed, warnings })
 }
 
 fn tensor(array_type: &ArrayType) -> String {

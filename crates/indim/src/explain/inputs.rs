@@ -82,9 +82,9 @@ pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<()
 ///
 /// ```
 /// use indim::explain::{SymbolicExpression, TypedInput};
-/// use indim::{Expression, Limits};
+/// use indim::{Expression, ParseLimits};
 ///
-/// let expression = Expression::parse("x + v", &Limits::default())?;
+/// let expression = Expression::parse("x + v", &ParseLimits::default())?;
 /// let inputs = [("x", "f32[n, 3]"), ("v", "f32[3]")];
 /// let inputs = inputs.map(|(name, text)| TypedInput::parse(name, text).unwrap());
 /// let symbolic = SymbolicExpression::new(&expression, &inputs, None)?;

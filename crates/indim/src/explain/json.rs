@@ -1,6 +1,6 @@
 //! Explanations as JSON. The fields stand in the order of these types.
 
-use indim_cpu::ByKernels;
+use indim_cpu::KernelFallback;
 use serde::Serialize;
 
 use super::{ExplainedBroadcast, ExplainedReduction, Explanation};
@@ -123,7 +123,7 @@ pub(super) fn explanation(explanation: &Explanation, has_machine_code: bool) -> 
 }
 
 fn machine_code(explanation: &Explanation) -> Vec<MachineCodeJson> {
-    let json = |code: Result<String, ByKernels>| match code {
+    let json = |code: Result<String, KernelFallback>| match code {
         Ok(listing) => MachineCodeJson::Listing(listing),
         Err(reason) => MachineCodeJson::Reason(reason.to_string()),
     };

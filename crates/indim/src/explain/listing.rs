@@ -4,7 +4,7 @@ use indim_cpu::row_major_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
-    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests, Reduction,
+    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests, NestReduction,
 };
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
@@ -43,7 +43,7 @@ impl Listing<'_> {
                 local => self.local(nest, local),
             };
             let value = match (store.reduction, nest.reduced) {
-                (Some(Reduction { op, dtype }), Some(axis)) => {
+                (Some(NestReduction { op, dtype }), Some(axis)) => {
                     let reduced = format!("{op}({value} for {})", indices[axis]);
                     let result = store.target.array_type.dtype;
                     if dtype == result { reduced } else { format!("{result}({reduced})") }

@@ -12,7 +12,7 @@ mod svg;
 use core::fmt;
 
 use indim_cpu::{
-    ByKernels, CompileError, CompileOptions, Executable, Forecast, NestParts, compile,
+    CompileError, CompileOptions, Executable, Forecast, KernelFallback, NestParts, compile,
 };
 use indim_graph::{Graph, NodeKind, ValueId, drop_bitcast_pairs};
 use indim_shape::{AxisMap, Broadcast, RuleSetName, Shape};
@@ -164,14 +164,14 @@ impl Explanation {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn machine_code_text(&self) -> String {
-        let of_nest = |(index, code): (usize, Result<String, ByKernels>)| match code {
+        let of_nest = |(index, code): (usize, Result<String, KernelFallback>)| match code {
             Ok(code) => format!("nest {index}:\n{code}"),
             Err(reason) => format!("nest {index} runs by kernels: {reason}\n"),
         };
         self.machine_code().enumerate().map(of_nest).collect()
     }
 
-    fn machine_code(&self) -> impl Iterator<Item = Result<String, ByKernels>> {
+    fn machine_code(&self) -> impl Iterator<Item = Result<String, KernelFallback>> {
         let listing = self.listing();
         let programs = self.executable.programs().iter();
         programs.map(move |program| program.machine_code(&|access| listing.access(access)))

@@ -21,7 +21,7 @@ use super::runs::Runs;
 use super::{FileError, FileErrorKind};
 
 /// So many places where reading stands are kept: one for each slice of the array that a program takes.
-const MOST_CURSORS: usize = 64;
+const MAX_CURSORS: usize = 64;
 
 /// About what one of them holds: the window, the tables, and compressed bytes.
 const CURSOR_BYTES: usize = 128 << 10;
@@ -100,7 +100,7 @@ impl DeflatedFile {
 
     fn keep(&self, cursor: Cursor) {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
-        if cursors.len() == MOST_CURSORS {
+        if cursors.len() == MAX_CURSORS {
             cursors.remove(0);
         }
         cursors.push(cursor);

@@ -17,7 +17,7 @@ use super::{FileError, FileErrorKind};
 const MAXIMUM_LINKS: usize = 40;
 
 /// How often a hidden file is made anew, whose name another process took for one that was left.
-const MOST_TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// A file that is being written: it appears under its name complete and on disk, or not at all.
 ///
@@ -414,7 +414,7 @@ impl Named {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut names = Names::lock();
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let file = builder.tempfile_in(folder).map_err(without_name)?;
             let (file, name) = file.keep().map_err(|error| error.error)?;
             // Until it was locked another process may have taken it for one that was left.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
-use indim_formats::{FormatError, Source};
+use indim_formats::{FormatError, SourceFile};
 use indim_shape::Diagnostic;
 
 /// Why a file is not loaded, or what was loaded not run. `{}` and `{:?}` show it drawn.
@@ -19,7 +19,7 @@ use indim_shape::Diagnostic;
 pub struct LoadError {
     /// What is wrong.
     pub kind: LoadErrorKind,
-    source: Box<Source>,
+    source: Box<SourceFile>,
 }
 
 /// The kinds of mistakes when a program is loaded and run.
@@ -37,7 +37,7 @@ pub enum LoadErrorKind {
 }
 
 impl LoadError {
-    pub(super) fn new(kind: impl Into<LoadErrorKind>, source: &Source) -> Self {
+    pub(super) fn new(kind: impl Into<LoadErrorKind>, source: &SourceFile) -> Self {
         LoadError { kind: kind.into(), source: Box::new(source.clone()) }
     }
 

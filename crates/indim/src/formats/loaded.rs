@@ -7,8 +7,8 @@ use bytes::Bytes;
 use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
 use indim_formats::{
-    Bound, Format, FormatError, FormatErrorKind, Input, Model, Program, ReadOptions, Source,
-    WriteOptions, Written, read, read_as, write,
+    Bound, FormatError, FormatErrorKind, Model, ModelFormat, ModelInput, ModelProgram, ReadOptions,
+    SourceFile, WriteOptions, WrittenModel, read, read_as, write,
 };
 use indim_graph::Array;
 use indim_ops::ArrayType;
@@ -22,7 +22,7 @@ const KEPT: usize = 16;
 
 /// A program from a file. Runs may share it.
 pub struct LoadedModel {
-    source: Source,
+    source: SourceFile,
     model: Box<dyn Model>,
     outputs: Vec<String>,
     options: CompileOptions,
@@ -34,7 +34,7 @@ pub struct LoadedModel {
 #[derive(Debug)]
 pub struct CompiledProgram {
     /// The graph, and what the file says of it.
-    pub program: Program,
+    pub program: ModelProgram,
     /// What runs: its inputs are those of the model that were given, its outputs those of the model.
     pub executable: Executable,
 }
@@ -46,8 +46,8 @@ impl LoadedModel {
     /// `io`; as [`read`](indim_formats::read).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
-        let nothing = || Source::new(path.to_string_lossy(), Bytes::new());
-        let source = Source::open(path).map_err(|error| LoadError::new(error, &nothing()))?;
+        let nothing = || SourceFile::new(path.to_string_lossy(), Bytes::new());
+        let source = SourceFile::open(path).map_err(|error| LoadError::new(error, &nothing()))?;
         LoadedModel::from_source(source, &ReadOptions::default())
     }
 
@@ -56,14 +56,14 @@ impl LoadedModel {
     /// # Errors
     /// As [`read`](indim_formats::read).
     pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Bytes>) -> Result<Self, LoadError> {
-        LoadedModel::from_source(Source::new(name, bytes), &ReadOptions::default())
+        LoadedModel::from_source(SourceFile::new(name, bytes), &ReadOptions::default())
     }
 
     /// Loads what may have files beside it.
     ///
     /// # Errors
     /// As [`read`](indim_formats::read).
-    pub fn from_source(source: Source, options: &ReadOptions) -> Result<Self, LoadError> {
+    pub fn from_source(source: SourceFile, options: &ReadOptions) -> Result<Self, LoadError> {
         let model = read(&source, options);
         LoadedModel::new(source, model)
     }
@@ -73,15 +73,18 @@ impl LoadedModel {
     /// # Errors
     /// As [`read_as`](indim_formats::read_as).
     pub fn read_as(
-        format: Format,
-        source: Source,
+        format: ModelFormat,
+        source: SourceFile,
         options: &ReadOptions,
     ) -> Result<Self, LoadError> {
         let model = read_as(format, &source, options);
         LoadedModel::new(source, model)
     }
 
-    fn new(source: Source, model: Result<Box<dyn Model>, FormatError>) -> Result<Self, LoadError> {
+    fn new(
+        source: SourceFile,
+        model: Result<Box<dyn Model>, FormatError>,
+    ) -> Result<Self, LoadError> {
         match model {
             Ok(model) => {
                 let (outputs, kept) = (model.outputs(), Mutex::default());
@@ -99,12 +102,12 @@ impl LoadedModel {
     }
 
     /// What it was read from.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &SourceFile {
         &self.source
     }
 
     /// The inputs, in their order.
-    pub fn inputs(&self) -> &[Input] {
+    pub fn inputs(&self) -> &[ModelInput] {
         self.model.inputs()
     }
 
@@ -118,7 +121,7 @@ impl LoadedModel {
     /// # Errors
     /// `input-missing`: it leaves one open.
     pub fn declared(&self) -> Result<Vec<Bound>, LoadError> {
-        let bound = |input: &Input| match input.array_type() {
+        let bound = |input: &ModelInput| match input.array_type() {
             _ if input.has_default => Ok(Bound::Default),
             Some(array_type) => Ok(Bound::Type(array_type)),
             None => Err(self.error(
@@ -136,7 +139,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// What is wrong with the file, or with the inputs for it.
-    pub fn program(&self, inputs: &[Bound]) -> Result<Program, LoadError> {
+    pub fn program(&self, inputs: &[Bound]) -> Result<ModelProgram, LoadError> {
         self.model.build(inputs).map_err(|error| self.error(error))
     }
 
@@ -190,10 +193,10 @@ impl LoadedModel {
     /// As [`LoadedModel::program`]; as [`write()`].
     pub fn write(
         &self,
-        format: Format,
+        format: ModelFormat,
         inputs: &[Bound],
         options: &WriteOptions,
-    ) -> Result<Written, LoadError> {
+    ) -> Result<WrittenModel, LoadError> {
         let program = self.program(inputs)?;
         let graph = program.graph.returning(0..self.outputs.len());
         let source_opset = options.source_opset.or_else(|| self.model.opset());

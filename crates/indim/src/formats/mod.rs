@@ -31,9 +31,9 @@ pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "onnx")]
 pub use indim_formats::read_onnx_tensor;
 pub use indim_formats::{
-    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, Format, FormatError,
-    FormatErrorKind, FormatLimits, Input, Model, Place, Program, ReadOptions, Size, Source,
-    Unsupported, WriteOptions, Written, write,
+    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, FormatError,
+    FormatErrorKind, FormatLimits, Location, Model, ModelFormat, ModelInput, ModelProgram,
+    ReadOptions, Size, SourceFile, Unsupported, WriteOptions, WrittenModel, write,
 };
 pub use loaded::{CompiledProgram, LoadedModel};
 #[cfg(feature = "files")]

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use indim_formats::Written;
+use indim_formats::WrittenModel;
 
 use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 
@@ -11,7 +11,7 @@ use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 /// complete.
 ///
 /// ```
-/// use indim::formats::{Format, LoadedModel, WriteOptions, save, write};
+/// use indim::formats::{ModelFormat, LoadedModel, WriteOptions, save, write};
 /// use indim::{DType, GraphBuilder};
 ///
 /// let b = GraphBuilder::new();
@@ -20,14 +20,14 @@ use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model.xml");
-/// save(&write(Format::OpenVino, &graph, &["y".to_owned()], &WriteOptions::default())?, &path)?;
+/// save(&write(ModelFormat::OpenVino, &graph, &["y".to_owned()], &WriteOptions::default())?, &path)?;
 /// assert_eq!(LoadedModel::open(&path)?.inputs()[0].name, "x");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn save(written: &Written, path: &Path) -> Result<(), FileError> {
+pub fn save(written: &WrittenModel, path: &Path) -> Result<(), FileError> {
     let beside = written.beside.iter().map(|(name, bytes)| (path.with_file_name(name), bytes));
     let files = beside.chain([(path.to_owned(), &written.content)]);
     let completed = files.map(|(path, bytes)| complete(&path, bytes));

@@ -1,6 +1,6 @@
 //! The answer to a case of a function along axes: the rule it names says which go.
 
-use indim_builder::{Along, AxisFunction, GraphBuilder};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, Op};
 use indim_shape::{MAXIMUM_RANK, RankLimit, ReductionRule, ReductionRuleName, Shape};
@@ -10,15 +10,15 @@ use super::case::Case;
 use super::{ReductionAttributes, Refusal, bad_request};
 
 /// The function that a case asks for, if it asks for one along axes: `max` and `min` are so of one operand.
-pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, Refusal> {
+pub(super) fn function(case: &Case<'_>) -> Result<Option<Reduction>, Refusal> {
     let name = case.op.as_deref().unwrap_or_default();
     let is_operation = name.parse::<Op>().is_ok();
-    let function = match name.parse::<AxisFunction>() {
+    let function = match name.parse::<Reduction>() {
         Ok(function) if !is_operation => Some(function),
         _ if case.operands.len() != 1 => None,
         _ => match name.parse() {
-            Ok(Op::Max) => Some(AxisFunction::Max),
-            Ok(Op::Min) => Some(AxisFunction::Min),
+            Ok(Op::Max) => Some(Reduction::Max),
+            Ok(Op::Min) => Some(Reduction::Min),
             _ => None,
         },
     };
@@ -47,7 +47,7 @@ pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, Refusal>
 
 pub(super) fn answer(
     case: &Case<'_>,
-    function: AxisFunction,
+    function: Reduction,
     types: &[ArrayType],
     element_limit: usize,
 ) -> Result<Answer, Refusal> {
@@ -61,12 +61,12 @@ pub(super) fn answer(
             .map_err(|error| bad_request(format!("`{}`: {error}", shown(&case.rule))))?,
     };
     let form = rule(case, name, function, &operand.shape)?.elaborate(&operand.shape)?;
-    let along = Along {
+    let along = ReduceOptions {
         axes: Some(form.axes().iter().map(|&axis| axis as i64).collect()),
         keepdims: form.keeps_axes() && !function.keeps_shape(),
         rule: name_from_the_front(name),
         widens_integers: matches!(name, ReductionRuleName::Numpy | ReductionRuleName::ArrayApi),
-        ..Along::default()
+        ..ReduceOptions::default()
     };
     let b = GraphBuilder::new();
     let values = parameters(&b, types)?;
@@ -86,14 +86,14 @@ pub(super) fn answer(
 fn rule(
     case: &Case<'_>,
     name: ReductionRuleName,
-    function: AxisFunction,
+    function: Reduction,
     operand: &Shape,
 ) -> Result<ReductionRule, Refusal> {
     let said = &case.reduction;
     for list in [&said.axes, &said.axes_input].into_iter().flatten() {
         RankLimit::check(list.len(), MAXIMUM_RANK)?;
     }
-    said.rule(name, function == AxisFunction::Sum, operand.rank()).map_err(bad_request)
+    said.rule(name, function == Reduction::Sum, operand.rank()).map_err(bad_request)
 }
 
 /// The rule by which axes that are known are named again: none is refused, and of nothing it gives the same.

@@ -1,7 +1,7 @@
 //! Where a thread has the accumulators of a reduction: of each store lanes, and behind them nodes.
 
-use indim_loops::HeldBytes;
-use indim_targets::MOST_FOLDS;
+use indim_loops::MemoryUse;
+use indim_targets::MAX_FOLDS;
 use smallvec::SmallVec;
 
 use crate::tiles::store_fold::StoreFold;
@@ -73,7 +73,7 @@ impl Accumulators {
         memory: *mut u8,
         folds: &'f [StoreFold],
         width: usize,
-    ) -> [Columns<'f>; MOST_FOLDS] {
+    ) -> [Columns<'f>; MAX_FOLDS] {
         core::array::from_fn(|store| {
             let store = store.min(folds.len() - 1);
             self.columns(memory, (store, &folds[store]), width)
@@ -81,7 +81,7 @@ impl Accumulators {
     }
 
     /// Counts the memory that it holds.
-    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.stores);
     }
 }

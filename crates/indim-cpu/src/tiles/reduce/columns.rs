@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
 use indim_loops::walk::reducing::{DIRECT_STEPS, DirectColumns, Reducing, Unit, most_nodes};
@@ -192,7 +192,7 @@ impl BoundNest for BoundColumns {
         });
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundColumns>(1);
         self.columns.count_bytes(held);
         held.small(&self.along);

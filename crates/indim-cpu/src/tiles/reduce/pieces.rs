@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
@@ -78,7 +78,7 @@ impl Left {
     }
 
     /// Counts the memory that it holds.
-    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.stores);
     }
 }

@@ -4,7 +4,7 @@
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
 use indim_loops::walk::reducing::{DirectRows, Reducing, most_nodes};
 use indim_ops::meaning::reduction::LANES;
@@ -118,7 +118,7 @@ impl BoundNest for BoundRows {
         });
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundRows>(1);
         held.small(&self.rows.across);
         self.accumulators.count_bytes(held);

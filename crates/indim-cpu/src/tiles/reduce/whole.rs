@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::walk::Walk;
 use indim_loops::walk::reducing::UnitForm;
@@ -149,7 +149,7 @@ impl WholeTile {
         }
     }
 
-    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         self.call.iter().for_each(|call| call.count_bytes(held));
         held.small(&self.stores);
         held.small(&self.folded);

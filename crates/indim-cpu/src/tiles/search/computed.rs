@@ -9,11 +9,11 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_kernels::SearchedRows;
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{Part, Reducing, UnitForm};
+use indim_loops::walk::reducing::{NestRegion, Reducing, UnitForm};
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
 use smallvec::SmallVec;
@@ -57,7 +57,7 @@ pub(super) fn parts(
     }
 }
 
-fn search_part(code: &TileCode, nest: &SizedNest<'_>, part: Part) -> Option<SearchPart> {
+fn search_part(code: &TileCode, nest: &SizedNest<'_>, part: NestRegion) -> Option<SearchPart> {
     let mut in_blocks: SmallVec<[bool; FEW]> = SmallVec::from_slice(&code.needs_block);
     for store in &code.nest.stores {
         if let Local::Access(index) = store.source {
@@ -87,7 +87,7 @@ impl SearchPart {
 }
 
 impl Computed {
-    pub(super) fn count_bytes(&self, held: &mut HeldBytes) {
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         self.wiring.count_bytes(held);
     }
 

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use indim_kernels::{Found, SearchFunctions, SearchedRows};
+use indim_kernels::{ColumnExtremes, SearchFunctions, SearchedRows};
 use indim_loops::walk::reducing::{UnitForm, most_nodes};
 use indim_ops::meaning::reduction::LANES;
 
@@ -137,29 +137,29 @@ impl<'a> Finding<'a> {
     }
 
     /// Where what is found stands until it is written, or left by a piece.
-    pub(super) fn found(&self, left_by: Option<usize>) -> Found {
+    pub(super) fn found(&self, left_by: Option<usize>) -> ColumnExtremes {
         let Places { extremes, indices, .. } = self.search.places;
         match left_by {
             Some(piece) => self.left(piece),
-            None => Found {
+            None => ColumnExtremes {
                 extremes: self.memory.wrapping_add(extremes),
                 indices: self.memory.wrapping_add(indices).cast(),
             },
         }
     }
 
-    fn left(&self, piece: usize) -> Found {
+    fn left(&self, piece: usize) -> ColumnExtremes {
         let offset = self.search.left + piece * self.search.left_bytes(self.fold);
         let extremes = self.shared.wrapping_add(offset);
         let indices = extremes.wrapping_add(self.search.extremes_left(self.fold));
-        Found { extremes, indices: indices.cast() }
+        ColumnExtremes { extremes, indices: indices.cast() }
     }
 
     /// Combines what the pieces of a unit have left.
     ///
     /// # Safety
     /// Every one of them has left what it has found, and where that is along the whole axis.
-    pub(super) unsafe fn combine(&self, pieces: Range<usize>) -> Found {
+    pub(super) unsafe fn combine(&self, pieces: Range<usize>) -> ColumnExtremes {
         let StoreSearch { functions, width, .. } = *self.search;
         let found = self.found(None);
         // SAFETY: the caller's promise.
@@ -239,7 +239,7 @@ impl<'a> Finding<'a> {
     ///
     /// # Safety
     /// It has been found, from this step on.
-    pub(super) unsafe fn shift(&self, found: Found, start: usize) {
+    pub(super) unsafe fn shift(&self, found: ColumnExtremes, start: usize) {
         // SAFETY: the caller's promise.
         (0..self.search.width).for_each(|column| unsafe { *found.indices.add(column) += start });
     }
@@ -248,7 +248,7 @@ impl<'a> Finding<'a> {
     ///
     /// # Safety
     /// They have been found; the results from `target` on are valid for writes.
-    pub(super) unsafe fn write(&self, target: *mut u8, found: Found) {
+    pub(super) unsafe fn write(&self, target: *mut u8, found: ColumnExtremes) {
         for column in 0..self.search.width {
             // SAFETY: the caller's promise.
             unsafe { self.write_one(target, column, *found.indices.add(column)) }

@@ -5,10 +5,10 @@
 
 use core::ops::Range;
 
-use indim_kernels::{Found, SearchedRows};
+use indim_kernels::{ColumnExtremes, SearchedRows};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
-use indim_loops::walk::reducing::{Part, ReducedAxes, Reducing, UnitForm};
+use indim_loops::walk::reducing::{NestRegion, ReducedAxes, Reducing, UnitForm};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use smallvec::smallvec;
@@ -70,7 +70,7 @@ pub(super) fn parts(
     Some(parts)
 }
 
-fn search_part(code: &TileCode, store: usize, source: usize, part: Part) -> SearchPart {
+fn search_part(code: &TileCode, store: usize, source: usize, part: NestRegion) -> SearchPart {
     let size = code.folds[store].size;
     // The steps of rows are rows, which go through memory as columns of one block do.
     let (width, block, inner) = match part.form {
@@ -143,7 +143,7 @@ impl InMemory {
         finding: &Finding<'_>,
         source: *const u8,
         steps: usize,
-        found: Found,
+        found: ColumnExtremes,
     ) {
         let InMemory { width, block, .. } = *self;
         if width >= LANES && is_short(searching.part.part.walk.tile_axis) {
@@ -184,7 +184,7 @@ impl InMemory {
         finding: &Finding<'_>,
         source: *const u8,
         steps: usize,
-        found: Found,
+        found: ColumnExtremes,
     ) {
         let InMemory { width, block, .. } = *self;
         for start in (0..steps).step_by(block) {

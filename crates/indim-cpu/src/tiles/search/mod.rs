@@ -12,11 +12,11 @@ mod in_memory;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_loops::HeldBytes;
+use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{Part, own_pieces};
+use indim_loops::walk::reducing::{NestRegion, own_pieces};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
@@ -40,7 +40,7 @@ pub(crate) struct BoundSearch {
 /// A part of the searches.
 #[derive(Debug)]
 struct SearchPart {
-    part: Part,
+    part: NestRegion,
     searches: SmallVec<[StoreSearch; 1]>,
     /// Those of a thread's memory.
     bytes: usize,
@@ -111,7 +111,7 @@ impl BoundNest for BoundSearch {
         }
     }
 
-    fn count_bytes(&self, held: &mut HeldBytes) {
+    fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundSearch>(1);
         held.own::<SearchPart>(self.parts.capacity());
         for part in &self.parts {
@@ -205,7 +205,7 @@ impl<'a> Searching<'a> {
 
     /// The steps of a piece along the reduced axis.
     fn steps(&self, piece: usize) -> Range<usize> {
-        let Part { walk, .. } = &self.part.part;
+        let NestRegion { walk, .. } = &self.part.part;
         let (first, tiles) = self.part.part.tiles_of(piece);
         let start = first % walk.tiles_along_axis * walk.tile_steps;
         start..walk.tile_axis.min(start + tiles * walk.tile_steps)

@@ -34,7 +34,7 @@ macro_rules! define_shells {
         use crate::kernel::block::{Body, KernelFn};
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
-        use crate::kernel::search::{Found, SearchRows, SearchRowsFn, SearchedRows};
+        use crate::kernel::search::{ColumnExtremes, SearchRows, SearchRowsFn, SearchedRows};
         use crate::kernel::strided::{StridedCopy, StridedCopyFn};
 
         impl super::Shells for $level {
@@ -74,7 +74,7 @@ macro_rules! define_shells {
         /// # Safety
         /// As [`SearchRowsFn`]; the processor has the level.
         $(#[$enable])?
-        unsafe fn search<B: SearchRows>(found: Found, source: *const u8, rows: SearchedRows) {
+        unsafe fn search<B: SearchRows>(found: ColumnExtremes, source: *const u8, rows: SearchedRows) {
             // SAFETY: the caller's promise.
             unsafe { B::run(found, source, rows) }
         }

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{ReducedAxes, Reducing, last, piece_steps};
-use crate::held_bytes::HeldBytes;
+use crate::memory_use::MemoryUse;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::strides::{AxisStrides, zero_strides};
 
@@ -149,7 +149,7 @@ impl DirectColumns {
     }
 
     /// Counts the memory that they hold.
-    pub fn count_bytes(&self, held: &mut HeldBytes) {
+    pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.across);
         held.small(&self.offsets);
         if let Some(kept) = &self.kept {

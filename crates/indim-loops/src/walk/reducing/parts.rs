@@ -11,7 +11,7 @@ use crate::walk::{FEW_ROWS, Walk, operand_walk};
 
 /// A part of a nest, all of whose units have the same form.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct NestRegion {
     /// How the part goes through memory.
     pub walk: Walk,
     /// What its units are.
@@ -37,7 +37,7 @@ pub enum UnitForm {
     Row(usize),
 }
 
-impl Part {
+impl NestRegion {
     /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
     pub fn pieces(&self) -> usize {
         self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
@@ -70,7 +70,7 @@ impl Part {
 
 /// Of pieces that are counted through all parts of a nest those of each part, as it counts them.
 pub fn own_pieces<'a>(
-    parts: impl Iterator<Item = &'a Part>,
+    parts: impl Iterator<Item = &'a NestRegion>,
     pieces: Range<usize>,
 ) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
@@ -83,7 +83,7 @@ pub fn own_pieces<'a>(
 
 impl Reducing<'_> {
     /// Columns `range` of the innermost kept axis, `columns` at a time.
-    pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> Part {
+    pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> NestRegion {
         let ReducedAxes { kept, length, .. } = self.axes;
         let length = *length;
         let rank = kept.sizes.len().saturating_sub(1);
@@ -122,7 +122,7 @@ impl Reducing<'_> {
             _ => STEPS.min(power_below(self.block / columns)),
         };
         let walk = self.walk(&axes, rank + 2, steps.min(piece), has_rows);
-        Part {
+        NestRegion {
             piece_tiles: piece / walk.tile_steps.next_power_of_two(),
             walk,
             form: UnitForm::Columns(columns),
@@ -165,7 +165,7 @@ impl Reducing<'_> {
     }
 
     /// Whole rows, several in a tile.
-    pub(super) fn rows(&self) -> Part {
+    pub(super) fn rows(&self) -> NestRegion {
         let folds = self.folds_rows();
         let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
         let length = self.axes.length;
@@ -178,7 +178,7 @@ impl Reducing<'_> {
         let has_rows =
             is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
         let walk = self.walk(&axes, rank - 1, rows, has_rows);
-        Part {
+        NestRegion {
             walk,
             form: UnitForm::Row(length),
             is_direct,

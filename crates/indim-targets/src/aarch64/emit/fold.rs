@@ -18,7 +18,7 @@ const ROW_COUNT: General = 2;
 const ROW_STRIDES: General = 1;
 
 /// So many operands, outputs among them not counted, have registers.
-pub(in crate::aarch64) const MOST_OPERANDS: usize = POINTERS.len();
+pub(in crate::aarch64) const MAX_OPERANDS: usize = POINTERS.len();
 
 impl Emitter<'_> {
     /// One unit: all its strips.

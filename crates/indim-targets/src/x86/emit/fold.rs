@@ -11,7 +11,7 @@ use super::moves::move_codes;
 use super::{Address, Emitter, Operand, Parts, Roles, SAVED, vector_register};
 use crate::compile::Accumulators;
 use crate::compile_fold::JOINED;
-use crate::layout::Form;
+use crate::layout::OperandForm;
 use crate::x86::instruction_set::InstructionSet;
 
 /// Counts the rows; in functions that fold it is no pointer.
@@ -21,7 +21,7 @@ const ROW_COUNT: Real = Real::R15;
 const CACHE_LINE: usize = 64;
 
 /// So many operands, outputs among them not counted, have registers.
-pub(in crate::x86) const MOST_OPERANDS: usize = 9;
+pub(in crate::x86) const MAX_OPERANDS: usize = 9;
 
 impl<S: InstructionSet> Emitter<'_, S> {
     pub(super) fn fold_function(&mut self) {
@@ -91,7 +91,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
     /// Fetches what the next strip reads of the row.
     fn fetch_ahead(&mut self) {
         let Parts { body, layout, lanes, .. } = *self.parts;
-        for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == Form::Dense) {
+        for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == OperandForm::Dense)
+        {
             let size = body.inputs[input].size();
             let index = match size {
                 16 => (self.doubled_index(), 8),

@@ -10,7 +10,7 @@ use indim_codegen::{LaneType, Primitive, Value};
 
 use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
-use super::roles::MOST_ALIGNED;
+use super::roles::MAX_ALIGNED;
 use crate::machine::{Class, Memory, Register};
 use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
 
@@ -22,7 +22,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
     const XOR: Self = Opcode::BITS_XOR;
     const MASKS: Class = S::MASKS;
     const CONSTANT_BYTES: u32 = S::CONSTANT_BYTES;
-    const MOST_ALIGNED: usize = MOST_ALIGNED;
+    const MAX_ALIGNED: usize = MAX_ALIGNED;
 
     fn load(bytes: usize) -> Self {
         match bytes {

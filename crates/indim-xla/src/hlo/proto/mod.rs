@@ -9,7 +9,7 @@ mod spelled;
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, Place};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use indim_text::Span;
 
 use super::syntax::{Computation, Instruction, Module};
@@ -35,7 +35,7 @@ pub(super) fn read(file: &Bytes, limits: &FormatLimits) -> Result<(Module, Spell
         instructions: 0,
     };
     for (index, encoded) in proto.computations.iter().enumerate() {
-        let place = || Place::described(format!("computation {index}"));
+        let place = || Location::described(format!("computation {index}"));
         let computation = decoded(encoded.clone()).map_err(|kind| kind.at(place()))?;
         reading.computation(&computation)?;
     }
@@ -81,7 +81,7 @@ impl Reading<'_> {
     fn computation(&mut self, proto: &HloComputationProto) -> Result<(), FormatError> {
         let shown = indim_graph::terminal::shown(&proto.name);
         let fail =
-            |kind: FormatErrorKind| kind.at(Place::described(format!("computation `{shown}`")));
+            |kind: FormatErrorKind| kind.at(Location::described(format!("computation `{shown}`")));
         self.instructions = self.instructions.saturating_add(proto.instructions.len());
         let limit = self.limits.operations;
         if self.instructions > limit {

@@ -1,7 +1,7 @@
 //! What a message says, spelled as the text of HLO spells it: so its attributes are read as those of a text
 //! are. Places in it are no places in the file: an error there names the instruction.
 
-use indim_model::{FormatError, FormatErrorKind, Place};
+use indim_model::{FormatError, FormatErrorKind, Location};
 use indim_text::Span;
 
 /// Pieces of text, one after another.
@@ -35,17 +35,17 @@ impl Spelled {
     }
 
     /// ``instruction `add.3` (add) of `main` ``, for a place in the text.
-    pub(in super::super) fn described(&self, position: usize) -> Place {
+    pub(in super::super) fn described(&self, position: usize) -> Location {
         let before = self.instructions.partition_point(|row| row.name.start <= position);
         let Some(row) = before.checked_sub(1).and_then(|last| self.instructions.get(last)) else {
-            return Place::default();
+            return Location::default();
         };
         let [computation, name, opcode] = [row.computation, row.name, row.opcode]
             .map(|span| indim_graph::terminal::shown(span.of(&self.text)));
-        Place::described(format!("instruction `{name}` ({opcode}) of `{computation}`"))
+        Location::described(format!("instruction `{name}` ({opcode}) of `{computation}`"))
     }
 
-    fn place(&self, place: &mut Place) {
+    fn place(&self, place: &mut Location) {
         if let Some(span) = &place.span {
             *place = self.described(span.start);
         }

@@ -1,6 +1,6 @@
 //! The cases of a kit as files of other systems, in which the system's own rule is asked for.
 
-use indim_formats::{Format, Written};
+use indim_formats::{ModelFormat, WrittenModel};
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSetName as Rule;
 
@@ -11,17 +11,17 @@ use super::{Kit, KitCase, hlo, openvino, stablehlo};
 ///
 /// ```
 /// use indim::RuleSetName;
-/// use indim::formats::Format;
+/// use indim::formats::ModelFormat;
 /// use indim::oracle::native_rules;
 ///
-/// assert!(native_rules(Format::OpenVino).contains(&RuleSetName::Pdpd));
-/// assert!(!native_rules(Format::Onnx).contains(&RuleSetName::Pdpd));
+/// assert!(native_rules(ModelFormat::OpenVino).contains(&RuleSetName::Pdpd));
+/// assert!(!native_rules(ModelFormat::Onnx).contains(&RuleSetName::Pdpd));
 /// ```
-pub fn native_rules(format: Format) -> &'static [Rule] {
+pub fn native_rules(format: ModelFormat) -> &'static [Rule] {
     match format {
         #[cfg(feature = "onnx")]
-        Format::Onnx => &[Rule::Numpy, Rule::OnnxLegacy, Rule::Bidirectional],
-        Format::OpenVino => &[
+        ModelFormat::Onnx => &[Rule::Numpy, Rule::OnnxLegacy, Rule::Bidirectional],
+        ModelFormat::OpenVino => &[
             Rule::None,
             Rule::Numpy,
             Rule::Pdpd,
@@ -30,8 +30,8 @@ pub fn native_rules(format: Format) -> &'static [Rule] {
             Rule::Explicit,
             Rule::PdpdBroadcast,
         ],
-        Format::StableHlo => &[Rule::StableHlo, Rule::StableHloBroadcastInDim],
-        Format::Hlo => &[Rule::StableHlo, Rule::HloBroadcast],
+        ModelFormat::StableHlo => &[Rule::StableHlo, Rule::StableHloBroadcastInDim],
+        ModelFormat::Hlo => &[Rule::StableHlo, Rule::HloBroadcast],
         _ => &[],
     }
 }
@@ -41,19 +41,19 @@ impl Kit {
     ///
     /// ```
     /// use indim::RuleSetName;
-    /// use indim::formats::Format;
+    /// use indim::formats::ModelFormat;
     /// use indim::oracle::Kit;
     ///
-    /// let case = Kit::of_files(RuleSetName::Pdpd, 7, Format::OpenVino).unwrap().next().unwrap();
-    /// let text = String::from_utf8(case.file(Format::OpenVino).unwrap().content).unwrap();
+    /// let case = Kit::of_files(RuleSetName::Pdpd, 7, ModelFormat::OpenVino).unwrap().next().unwrap();
+    /// let text = String::from_utf8(case.file(ModelFormat::OpenVino).unwrap().content).unwrap();
     /// assert!(text.starts_with("<?xml"));
     /// ```
-    pub fn of_files(rule: Rule, seed: u64, format: Format) -> Option<Kit> {
+    pub fn of_files(rule: Rule, seed: u64, format: ModelFormat) -> Option<Kit> {
         let mut kit = native_rules(format).contains(&rule).then(|| Kit::new(rule, seed))?;
         kit.operations.retain(|operation| match format {
-            Format::Onnx if rule == Rule::OnnxLegacy => !operation.legacy_dtypes.is_empty(),
-            Format::Onnx => operation.onnx.is_some(),
-            Format::OpenVino => operation.openvino.is_some(),
+            ModelFormat::Onnx if rule == Rule::OnnxLegacy => !operation.legacy_dtypes.is_empty(),
+            ModelFormat::Onnx => operation.onnx.is_some(),
+            ModelFormat::OpenVino => operation.openvino.is_some(),
             _ => true,
         });
         Some(kit)
@@ -61,20 +61,20 @@ impl Kit {
 }
 
 impl KitCase {
-    /// The case as a file, whose inputs are the operands in their order, in [`Written::beside`] a file that
+    /// The case as a file, whose inputs are the operands in their order, in [`WrittenModel::beside`] a file that
     /// belongs to `model.xml`; none where the format has not the rule or the operation.
-    pub fn file(&self, format: Format) -> Option<Written> {
+    pub fn file(&self, format: ModelFormat) -> Option<WrittenModel> {
         if !native_rules(format).contains(&self.rule) {
             return None;
         }
         let (content, beside) = match format {
             #[cfg(feature = "onnx")]
-            Format::Onnx => (super::onnx::file(self)?, None),
-            Format::OpenVino => openvino::file(self)?,
-            Format::Hlo => (hlo::file(self).into_bytes(), None),
+            ModelFormat::Onnx => (super::onnx::file(self)?, None),
+            ModelFormat::OpenVino => openvino::file(self)?,
+            ModelFormat::Hlo => (hlo::file(self).into_bytes(), None),
             _ => (stablehlo::file(self).into_bytes(), None),
         };
-        Some(Written { content, beside, composed: Vec::new(), warnings: Vec::new() })
+        Some(WrittenModel { content, beside, composed: Vec::new(), warnings: Vec::new() })
     }
 
     /// The type that a file has to state for the result; of an illegal case any shape.

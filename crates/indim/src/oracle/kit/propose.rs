@@ -14,7 +14,7 @@ pub(super) const AXIS_NAMES: [&str; HIGHEST_RANK] = ["time", "level", "lat", "lo
 /// The largest size of an axis.
 pub(super) const LARGEST_SIZE: usize = 7;
 /// More elements make files large and show no more.
-const MOST_ELEMENTS: usize = 600;
+const MAX_ELEMENTS: usize = 600;
 
 /// A case of the rule.
 pub(super) fn propose(rule: Rule, operations: &[&'static Operation], random: &mut Random) -> Draft {
@@ -162,7 +162,7 @@ fn shape(random: &mut Random) -> Vec<usize> {
     loop {
         let rank = random.below(HIGHEST_RANK + 1);
         let sizes: Vec<usize> = (0..rank).map(|_| size(random)).collect();
-        if sizes.iter().product::<usize>() <= MOST_ELEMENTS {
+        if sizes.iter().product::<usize>() <= MAX_ELEMENTS {
             return sizes;
         }
     }

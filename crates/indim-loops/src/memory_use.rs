@@ -16,10 +16,10 @@ const ALLOCATION: usize = 16;
 /// Counts the bytes that structures hold. What they share, such as the sizes of a shape, counts once.
 ///
 /// ```
-/// use indim_loops::HeldBytes;
+/// use indim_loops::MemoryUse;
 /// use indim_shape::Shape;
 ///
-/// let mut held = HeldBytes::default();
+/// let mut held = MemoryUse::default();
 /// let shape = Shape::from([2, 3]);
 /// held.shape(&shape);
 /// let bytes = held.bytes();
@@ -27,13 +27,13 @@ const ALLOCATION: usize = 16;
 /// assert_eq!((bytes, held.bytes()), (2 * size_of::<usize>() + 16, bytes));
 /// ```
 #[derive(Debug, Default)]
-pub struct HeldBytes {
+pub struct MemoryUse {
     bytes: usize,
     /// The addresses of what may be met again.
     shared: HashSet<usize>,
 }
 
-impl HeldBytes {
+impl MemoryUse {
     /// The bytes counted so far.
     pub fn bytes(&self) -> usize {
         self.bytes
