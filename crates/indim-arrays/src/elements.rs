@@ -3,7 +3,7 @@
 use core::fmt;
 
 use indim_ops::Element;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::buffer::Buffer;
 use crate::print::array_text;
@@ -51,7 +51,12 @@ impl IntoElementsError {
 
     /// A stable name of the kind of error.
     pub fn code(&self) -> &'static str {
-        self.reason.code()
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
+        self.reason.error_code()
     }
 
     /// What people read of it.

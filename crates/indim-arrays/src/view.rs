@@ -15,7 +15,7 @@ use indim_graph::Array;
 use indim_loops::strides::layout::{StridedLayout, extent};
 use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
-use indim_shape::{Diagnostic, Shape, ShapeError};
+use indim_shape::{Diagnostic, ErrorCode, Shape, ShapeError};
 
 use crate::stored_as::{StoredAs, as_elements, as_elements_mut};
 
@@ -96,23 +96,28 @@ pub enum ArrayError {
 impl ArrayError {
     /// A stable name of the kind of error.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self {
-            ArrayError::TooLarge(error) => error.code(),
-            ArrayError::OutOfMemory { .. } => "out-of-memory",
-            ArrayError::StrideCount { .. } => "stride-count",
-            ArrayError::ElementCount { .. } => "element-count",
-            ArrayError::OutOfBounds { .. } => "out-of-bounds",
-            ArrayError::SharedElements { .. } => "shared-elements",
-            ArrayError::ElementType { .. } => "element-type",
-            ArrayError::NotScalar { .. } => "not-scalar",
-            ArrayError::AxisCount { .. } => "axis-count",
-            ArrayError::ForeignElements { .. } => "unsupported-type",
+            ArrayError::TooLarge(error) => error.error_code(),
+            ArrayError::OutOfMemory { .. } => ErrorCode::OUT_OF_MEMORY,
+            ArrayError::StrideCount { .. } => ErrorCode::STRIDE_COUNT,
+            ArrayError::ElementCount { .. } => ErrorCode::ELEMENT_COUNT,
+            ArrayError::OutOfBounds { .. } => ErrorCode::OUT_OF_BOUNDS,
+            ArrayError::SharedElements { .. } => ErrorCode::SHARED_ELEMENTS,
+            ArrayError::ElementType { .. } => ErrorCode::ELEMENT_TYPE,
+            ArrayError::NotScalar { .. } => ErrorCode::NOT_SCALAR,
+            ArrayError::AxisCount { .. } => ErrorCode::AXIS_COUNT,
+            ArrayError::ForeignElements { .. } => ErrorCode::UNSUPPORTED_TYPE,
         }
     }
 
     /// What people read of it.
     pub fn diagnostic(&self) -> Diagnostic {
-        Diagnostic::new(self.code(), self.to_string())
+        Diagnostic::new(self.error_code(), self.to_string())
     }
 }
 

@@ -8,7 +8,7 @@ use indim::formats::{
     Agreement, Checked, Disagreement, Failed, FormatLimits, LoadError, LoadedModel, ReadOptions,
     SourceFile, read_onnx_tensor,
 };
-use indim::{Array, Diagnostic};
+use indim::{Array, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -83,7 +83,7 @@ impl Check {
         inside.retain(|path| path.join("model.onnx").exists());
         if inside.is_empty() {
             let message = format!("{}: there is no test in the folder", shown_path(folder));
-            return Err(Diagnostic::new("no-test", message));
+            return Err(Diagnostic::new(ErrorCode::NO_TEST, message));
         }
         inside.iter().try_for_each(|test| self.check_onnx(test, &test.join("model.onnx"), count))
     }
@@ -159,8 +159,9 @@ fn told(failed: &Failed) -> String {
 
 /// What is in a folder, in the order of names.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
-    let failed =
-        |error: std::io::Error| Diagnostic::new("io", format!("{}: {error}", shown_path(folder)));
+    let failed = |error: std::io::Error| {
+        Diagnostic::new(ErrorCode::IO, format!("{}: {error}", shown_path(folder)))
+    };
     let entries = fs::read_dir(folder).map_err(failed)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed));
     let mut paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;

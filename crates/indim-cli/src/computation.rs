@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use clap::Args;
 use indim::stores::Complete;
 use indim::{
-    ArrayView, ArrayViewMut, Buffer, CompileOptions, Diagnostic, Executable, Level, RunError,
-    RunOptions,
+    ArrayView, ArrayViewMut, Buffer, CompileOptions, Diagnostic, ErrorCode, Executable, Level,
+    RunError, RunOptions,
 };
 
 use crate::byte_size::parse_byte_size;
@@ -49,14 +49,14 @@ impl Resources {
     pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, Diagnostic> {
         let threads = self.threads.unwrap_or(0).into();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map_err(|error| Diagnostic::new("threads", error.to_string()))
+        pool.map_err(|error| Diagnostic::new(ErrorCode::THREADS, error.to_string()))
     }
 }
 
 /// How programs are compiled for this machine.
 pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
-    let level =
-        Level::from_environment().map_err(|error| Diagnostic::new("level", error.to_string()))?;
+    let level = Level::from_environment()
+        .map_err(|error| Diagnostic::new(ErrorCode::LEVEL, error.to_string()))?;
     Ok(CompileOptions { level, ..CompileOptions::default() })
 }
 

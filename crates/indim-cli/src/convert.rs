@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 use indim::formats::ModelFormat;
-use indim::{Diagnostic, RuleChoice, RuleSetName, express};
+use indim::{Diagnostic, ErrorCode, RuleChoice, RuleSetName, express};
 
 use indim_graph::terminal::shown;
 
@@ -79,7 +79,7 @@ impl Convert {
         let form =
             form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&operands)))?;
         let said = express(&form, to)
-            .map_err(|reason| Diagnostic::new("inexpressible", reason.to_string()))?;
+            .map_err(|reason| Diagnostic::new(ErrorCode::INEXPRESSIBLE, reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)
     }
 }

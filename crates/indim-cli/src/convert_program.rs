@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indim::Diagnostic;
 use indim::formats::{ModelFormat, WriteOptions, WrittenModel, save};
+use indim::{Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -47,13 +47,13 @@ impl ProgramOptions {
         match &self.output {
             Some(path) => {
                 crate::signals::watch()
-                    .map_err(|error| Diagnostic::new("io", error.to_string()))?;
+                    .map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
                 save(&written, path).map_err(|error| error.diagnostic())?;
             }
             None if to.is_text() && written.beside.is_none() => print(&written.content)?,
             None => {
                 let message = format!("{to} is written to a file, not to standard output");
-                let mut refused = Diagnostic::new("output-needed", message);
+                let mut refused = Diagnostic::new(ErrorCode::OUTPUT_NEEDED, message);
                 refused.help("say which: -o FILE");
                 return Err(refused.into());
             }
@@ -73,7 +73,7 @@ impl ProgramOptions {
         let names = names.collect::<Vec<_>>().join(" or ");
         let path = shown(&path.to_string_lossy());
         let message = format!("{path}: a program of {to} is written as {names}; name the file so");
-        Err(Diagnostic::new("unknown-format", message))
+        Err(Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
     }
 
     /// What the file is called, and so what lies beside it.

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indim::Diagnostic;
 use indim::oracle::ReductionAttributes;
-use indim_shape::{ReductionRuleName, express_reduction};
+use indim_shape::{ErrorCode, ReductionRuleName, express_reduction};
 
 use crate::bare::{List, parse_list};
 use crate::failure::Failure;
@@ -77,7 +77,7 @@ impl ConvertReduction {
         let form =
             rule.elaborate(&operand).map_err(|error| error.diagnostic("convert-reduction"))?;
         let said = express_reduction(&form, self.to)
-            .map_err(|reason| Diagnostic::new("inexpressible", reason.to_string()))?;
+            .map_err(|reason| Diagnostic::new(ErrorCode::INEXPRESSIBLE, reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)
     }
 }

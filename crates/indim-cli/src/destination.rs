@@ -10,7 +10,7 @@ use indim::files::{
 };
 use indim::stores::{self, Complete, Like, write_whole};
 use indim::stream::Sink;
-use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic};
+use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
 use crate::progress::Progress;
@@ -83,7 +83,7 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
         shown(&path.to_string_lossy()),
         shown(extension)
     );
-    Diagnostic::new("unknown-format", message)
+    Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message)
 }
 
 impl Destination {
@@ -101,7 +101,7 @@ impl Destination {
         if is_standard_output(path) {
             return Ok(Destination::StandardOutput);
         }
-        signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
+        signals::watch().map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
         if let FileFormat::Stored(_) = format {
             let sink = stores::create(path, result, like).map_err(|error| error.diagnostic())?;
             return Ok(Destination::Stored { path: path.to_owned(), sink });
@@ -197,9 +197,9 @@ impl Destination {
         match written {
             // A reader that has seen enough is no error.
             Err(FileErrorKind::Io(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => {
-                written.map_err(|error| Diagnostic::new("io", format!("{}: {error}", self.name())))
-            }
+            written => written.map_err(|error| {
+                Diagnostic::new(ErrorCode::IO, format!("{}: {error}", self.name()))
+            }),
         }
     }
 

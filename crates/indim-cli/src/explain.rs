@@ -7,7 +7,7 @@ use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, message_svg,
 };
 use indim::stream::{Plan, StorageInfo, StreamOptions};
-use indim::{CompileError, Diagnostic, Graph, RuleChoice};
+use indim::{CompileError, Diagnostic, ErrorCode, Graph, RuleChoice};
 
 use crate::axis_names::{check_rule, split_source};
 use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels, refuse_attributes};
@@ -229,7 +229,7 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
     if is_output(path) {
         return print(drawing.as_bytes());
     }
-    crate::signals::watch().map_err(|error| Diagnostic::new("io", error.to_string()))?;
+    crate::signals::watch().map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
     indim::files::write_text(path, drawing).map_err(|error| error.diagnostic())
 }
 

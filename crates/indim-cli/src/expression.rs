@@ -1,7 +1,7 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
 use indim::explain::{InputError, InputErrorKind};
-use indim::{Diagnostic, Expression, ParseLimits};
+use indim::{Diagnostic, ErrorCode, Expression, ParseLimits};
 use indim_graph::terminal::shown;
 
 use crate::report::Report;
@@ -32,7 +32,7 @@ pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(),
         }
         if names[..index].contains(name) {
             let message = format!("`{}` is bound twice", shown(name));
-            return Err(Diagnostic::new("duplicate-name", message));
+            return Err(Diagnostic::new(ErrorCode::DUPLICATE_NAME, message));
         }
     }
     Ok(())
@@ -54,7 +54,7 @@ fn unused_name(name: &str, expression: &Expression) -> Diagnostic {
     let names: Vec<String> =
         expression.names().iter().map(|name| format!("`{}`", shown(name))).collect();
     let message = format!("`{}` does not occur in the expression", shown(name));
-    let mut unused = Diagnostic::new("unused-name", message);
+    let mut unused = Diagnostic::new(ErrorCode::UNUSED_NAME, message);
     unused.help(match names.is_empty() {
         true => "it has no names".to_owned(),
         false => format!("its names are {}", names.join(", ")),

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indim::files::write_npy;
 use indim::formats::{ModelFormat, save};
 use indim::oracle::{Kit, KitCase, native_rules};
-use indim::{Array, Diagnostic, RuleSetName};
+use indim::{Array, Diagnostic, ErrorCode, RuleSetName};
 use indim_graph::terminal::shown;
 
 /// More cases make no better kit.
@@ -78,7 +78,7 @@ fn write_array(path: &Path, array: &Array) -> Result<(), Diagnostic> {
 
 fn no_such_rule(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
     let message = format!("{format} has no rule `{rule}` of its own");
-    let mut unknown = Diagnostic::new("rule-not-in-format", message);
+    let mut unknown = Diagnostic::new(ErrorCode::RULE_NOT_IN_FORMAT, message);
     let rules: Vec<&str> = native_rules(format).iter().map(|rule| rule.as_str()).collect();
     unknown.help(format!("it has {}", rules.join(", ")));
     unknown
@@ -86,5 +86,5 @@ fn no_such_rule(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
 
 fn failed_at(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
     let path = shown(&path.to_string_lossy());
-    move |error| Diagnostic::new("io", format!("{path}: {error}"))
+    move |error| Diagnostic::new(ErrorCode::IO, format!("{path}: {error}"))
 }

@@ -7,7 +7,7 @@ use indim::formats::{
     Bound, FormatErrorKind, LoadError, LoadErrorKind, LoadedModel, ModelFormat, ModelInput,
     ReadOptions, Size, SourceFile,
 };
-use indim::{ArrayType, DType, Diagnostic, Shape};
+use indim::{ArrayType, DType, Diagnostic, ErrorCode, Shape};
 use indim_graph::terminal::shown;
 
 use crate::source::{LoadedOperand as Operand, in_binding};
@@ -22,7 +22,7 @@ pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, D
     if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
     {
         let message = format!("{}: the file holds several programs", shown(source.name()));
-        let mut several = Diagnostic::new("several-programs", message);
+        let mut several = Diagnostic::new(ErrorCode::SEVERAL_PROGRAMS, message);
         several.help("`indim check` runs those that say themselves what they give");
         return Err(several);
     }
@@ -35,7 +35,7 @@ pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, D
 pub(crate) fn open(path: &Path) -> Result<SourceFile, Diagnostic> {
     SourceFile::open(path).map_err(|error| {
         let path = shown(&path.to_string_lossy());
-        Diagnostic::new("io", format!("{path}: {error}"))
+        Diagnostic::new(ErrorCode::IO, format!("{path}: {error}"))
     })
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn bind<'m, 'a>(
             (Some((name, source)), Some(place)) => {
                 if bound[place].1.replace(source).is_some() {
                     let message = format!("the input `{}` is bound twice", shown(name));
-                    return Err(Diagnostic::new("duplicate-name", message));
+                    return Err(Diagnostic::new(ErrorCode::DUPLICATE_NAME, message));
                 }
             }
             (Some((name, _)), None) if !Path::new(argument.as_str()).exists() => {
@@ -76,7 +76,7 @@ pub(crate) fn bind<'m, 'a>(
             Some(place) => place.1 = Some(source),
             None => {
                 let message = format!("`{}` is one input too many", shown(source));
-                let mut surplus = Diagnostic::new("input-count", message);
+                let mut surplus = Diagnostic::new(ErrorCode::INPUT_COUNT, message);
                 surplus.help(described_inputs(model));
                 return Err(surplus);
             }
@@ -115,7 +115,7 @@ fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, 
 
 fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {
     let message = format!("no input is called `{}`", shown(name));
-    let mut unknown = Diagnostic::new("unknown-name", message);
+    let mut unknown = Diagnostic::new(ErrorCode::UNKNOWN_NAME, message);
     unknown.help(described_inputs(model));
     unknown
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use indim::Diagnostic;
+use indim::{Diagnostic, ErrorCode};
 use indim_ops::Accuracy;
 use indim_text::catalogue::{Entry, entries, find};
 
@@ -43,7 +43,7 @@ impl Ops {
 fn unknown(name: &str, near: Option<&str>) -> Diagnostic {
     let name: String = name.escape_debug().take(80).collect();
     let mut unknown =
-        Diagnostic::new("unknown-operation", format!("there is no operation `{name}`"));
+        Diagnostic::new(ErrorCode::UNKNOWN_OPERATION, format!("there is no operation `{name}`"));
     unknown.help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`indim ops` lists them all".to_owned(),

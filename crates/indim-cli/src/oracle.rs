@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 use indim::formats::ModelFormat;
 use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
-use indim::{Diagnostic, RuleSetName};
+use indim::{Diagnostic, ErrorCode, RuleSetName};
 
 use crate::kit;
 use crate::output;
@@ -75,7 +75,7 @@ fn answer_lines<R: Read>(
 ) -> Result<(), Diagnostic> {
     let mut line = Vec::new();
     while let Some(is_whole) = next_line(&mut input, &mut line, limits.line)
-        .map_err(|error| Diagnostic::new("io", format!("standard input: {error}")))?
+        .map_err(|error| Diagnostic::new(ErrorCode::IO, format!("standard input: {error}")))?
     {
         let text = String::from_utf8_lossy(&line);
         if is_whole && text.trim().is_empty() {

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use indim::explain::ExplainedBroadcast;
-use indim::{Diagnostic, Expression, Piece};
+use indim::{Diagnostic, ErrorCode, Expression, Piece};
 use indim_graph::terminal::{lines_shown, shown};
 
 use crate::color;
@@ -21,7 +21,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Diagnostic::new("io", format!("standard output: {error}")))
+            Err(Diagnostic::new(ErrorCode::IO, format!("standard output: {error}")))
         }
         _ => Ok(()),
     }

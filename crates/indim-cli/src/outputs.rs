@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use indim::files::largest;
 use indim::stores::{self, Like};
 use indim::stream::StorageInfo;
-use indim::{ArrayType, Diagnostic, Expression, Shape};
+use indim::{ArrayType, Diagnostic, ErrorCode, Expression, Shape};
 use indim_graph::terminal::shown;
 use indim_shape::is_printable;
 
@@ -53,7 +53,7 @@ impl NewFolder {
         self.is_made.store(made.is_ok(), Ordering::Relaxed);
         made.map_err(|error| {
             let path = shown(&self.path.to_string_lossy());
-            Diagnostic::new("io", format!("{path}: the folder cannot be made: {error}"))
+            Diagnostic::new(ErrorCode::IO, format!("{path}: the folder cannot be made: {error}"))
         })
     }
 }
@@ -228,7 +228,7 @@ impl<'a> Outputs<'a> {
             if destinations.iter().any(|earlier| earlier.is_same_file(&destination)) {
                 let path = shown(&output.path.to_string_lossy());
                 let message = format!("{path}: two results would be written to this file");
-                return Err(Diagnostic::new("duplicate-output", message));
+                return Err(Diagnostic::new(ErrorCode::DUPLICATE_OUTPUT, message));
             }
             destinations.push(destination);
         }
@@ -279,7 +279,7 @@ fn is_new_folder(path: &Path) -> bool {
 fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
     let file = file_name(name).ok_or_else(|| {
         let message = format!("the result `{}` cannot be the name of a file", shown(name));
-        let mut refused = Diagnostic::new("bad-name", message);
+        let mut refused = Diagnostic::new(ErrorCode::BAD_NAME, message);
         refused.help("one archive takes any names: -o all.npz");
         refused
     })?;
@@ -315,7 +315,7 @@ fn file_name(name: &str) -> Option<String> {
 fn position(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
     names.iter().position(|name| name == wanted).ok_or_else(|| {
         let message = format!("no result is called `{}`", shown(wanted));
-        let mut unknown = Diagnostic::new("unknown-result", message);
+        let mut unknown = Diagnostic::new(ErrorCode::UNKNOWN_RESULT, message);
         let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
         unknown.help(format!("the results are {}", names.join(", ")));
         unknown
@@ -338,7 +338,7 @@ fn is_name(text: &str) -> bool {
 
 fn terminal() -> Diagnostic {
     let message = "a .npy file is no text, and standard output is a terminal".to_owned();
-    let mut refused = Diagnostic::new("terminal", message);
+    let mut refused = Diagnostic::new(ErrorCode::TERMINAL, message);
     refused.help(
         "without `-o -` the result is printed as text; `-o x.npy` writes a file, and `-o - | ...` hands the \
          bytes on"
@@ -350,7 +350,7 @@ fn terminal() -> Diagnostic {
 fn several_results(results: &[Option<&str>]) -> Diagnostic {
     let count = results.len();
     let message = format!("there are {count} results for one file");
-    let mut several = Diagnostic::new("several-results", message);
+    let mut several = Diagnostic::new(ErrorCode::SEVERAL_RESULTS, message);
     let name = |index: usize| results.get(index).copied().flatten();
     several.help(match (name(0), name(1)) {
         (Some(first), Some(second)) => {

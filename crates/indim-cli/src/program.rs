@@ -2,7 +2,7 @@
 
 use indim::stores::Like;
 use indim::stream::{Source, StreamError};
-use indim::{ArrayType, AxisNames, CompileError, Diagnostic, Graph, compile};
+use indim::{ArrayType, AxisNames, CompileError, Diagnostic, ErrorCode, Graph, compile};
 use indim_graph::chunks::Cuts;
 use indim_graph::terminal::shown;
 
@@ -72,7 +72,7 @@ impl Program<'_> {
                 let in_pieces = in_pieces(&error, &sources, outputs);
                 let run = self.run_whole(sources, memory_left, outputs, &results);
                 Ok(run.map_err(|whole| match whole.code {
-                    "memory-limit" => in_pieces,
+                    ErrorCode::MEMORY_LIMIT => in_pieces,
                     _ => whole,
                 })?)
             }

@@ -112,7 +112,7 @@ impl Report {
         let Diagnostic { code, headline, remarks, .. } = &self.diagnostic;
         let helps = remarks.iter().filter(|(title, _)| title == "help");
         let error = ErrorFacts {
-            code,
+            code: code.as_str(),
             rule: self.facts.rule,
             operand: self.facts.operand.as_deref(),
             axis: self.facts.axis,

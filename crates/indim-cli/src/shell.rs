@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use indim::Diagnostic;
+use indim::{Diagnostic, ErrorCode};
 use indim_text::catalogue::entries;
 
 use crate::failure::Failure;
@@ -73,7 +73,7 @@ impl Manual {
         };
         let mut text = Vec::new();
         let written = Man::new(page).render(&mut text);
-        written.map_err(|error| Diagnostic::new("io", error.to_string()))?;
+        written.map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
         Ok(print(&text)?)
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
 use indim::print::{PrintOptions, array_text_with, csv_shape, write_csv, write_json};
-use indim::{ArrayType, Buffer, Diagnostic};
+use indim::{ArrayType, Buffer, Diagnostic, ErrorCode};
 use indim_graph::terminal::lines_shown;
 
 use crate::output;
@@ -44,7 +44,7 @@ impl Show {
     pub(crate) fn check(&self, types: &[ArrayType]) -> Result<(), Diagnostic> {
         if self.format != PrintFormat::Text && self.precision.is_some() {
             return Err(Diagnostic::new(
-                "format",
+                ErrorCode::FORMAT,
                 "--precision is for --format text: CSV and JSON have all digits, so that they read back the \
                  same; write round(…, 3) around the expression",
             ));
@@ -53,9 +53,9 @@ impl Show {
             PrintFormat::Csv => match types {
                 [array_type] => csv_shape(array_type)
                     .map(|_| ())
-                    .map_err(|error| Diagnostic::new("format", error.to_string())),
+                    .map_err(|error| Diagnostic::new(ErrorCode::FORMAT, error.to_string())),
                 _ => Err(Diagnostic::new(
-                    "format",
+                    ErrorCode::FORMAT,
                     format!(
                         "CSV is of one array, and there are {} results: end the expression with one of them, \
                          or print --format json",

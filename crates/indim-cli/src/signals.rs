@@ -37,9 +37,9 @@ mod unix {
     use std::sync::{Mutex, PoisonError};
     use std::thread;
 
-    use indim::Diagnostic;
     use indim::files::remove_unfinished_files;
     use indim::stores::zarr::remove_unfinished_folders;
+    use indim::{Diagnostic, ErrorCode};
     use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 
     use crate::output::say;
@@ -116,7 +116,7 @@ mod unix {
         remove_unfinished_folders();
         if signal == SIGBUS {
             let changed = Diagnostic::new(
-                "file-changed",
+                ErrorCode::FILE_CHANGED,
                 "an input file became shorter while it was read, or a disk failed; let its writer finish \
                  first, or give a copy of it",
             );

@@ -8,9 +8,9 @@ use indim::files::{
     read_npy_type, read_npz_member_type, read_npz_member_within, read_tensor, read_tensor_type,
 };
 use indim::literal::{parse_literal, parse_literal_as};
-use indim::stores::{self, ArrayFormat, read_whole};
+use indim::stores::{self, ArrayFormat, MemoryLimitError, read_whole};
 use indim::stream::{Source as Regions, StreamInput};
-use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, DType, Diagnostic};
+use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, DType, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -64,7 +64,7 @@ impl Opened {
         let input = io::stdin();
         if input.is_terminal() {
             return Err(Diagnostic::new(
-                "terminal",
+                ErrorCode::TERMINAL,
                 "standard input is a terminal, where `-` reads a .npy array from a pipe: \
                  cat x.npy | indim eval ...",
             ));
@@ -152,7 +152,7 @@ fn read_stored(regions: &dyn Regions, limit: usize) -> Result<LoadedOperand, Dia
             "{dtype}{shape} takes {bytes} bytes of memory and its decoding {decoding}, together {needed}, of \
              which the limit leaves {limit}: raise the limit"
         );
-        return Err(Diagnostic::new("memory-limit", message));
+        return Err(MemoryLimitError::new(Some(needed), limit, message).diagnostic());
     }
     read_whole(regions).map(LoadedOperand::Whole).map_err(|error| error.diagnostic())
 }
@@ -260,7 +260,7 @@ impl LoadedOperand {
     pub(crate) fn check_unchanged(&self, name: &str) -> Result<(), Diagnostic> {
         match self {
             LoadedOperand::File(file) if !file.is_unchanged() => Err(Diagnostic::new(
-                "file-changed",
+                ErrorCode::FILE_CHANGED,
                 format!(
                     "the file of `{name}` changed while it was read, so that there is no telling of what the \
                      result would be; let its writer finish first, or give a copy of it"
@@ -329,7 +329,7 @@ fn place(text: &str) -> Result<Place<'_>, Diagnostic> {
             true => Ok(file),
             _ if looks_like_literal(text) => Err(error.diagnostic(text)),
             _ => Err(Diagnostic::new(
-                "no-such-source",
+                ErrorCode::NO_SUCH_SOURCE,
                 format!(
                     "`{}` is neither a file nor a literal such as 2.5, [[1, 2], [3, 4]] or f32([1.5, 2])",
                     shown(text)
@@ -378,7 +378,7 @@ pub(crate) fn split_binding_of<'t>(
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
         _ => {
             let message = format!("`{}` is not of the form NAME=SOURCE", shown(text));
-            let mut bad = Diagnostic::new("bad-binding", message);
+            let mut bad = Diagnostic::new(ErrorCode::BAD_BINDING, message);
             let source = shown(text.trim_start_matches('='));
             bad.help(format!("write the name that it stands for: {}={source}", shown(missing)));
             Err(bad)

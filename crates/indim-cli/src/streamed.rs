@@ -8,7 +8,7 @@ use indim::stream::{
     Complete, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
     StoreErrorKind, StreamError, StreamInput, StreamOptions,
 };
-use indim::{ArrayType, Buffer, Diagnostic, Graph, compile, set_memory_pool_limit};
+use indim::{ArrayType, Buffer, Diagnostic, ErrorCode, Graph, compile, set_memory_pool_limit};
 use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
@@ -182,7 +182,7 @@ fn stored_outputs(
 /// What people read of an error of a run.
 fn with_advice(error: &StreamError) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
-    if diagnostic.code == "out-of-memory" {
+    if diagnostic.code == ErrorCode::OUT_OF_MEMORY {
         diagnostic.help("pieces take less memory under a smaller `--memory-limit`");
     }
     diagnostic

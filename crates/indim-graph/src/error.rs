@@ -5,7 +5,7 @@ use core::panic::Location;
 
 use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op, ReduceOp};
 use indim_shape::{
-    AxisNames, Diagnostic, OperandLabel, ReductionError, Shape, ShapeError, diagnose,
+    AxisNames, Diagnostic, ErrorCode, OperandLabel, ReductionError, Shape, ShapeError, diagnose,
 };
 
 use crate::literal::Literal;
@@ -277,52 +277,57 @@ impl GraphError {
 
     /// The stable code: `size-mismatch`, `element-type-mismatch`, ...
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
-            GraphErrorKind::Shape(error) => error.code(),
-            GraphErrorKind::ElementTypeNotAllowed { .. } => "element-type-not-allowed",
-            GraphErrorKind::ElementTypeMismatch { .. } => "element-type-mismatch",
-            GraphErrorKind::WrongOperandCount { .. } => "wrong-operand-count",
-            GraphErrorKind::ReshapeElementCount { .. } => "reshape-element-count",
-            GraphErrorKind::NotAPermutation { .. } => "not-a-permutation",
-            GraphErrorKind::AxisOutOfRange { .. } => "axis-out-of-range",
-            GraphErrorKind::NotAParameter => "not-a-parameter",
-            GraphErrorKind::UnknownAxisName { .. } => "unknown-axis-name",
-            GraphErrorKind::AxesNotUnique { .. } => "axes-not-unique",
-            GraphErrorKind::Reduction(error) => error.code(),
-            GraphErrorKind::EmptyReduction { .. } => "empty-reduction",
-            GraphErrorKind::InitialRequired => "initial-required",
-            GraphErrorKind::ArgumentNotTaken { .. } => "argument-not-taken",
-            GraphErrorKind::MatrixProduct => "matrix-product",
-            GraphErrorKind::SliceRank { .. } => "slice-rank",
-            GraphErrorKind::ZeroStep => "zero-step",
-            GraphErrorKind::SliceOutOfRange { .. } => "slice-out-of-range",
-            GraphErrorKind::IndexOutOfRange { .. } => "index-out-of-range",
-            GraphErrorKind::TooManyIndices { .. } => "too-many-indices",
-            GraphErrorKind::SeveralEllipses => "several-ellipses",
-            GraphErrorKind::MixedIndices => "mixed-indices",
-            GraphErrorKind::NothingToConcatenate => "nothing-to-concatenate",
-            GraphErrorKind::ConcatenateShape { .. } => "concatenate-shape",
-            GraphErrorKind::StackShape { .. } => "stack-shape",
-            GraphErrorKind::TakeFromEmpty { .. } => "take-from-empty",
-            GraphErrorKind::ScatterShape { .. } => "scatter-shape",
-            GraphErrorKind::PadWidth { .. } => "pad-width",
-            GraphErrorKind::ExactSumOf { .. } => "exact-sum-type",
-            GraphErrorKind::ExactSumTooLong => "exact-sum-length",
-            GraphErrorKind::BitcastWidth { .. } => "bitcast-width",
-            GraphErrorKind::NoExponentBits => "no-exponent-bits",
+            GraphErrorKind::Shape(error) => error.error_code(),
+            GraphErrorKind::ElementTypeNotAllowed { .. } => ErrorCode::ELEMENT_TYPE_NOT_ALLOWED,
+            GraphErrorKind::ElementTypeMismatch { .. } => ErrorCode::ELEMENT_TYPE_MISMATCH,
+            GraphErrorKind::WrongOperandCount { .. } => ErrorCode::WRONG_OPERAND_COUNT,
+            GraphErrorKind::ReshapeElementCount { .. } => ErrorCode::RESHAPE_ELEMENT_COUNT,
+            GraphErrorKind::NotAPermutation { .. } => ErrorCode::NOT_A_PERMUTATION,
+            GraphErrorKind::AxisOutOfRange { .. } => ErrorCode::AXIS_OUT_OF_RANGE,
+            GraphErrorKind::NotAParameter => ErrorCode::NOT_A_PARAMETER,
+            GraphErrorKind::UnknownAxisName { .. } => ErrorCode::UNKNOWN_AXIS_NAME,
+            GraphErrorKind::AxesNotUnique { .. } => ErrorCode::AXES_NOT_UNIQUE,
+            GraphErrorKind::Reduction(error) => error.error_code(),
+            GraphErrorKind::EmptyReduction { .. } => ErrorCode::EMPTY_REDUCTION,
+            GraphErrorKind::InitialRequired => ErrorCode::INITIAL_REQUIRED,
+            GraphErrorKind::ArgumentNotTaken { .. } => ErrorCode::ARGUMENT_NOT_TAKEN,
+            GraphErrorKind::MatrixProduct => ErrorCode::MATRIX_PRODUCT,
+            GraphErrorKind::SliceRank { .. } => ErrorCode::SLICE_RANK,
+            GraphErrorKind::ZeroStep => ErrorCode::ZERO_STEP,
+            GraphErrorKind::SliceOutOfRange { .. } => ErrorCode::SLICE_OUT_OF_RANGE,
+            GraphErrorKind::IndexOutOfRange { .. } => ErrorCode::INDEX_OUT_OF_RANGE,
+            GraphErrorKind::TooManyIndices { .. } => ErrorCode::TOO_MANY_INDICES,
+            GraphErrorKind::SeveralEllipses => ErrorCode::SEVERAL_ELLIPSES,
+            GraphErrorKind::MixedIndices => ErrorCode::MIXED_INDICES,
+            GraphErrorKind::NothingToConcatenate => ErrorCode::NOTHING_TO_CONCATENATE,
+            GraphErrorKind::ConcatenateShape { .. } => ErrorCode::CONCATENATE_SHAPE,
+            GraphErrorKind::StackShape { .. } => ErrorCode::STACK_SHAPE,
+            GraphErrorKind::TakeFromEmpty { .. } => ErrorCode::TAKE_FROM_EMPTY,
+            GraphErrorKind::ScatterShape { .. } => ErrorCode::SCATTER_SHAPE,
+            GraphErrorKind::PadWidth { .. } => ErrorCode::PAD_WIDTH,
+            GraphErrorKind::ExactSumOf { .. } => ErrorCode::EXACT_SUM_TYPE,
+            GraphErrorKind::ExactSumTooLong => ErrorCode::EXACT_SUM_LENGTH,
+            GraphErrorKind::BitcastWidth { .. } => ErrorCode::BITCAST_WIDTH,
+            GraphErrorKind::NoExponentBits => ErrorCode::NO_EXPONENT_BITS,
             GraphErrorKind::Number { literal, dtype } if literal.is_of_kind(*dtype) => {
-                "literal-out-of-range"
+                ErrorCode::LITERAL_OUT_OF_RANGE
             }
-            GraphErrorKind::Number { .. } => "literal-kind",
-            GraphErrorKind::DuplicateParameter { .. } => "duplicate-parameter",
-            GraphErrorKind::BadSize { .. } => "bad-size",
-            GraphErrorKind::ForeignValue => "foreign-value",
-            GraphErrorKind::ArgumentType { .. } => "argument-type",
+            GraphErrorKind::Number { .. } => ErrorCode::LITERAL_KIND,
+            GraphErrorKind::DuplicateParameter { .. } => ErrorCode::DUPLICATE_PARAMETER,
+            GraphErrorKind::BadSize { .. } => ErrorCode::BAD_SIZE,
+            GraphErrorKind::ForeignValue => ErrorCode::FOREIGN_VALUE,
+            GraphErrorKind::ArgumentType { .. } => ErrorCode::ARGUMENT_TYPE,
             GraphErrorKind::NotDifferentiable | GraphErrorKind::ParameterNotDifferentiable => {
-                "not-differentiable"
+                ErrorCode::NOT_DIFFERENTIABLE
             }
-            GraphErrorKind::NotOneNumber => "not-one-number",
-            GraphErrorKind::UnknownParameter { .. } => "unknown-parameter",
+            GraphErrorKind::NotOneNumber => ErrorCode::NOT_ONE_NUMBER,
+            GraphErrorKind::UnknownParameter { .. } => ErrorCode::UNKNOWN_PARAMETER,
         }
     }
 
@@ -370,7 +375,7 @@ impl GraphError {
                 operands.map(|(name, (_, t))| label(name, t.dtype.name())).collect();
             return diagnose(error, self.operation, &labels);
         }
-        let mut diagnostic = Diagnostic::new(self.code(), self.headline());
+        let mut diagnostic = Diagnostic::new(self.error_code(), self.headline());
         let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
         for (name, (_, array_type)) in names.iter().zip(&self.operands) {
             let blank = " ".repeat(widest - width(name));

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use indim_shape::{Diagnostic, Mark, MarkedLine, OperandLabel, is_printable};
+use indim_shape::{Diagnostic, ErrorCode, Mark, MarkedLine, OperandLabel, is_printable};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// So much of a name or a path is shown where nothing narrower is asked for.
@@ -74,7 +74,7 @@ pub fn lines_shown(text: &str) -> String {
 
 /// A mistake in `text`, with the line in which `span` (in bytes) begins, marked as [`mark_line`] does.
 pub fn diagnose_text(
-    code: &'static str,
+    code: ErrorCode,
     headline: String,
     text: &str,
     span: &Range<usize>,

@@ -7,7 +7,7 @@ use core::fmt;
 use std::collections::HashSet;
 
 use indim_ops::{ArrayType, DType};
-use indim_shape::check_broadcast_in_dim;
+use indim_shape::{ErrorCode, check_broadcast_in_dim};
 
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
@@ -89,13 +89,18 @@ pub enum VerifyErrorKind {
 impl VerifyErrorKind {
     /// The stable code: `operand-shape`, `size-mismatch`, ...
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self {
-            VerifyErrorKind::Rule(error) => error.code(),
-            VerifyErrorKind::OperandNotEarlier { .. } => "operand-not-earlier",
-            VerifyErrorKind::OperandShape { .. } => "operand-shape",
-            VerifyErrorKind::ResultType { .. } => "result-type",
-            VerifyErrorKind::ParameterIndex { .. } => "parameter-index",
-            VerifyErrorKind::UnknownOutput { .. } => "unknown-output",
+            VerifyErrorKind::Rule(error) => error.error_code(),
+            VerifyErrorKind::OperandNotEarlier { .. } => ErrorCode::OPERAND_NOT_EARLIER,
+            VerifyErrorKind::OperandShape { .. } => ErrorCode::OPERAND_SHAPE,
+            VerifyErrorKind::ResultType { .. } => ErrorCode::RESULT_TYPE,
+            VerifyErrorKind::ParameterIndex { .. } => ErrorCode::PARAMETER_INDEX,
+            VerifyErrorKind::UnknownOutput { .. } => ErrorCode::UNKNOWN_OUTPUT,
         }
     }
 }
@@ -103,7 +108,12 @@ impl VerifyErrorKind {
 impl VerifyError {
     /// The stable code: `operand-shape`, `size-mismatch`, ...
     pub fn code(&self) -> &'static str {
-        self.kind.code()
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
+        self.kind.error_code()
     }
 }
 

@@ -6,7 +6,7 @@ use core::ops::Range;
 use indim_graph::GraphError;
 use indim_graph::terminal::{mark_line, shown};
 use indim_ops::ArrayType;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::source::SourceFile;
 
@@ -256,32 +256,37 @@ impl From<GraphError> for FormatErrorKind {
 impl FormatError {
     /// The stable code: `unsupported-op`, `undefined-value`, ...
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
-            FormatErrorKind::UnknownFormat { .. } => "unknown-format",
-            FormatErrorKind::UnsupportedOperations(_) => "unsupported-op",
-            FormatErrorKind::UnsupportedType { .. } => "unsupported-type",
-            FormatErrorKind::Unsupported { .. } => "unsupported",
-            FormatErrorKind::Limit { .. } => "limit",
-            FormatErrorKind::Unexpected { .. } => "unexpected",
-            FormatErrorKind::Undefined { .. } => "undefined",
-            FormatErrorKind::OperatorTooNew { .. } => "operator-too-new",
-            FormatErrorKind::Duplicate { .. } => "duplicate",
-            FormatErrorKind::Cycle { .. } => "cycle",
-            FormatErrorKind::Attribute { .. } => "attribute",
-            FormatErrorKind::Count { .. } => "wrong-count",
-            FormatErrorKind::ElementCount { .. } => "wrong-element-count",
-            FormatErrorKind::Element { .. } => "bad-element",
-            FormatErrorKind::Elided { .. } => "elided-elements",
-            FormatErrorKind::TypeMismatch { .. } => "type-mismatch",
-            FormatErrorKind::Graph(error) => error.code(),
-            FormatErrorKind::Damaged { .. } => "damaged",
-            FormatErrorKind::Beside { .. } => "file-beside",
-            FormatErrorKind::DependsOnData { .. } => "depends-on-data",
-            FormatErrorKind::WhichFunction { .. } => "which-function",
-            FormatErrorKind::InputCount { .. } => "input-count",
-            FormatErrorKind::InputMissing { .. } => "input-missing",
-            FormatErrorKind::InputType { .. } => "input-type",
-            FormatErrorKind::InputElements { .. } => "input-elements",
+            FormatErrorKind::UnknownFormat { .. } => ErrorCode::UNKNOWN_FORMAT,
+            FormatErrorKind::UnsupportedOperations(_) => ErrorCode::UNSUPPORTED_OP,
+            FormatErrorKind::UnsupportedType { .. } => ErrorCode::UNSUPPORTED_TYPE,
+            FormatErrorKind::Unsupported { .. } => ErrorCode::UNSUPPORTED,
+            FormatErrorKind::Limit { .. } => ErrorCode::LIMIT,
+            FormatErrorKind::Unexpected { .. } => ErrorCode::UNEXPECTED,
+            FormatErrorKind::Undefined { .. } => ErrorCode::UNDEFINED,
+            FormatErrorKind::OperatorTooNew { .. } => ErrorCode::OPERATOR_TOO_NEW,
+            FormatErrorKind::Duplicate { .. } => ErrorCode::DUPLICATE,
+            FormatErrorKind::Cycle { .. } => ErrorCode::CYCLE,
+            FormatErrorKind::Attribute { .. } => ErrorCode::ATTRIBUTE,
+            FormatErrorKind::Count { .. } => ErrorCode::WRONG_COUNT,
+            FormatErrorKind::ElementCount { .. } => ErrorCode::WRONG_ELEMENT_COUNT,
+            FormatErrorKind::Element { .. } => ErrorCode::BAD_ELEMENT,
+            FormatErrorKind::Elided { .. } => ErrorCode::ELIDED_ELEMENTS,
+            FormatErrorKind::TypeMismatch { .. } => ErrorCode::TYPE_MISMATCH,
+            FormatErrorKind::Graph(error) => error.error_code(),
+            FormatErrorKind::Damaged { .. } => ErrorCode::DAMAGED,
+            FormatErrorKind::Beside { .. } => ErrorCode::FILE_BESIDE,
+            FormatErrorKind::DependsOnData { .. } => ErrorCode::DEPENDS_ON_DATA,
+            FormatErrorKind::WhichFunction { .. } => ErrorCode::WHICH_FUNCTION,
+            FormatErrorKind::InputCount { .. } => ErrorCode::INPUT_COUNT,
+            FormatErrorKind::InputMissing { .. } => ErrorCode::INPUT_MISSING,
+            FormatErrorKind::InputType { .. } => ErrorCode::INPUT_TYPE,
+            FormatErrorKind::InputElements { .. } => ErrorCode::INPUT_ELEMENTS,
         }
     }
 
@@ -305,7 +310,7 @@ impl FormatError {
     pub fn diagnostic(&self, source: &SourceFile) -> Diagnostic {
         let mut diagnostic = match &self.kind {
             FormatErrorKind::Graph(error) => error.diagnostic(),
-            _ => Diagnostic::new(self.code(), self.to_string()),
+            _ => Diagnostic::new(self.error_code(), self.to_string()),
         };
         diagnostic.place = Some(self.place.shown(source));
         if let Some(span) = &self.place.span {

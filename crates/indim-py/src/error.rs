@@ -95,7 +95,8 @@ pub(crate) fn compile_error(error: CompileError) -> PyErr {
 
 /// The exception for a mistake that a diagnostic says, of class `name`.
 pub(crate) fn diagnostic_error(py: Python<'_>, error: &Diagnostic, name: &str) -> PyErr {
-    Report { message: error.to_string(), code: error.code, ..Report::default() }.raise(py, name)
+    Report { message: error.to_string(), code: error.code.as_str(), ..Report::default() }
+        .raise(py, name)
 }
 
 /// The exception for a mistake in an expression over typed inputs.

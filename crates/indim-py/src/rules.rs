@@ -4,9 +4,9 @@ use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, check_axis_names,
 };
 use indim::{
-    Attributes, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic, Expression,
-    Literal, MAXIMUM_RANK, NumberProgram, RankLimit, Reduction, RuleChoice, RuleSetName, Shape,
-    express, oracle,
+    Attributes, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic, ErrorCode,
+    Expression, Literal, MAXIMUM_RANK, NumberProgram, RankLimit, Reduction, RuleChoice,
+    RuleSetName, Shape, express, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -91,7 +91,9 @@ pub(crate) fn convert(
     let form = elaborate(py, &shapes, rule, attributes)?;
     match express(&form, parse_rule::<RuleSetName>(to)?) {
         Ok(said) => Ok(said.to_string()),
-        Err(reason) => Err(PyValueError::new_err(format!("error[inexpressible]: {reason}"))),
+        Err(reason) => {
+            Err(PyValueError::new_err(format!("error[{}]: {reason}", ErrorCode::INEXPRESSIBLE)))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Which attributes a rule takes stands in the table of `rule_set_name.rs`.
 
+use crate::ErrorCode;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -281,11 +282,16 @@ pub enum AttributeError {
 impl AttributeError {
     /// The stable code.
     pub const fn code(self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub const fn error_code(self) -> ErrorCode {
         match self {
-            AttributeError::Foreign { .. } => "foreign-attribute",
-            AttributeError::Missing { .. } => "missing-attribute",
-            AttributeError::Conflicting => "conflicting-attributes",
-            AttributeError::NotElementwise { .. } => "not-elementwise",
+            AttributeError::Foreign { .. } => ErrorCode::FOREIGN_ATTRIBUTE,
+            AttributeError::Missing { .. } => ErrorCode::MISSING_ATTRIBUTE,
+            AttributeError::Conflicting => ErrorCode::CONFLICTING_ATTRIBUTES,
+            AttributeError::NotElementwise { .. } => ErrorCode::NOT_ELEMENTWISE,
         }
     }
 

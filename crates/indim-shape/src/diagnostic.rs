@@ -5,12 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::ErrorCode;
+
 /// A mistake for people: what is wrong, where, and what to do.
 ///
 /// ```
-/// use indim_shape::{Diagnostic, Mark, MarkedLine};
+/// use indim_shape::{Diagnostic, ErrorCode, Mark, MarkedLine};
 ///
-/// let mut diagnostic = Diagnostic::new("unknown-name", "nothing is bound to `u`");
+/// let mut diagnostic = Diagnostic::new(ErrorCode::UNKNOWN_NAME, "nothing is bound to `u`");
 /// let mark = Mark { margin: "   | ", indent: 4, width: 1, message: String::new() };
 /// diagnostic.lines.push(MarkedLine { text: "   | x + u".to_owned(), mark: Some(mark) });
 /// diagnostic.help("did you mean `v`?");
@@ -27,7 +29,7 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The stable code.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is wrong, in one line.
     pub headline: String,
     /// Where the program made the mistake, as compilers show places: `src/main.rs:3:5`.
@@ -80,7 +82,7 @@ pub struct Mark {
 
 impl Diagnostic {
     /// A mistake with a code and a headline.
-    pub fn new(code: &'static str, headline: impl Into<String>) -> Self {
+    pub fn new(code: ErrorCode, headline: impl Into<String>) -> Self {
         let (headline, place) = (headline.into(), None);
         Diagnostic { code, headline, place, lines: Vec::new(), remarks: Vec::new() }
     }
@@ -110,9 +112,9 @@ impl Diagnostic {
 /// The role of a piece of a drawing, for those who colour it.
 ///
 /// ```
-/// use indim_shape::{Diagnostic, Piece};
+/// use indim_shape::{Diagnostic, ErrorCode, Piece};
 ///
-/// let diagnostic = Diagnostic::new("io", "no such file");
+/// let diagnostic = Diagnostic::new(ErrorCode::IO, "no such file");
 /// let mut pieces = Vec::new();
 /// diagnostic.write_pieces(&mut |piece, text| {
 ///     pieces.push((piece, text.to_owned()));

@@ -4,6 +4,7 @@
 //! The kinds of mistakes are in `violation.rs`, the words in `message.rs`, the drawing in
 //! `picture.rs`, what would work instead in `repair.rs`.
 
+use crate::ErrorCode;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -73,7 +74,12 @@ impl ShapeError {
 
     /// The stable code: `size-mismatch`, `dim-too-large`, ...
     pub fn code(&self) -> &'static str {
-        self.0.violation.code()
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
+        self.0.violation.error_code()
     }
 
     /// The position of the guilty operand.

@@ -63,7 +63,7 @@ pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<
 pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> Diagnostic {
     let names = Names::of_labels(operands, error.rule());
     let headline = format!("`{operation}` {}", headline(error, &names));
-    let mut diagnostic = Diagnostic::new(error.code(), headline);
+    let mut diagnostic = Diagnostic::new(error.error_code(), headline);
     let mut message = String::new();
     write_message(&mut message, error, &names).expect("invariant: writing to a string succeeds");
     diagnostic.lines = shape_lines(error, &names, &message);

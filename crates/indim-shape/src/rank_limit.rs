@@ -1,5 +1,6 @@
 //! How many axes a shape may have that comes from a text, a file or Python.
 
+use crate::ErrorCode;
 use alloc::string::ToString;
 use core::fmt;
 
@@ -49,12 +50,17 @@ impl RankLimit {
 
     /// The stable code.
     pub const fn code(self) -> &'static str {
-        "rank-limit"
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub const fn error_code(self) -> ErrorCode {
+        ErrorCode::RANK_LIMIT
     }
 
     /// What people read of it.
     pub fn diagnostic(self) -> Diagnostic {
-        Diagnostic::new(self.code(), self.to_string())
+        Diagnostic::new(self.error_code(), self.to_string())
     }
 }
 

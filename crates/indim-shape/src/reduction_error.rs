@@ -1,5 +1,6 @@
 //! What is wrong with the axes of a reduction: typed data, one code and one label each.
 
+use crate::ErrorCode;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -101,13 +102,18 @@ impl ReductionError {
 
     /// The stable code: `axis-out-of-range`, `axes-not-unique`, ...
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self.0.violation {
-            ReductionViolation::AxisOutOfRange { .. } => "axis-out-of-range",
-            ReductionViolation::AxisNegative { .. } => "axis-negative",
-            ReductionViolation::AxesNotUnique { .. } => "axes-not-unique",
-            ReductionViolation::AxesMissing => "axes-missing",
-            ReductionViolation::AxesMisplaced { .. } => "axes-misplaced",
-            ReductionViolation::ForeignNoop { .. } => "foreign-attribute",
+            ReductionViolation::AxisOutOfRange { .. } => ErrorCode::AXIS_OUT_OF_RANGE,
+            ReductionViolation::AxisNegative { .. } => ErrorCode::AXIS_NEGATIVE,
+            ReductionViolation::AxesNotUnique { .. } => ErrorCode::AXES_NOT_UNIQUE,
+            ReductionViolation::AxesMissing => ErrorCode::AXES_MISSING,
+            ReductionViolation::AxesMisplaced { .. } => ErrorCode::AXES_MISPLACED,
+            ReductionViolation::ForeignNoop { .. } => ErrorCode::FOREIGN_ATTRIBUTE,
         }
     }
 
@@ -165,7 +171,7 @@ impl ReductionError {
 
     /// The mistake for people, made in what is called `operation`.
     pub fn diagnostic(&self, operation: &str) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code(), format!("`{operation}`: {self}"));
+        let mut diagnostic = Diagnostic::new(self.error_code(), format!("`{operation}`: {self}"));
         let rule = format!("{} of {}", self.0.rule, self.0.operand);
         diagnostic.remark(format!("rule {}", self.label()), rule);
         diagnostic.help(self.advice());

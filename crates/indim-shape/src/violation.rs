@@ -3,6 +3,7 @@
 //! Made by the checks of `explicit.rs`, together with the label of the rule; the rule set and the shapes as
 //! given are added in `error.rs`. The words are in `message.rs`.
 
+use crate::ErrorCode;
 use crate::shape::Shape;
 
 /// Whose axis is spoken of.
@@ -249,28 +250,35 @@ impl Violation {
 
     /// The stable code, as in the rules.
     pub const fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub const fn error_code(&self) -> ErrorCode {
         match self {
-            Violation::MapCount { .. } | Violation::DimsLength { .. } => "dims-length-mismatch",
-            Violation::AxisNameMissing { .. } => "axis-name-missing",
-            Violation::AxisNameRepeated { .. } => "axis-name-repeated",
-            Violation::DimOutOfRange { .. } => "dim-out-of-range",
-            Violation::DimsNotUnique { .. } => "dims-not-unique",
-            Violation::SizeMismatch { .. } => "size-mismatch",
-            Violation::TooLarge { .. } => "too-large",
-            Violation::ShapesDiffer { .. } => "shapes-differ",
-            Violation::SameRankDimsNotIdentity { .. } => "same-rank-dims-not-identity",
-            Violation::RankMismatchWithoutDims { .. } => "rank-mismatch-without-dims",
-            Violation::DimNegative { .. } => "dim-negative",
-            Violation::DimTooLarge { .. } => "dim-too-large",
-            Violation::DimSizeMismatch { .. } => "dim-size-mismatch",
-            Violation::DimsNotStrictlyIncreasing { .. } => "dims-not-strictly-increasing",
-            Violation::DegenerateIncompatible { .. } => "degenerate-incompatible",
-            Violation::ImplicitBroadcastUnsupported { .. } | Violation::DimsNotTaken { .. } => {
-                "implicit-broadcast-unsupported"
+            Violation::MapCount { .. } | Violation::DimsLength { .. } => {
+                ErrorCode::DIMS_LENGTH_MISMATCH
             }
-            Violation::RankTooLarge { .. } => "rank-too-large",
-            Violation::AxisOutOfRange { .. } => "axis-out-of-range",
-            Violation::OperandCount { .. } => "wrong-operand-count",
+            Violation::AxisNameMissing { .. } => ErrorCode::AXIS_NAME_MISSING,
+            Violation::AxisNameRepeated { .. } => ErrorCode::AXIS_NAME_REPEATED,
+            Violation::DimOutOfRange { .. } => ErrorCode::DIM_OUT_OF_RANGE,
+            Violation::DimsNotUnique { .. } => ErrorCode::DIMS_NOT_UNIQUE,
+            Violation::SizeMismatch { .. } => ErrorCode::SIZE_MISMATCH,
+            Violation::TooLarge { .. } => ErrorCode::TOO_LARGE,
+            Violation::ShapesDiffer { .. } => ErrorCode::SHAPES_DIFFER,
+            Violation::SameRankDimsNotIdentity { .. } => ErrorCode::SAME_RANK_DIMS_NOT_IDENTITY,
+            Violation::RankMismatchWithoutDims { .. } => ErrorCode::RANK_MISMATCH_WITHOUT_DIMS,
+            Violation::DimNegative { .. } => ErrorCode::DIM_NEGATIVE,
+            Violation::DimTooLarge { .. } => ErrorCode::DIM_TOO_LARGE,
+            Violation::DimSizeMismatch { .. } => ErrorCode::DIM_SIZE_MISMATCH,
+            Violation::DimsNotStrictlyIncreasing { .. } => ErrorCode::DIMS_NOT_STRICTLY_INCREASING,
+            Violation::DegenerateIncompatible { .. } => ErrorCode::DEGENERATE_INCOMPATIBLE,
+            Violation::ImplicitBroadcastUnsupported { .. } | Violation::DimsNotTaken { .. } => {
+                ErrorCode::IMPLICIT_BROADCAST_UNSUPPORTED
+            }
+            Violation::RankTooLarge { .. } => ErrorCode::RANK_TOO_LARGE,
+            Violation::AxisOutOfRange { .. } => ErrorCode::AXIS_OUT_OF_RANGE,
+            Violation::OperandCount { .. } => ErrorCode::WRONG_OPERAND_COUNT,
         }
     }
 

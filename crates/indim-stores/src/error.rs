@@ -6,9 +6,9 @@ use std::io;
 use indim_arrays::ArrayError;
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_shape::{Diagnostic, Shape};
+use indim_shape::{Diagnostic, ErrorCode, Shape};
 
-use crate::Region;
+use crate::{MemoryLimitError, Region};
 
 /// An array that cannot be read, or a result that cannot be written.
 ///
@@ -59,6 +59,8 @@ pub enum StoreErrorKind {
     },
     /// An array cannot be had in memory.
     Array(ArrayError),
+    /// To read it takes more memory than the limit leaves.
+    MemoryLimit(MemoryLimitError),
     /// The file changed while it was read.
     FileChanged,
     /// What another part says of its file, without the place.
@@ -73,13 +75,19 @@ impl StoreError {
 
     /// A stable name of the kind of error.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
-            StoreErrorKind::Io(_) => "io",
-            StoreErrorKind::OutsideOfArray { .. } => "outside-of-array",
-            StoreErrorKind::WrongPiece { .. } => "wrong-piece",
-            StoreErrorKind::Incomplete { .. } => "incomplete",
-            StoreErrorKind::Array(error) => error.code(),
-            StoreErrorKind::FileChanged => "file-changed",
+            StoreErrorKind::Io(_) => ErrorCode::IO,
+            StoreErrorKind::OutsideOfArray { .. } => ErrorCode::OUTSIDE_OF_ARRAY,
+            StoreErrorKind::WrongPiece { .. } => ErrorCode::WRONG_PIECE,
+            StoreErrorKind::Incomplete { .. } => ErrorCode::INCOMPLETE,
+            StoreErrorKind::Array(error) => error.error_code(),
+            StoreErrorKind::MemoryLimit(_) => ErrorCode::MEMORY_LIMIT,
+            StoreErrorKind::FileChanged => ErrorCode::FILE_CHANGED,
             StoreErrorKind::Other(diagnostic) => diagnostic.code,
         }
     }
@@ -89,7 +97,7 @@ impl StoreError {
         let headline = self.to_string();
         match &self.kind {
             StoreErrorKind::Other(diagnostic) => Diagnostic { headline, ..(**diagnostic).clone() },
-            _ => Diagnostic::new(self.code(), headline),
+            _ => Diagnostic::new(self.error_code(), headline),
         }
     }
 }
@@ -117,6 +125,7 @@ impl fmt::Display for StoreErrorKind {
                 write!(formatter, "{written} of {elements} elements were written")
             }
             StoreErrorKind::Array(error) => write!(formatter, "{error}"),
+            StoreErrorKind::MemoryLimit(error) => write!(formatter, "{error}"),
             StoreErrorKind::FileChanged => formatter.write_str(
                 "it changed while it was read, so that there is no telling of what the result would be; \
                  let its writer finish first, or give a copy of it",
@@ -176,6 +185,12 @@ impl From<io::Error> for StoreErrorKind {
 impl From<ArrayError> for StoreErrorKind {
     fn from(error: ArrayError) -> Self {
         StoreErrorKind::Array(error)
+    }
+}
+
+impl From<MemoryLimitError> for StoreErrorKind {
+    fn from(error: MemoryLimitError) -> Self {
+        StoreErrorKind::MemoryLimit(error)
     }
 }
 

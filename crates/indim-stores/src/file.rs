@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
 
@@ -36,5 +36,5 @@ pub(crate) fn read_file(path: &Path, most: u64) -> Result<Result<Vec<u8>, u64>, 
 }
 
 fn not_a_file() -> StoreErrorKind {
-    Diagnostic::new("not-a-file", "not a regular file").into()
+    Diagnostic::new(ErrorCode::NOT_A_FILE, "not a regular file").into()
 }

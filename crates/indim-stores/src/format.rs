@@ -1,5 +1,6 @@
 //! Which format an array has that a text names, and which one a result is to have.
 
+use indim_shape::ErrorCode;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
@@ -304,5 +305,8 @@ fn no_page(path: &Path, part: &str) -> StoreError {
     let part = indim_graph::terminal::shown(part);
     let message =
         format!("`{part}` is no number of a page; they are counted from 0, as in `file.tif:0`");
-    StoreError::new(path.to_string_lossy(), indim_shape::Diagnostic::new("no-page", message))
+    StoreError::new(
+        path.to_string_lossy(),
+        indim_shape::Diagnostic::new(ErrorCode::NO_PAGE, message),
+    )
 }

@@ -25,6 +25,7 @@ mod format;
 mod geography;
 mod left_behind;
 mod memory;
+mod memory_limit;
 mod region;
 mod sink;
 mod source;
@@ -52,6 +53,7 @@ pub use format::{ArrayFormat, Like, open};
 pub use geography::Geography;
 pub use left_behind::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
 pub use memory::{MemoryResult, MemorySink, MemorySource};
+pub use memory_limit::MemoryLimitError;
 #[cfg(any(feature = "png", feature = "tiff"))]
 pub use output::Output;
 pub use region::Region;

@@ -2,7 +2,7 @@
 
 use indim_arrays::Buffer;
 use indim_ops::{ArrayType, DType};
-use indim_shape::{Diagnostic, Shape};
+use indim_shape::{Diagnostic, ErrorCode, Shape};
 
 use crate::sink::with_elements;
 use crate::{Region, StoreErrorKind};
@@ -47,7 +47,7 @@ pub(crate) fn refuse(
     help: &str,
 ) -> StoreErrorKind {
     let message = format!("{array_type} cannot be written as {format}, which takes {takes}");
-    let mut refused = Diagnostic::new("not-a-picture", message);
+    let mut refused = Diagnostic::new(ErrorCode::NOT_A_PICTURE, message);
     refused.help(help.to_owned());
     refused.into()
 }
@@ -91,7 +91,7 @@ impl Rows {
             if region.starts()[0] != self.next_row || !is_whole {
                 let message =
                     format!("rows are written in their order, not {region} at {}", self.next_row);
-                return Err(Diagnostic::new("wrong-order", message).into());
+                return Err(Diagnostic::new(ErrorCode::WRONG_ORDER, message).into());
             }
             self.next_row += region.extents()[0];
             write(elements)

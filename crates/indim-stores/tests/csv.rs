@@ -17,7 +17,7 @@ fn column(table: &str, column: Option<&str>) -> Result<(Buffer, Vec<String>), Di
 }
 
 fn code(table: &str, name: Option<&str>) -> &'static str {
-    column(table, name).unwrap_err().code
+    column(table, name).unwrap_err().code.as_str()
 }
 
 #[test]

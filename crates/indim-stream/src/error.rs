@@ -6,7 +6,7 @@ use indim_cpu::{CompileError, RunError};
 use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit};
 use indim_graph::{Graph, NodeKind, VerifyErrorKind};
 use indim_ops::ArrayType;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 use indim_stores::StoreError;
 
 /// So many obstacles are named in a message.
@@ -97,15 +97,20 @@ impl fmt::Display for Obstacle {
 impl StreamError {
     /// A stable name of the kind of error.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self {
-            StreamError::MemoryLimit { .. } => "memory-limit",
-            StreamError::RereadLimit => "too-many-readings",
-            StreamError::Compile(error) => error.code(),
-            StreamError::Run(error) => error.code(),
-            StreamError::Store(error) => error.code(),
-            StreamError::Graph(_) => "too-large",
-            StreamError::Threads(_) => "threads",
-            StreamError::Stopped => "stopped",
+            StreamError::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
+            StreamError::RereadLimit => ErrorCode::TOO_MANY_READINGS,
+            StreamError::Compile(error) => error.error_code(),
+            StreamError::Run(error) => error.error_code(),
+            StreamError::Store(error) => error.error_code(),
+            StreamError::Graph(_) => ErrorCode::TOO_LARGE,
+            StreamError::Threads(_) => ErrorCode::THREADS,
+            StreamError::Stopped => ErrorCode::STOPPED,
         }
     }
 
@@ -114,7 +119,7 @@ impl StreamError {
         match self {
             StreamError::Store(error) => error.diagnostic(),
             StreamError::Run(error) => error.diagnostic(),
-            _ => Diagnostic::new(self.code(), self.to_string()),
+            _ => Diagnostic::new(self.error_code(), self.to_string()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_shape::{MAXIMUM_RANK, RankLimit};
+use indim_shape::{ErrorCode, MAXIMUM_RANK, RankLimit};
 
 /// What a text may ask for before it is refused.
 ///
@@ -71,11 +71,16 @@ impl LimitError {
 
     /// The stable code.
     pub const fn code(self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub const fn error_code(self) -> ErrorCode {
         match self {
-            LimitError::TextTooLong { .. } => "text-too-long",
-            LimitError::TooDeep(_) => "too-deep",
-            LimitError::TooManyNodes(_) => "too-many-nodes",
-            LimitError::Rank(error) => error.code(),
+            LimitError::TextTooLong { .. } => ErrorCode::TEXT_TOO_LONG,
+            LimitError::TooDeep(_) => ErrorCode::TOO_DEEP,
+            LimitError::TooManyNodes(_) => ErrorCode::TOO_MANY_NODES,
+            LimitError::Rank(error) => error.error_code(),
         }
     }
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, DType};
-use indim_shape::{AxisNames, Diagnostic, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+use indim_shape::{
+    AxisNames, Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape, saturating_size,
+};
 
 /// Reads a type. The element type may be missing.
 ///
@@ -20,7 +22,8 @@ use indim_shape::{AxisNames, Diagnostic, MAXIMUM_RANK, RankLimit, Shape, saturat
 /// # Errors
 /// `bad-shape`, `unknown-element-type`, `rank-limit`.
 pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
-    let bad = |what: &str| Diagnostic::new("bad-shape", format!("`{}` {what}", shown(text)));
+    let bad =
+        |what: &str| Diagnostic::new(ErrorCode::BAD_SHAPE, format!("`{}` {what}", shown(text)));
     let wrong = || bad("is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar");
     let trimmed = text.trim();
     if trimmed.contains('(') || trimmed.contains("[[") {
@@ -34,7 +37,7 @@ pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
         "" => None,
         name if !name.starts_with(char::is_alphabetic) => return Err(wrong()),
         name => Some(name.parse().map_err(|error| {
-            Diagnostic::new("unknown-element-type", format!("`{}`: {error}", shown(name)))
+            Diagnostic::new(ErrorCode::UNKNOWN_ELEMENT_TYPE, format!("`{}`: {error}", shown(name)))
         })?),
     };
     let sizes = match sizes.strip_prefix('[') {
@@ -68,7 +71,7 @@ pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
         let message = format!("`{}` does not say an element type, as f32[2, 3] does", shown(text));
-        Diagnostic::new("bad-shape", message)
+        Diagnostic::new(ErrorCode::BAD_SHAPE, message)
     })?;
     Ok(ArrayType { dtype, shape })
 }
@@ -121,7 +124,7 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
     check_rank(inside.split(',').count())?;
     let refuse = |what: String| {
         let message = format!("`{}`: {what}; write f32[time: 8760, lat: 721]", shown(text));
-        Diagnostic::new("bad-shape", message)
+        Diagnostic::new(ErrorCode::BAD_SHAPE, message)
     };
     let (mut names, mut sizes) = (Vec::new(), Vec::new());
     for (axis, piece) in inside.split(',').enumerate() {

@@ -3,8 +3,8 @@
 
 use indim::explain::ExplainedBroadcast;
 use indim_shape::{
-    AnyRule, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, Expressed, Repair,
-    RepairReason, RuleChoice, Shape, ShapeError, diagnose, express, find_repairs,
+    AnyRule, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, ErrorCode, Expressed,
+    Repair, RepairReason, RuleChoice, Shape, ShapeError, diagnose, express, find_repairs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Request {
     fn answer(&self) -> Result<Answer, Box<Refusal>> {
         check_count(self.operands.len())?;
         let choice: RuleChoice = self.rule.parse().map_err(|error| {
-            let diagnostic = Diagnostic::new("unknown-rule", format!("{error}"));
+            let diagnostic = Diagnostic::new(ErrorCode::UNKNOWN_RULE, format!("{error}"));
             Refusal::of_field(&diagnostic, "rule")
         })?;
         let (mut names, mut shapes, mut axis_names) = (Vec::new(), Vec::new(), Vec::new());
@@ -231,7 +231,7 @@ fn refuse_attributes(
     given: &Attributes,
     shapes: &[Shape],
 ) -> Box<Refusal> {
-    let mut diagnostic = Diagnostic::new(error.code(), error.to_string());
+    let mut diagnostic = Diagnostic::new(error.error_code(), error.to_string());
     diagnostic.help(error.advice());
     let mut refusal = Refusal::new(&diagnostic);
     let attribute = error.attribute().map(|attribute| attribute.as_str());

@@ -9,7 +9,7 @@ use indim::{
     ExecutorChoice, ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphError,
     GraphErrorKind, ParseLimits, RuleChoice, Value, compile,
 };
-use indim_shape::{MAXIMUM_RANK, RuleSetName, ShapeError, express};
+use indim_shape::{ErrorCode, MAXIMUM_RANK, RuleSetName, ShapeError, express};
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast::{Explained as ExplainedBroadcast, refuse_shapes};
@@ -109,7 +109,7 @@ impl Request {
         check_count(self.inputs.len())?;
         let rule = self.rule.as_deref().unwrap_or(RuleChoice::AsWritten.as_str());
         let rule: RuleChoice = rule.parse().map_err(|error| {
-            Refusal::of_field(&Diagnostic::new("unknown-rule", format!("{error}")), "rule")
+            Refusal::of_field(&Diagnostic::new(ErrorCode::UNKNOWN_RULE, format!("{error}")), "rule")
         })?;
         let expression = Expression::parse(&self.text, &LIMITS)
             .map_err(|error| Refusal::of_field(&error.diagnostic(&self.text), "text"))?;
@@ -155,7 +155,7 @@ impl Request {
         rule: RuleChoice,
     ) -> Result<Graph, Box<Refusal>> {
         let rule = rule.of_expression().map_err(|error| {
-            let mut diagnostic = Diagnostic::new(error.code(), error.to_string());
+            let mut diagnostic = Diagnostic::new(error.error_code(), error.to_string());
             diagnostic.help(error.advice());
             Refusal::of_field(&diagnostic, "rule")
         })?;
@@ -166,7 +166,7 @@ impl Request {
             let name = text.name.trim();
             if bindings.iter().any(|(earlier, _)| *earlier == name) {
                 let diagnostic =
-                    Diagnostic::new("duplicate-name", format!("`{name}` is bound twice"));
+                    Diagnostic::new(ErrorCode::DUPLICATE_NAME, format!("`{name}` is bound twice"));
                 return Err(Refusal::of_field(&diagnostic, format!("inputs.{index}")));
             }
             let value =

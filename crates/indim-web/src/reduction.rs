@@ -2,7 +2,7 @@
 
 use indim::oracle::ReductionAttributes;
 use indim_shape::{
-    Diagnostic, OnnxAxes, OnnxReduction, ReductionError, ReductionForm, ReductionRule,
+    Diagnostic, ErrorCode, OnnxAxes, OnnxReduction, ReductionError, ReductionForm, ReductionRule,
     ReductionRuleName, express_reduction, find_reduction_repairs,
 };
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub fn reduction(request: &str) -> String {
 impl Request {
     fn answer(&self) -> Result<Answer, Box<Refusal>> {
         let name: ReductionRuleName = self.rule.parse().map_err(|error| {
-            Refusal::of_field(&Diagnostic::new("unknown-rule", format!("{error}")), "rule")
+            Refusal::of_field(&Diagnostic::new(ErrorCode::UNKNOWN_RULE, format!("{error}")), "rule")
         })?;
         let (label, operand) = self.operand.read(0)?;
         let said = ReductionAttributes {
@@ -77,9 +77,9 @@ impl Request {
             noop_with_empty_axes: self.noop_with_empty_axes,
             opset: number(self.opset.as_deref(), "opset")?,
         };
-        let rule = said
-            .rule(name, self.sum, operand.rank())
-            .map_err(|message| Refusal::new(&Diagnostic::new("foreign-attribute", message)))?;
+        let rule = said.rule(name, self.sum, operand.rank()).map_err(|message| {
+            Refusal::new(&Diagnostic::new(ErrorCode::FOREIGN_ATTRIBUTE, message))
+        })?;
         let form = rule.elaborate(&operand).map_err(|error| refuse(&error).of_no_operation())?;
         let explained = Explained::new(name.as_str(), rule.to_string(), &form, &label);
         Ok(Answer { ok: true, explained })

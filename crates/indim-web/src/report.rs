@@ -60,7 +60,7 @@ impl Refusal {
             |(title, text): &(String, String)| Remark { title: title.clone(), text: text.clone() };
         Box::new(Refusal {
             ok: false,
-            code: diagnostic.code,
+            code: diagnostic.code.as_str(),
             label: None,
             field: None,
             headline: diagnostic.headline.clone(),

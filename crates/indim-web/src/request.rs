@@ -1,6 +1,6 @@
 //! How requests are read, within limits, and answers written.
 
-use indim_shape::{AxisNames, Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{AxisNames, Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub(crate) fn answered<R: DeserializeOwned, A: Serialize>(
 }
 
 fn read<R: DeserializeOwned>(request: &str) -> Result<R, Box<Refusal>> {
-    let bad = |message: String| Refusal::new(&Diagnostic::new("bad-request", message));
+    let bad = |message: String| Refusal::new(&Diagnostic::new(ErrorCode::BAD_REQUEST, message));
     if request.len() > LONGEST_REQUEST {
         return Err(bad(format!("the request has more than {LONGEST_REQUEST} bytes")));
     }
@@ -50,7 +50,7 @@ pub(crate) fn check_count(count: usize) -> Result<(), Box<Refusal>> {
         return Ok(());
     }
     let message = format!("there are {count} operands, and at most {MAX_OPERANDS} are drawn");
-    Err(Refusal::new(&Diagnostic::new("too-many-operands", message)))
+    Err(Refusal::new(&Diagnostic::new(ErrorCode::TOO_MANY_OPERANDS, message)))
 }
 
 impl OperandText {
@@ -74,7 +74,10 @@ impl OperandText {
         let name = self.name.trim();
         if name.chars().count() > LONGEST_NAME {
             let message = format!("a name has at most {LONGEST_NAME} characters");
-            return Err(Refusal::of_field(&Diagnostic::new("name-too-long", message), field()));
+            return Err(Refusal::of_field(
+                &Diagnostic::new(ErrorCode::NAME_TOO_LONG, message),
+                field(),
+            ));
         }
         let name = if name.is_empty() { format!("operand {index}") } else { name.to_owned() };
         let (dtype, shape) = indim_text::parse_type(&self.shape)
@@ -115,5 +118,5 @@ pub(crate) fn shape(text: Option<&str>, field: &str) -> Result<Option<Shape>, Bo
 }
 
 fn bad_field(message: String, field: &str) -> Box<Refusal> {
-    Refusal::of_field(&Diagnostic::new("bad-field", message), field)
+    Refusal::of_field(&Diagnostic::new(ErrorCode::BAD_FIELD, message), field)
 }

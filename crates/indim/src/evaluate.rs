@@ -5,7 +5,7 @@ use core::panic::Location;
 
 use indim_cpu::{Buffer, CompileError, RunError};
 use indim_graph::GraphError;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 use indim_text::{ExprError, Expression, ParseLimits};
 
 use crate::compiled_texts::{Program, program};
@@ -177,13 +177,18 @@ impl From<GraphError> for EvaluateErrorKind {
 impl EvaluateError {
     /// A stable name of the kind of error.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
-            EvaluateErrorKind::Expression { error, .. } => error.code(),
-            EvaluateErrorKind::Graph(error) => error.code(),
-            EvaluateErrorKind::Compile(error) => error.code(),
-            EvaluateErrorKind::UnusedInput { .. } => "unused-input",
-            EvaluateErrorKind::DuplicateInput { .. } => "duplicate-input",
-            EvaluateErrorKind::Run(error) => error.code(),
+            EvaluateErrorKind::Expression { error, .. } => error.error_code(),
+            EvaluateErrorKind::Graph(error) => error.error_code(),
+            EvaluateErrorKind::Compile(error) => error.error_code(),
+            EvaluateErrorKind::UnusedInput { .. } => ErrorCode::UNUSED_INPUT,
+            EvaluateErrorKind::DuplicateInput { .. } => ErrorCode::DUPLICATE_INPUT,
+            EvaluateErrorKind::Run(error) => error.error_code(),
         }
     }
 
@@ -201,10 +206,10 @@ impl EvaluateError {
             EvaluateErrorKind::Run(error) => error.diagnostic(),
             EvaluateErrorKind::UnusedInput { name } => {
                 let message = format!("the expression does not mention the input {name:?}");
-                Diagnostic::new(self.code(), message)
+                Diagnostic::new(self.error_code(), message)
             }
             EvaluateErrorKind::DuplicateInput { name } => {
-                Diagnostic::new(self.code(), format!("two inputs are called {name:?}"))
+                Diagnostic::new(self.error_code(), format!("two inputs are called {name:?}"))
             }
         }
     }

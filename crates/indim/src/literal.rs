@@ -10,7 +10,7 @@ use core::ops::Range;
 use indim_graph::Array;
 use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
-use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
 
 /// A text that is no literal.
 ///
@@ -71,16 +71,21 @@ pub enum LiteralErrorKind {
 impl LiteralError {
     /// The stable code.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self.kind {
-            LiteralErrorKind::Expected(_) => "bad-literal",
-            LiteralErrorKind::UnknownElementType => "unknown-element-type",
-            LiteralErrorKind::WrongElement(_) => "wrong-element",
-            LiteralErrorKind::DoesNotFit(_) => "element-does-not-fit",
-            LiteralErrorKind::Mixed => "mixed-elements",
+            LiteralErrorKind::Expected(_) => ErrorCode::BAD_LITERAL,
+            LiteralErrorKind::UnknownElementType => ErrorCode::UNKNOWN_ELEMENT_TYPE,
+            LiteralErrorKind::WrongElement(_) => ErrorCode::WRONG_ELEMENT,
+            LiteralErrorKind::DoesNotFit(_) => ErrorCode::ELEMENT_DOES_NOT_FIT,
+            LiteralErrorKind::Mixed => ErrorCode::MIXED_ELEMENTS,
             LiteralErrorKind::Ragged { .. } | LiteralErrorKind::UnevenDepth { .. } => {
-                "ragged-literal"
+                ErrorCode::RAGGED_LITERAL
             }
-            LiteralErrorKind::TooDeep(error) => error.code(),
+            LiteralErrorKind::TooDeep(error) => error.error_code(),
         }
     }
 
@@ -91,7 +96,7 @@ impl LiteralError {
 
     /// The same report in its parts.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
-        diagnose_text(self.code(), self.to_string(), text, &self.span)
+        diagnose_text(self.error_code(), self.to_string(), text, &self.span)
     }
 }
 

@@ -26,15 +26,15 @@
 use std::path::Path;
 
 use indim_ops::ArrayType;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::files::CompleteOutput;
 #[cfg(any(feature = "png", feature = "tiff"))]
 use crate::files::OutputFile;
 
 pub use indim_stores::{
-    ArrayFormat, Complete, Geography, Like, Region, Sink, Source, StoreError, StoreErrorKind, open,
-    read_whole, write_whole,
+    ArrayFormat, Complete, Geography, Like, MemoryLimitError, Region, Sink, Source, StoreError,
+    StoreErrorKind, open, read_whole, write_whole,
 };
 
 #[cfg(feature = "csv")]
@@ -77,7 +77,10 @@ pub fn create(
         _ => {
             let _ = (array_type, like);
             let message = "results are written as .npy, .npz, .png, .tif and .zarr";
-            Err(StoreError::new(path.to_string_lossy(), Diagnostic::new("unknown-format", message)))
+            Err(StoreError::new(
+                path.to_string_lossy(),
+                Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message),
+            ))
         }
     }
 }

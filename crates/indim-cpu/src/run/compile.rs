@@ -11,7 +11,7 @@ use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
 use indim_loops::lower_with;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::blocks::Blocks;
 use crate::executor::Executor;
@@ -101,16 +101,21 @@ pub enum CompileError {
 impl CompileError {
     /// The stable code.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self {
-            CompileError::MemoryLimit { .. } => "memory-limit",
-            CompileError::Stopped => "stopped",
-            CompileError::UnknownExecutor { .. } => "unknown-executor",
+            CompileError::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
+            CompileError::Stopped => ErrorCode::STOPPED,
+            CompileError::UnknownExecutor { .. } => ErrorCode::UNKNOWN_EXECUTOR,
         }
     }
 
     /// What people read of it.
     pub fn diagnostic(self) -> Diagnostic {
-        Diagnostic::new(self.code(), self.to_string())
+        Diagnostic::new(self.error_code(), self.to_string())
     }
 }
 

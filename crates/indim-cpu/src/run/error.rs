@@ -4,7 +4,7 @@ use core::fmt;
 
 use indim_graph::GuardError;
 use indim_ops::ArrayType;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::run::forecast::MemoryPiece;
 use indim_arrays::ArrayError;
@@ -136,27 +136,32 @@ impl RunError {
     /// assert_eq!(indim_cpu::RunError::Stopped.code(), "stopped");
     /// ```
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self {
-            RunError::InputCount { .. } => "input-count",
-            RunError::InputType { .. } => "input-type",
-            RunError::GuardNotMet(error) => error.code(),
-            RunError::UnknownInput { .. } => "unknown-input",
-            RunError::DuplicateInput { .. } => "duplicate-input",
-            RunError::MissingInput { .. } => "missing-input",
-            RunError::OutputCount { .. } => "output-count",
-            RunError::OutputType { .. } => "output-type",
-            RunError::OutputsOverlap { .. } => "outputs-overlap",
-            RunError::OverlapUndecided { .. } => "overlap-undecided",
-            RunError::MemoryLimit { .. } => "memory-limit",
-            RunError::IndexOutOfRange { .. } => "index-out-of-range",
-            RunError::Memory(error) => error.code(),
-            RunError::Stopped => "stopped",
+            RunError::InputCount { .. } => ErrorCode::INPUT_COUNT,
+            RunError::InputType { .. } => ErrorCode::INPUT_TYPE,
+            RunError::GuardNotMet(error) => error.error_code(),
+            RunError::UnknownInput { .. } => ErrorCode::UNKNOWN_INPUT,
+            RunError::DuplicateInput { .. } => ErrorCode::DUPLICATE_INPUT,
+            RunError::MissingInput { .. } => ErrorCode::MISSING_INPUT,
+            RunError::OutputCount { .. } => ErrorCode::OUTPUT_COUNT,
+            RunError::OutputType { .. } => ErrorCode::OUTPUT_TYPE,
+            RunError::OutputsOverlap { .. } => ErrorCode::OUTPUTS_OVERLAP,
+            RunError::OverlapUndecided { .. } => ErrorCode::OVERLAP_UNDECIDED,
+            RunError::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
+            RunError::IndexOutOfRange { .. } => ErrorCode::INDEX_OUT_OF_RANGE,
+            RunError::Memory(error) => error.error_code(),
+            RunError::Stopped => ErrorCode::STOPPED,
         }
     }
 
     /// What people read of it.
     pub fn diagnostic(&self) -> Diagnostic {
-        Diagnostic::new(self.code(), self.to_string())
+        Diagnostic::new(self.error_code(), self.to_string())
     }
 }
 

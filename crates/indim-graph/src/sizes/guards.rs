@@ -1,6 +1,7 @@
 //! Which sizes of the parameters a graph stands for.
 
 use core::fmt;
+use indim_shape::ErrorCode;
 
 use super::classes::Reason;
 use crate::graph::{Graph, ValueId};
@@ -303,7 +304,12 @@ enum Kind {
 impl GuardError {
     /// The stable code.
     pub fn code(&self) -> &'static str {
-        "guard-not-met"
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
+        ErrorCode::GUARD_NOT_MET
     }
 }
 

@@ -4,10 +4,10 @@ use csv::StringRecord;
 use indim_arrays::Buffer;
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, DType};
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use super::table::Table;
-use crate::StoreErrorKind;
+use crate::{MemoryLimitError, StoreErrorKind};
 
 /// Whether a field is written as a whole number.
 fn is_whole(field: &str) -> bool {
@@ -39,7 +39,7 @@ pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorK
         if column.bytes() >= limit {
             let message =
                 format!("its elements take more memory than the {limit} bytes that are left");
-            return Err(Diagnostic::new("memory-limit", message).into());
+            return Err(MemoryLimitError::new(None, limit, message).into());
         }
         if column.push(&field, start).is_none() {
             return Err(column.no_number(&field, table.line(start)?, &table.name));
@@ -69,7 +69,7 @@ impl Column {
         let is = if has_truths { "neither true nor false, as those before it" } else { is };
         let message =
             format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
-        let mut error = Diagnostic::new("not-a-number", message);
+        let mut error = Diagnostic::new(ErrorCode::NOT_A_NUMBER, message);
         if is_beyond {
             error.help("write inf or -inf where infinity is meant");
         } else if is_whole(field) && !has_truths {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord};
 use indim_graph::terminal::shown;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
 use crate::file::open_file;
@@ -37,7 +37,7 @@ impl Table {
         let mut reader = builder.from_reader(file.take(MAX_RECORD_BYTES));
         let mut header = StringRecord::new();
         if !read_record(&mut reader, &mut header)? {
-            return Err(Diagnostic::new("bad-csv", "an empty file").into());
+            return Err(Diagnostic::new(ErrorCode::BAD_CSV, "an empty file").into());
         }
         let is_data = header.iter().all(|field| super::column::is_number(field.trim()));
         let names: Vec<String> = match is_data {
@@ -94,7 +94,7 @@ fn read_record(
     let is_there = reader.read_record(record).map_err(|error| error_of(&error))?;
     if reader.get_ref().limit() == 0 {
         let message = format!("a record of more than {MAX_RECORD_BYTES} bytes");
-        let mut error = Diagnostic::new("bad-csv", message);
+        let mut error = Diagnostic::new(ErrorCode::BAD_CSV, message);
         error.help("a quote that is not closed takes in all that follows");
         return Err(error.into());
     }
@@ -114,17 +114,18 @@ fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, 
     let same = |name: &String| wanted.is_some_and(|wanted| wanted == name);
     if names.iter().filter(|name| same(name)).count() > 1 {
         let message = format!("several columns are called `{}`", shown(wanted.unwrap_or_default()));
-        let mut error = Diagnostic::new("no-column", message);
+        let mut error = Diagnostic::new(ErrorCode::NO_COLUMN, message);
         error.help("name one by its position, from 0 on");
         return Err(error.into());
     }
     found.ok_or_else(|| {
         let mut error = match wanted {
-            Some(wanted) => {
-                Diagnostic::new("no-column", format!("there is no column `{}`", shown(wanted)))
-            }
+            Some(wanted) => Diagnostic::new(
+                ErrorCode::NO_COLUMN,
+                format!("there is no column `{}`", shown(wanted)),
+            ),
             None => Diagnostic::new(
-                "no-column",
+                ErrorCode::NO_COLUMN,
                 "a table, of which one column is to be named behind a colon",
             ),
         };
@@ -164,6 +165,6 @@ fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
 fn error_of(error: &csv::Error) -> StoreErrorKind {
     match error.kind() {
         csv::ErrorKind::Io(error) => std::io::Error::new(error.kind(), error.to_string()).into(),
-        _ => Diagnostic::new("bad-csv", shown(&error.to_string())).into(),
+        _ => Diagnostic::new(ErrorCode::BAD_CSV, shown(&error.to_string())).into(),
     }
 }

@@ -8,10 +8,10 @@ pub use read::PngFile;
 pub use write::PngSink;
 
 use indim_graph::terminal::shown;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
 
 fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
-    Diagnostic::new("bad-png", shown(&error.to_string())).into()
+    Diagnostic::new(ErrorCode::BAD_PNG, shown(&error.to_string())).into()
 }

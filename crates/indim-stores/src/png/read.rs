@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use indim_arrays::{ArrayError, Buffer};
 use indim_ops::{ArrayType, DType};
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use super::bad;
@@ -15,7 +15,7 @@ use crate::copy::{Place, copy_block};
 use crate::file::open_file;
 use crate::memory::MemorySource;
 use crate::source::check_region;
-use crate::{Region, Source, StoreError, StoreErrorKind, picture};
+use crate::{MemoryLimitError, Region, Source, StoreError, StoreErrorKind, picture};
 
 /// Bytes that the library may take for a row and for what it reads around the picture.
 const WORKING_BYTES: usize = 64 << 20;
@@ -51,6 +51,7 @@ pub struct PngFile {
 struct Rows {
     reader: Reader,
     next: usize,
+    limit: usize,
 }
 
 impl PngFile {
@@ -101,7 +102,7 @@ impl PngFile {
     fn decode(&self) -> Result<Buffer, StoreErrorKind> {
         Buffer::filled(self.array_type.clone(), |bytes| {
             let mut reader = self.reader()?;
-            reader.next_frame(bytes).map_err(|error| error_of(&error))?;
+            reader.next_frame(bytes).map_err(|error| error_of(&error, self.limit))?;
             to_native(bytes, self.array_type.dtype);
             Ok(())
         })
@@ -127,7 +128,7 @@ impl PngFile {
         // Rows that were read are read again from the beginning.
         let mut rows = match last.take().filter(|rows| rows.next <= start) {
             Some(rows) => rows,
-            None => Rows { reader: self.reader()?, next: 0 },
+            None => Rows { reader: self.reader()?, next: 0, limit: self.limit },
         };
         let (shape, size) = (&self.array_type.shape[1..], self.array_type.dtype.size());
         let mut row = vec![0; shape.iter().product::<usize>() * size];
@@ -155,7 +156,7 @@ impl Rows {
     fn read(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
         let expected = self.reader.output_line_size(self.reader.info().width);
         let read = match expected == Some(row.len()) {
-            true => self.reader.read_row(row).map_err(|error| error_of(&error))?,
+            true => self.reader.read_row(row).map_err(|error| error_of(&error, self.limit))?,
             false => None,
         };
         self.next += 1;
@@ -167,7 +168,7 @@ impl Rows {
 
     /// Reads what is behind the last row: the checksum.
     fn finish(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
-        self.reader.read_row(row).map(drop).map_err(|error| error_of(&error))
+        self.reader.read_row(row).map(drop).map_err(|error| error_of(&error, self.limit))
     }
 }
 
@@ -180,7 +181,7 @@ fn read_info(path: &Path, limit: usize) -> Result<Reader, StoreErrorKind> {
     decoder.ignore_checksums(false);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    decoder.read_info().map_err(|error| error_of(&error))
+    decoder.read_info().map_err(|error| error_of(&error, limit))
 }
 
 /// Refuses a header that claims more than the file can be decompressed to.
@@ -201,19 +202,19 @@ fn too_large(bytes: usize, limit: usize) -> StoreErrorKind {
     let message = format!(
         "to decode it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the limit"
     );
-    Diagnostic::new("memory-limit", message).into()
+    MemoryLimitError::new(Some(bytes), limit, message).into()
 }
 
 fn bad_text(message: &str) -> StoreErrorKind {
-    Diagnostic::new("bad-png", message).into()
+    Diagnostic::new(ErrorCode::BAD_PNG, message).into()
 }
 
-fn error_of(error: &DecodingError) -> StoreErrorKind {
+fn error_of(error: &DecodingError, limit: usize) -> StoreErrorKind {
     match error {
         DecodingError::LimitsExceeded => {
             let message =
                 "a row, or what is around the picture, takes more memory than the limit leaves";
-            Diagnostic::new("memory-limit", message).into()
+            MemoryLimitError::new(None, limit, message).into()
         }
         _ => bad(error),
     }
@@ -227,7 +228,7 @@ fn array_type(reader: &Reader) -> Result<ArrayType, StoreErrorKind> {
         ColorType::Rgb => 3,
         ColorType::Rgba => 4,
         ColorType::Indexed => {
-            return Err(Diagnostic::new("bad-png", "a palette without colours").into());
+            return Err(Diagnostic::new(ErrorCode::BAD_PNG, "a palette without colours").into());
         }
     };
     let dtype = if depth == BitDepth::Sixteen { DType::U16 } else { DType::U8 };

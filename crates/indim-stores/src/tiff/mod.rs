@@ -13,7 +13,7 @@ pub use read::TiffFile;
 pub use write::TiffSink;
 
 use indim_graph::terminal::shown;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::StoreErrorKind;
 
@@ -22,5 +22,5 @@ fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
 }
 
 fn bad_text(text: &str) -> StoreErrorKind {
-    Diagnostic::new("bad-tiff", shown(text)).into()
+    Diagnostic::new(ErrorCode::BAD_TIFF, shown(text)).into()
 }

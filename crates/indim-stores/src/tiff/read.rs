@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use indim_arrays::{ArrayError, Buffer};
 use indim_ops::{ArrayType, DType};
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 use tiff::ColorType;
 use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
@@ -19,7 +19,7 @@ use crate::copy::{Place, copy_block};
 use crate::file::open_file;
 use crate::format::enough;
 use crate::source::check_region;
-use crate::{Geography, Region, Source, StoreError, StoreErrorKind, picture};
+use crate::{Geography, MemoryLimitError, Region, Source, StoreError, StoreErrorKind, picture};
 
 /// No strip or tile may decode to more.
 const MAX_CHUNK_BYTES: usize = 1 << 31;
@@ -121,7 +121,7 @@ impl TiffFile {
                  {most}; {}",
                 enough(&array_type, scratch)
             );
-            return Err(Diagnostic::new("memory-limit", message).into());
+            return Err(MemoryLimitError::new(Some(scratch.max(bytes)), most, message).into());
         }
         let mut limits = Limits::default();
         limits.decoding_buffer_size = most;
@@ -255,7 +255,7 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
             for _ in 0..page.min(MAX_PAGES) {
                 if !decoder.more_images() {
                     let message = format!("there is no page {page}: they are counted from 0");
-                    return Err(Diagnostic::new("no-page", message).into());
+                    return Err(Diagnostic::new(ErrorCode::NO_PAGE, message).into());
                 }
                 decoder.next_image().map_err(|error| bad(&error))?;
             }
@@ -276,7 +276,7 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
             }
             if pages > 1 {
                 let mut several = Diagnostic::new(
-                    "several-pages",
+                    ErrorCode::SEVERAL_PAGES,
                     format!("there are {pages} pages, of which one is to be named"),
                 );
                 several.help("name one behind a colon, from 0 on, as in `file.tif:0`");
@@ -301,7 +301,7 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKi
             let message = format!(
                 "pixels of kind {other:?} are not read: convert the file to RGB or gray first"
             );
-            return Err(Diagnostic::new("unknown-element-type", message).into());
+            return Err(Diagnostic::new(ErrorCode::UNKNOWN_ELEMENT_TYPE, message).into());
         }
     };
     let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).map_err(|e| bad(&e))?;
@@ -343,7 +343,7 @@ fn dtype(format: SampleFormat, bits: u8) -> Result<DType, StoreErrorKind> {
         (format, bits) => {
             let message =
                 format!("elements of {bits} bits ({format:?}) are not numbers that indim knows");
-            return Err(Diagnostic::new("unknown-element-type", message).into());
+            return Err(Diagnostic::new(ErrorCode::UNKNOWN_ELEMENT_TYPE, message).into());
         }
     })
 }

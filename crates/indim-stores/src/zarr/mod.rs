@@ -31,7 +31,7 @@ use std::sync::Mutex;
 use indim_arrays::{ArrayError, Buffer};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_shape::{Diagnostic, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
 use zarrs::array::Array;
 
 use self::files::Files;
@@ -40,7 +40,7 @@ use self::read::Shard;
 use crate::file::read_file;
 use crate::format::enough;
 use crate::source::{Source, check_region};
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{MemoryLimitError, Region, StoreError, StoreErrorKind};
 
 pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished::remove_unfinished_folders;
@@ -150,7 +150,7 @@ fn array_type(array: &Array<Files>) -> Result<ArrayType, StoreErrorKind> {
     let Some(dtype) = element::dtype(array.data_type()) else {
         let name = shown(&array.data_type().to_string());
         return Err(Diagnostic::new(
-            "unknown-element-type",
+            ErrorCode::UNKNOWN_ELEMENT_TYPE,
             format!("elements of type {name} are not numbers that indim knows"),
         )
         .into());
@@ -174,13 +174,16 @@ fn check_forecast(
     limit: usize,
 ) -> Result<(), StoreErrorKind> {
     let shape = Shape::from(forecast.piece.iter().map(|&size| usize_of(size)).collect::<Vec<_>>());
-    let refuse = |message: String| Err(Diagnostic::new("memory-limit", message).into());
+    let refuse = |needed: u64, limit: usize, message: String| {
+        Err(MemoryLimitError::new(Some(usize_of(needed)), limit, message).into())
+    };
     if forecast.largest_stage > MAX_CHUNK_BYTES {
-        return refuse(format!(
+        let message = format!(
             "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MAX_CHUNK_BYTES}: \
              store the array in smaller chunks",
             forecast.largest_stage
-        ));
+        );
+        return refuse(forecast.largest_stage, usize_of(MAX_CHUNK_BYTES), message);
     }
     let bytes = forecast.index_bytes.saturating_add(forecast.piece_bytes);
     if usize_of(bytes) > limit {
@@ -188,11 +191,12 @@ fn check_forecast(
             0 => String::new(),
             bytes => format!(" ({bytes} for the index of its shard)"),
         };
-        return refuse(format!(
+        let message = format!(
             "to decode a chunk of shape {shape} takes {bytes} bytes of memory{index}, of which the limit \
              leaves {limit}; {}",
             enough(array_type, usize_of(bytes))
-        ));
+        );
+        return refuse(bytes, limit, message);
     }
     Ok(())
 }
@@ -286,7 +290,7 @@ fn check_metadata(path: &Path, most: u64) -> Result<(), StoreErrorKind> {
 
 fn no_array(path: &Path) -> StoreErrorKind {
     let mut refused =
-        Diagnostic::new("not-zarr", "no array of Zarr: it has no zarr.json or .zarray");
+        Diagnostic::new(ErrorCode::NOT_ZARR, "no array of Zarr: it has no zarr.json or .zarray");
     if path.is_file() {
         refused.help("a store in one file, such as .zip, is not read: unpack it to a folder");
     }
@@ -305,7 +309,8 @@ fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>,
 
 /// Whether a folder is a group of Zarr, as far as one sees without reading much.
 fn is_group(path: &Path) -> bool {
-    let is_so = |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == "zarr-group");
+    let is_so =
+        |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == ErrorCode::ZARR_GROUP);
     is_zarr(path) && check_metadata(path, MAX_METADATA_BYTES).is_err_and(is_so)
 }
 
@@ -322,7 +327,7 @@ fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
     let name = |path: PathBuf| Some(shown(path.file_name()?.to_str()?));
     let mut names: Vec<String> = below.filter_map(name).collect();
     names.sort();
-    let mut error = Diagnostic::new("zarr-group", headline);
+    let mut error = Diagnostic::new(ErrorCode::ZARR_GROUP, headline);
     match names.first() {
         None => error.help("there is none in it"),
         Some(first) => {
@@ -347,7 +352,7 @@ fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
 }
 
 fn bad_text(text: &str) -> StoreErrorKind {
-    Diagnostic::new("bad-zarr", shown(text)).into()
+    Diagnostic::new(ErrorCode::BAD_ZARR, shown(text)).into()
 }
 
 /// What the library says of the data; that it panics on some, its users are not to see.

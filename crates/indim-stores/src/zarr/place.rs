@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use super::{is_zarr, read_metadata};
 use crate::StoreErrorKind;
@@ -150,7 +150,7 @@ fn metadata(node: &Path) -> serde_json::Value {
 }
 
 fn in_place(message: &str) -> StoreErrorKind {
-    Diagnostic::new("zarr-in-place", message).into()
+    Diagnostic::new(ErrorCode::ZARR_IN_PLACE, message).into()
 }
 
 /// The folder around a file or folder.

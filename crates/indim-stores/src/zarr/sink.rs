@@ -8,7 +8,7 @@ use std::sync::Arc;
 use indim_arrays::Buffer;
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 use rayon::prelude::*;
 use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayError, ArrayMetadataOptions, FillValue};
 use zarrs::group::GroupBuilder;
@@ -73,7 +73,7 @@ impl ZarrSink {
         if counts.into_iter().flatten().any(|count| count != rank) {
             let message =
                 format!("{array_type} has {rank} axes: chunks and names are one for each");
-            return Err(Diagnostic::new("wrong-options", message).into());
+            return Err(Diagnostic::new(ErrorCode::WRONG_OPTIONS, message).into());
         }
         let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
         let place = Place::of(path)?;

@@ -20,7 +20,7 @@ impl ExprError {
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
         let mut diagnostic = match &self.kind {
             ExprErrorKind::Graph(error) => error.diagnostic(),
-            _ => Diagnostic::new(self.code(), self.to_string()),
+            _ => Diagnostic::new(self.error_code(), self.to_string()),
         };
         diagnostic.lines.splice(0..0, mark_line(text, &self.span));
         if let Some(help) = self.help().or_else(|| self.named_array(text)) {

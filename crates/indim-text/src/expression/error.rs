@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use indim_graph::{GraphError, Literal};
 use indim_ops::DType;
-use indim_shape::AttributeError;
+use indim_shape::{AttributeError, ErrorCode};
 
 use super::statement_error::StatementError;
 use crate::limits::LimitError;
@@ -246,45 +246,50 @@ impl ExprError {
 
     /// The stable code: `unknown-name`, `size-mismatch`, ...
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         use ExprErrorKind as K;
         match &self.kind {
-            K::Limit(error) => error.code(),
-            K::Statement(error) => error.code(),
-            K::Empty => "empty-expression",
-            K::UnexpectedCharacter { .. } => "unexpected-character",
-            K::StringLiteral => "string-literal",
-            K::BadNumber => "bad-number",
-            K::NumberTooLarge => "number-too-large",
-            K::Unexpected { .. } => "unexpected-token",
-            K::Unclosed => "unclosed",
-            K::ChainedComparison => "chained-comparison",
-            K::ForeignOperator { .. } => "foreign-operator",
-            K::ForeignSpelling { .. } => "foreign-spelling",
-            K::NotElementwise { .. } => "not-element-wise",
-            K::BadIndex { .. } => "bad-index",
-            K::SqueezedSize { .. } => "squeezed-size",
-            K::UnknownFunction { .. } => "unknown-function",
-            K::UnknownKeyword { .. } => "unknown-keyword",
-            K::DuplicateKeyword { .. } => "duplicate-keyword",
-            K::WrongOperandCount { .. } => "wrong-operand-count",
-            K::MissingArgument { .. } => "missing-argument",
-            K::BadArgument { .. } => "bad-argument",
-            K::UnknownName { .. } => "unknown-name",
-            K::Attribute(error) => error.code(),
-            K::AmbiguousFunction { .. } => "ambiguous-function",
-            K::AxisOrOperand { .. } => "axis-or-operand",
-            K::NegativeSize { .. } => "negative-size",
-            K::SizeNotInferable => "size-not-inferable",
-            K::LiteralOutOfRange { .. } => "literal-out-of-range",
-            K::LiteralKind { .. } => "literal-kind",
-            K::LiteralNotWhole { .. } => "literal-not-whole",
-            K::LiteralOverflow => "literal-overflow",
-            K::LiteralDivisionByZero => "literal-division-by-zero",
-            K::LiteralNegativeShift => "literal-negative-shift",
-            K::NoPromotion { .. } => "no-promotion",
-            K::NotDefinedInNumpy { .. } => "not-defined-in-numpy",
-            K::NegativeIntegerPower { .. } => "negative-integer-power",
-            K::Graph(error) => error.code(),
+            K::Limit(error) => error.error_code(),
+            K::Statement(error) => error.error_code(),
+            K::Empty => ErrorCode::EMPTY_EXPRESSION,
+            K::UnexpectedCharacter { .. } => ErrorCode::UNEXPECTED_CHARACTER,
+            K::StringLiteral => ErrorCode::STRING_LITERAL,
+            K::BadNumber => ErrorCode::BAD_NUMBER,
+            K::NumberTooLarge => ErrorCode::NUMBER_TOO_LARGE,
+            K::Unexpected { .. } => ErrorCode::UNEXPECTED_TOKEN,
+            K::Unclosed => ErrorCode::UNCLOSED,
+            K::ChainedComparison => ErrorCode::CHAINED_COMPARISON,
+            K::ForeignOperator { .. } => ErrorCode::FOREIGN_OPERATOR,
+            K::ForeignSpelling { .. } => ErrorCode::FOREIGN_SPELLING,
+            K::NotElementwise { .. } => ErrorCode::NOT_ELEMENT_WISE,
+            K::BadIndex { .. } => ErrorCode::BAD_INDEX,
+            K::SqueezedSize { .. } => ErrorCode::SQUEEZED_SIZE,
+            K::UnknownFunction { .. } => ErrorCode::UNKNOWN_FUNCTION,
+            K::UnknownKeyword { .. } => ErrorCode::UNKNOWN_KEYWORD,
+            K::DuplicateKeyword { .. } => ErrorCode::DUPLICATE_KEYWORD,
+            K::WrongOperandCount { .. } => ErrorCode::WRONG_OPERAND_COUNT,
+            K::MissingArgument { .. } => ErrorCode::MISSING_ARGUMENT,
+            K::BadArgument { .. } => ErrorCode::BAD_ARGUMENT,
+            K::UnknownName { .. } => ErrorCode::UNKNOWN_NAME,
+            K::Attribute(error) => error.error_code(),
+            K::AmbiguousFunction { .. } => ErrorCode::AMBIGUOUS_FUNCTION,
+            K::AxisOrOperand { .. } => ErrorCode::AXIS_OR_OPERAND,
+            K::NegativeSize { .. } => ErrorCode::NEGATIVE_SIZE,
+            K::SizeNotInferable => ErrorCode::SIZE_NOT_INFERABLE,
+            K::LiteralOutOfRange { .. } => ErrorCode::LITERAL_OUT_OF_RANGE,
+            K::LiteralKind { .. } => ErrorCode::LITERAL_KIND,
+            K::LiteralNotWhole { .. } => ErrorCode::LITERAL_NOT_WHOLE,
+            K::LiteralOverflow => ErrorCode::LITERAL_OVERFLOW,
+            K::LiteralDivisionByZero => ErrorCode::LITERAL_DIVISION_BY_ZERO,
+            K::LiteralNegativeShift => ErrorCode::LITERAL_NEGATIVE_SHIFT,
+            K::NoPromotion { .. } => ErrorCode::NO_PROMOTION,
+            K::NotDefinedInNumpy { .. } => ErrorCode::NOT_DEFINED_IN_NUMPY,
+            K::NegativeIntegerPower { .. } => ErrorCode::NEGATIVE_INTEGER_POWER,
+            K::Graph(error) => error.error_code(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with statements: which names they assign, and which results they give.
 
 use core::fmt;
+use indim_shape::ErrorCode;
 
 use crate::shorten::shorten;
 
@@ -57,14 +58,19 @@ pub enum StatementError {
 impl StatementError {
     /// The stable code.
     pub const fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub const fn error_code(&self) -> ErrorCode {
         match self {
-            StatementError::AssignedTwice { .. } => "assigned-twice",
-            StatementError::AssignedInput { .. } => "assigned-input",
-            StatementError::AssignedFunction { .. } => "assigned-function",
-            StatementError::Unnamed => "unnamed-statement",
-            StatementError::WrongValueCount { .. } => "wrong-value-count",
-            StatementError::SeveralResults { .. } => "several-results",
-            StatementError::UnknownResult { .. } => "unknown-result",
+            StatementError::AssignedTwice { .. } => ErrorCode::ASSIGNED_TWICE,
+            StatementError::AssignedInput { .. } => ErrorCode::ASSIGNED_INPUT,
+            StatementError::AssignedFunction { .. } => ErrorCode::ASSIGNED_FUNCTION,
+            StatementError::Unnamed => ErrorCode::UNNAMED_STATEMENT,
+            StatementError::WrongValueCount { .. } => ErrorCode::WRONG_VALUE_COUNT,
+            StatementError::SeveralResults { .. } => ErrorCode::SEVERAL_RESULTS,
+            StatementError::UnknownResult { .. } => ErrorCode::UNKNOWN_RESULT,
         }
     }
 

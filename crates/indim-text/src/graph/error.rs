@@ -6,7 +6,7 @@ use core::ops::Range;
 use indim_graph::VerifyErrorKind;
 use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayType, DType};
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::limits::LimitError;
 use crate::shorten::shorten;
@@ -99,17 +99,22 @@ impl ParseError {
 
     /// The stable code: `unexpected`, `undefined-value`, ...
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
-            ParseErrorKind::Limit(error) => error.code(),
-            ParseErrorKind::Unexpected { .. } => "unexpected",
-            ParseErrorKind::UnknownOperation { .. } => "unknown-operation",
-            ParseErrorKind::UnknownElementType { .. } => "unknown-element-type",
-            ParseErrorKind::NumberTooLarge => "number-too-large",
-            ParseErrorKind::UndefinedValue { .. } => "undefined-value",
-            ParseErrorKind::DuplicateValue { .. } => "duplicate-value",
-            ParseErrorKind::BadElement { .. } => "bad-element",
-            ParseErrorKind::WrongElementCount { .. } => "wrong-element-count",
-            ParseErrorKind::Verify(kind) => kind.code(),
+            ParseErrorKind::Limit(error) => error.error_code(),
+            ParseErrorKind::Unexpected { .. } => ErrorCode::UNEXPECTED,
+            ParseErrorKind::UnknownOperation { .. } => ErrorCode::UNKNOWN_OPERATION,
+            ParseErrorKind::UnknownElementType { .. } => ErrorCode::UNKNOWN_ELEMENT_TYPE,
+            ParseErrorKind::NumberTooLarge => ErrorCode::NUMBER_TOO_LARGE,
+            ParseErrorKind::UndefinedValue { .. } => ErrorCode::UNDEFINED_VALUE,
+            ParseErrorKind::DuplicateValue { .. } => ErrorCode::DUPLICATE_VALUE,
+            ParseErrorKind::BadElement { .. } => ErrorCode::BAD_ELEMENT,
+            ParseErrorKind::WrongElementCount { .. } => ErrorCode::WRONG_ELEMENT_COUNT,
+            ParseErrorKind::Verify(kind) => kind.error_code(),
         }
     }
 
@@ -120,7 +125,7 @@ impl ParseError {
 
     /// The same report in its parts.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
-        diagnose_text(self.code(), self.to_string(), text, &self.span)
+        diagnose_text(self.error_code(), self.to_string(), text, &self.span)
     }
 }
 

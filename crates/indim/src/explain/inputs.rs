@@ -6,7 +6,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, GraphError, GraphErrorKind, Literal, SymbolicGraph, ValueId};
 use indim_ops::{ArrayType, DType};
-use indim_shape::{AxisNames, Diagnostic, RuleChoice, RuleSet, RuleSetName};
+use indim_shape::{AxisNames, Diagnostic, ErrorCode, RuleChoice, RuleSet, RuleSetName};
 use indim_text::{
     Binding, ExprError, ExprErrorKind, Expression, parse_array_type, parse_symbolic_type,
     split_axis_names,
@@ -71,7 +71,7 @@ pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<()
     }
     let message =
         format!("the axes of `{}` are named, and {rule} matches none by its name", shown(input));
-    let mut refused = Diagnostic::new("axis-names-not-taken", message);
+    let mut refused = Diagnostic::new(ErrorCode::AXIS_NAMES_NOT_TAKEN, message);
     refused.help(format!(
         "with `{named}` axes of the same name meet; under other rules leave the names out"
     ));
@@ -151,7 +151,7 @@ impl SymbolicExpression {
         let (size, name) = (shown(size), shown(name));
         let message =
             format!("the size `{size}` of axis {axis} of `{name}` is needed as a number: {reason}");
-        let mut refused = Diagnostic::new("size-not-free", message);
+        let mut refused = Diagnostic::new(ErrorCode::SIZE_NOT_FREE, message);
         refused.help(format!("write the number in place of `{size}`"));
         Err(refused)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indim_graph::terminal::shown;
 use indim_ops::DType;
-use indim_shape::{Diagnostic, RankLimit, Shape, ShapeError};
+use indim_shape::{Diagnostic, ErrorCode, RankLimit, Shape, ShapeError};
 use indim_stores::{StoreError, system_message};
 
 /// A file that cannot be read or written as an array.
@@ -136,29 +136,36 @@ impl FileError {
 
     /// The stable code.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match self.kind {
-            FileErrorKind::Io(_) => "io",
-            FileErrorKind::NotAFile | FileErrorKind::Folder => "not-a-file",
-            FileErrorKind::OwnerNotKept => "owner-not-kept",
-            FileErrorKind::NotNpy => "not-npy",
-            FileErrorKind::UnknownVersion { .. } => "unknown-version",
-            FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => "bad-header",
-            FileErrorKind::UnknownElementType { .. } => "unknown-element-type",
-            FileErrorKind::ElementTypeNotInFormat { .. } => "element-type-not-in-format",
-            FileErrorKind::OutOfMemory { .. } => "out-of-memory",
-            FileErrorKind::MemoryLimit { .. } => "memory-limit",
-            FileErrorKind::RankLimit(error) => error.code(),
-            FileErrorKind::TooLarge(_) => "too-large",
-            FileErrorKind::WrongLength { .. } => "wrong-length",
-            FileErrorKind::BadArchive(_) => "bad-archive",
-            FileErrorKind::MemberNotNamed { .. } => "member-not-named",
-            FileErrorKind::NoMember { .. } => "no-member",
+            FileErrorKind::Io(_) => ErrorCode::IO,
+            FileErrorKind::NotAFile | FileErrorKind::Folder => ErrorCode::NOT_A_FILE,
+            FileErrorKind::OwnerNotKept => ErrorCode::OWNER_NOT_KEPT,
+            FileErrorKind::NotNpy => ErrorCode::NOT_NPY,
+            FileErrorKind::UnknownVersion { .. } => ErrorCode::UNKNOWN_VERSION,
+            FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => {
+                ErrorCode::BAD_HEADER
+            }
+            FileErrorKind::UnknownElementType { .. } => ErrorCode::UNKNOWN_ELEMENT_TYPE,
+            FileErrorKind::ElementTypeNotInFormat { .. } => ErrorCode::ELEMENT_TYPE_NOT_IN_FORMAT,
+            FileErrorKind::OutOfMemory { .. } => ErrorCode::OUT_OF_MEMORY,
+            FileErrorKind::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
+            FileErrorKind::RankLimit(error) => error.error_code(),
+            FileErrorKind::TooLarge(_) => ErrorCode::TOO_LARGE,
+            FileErrorKind::WrongLength { .. } => ErrorCode::WRONG_LENGTH,
+            FileErrorKind::BadArchive(_) => ErrorCode::BAD_ARCHIVE,
+            FileErrorKind::MemberNotNamed { .. } => ErrorCode::MEMBER_NOT_NAMED,
+            FileErrorKind::NoMember { .. } => ErrorCode::NO_MEMBER,
         }
     }
 
     /// What people read of it.
     pub fn diagnostic(&self) -> Diagnostic {
-        Diagnostic::new(self.code(), self.to_string())
+        Diagnostic::new(self.error_code(), self.to_string())
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
 use indim_formats::{FormatError, SourceFile};
-use indim_shape::Diagnostic;
+use indim_shape::{Diagnostic, ErrorCode};
 
 /// Why a file is not loaded, or what was loaded not run. `{}` and `{:?}` show it drawn.
 ///
@@ -43,11 +43,16 @@ impl LoadError {
 
     /// The stable code.
     pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
-            LoadErrorKind::Io(_) => "io",
-            LoadErrorKind::Format(error) => error.code(),
-            LoadErrorKind::Compile(error) => error.code(),
-            LoadErrorKind::Run(error) => error.code(),
+            LoadErrorKind::Io(_) => ErrorCode::IO,
+            LoadErrorKind::Format(error) => error.error_code(),
+            LoadErrorKind::Compile(error) => error.error_code(),
+            LoadErrorKind::Run(error) => error.error_code(),
         }
     }
 
@@ -65,7 +70,9 @@ impl LoadError {
     pub fn diagnostic(&self) -> Diagnostic {
         let place = Some(indim_graph::terminal::shown(self.source.name()));
         match &self.kind {
-            LoadErrorKind::Io(problem) => Diagnostic::new("io", problem.as_str()).at(place),
+            LoadErrorKind::Io(problem) => {
+                Diagnostic::new(ErrorCode::IO, problem.as_str()).at(place)
+            }
             LoadErrorKind::Format(error) => error.diagnostic(&self.source),
             LoadErrorKind::Compile(error) => error.diagnostic().at(place),
             LoadErrorKind::Run(error) => error.diagnostic().at(place),

@@ -6,8 +6,8 @@ use indim_graph::terminal::shown;
 use indim_graph::{Array, GraphError, GraphErrorKind, evaluate};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
-    AnyRule, Attributes, AxisNames, Broadcast, MAXIMUM_RANK, RankLimit, ReductionForm, RuleChoice,
-    RuleSetName, Shape, saturating_size,
+    AnyRule, Attributes, AxisNames, Broadcast, ErrorCode, MAXIMUM_RANK, RankLimit, ReductionForm,
+    RuleChoice, RuleSetName, Shape, saturating_size,
 };
 
 use super::case::{Case, Operand};
@@ -184,12 +184,12 @@ fn result_dtype(request: &Request, types: &[ArrayType]) -> Result<DType, Refusal
                 let error = GraphError::new(kind, op.name(), operands.collect());
                 let is_mismatch = matches!(error.kind, GraphErrorKind::ElementTypeMismatch { .. });
                 let label = if is_mismatch && is_xla { Some("X1") } else { error.label() };
-                Refusal { code: error.code(), label, message: error.to_string() }
+                Refusal { code: error.error_code(), label, message: error.to_string() }
             })
         }
         Task::Shapes => match types.iter().position(|t| t.dtype != first.dtype) {
             Some(index) if is_xla && types.len() == 2 => Err(Refusal {
-                code: "element-type-mismatch",
+                code: ErrorCode::ELEMENT_TYPE_MISMATCH,
                 label: Some("X1"),
                 message: format!(
                     "operand {index} is {}, operand 0 is {}",
@@ -236,7 +236,7 @@ pub(super) fn check_count(result: &Shape, element_limit: usize) -> Result<(), Re
         "the result has {count} elements and at most {element_limit} are evaluated; without \
          `data` the shapes are answered"
     );
-    Err(Refusal { code: "element-limit", label: None, message })
+    Err(Refusal { code: ErrorCode::ELEMENT_LIMIT, label: None, message })
 }
 
 /// A parameter for each operand.

@@ -19,7 +19,7 @@ use std::io::{self, Write};
 
 use indim_graph::GraphError;
 use indim_ops::ArrayType;
-use indim_shape::{AttributeError, RankLimit, ReductionError, ShapeError};
+use indim_shape::{AttributeError, ErrorCode, RankLimit, ReductionError, ShapeError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -47,7 +47,7 @@ pub const DEFAULT_ELEMENT_LIMIT: usize = 1 << 20;
 
 /// Why there is no answer.
 struct Refusal {
-    code: &'static str,
+    code: ErrorCode,
     /// The label of the rule that was broken.
     label: Option<&'static str>,
     message: String,
@@ -55,13 +55,13 @@ struct Refusal {
 
 impl From<ShapeError> for Refusal {
     fn from(error: ShapeError) -> Self {
-        Refusal { code: error.code(), label: Some(error.label()), message: error.to_string() }
+        Refusal { code: error.error_code(), label: Some(error.label()), message: error.to_string() }
     }
 }
 
 impl From<ReductionError> for Refusal {
     fn from(error: ReductionError) -> Self {
-        Refusal { code: error.code(), label: Some(error.label()), message: error.to_string() }
+        Refusal { code: error.error_code(), label: Some(error.label()), message: error.to_string() }
     }
 }
 
@@ -73,19 +73,19 @@ impl From<AttributeError> for Refusal {
 
 impl From<RankLimit> for Refusal {
     fn from(error: RankLimit) -> Self {
-        Refusal { code: error.code(), label: None, message: error.to_string() }
+        Refusal { code: error.error_code(), label: None, message: error.to_string() }
     }
 }
 
 impl From<GraphError> for Refusal {
     fn from(error: GraphError) -> Self {
-        Refusal { code: error.code(), label: error.label(), message: error.to_string() }
+        Refusal { code: error.error_code(), label: error.label(), message: error.to_string() }
     }
 }
 
 /// The line is not a case.
 fn bad_request(message: impl Into<String>) -> Refusal {
-    Refusal { code: "bad-request", label: None, message: message.into() }
+    Refusal { code: ErrorCode::BAD_REQUEST, label: None, message: message.into() }
 }
 
 /// The verdict on one case, with results of at most [`DEFAULT_ELEMENT_LIMIT`] elements.
@@ -165,7 +165,7 @@ fn write_refusal(
     output: &mut impl Write,
 ) -> io::Result<()> {
     let Refusal { code, label, message } = refusal;
-    let line = RefusalLine { id, ok: false, code, rule: *label, message };
+    let line = RefusalLine { id, ok: false, code: code.as_str(), rule: *label, message };
     Ok(serde_json::to_writer(output, &line)?)
 }
 

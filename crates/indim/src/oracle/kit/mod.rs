@@ -24,7 +24,7 @@ mod stablehlo;
 use std::collections::HashMap;
 
 use indim_graph::Array;
-use indim_shape::RuleSetName;
+use indim_shape::{ErrorCode, RuleSetName};
 
 use super::{answered, verdict};
 use draft::Draft;
@@ -44,7 +44,7 @@ const TRIES: usize = 100;
 const CANDIDATES: usize = 12;
 
 /// What is wrong with a case: the label of the rule, where it has one, and the code.
-type Mistake = (Option<&'static str>, &'static str);
+type Mistake = (Option<&'static str>, ErrorCode);
 
 /// The cases of a rule, without end; two of three are legal.
 ///
@@ -103,7 +103,7 @@ impl Kit {
             let draft = spoil(self.rule, draft, &mut self.random);
             // Shapes and types alone decide it, and are asked about sooner.
             let Err(refusal) = answered(&draft.line(self.next, self.rule, &[])) else { continue };
-            if refusal.code == "bad-request" {
+            if refusal.code == ErrorCode::BAD_REQUEST {
                 continue;
             }
             let mistake = (refusal.label, refusal.code);
@@ -186,7 +186,7 @@ impl KitCase {
 
     /// The code of what is wrong with an illegal case.
     pub fn code(&self) -> Option<&'static str> {
-        self.mistake.map(|(_, code)| code)
+        self.mistake.map(|(_, code)| code.as_str())
     }
 
     /// The label of the rule that an illegal case breaks, where it has one.

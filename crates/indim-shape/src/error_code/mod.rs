@@ -1,0 +1,191 @@
+//! The codes of all errors, in one table: every crate takes its codes from here.
+//!
+//! Each file beside this one is a section of the table. Only these make an [`ErrorCode`], so an error
+//! without a row does not compile.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// The constants and the rows of one section.
+macro_rules! codes {
+    ($($name:ident = $code:literal {
+        title: $title:literal,
+        explanation: $explanation:literal,
+        raised_by: [$($crate_name:literal),+],
+    })+) => {
+        impl ErrorCode {
+            $(#[doc = concat!("`", $code, "`: ", $title, ".")]
+            pub const $name: ErrorCode = ErrorCode($code);)+
+        }
+
+        pub(super) const ENTRIES: &[ErrorEntry] = &[$(ErrorEntry {
+            code: ErrorCode::$name,
+            title: $title,
+            explanation: $explanation,
+            raised_by: &[$($crate_name),+],
+        }),+];
+    };
+}
+
+mod files;
+mod formats;
+mod front_ends;
+mod graphs;
+mod rules;
+mod runs;
+mod texts;
+
+/// The stable code of an error: `size-mismatch`. Each has an [`ErrorEntry`].
+///
+/// ```
+/// use indim_shape::ErrorCode;
+///
+/// let code: ErrorCode = "size-mismatch".parse()?;
+/// assert_eq!(code, ErrorCode::SIZE_MISMATCH);
+/// assert_eq!(code.entry().title, "Two sizes that have to agree differ");
+/// assert!("size-mismatched".parse::<ErrorCode>().is_err());
+/// # Ok::<(), indim_shape::UnknownErrorCode>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ErrorCode(&'static str);
+
+/// What the table says of a code. `{}` writes its page.
+///
+/// ```
+/// let entry = indim_shape::ErrorCode::SIZE_MISMATCH.entry();
+/// let page = entry.to_string();
+/// assert!(page.starts_with("error[size-mismatch]: Two sizes that have to agree differ\n"));
+/// assert!(page.ends_with("raised by\n  indim-shape\n"));
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ErrorEntry {
+    /// The code.
+    pub code: ErrorCode,
+    /// What is wrong, in one line.
+    pub title: &'static str,
+    /// The cause, and what to do.
+    pub explanation: &'static str,
+    /// The crates whose code raises it.
+    pub raised_by: &'static [&'static str],
+}
+
+/// A section of the table.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ErrorSection {
+    /// What its errors are in.
+    pub title: &'static str,
+    /// Its rows.
+    pub entries: &'static [ErrorEntry],
+}
+
+/// The whole table.
+const SECTIONS: &[ErrorSection] = &[
+    ErrorSection { title: "Rules of broadcasts and reductions", entries: rules::ENTRIES },
+    ErrorSection { title: "Graphs", entries: graphs::ENTRIES },
+    ErrorSection { title: "Texts", entries: texts::ENTRIES },
+    ErrorSection { title: "Arrays and runs", entries: runs::ENTRIES },
+    ErrorSection { title: "Files of arrays", entries: files::ENTRIES },
+    ErrorSection { title: "Programs of other systems", entries: formats::ENTRIES },
+    ErrorSection { title: "Command, oracle and site", entries: front_ends::ENTRIES },
+];
+
+/// A text is no code of an error.
+///
+/// ```
+/// use indim_shape::{ErrorCode, UnknownErrorCode};
+///
+/// assert_eq!("no-such-code".parse::<ErrorCode>(), Err(UnknownErrorCode));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownErrorCode;
+
+impl ErrorCode {
+    /// The code as text.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// The sections of the table, with all codes.
+    pub const fn sections() -> &'static [ErrorSection] {
+        SECTIONS
+    }
+
+    /// All codes, in the order of the table.
+    pub fn all() -> impl Iterator<Item = ErrorCode> {
+        entries().map(|entry| entry.code)
+    }
+
+    /// What the table says of the code.
+    pub fn entry(self) -> &'static ErrorEntry {
+        entries().find(|entry| entry.code == self).expect("invariant: each code has a row")
+    }
+}
+
+fn entries() -> impl Iterator<Item = &'static ErrorEntry> {
+    SECTIONS.iter().flat_map(|section| section.entries)
+}
+
+impl FromStr for ErrorCode {
+    type Err = UnknownErrorCode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownErrorCode> {
+        ErrorCode::all().find(|code| code.0 == text).ok_or(UnknownErrorCode)
+    }
+}
+
+impl PartialEq<&str> for ErrorCode {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.0)
+    }
+}
+
+impl fmt::Debug for ErrorCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.0, formatter)
+    }
+}
+
+impl fmt::Display for UnknownErrorCode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("there is no such error code")
+    }
+}
+
+impl core::error::Error for UnknownErrorCode {}
+
+/// Columns of the page, which a terminal of 80 columns shows with its margin.
+const PAGE_COLUMNS: usize = 78;
+
+impl fmt::Display for ErrorEntry {
+    /// Ends with the end of a line.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "error[{}]: {}\n", self.code, self.title)?;
+        write_wrapped(formatter, self.explanation)?;
+        writeln!(formatter, "\nraised by\n  {}", self.raised_by.join(", "))
+    }
+}
+
+/// Writes a paragraph in lines of at most [`PAGE_COLUMNS`].
+fn write_wrapped(formatter: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    let mut column = 0;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        let is_new_line = column > 0 && column + 1 + width > PAGE_COLUMNS;
+        let separator = match column {
+            0 => "",
+            _ if is_new_line => "\n",
+            _ => " ",
+        };
+        write!(formatter, "{separator}{word}")?;
+        column = if column == 0 || is_new_line { width } else { column + 1 + width };
+    }
+    writeln!(formatter)
+}

@@ -1,0 +1,44 @@
+//! The error of a source whose decoding needs more memory than the limit leaves.
+
+use core::fmt;
+
+use indim_shape::{Diagnostic, ErrorCode};
+
+/// Reading an array needs more memory than the limit leaves; nothing beyond it has been allocated.
+///
+/// ```
+/// use indim_stores::MemoryLimitError;
+///
+/// let error = MemoryLimitError::new(Some(4096), 1000, "a chunk takes 4096 bytes: raise the limit");
+/// assert_eq!((error.needed, error.limit), (Some(4096), 1000));
+/// assert_eq!(error.to_string(), "a chunk takes 4096 bytes: raise the limit");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryLimitError {
+    /// Bytes that are needed; `None` where only the whole file would tell.
+    pub needed: Option<usize>,
+    /// Bytes that are allowed.
+    pub limit: usize,
+    message: String,
+}
+
+impl MemoryLimitError {
+    /// The error, and how it is said of this format.
+    pub fn new(needed: Option<usize>, limit: usize, message: impl Into<String>) -> Self {
+        MemoryLimitError { needed, limit, message: message.into() }
+    }
+
+    /// What people read of it.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::new(ErrorCode::MEMORY_LIMIT, self.message.as_str())
+    }
+}
+
+impl fmt::Display for MemoryLimitError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for MemoryLimitError {}
