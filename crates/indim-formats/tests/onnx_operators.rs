@@ -22,6 +22,7 @@ fn element_type(array: &Array) -> i64 {
         indim_ops::DType::Bool => BOOL,
         indim_ops::DType::U8 => 2,
         indim_ops::DType::I32 => 6,
+        indim_ops::DType::U64 => 13,
         dtype => panic!("{dtype} is not among the types of this test"),
     }
 }
@@ -367,6 +368,15 @@ fn one_hot_values_stand_along_a_new_axis() {
     // Indices may be floats.
     let inputs = [floats(&[1], &[1.]), list(&[2]), list(&[0, 1])];
     assert_eq!(result(11, "OneHot", &inputs, &[]), Array::new([1, 2], vec![0i64, 1]).unwrap());
+    // Unsigned indices from 2^63 on are large, and no index from the end.
+    let indices = Array::new([3], vec![1u64, u64::MAX, 1 << 63]).unwrap();
+    let expected = Array::new([3, 2], vec![0i64, 1, 0, 0, 0, 0]).unwrap();
+    for opset in [9, 11] {
+        let inputs = [indices.clone(), list(&[2]), list(&[0, 1])];
+        assert_eq!(result(opset, "OneHot", &inputs, &[]), expected);
+    }
+    let depth = Array::new([1], vec![1u64 << 63]).unwrap();
+    assert_eq!(code(11, "OneHot", &[indices, depth, list(&[0, 1])], &[]), "too-large");
 }
 
 #[test]

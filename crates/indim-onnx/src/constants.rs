@@ -127,31 +127,42 @@ const NEGATIVE_SINCE: i64 = 11;
 
 /// The second of two values where the index along a new axis is that of the operand, else the first.
 pub(super) fn one_hot(call: &Call<'_>) -> Made {
-    let depth = usize::try_from(depth(call)?)
-        .map_err(|_| FormatErrorKind::attribute("depth", "is negative"))?;
+    let depth = depth(call)?;
     let mut sizes = call.shape(0)?.to_vec();
     let axis = call.axis(call.int("axis", -1)?, sizes.len() + 1)?;
     sizes.insert(axis, depth);
     let own = (0..sizes.len()).filter(|&at| at != axis).map(|at| at as i64).collect::<Vec<_>>();
-    let mut indices = call.value(0)?.convert(DType::I64);
-    if call.version() >= NEGATIVE_SINCE {
+    // As `i64` large unsigned indices would count from the end.
+    let dtype = if call.dtype(0)? == DType::U64 { DType::U64 } else { DType::I64 };
+    let mut indices = call.value(0)?.convert(dtype);
+    if call.version() >= NEGATIVE_SINCE && dtype == DType::I64 {
         indices = indices.lt(0).select(&indices + depth as i64, &indices);
     }
     let indices = call.builder.broadcast_in_dim(indices, &own, &sizes[..])?;
-    let is_on = call.builder.iota(DType::I64, &sizes[..], axis as i64)?.eq(indices);
+    let is_on = call.builder.iota(dtype, &sizes[..], axis as i64)?.eq(indices);
     let values = call.value(2)?;
     let [off, on] = [0, 1].map(|at| call.builder.index(values, &[Index::At(at)]));
     one(is_on.select(on?, off?))
 }
 
 /// The number of indices, which may be written as a float.
-fn depth(call: &Call<'_>) -> Result<i64, FormatErrorKind> {
+fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
+    let elements = call.elements(1)?;
+    let dtype = if elements.dtype() == DType::U64 { DType::U64 } else { DType::I64 };
     let builder = indim_builder::GraphBuilder::new();
-    let element = builder.constant(call.elements(1)?.clone());
-    let element = builder.reshape(element, Shape::scalar())?.convert(DType::I64);
+    let element = builder.constant(elements.clone());
+    let element = builder.reshape(element, Shape::scalar())?.convert(dtype);
     let numbers = indim_graph::evaluate(&builder.finish(&[element])?, &[]).unwrap_or_default();
-    let first = numbers.first().and_then(|array| array.elements::<i64>()?.first().copied());
-    first.ok_or_else(|| FormatErrorKind::Unexpected { expected: "a number".to_owned() })
+    let number = numbers.first().and_then(|array| match dtype {
+        DType::U64 => array.elements::<u64>()?.first().map(|&number| i128::from(number)),
+        _ => array.elements::<i64>()?.first().map(|&number| i128::from(number)),
+    });
+    match number {
+        None => Err(FormatErrorKind::Unexpected { expected: "a number".to_owned() }),
+        Some(..0) => Err(FormatErrorKind::attribute("depth", "is negative")),
+        // The builder refuses sizes beyond those of arrays.
+        Some(number) => Ok(usize::try_from(number).unwrap_or(usize::MAX)),
+    }
 }
 
 /// For each element of a matrix, and of matrices beside each other, its column less its row.
