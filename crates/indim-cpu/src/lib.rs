@@ -11,9 +11,10 @@
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
 //! `tiles/folded.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/search/`,
 //! `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/whole.rs`, `run/executable.rs`,
-//! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs`, `run/scatter.rs`, `run/team.rs` and
-//! `run/threads.rs`; of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in
-//! `numpy_api.rs` of the Python bindings and `signals.rs` of the command.
+//! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs`,
+//! `run/scatter.rs`, `run/team.rs` and `run/threads.rs`; of the other crates in `indim-arrays`,
+//! `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and `signals.rs` of the
+//! command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod blocks;
@@ -37,6 +38,8 @@ pub use run::choice::{ExecutorChoice, UnknownExecutor};
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
 pub use run::error::RunError;
 pub use run::executable::Executable;
+#[doc(hidden)]
+pub use run::float_environment::in_default_float_environment;
 pub use run::forecast::{Forecast, MemoryPiece};
 #[doc(hidden)]
 pub use run::groups::NestParts;

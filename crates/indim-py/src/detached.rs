@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
+use indim::in_default_float_environment;
 use pyo3::prelude::*;
 
 use crate::error::ComputationError;
@@ -91,7 +92,7 @@ pub(crate) fn detached<T: Send>(
 ) -> Result<T, ComputationError> {
     let observed = || {
         let mut signals = Signals::default();
-        let result = work(&mut signals);
+        let result = in_default_float_environment(|| work(&mut signals));
         signals.raised.map_or(result, |error| Err(ComputationError::Interrupted(error)))
     };
     Python::attach(|py| py.detach(observed))

@@ -1,6 +1,9 @@
 //! Running a compiled computation on arrays: outputs, threads, the interpreter's lock, interrupts.
 
-use indim::{ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions, Threads};
+use indim::{
+    ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions, Threads,
+    in_default_float_environment,
+};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
@@ -29,7 +32,7 @@ pub(crate) fn run<'py>(
         Operand::Array(array) => Some(array),
         Operand::Number(_) | Operand::Constant(_) => None,
     });
-    let numbers = compiled.numbers.inputs(&inputs_among(operands));
+    let numbers = in_default_float_environment(|| compiled.numbers.inputs(&inputs_among(operands)));
     let numbers = numbers.expect("invariant: the variant was chosen for these numbers");
     // From here on no Python code runs, which could change an array: only memory is asked for.
     let mut views: Vec<ArrayView<'_>> = Vec::with_capacity(compiled.dense_inputs.len());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, Buffer, CompileOptions, Executable, RunError, SymbolicExecutable, compile,
-    compile_symbolic,
+    compile_symbolic, in_default_float_environment,
 };
 use indim_graph::{Array, Literal, SymbolicGraph};
 use indim_ops::{ArrayType, DType};
@@ -119,6 +119,11 @@ enum Found {
 
 /// The program for a text and these inputs, compiled if none is kept.
 pub(crate) fn program(text: &str, inputs: Inputs<'_, '_>) -> Result<Program, EvaluateErrorKind> {
+    // Numbers are converted, and the program may serve other threads.
+    in_default_float_environment(|| kept_or_compiled(text, inputs))
+}
+
+fn kept_or_compiled(text: &str, inputs: Inputs<'_, '_>) -> Result<Program, EvaluateErrorKind> {
     let given = numbers(inputs);
     let is_known = match found(text, inputs, &given) {
         Found::Program(program) => return Ok(program),

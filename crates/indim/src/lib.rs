@@ -102,6 +102,9 @@ pub use indim_cpu::{
     Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions, Threads,
 };
 pub use indim_cpu::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
+// Texts become graphs in it.
+#[doc(hidden)]
+pub use indim_cpu::in_default_float_environment;
 pub use indim_graph::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
 
 // Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.

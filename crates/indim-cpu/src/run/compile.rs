@@ -19,6 +19,7 @@ use crate::machine::Machine;
 use crate::run::choice::{EXECUTORS, ExecutorChoice};
 use crate::run::coded::{CodedNests, SymbolSizes};
 use crate::run::executable::Executable;
+use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::nests::CompiledNests;
 
 /// The executor that is chosen.
@@ -193,6 +194,7 @@ pub(crate) fn compile_for(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
+    let _environment = DefaultFloatEnvironment::enter();
     let (loops, mut compiler) = lowered_by(graph, options, checkpoint)?;
     let (distinct, level) = (Vec::new(), options.level);
     let coded = CodedNests::new(loops, distinct, executor, level, || compiler.check())?;

@@ -8,6 +8,7 @@ mod coded;
 pub(crate) mod compile;
 pub(crate) mod error;
 pub(crate) mod executable;
+pub(crate) mod float_environment;
 pub(crate) mod forecast;
 pub(crate) mod groups;
 pub(crate) mod in_place;

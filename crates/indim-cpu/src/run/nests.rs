@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 use crate::executor::Bases;
 use crate::run::coded::{BoundNests, CodedNests, Place, SymbolSizes};
 use crate::run::error::RunError;
+use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, NestParts, WholeNest, may_be_cut};
 use crate::run::indices;
 use crate::run::options::RunOptions;
@@ -192,6 +193,7 @@ impl CompiledNests {
         is_over_input: &[bool],
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
+        let _environment = DefaultFloatEnvironment::enter();
         let mut near = MaybeUninit::uninit();
         let scratch = Scratch::new(self.scratch.bytes, &mut near)?;
         let are_row_major = inputs.iter().all(ArrayView::is_row_major)

@@ -17,6 +17,7 @@ use crate::run::coded::{BoundNests, CodedNests};
 use crate::run::compile::{CompileError, CompileOptions, lowered};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
+use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::nests::CompiledNests;
 use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 
@@ -75,6 +76,7 @@ pub fn compile_symbolic_with(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<SymbolicExecutable, CompileError> {
+    let _environment = DefaultFloatEnvironment::enter();
     let distinct = symbolic.distinct_sizes();
     let graph = symbolic.resized_for_any(&distinct);
     let (loops, executor) = lowered(&graph, options, checkpoint)?;

@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 
+use crate::run::float_environment::DefaultFloatEnvironment;
+
 /// In [`Team::state`], one helper that may still join. The bits below count the helpers at work.
 const TICKET: u64 = 1 << 32;
 
@@ -193,18 +195,33 @@ impl Team {
         let Ok(before) = self.state.fetch_update(Ordering::Acquire, Ordering::Relaxed, join) else {
             return;
         };
+        let helper = Helper(self);
         self.invite(WAKES, |team| rayon::spawn(move || team.help()));
         // SAFETY:
         // - `open` stored the pointer before the ticket that this helper has taken (acquire, release);
         // - the task lives until `Open` is dropped, which waits until this helper is counted no more.
         let task = unsafe { &*self.task.load(Ordering::Relaxed) };
         let number = task.helpers - (before / TICKET) as usize + 1;
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (task.work)(number))) {
+        let work = || {
+            let _environment = DefaultFloatEnvironment::enter();
+            (task.work)(number);
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             *task.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
         // The task may be gone from here on; the job holds the team.
-        if self.state.fetch_sub(1, Ordering::Release) == 1 {
-            self.caller.unpark();
+        drop(helper);
+    }
+}
+
+/// A helper at work, counted in the state of its team until it is dropped: by a panic too, or the caller
+/// would wait for ever.
+struct Helper<'a>(&'a Team);
+
+impl Drop for Helper<'_> {
+    fn drop(&mut self) {
+        if self.0.state.fetch_sub(1, Ordering::Release) == 1 {
+            self.0.caller.unpark();
         }
     }
 }
@@ -325,6 +342,31 @@ mod tests {
             assert!(result.is_err() && is_over.into_inner());
         }
         run(1, Some(&pool), &|_| ());
+    }
+
+    #[test]
+    fn a_panic_outside_of_the_work_lets_the_caller_go_on() {
+        /// The payload of a panic. When the next one takes its place, a helper panics once more.
+        struct Payload;
+
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                panic!("a payload is dropped");
+            }
+        }
+
+        let builder = rayon::ThreadPoolBuilder::new().num_threads(3);
+        let pool = builder.panic_handler(|_| ()).build().expect("threads start");
+        let all = Barrier::new(3);
+        let work = |thread: usize| {
+            all.wait();
+            if thread > 0 {
+                std::panic::panic_any(Payload);
+            }
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| run(2, Some(&pool), &work)));
+        std::mem::forget(result.expect_err("helpers panicked"));
+        run(2, Some(&pool), &|_| ());
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! The floating-point environment of a thread: rounding, subnormal numbers, traps. Holds unsafe code.
+//!
+//! A library that was linked with `-ffast-math` makes the thread that loads it flush subnormal numbers to
+//! zero; `fesetround` and `feenableexcept` change rounding and traps. A thread inherits what its parent had,
+//! so the threads of one run may differ. Every thread therefore computes in the default environment.
+
+use core::marker::PhantomData;
+
+/// Puts the thread into the default floating-point environment until it is dropped: rounding to nearest,
+/// subnormal numbers as they are, no traps.
+pub(crate) struct DefaultFloatEnvironment {
+    /// The control register as it was, if it was another.
+    before: Option<control::Word>,
+    /// Each thread has its own register.
+    _of_this_thread: PhantomData<*mut ()>,
+}
+
+impl DefaultFloatEnvironment {
+    /// Reads the control register, and writes it only if it has to change: that costs many times more.
+    #[inline]
+    #[must_use]
+    pub(crate) fn enter() -> DefaultFloatEnvironment {
+        let word = control::read();
+        let default = word & !control::MODES | control::DEFAULT;
+        if word != default {
+            control::write(default);
+        }
+        let before = (word != default).then_some(word);
+        DefaultFloatEnvironment { before, _of_this_thread: PhantomData }
+    }
+}
+
+impl Drop for DefaultFloatEnvironment {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            control::write(before);
+        }
+    }
+}
+
+/// Calls `compute` in the default floating-point environment.
+///
+/// For code that makes graphs: it converts literals and folds constants.
+#[doc(hidden)]
+pub fn in_default_float_environment<R>(compute: impl FnOnce() -> R) -> R {
+    let _environment = DefaultFloatEnvironment::enter();
+    compute()
+}
+
+/// The register MXCSR.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "x86", target_feature = "sse2")))]
+mod control {
+    use core::arch::asm;
+
+    pub(super) type Word = u32;
+
+    /// All bits but the flags of exceptions that have happened.
+    pub(super) const MODES: Word = 0xffc0;
+
+    /// Rounds to nearest, flushes nothing, masks all exceptions.
+    pub(super) const DEFAULT: Word = 0x1f80;
+
+    #[inline(always)]
+    pub(super) fn read() -> Word {
+        let mut word: Word = 0;
+        // SAFETY: writes the four bytes of `word`.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags));
+        }
+        word
+    }
+
+    #[inline(always)]
+    pub(super) fn write(word: Word) {
+        // SAFETY:
+        // - reads the four bytes of `word`;
+        // - `word` is the default or was read from the register, so no reserved bit is set.
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags));
+        }
+    }
+}
+
+/// The register FPCR. Flags of exceptions that have happened lie in another.
+#[cfg(target_arch = "aarch64")]
+mod control {
+    use core::arch::asm;
+
+    pub(super) type Word = u64;
+
+    pub(super) const MODES: Word = u64::MAX;
+
+    /// Rounds to nearest, flushes nothing, keeps NaNs, traps nothing.
+    pub(super) const DEFAULT: Word = 0;
+
+    #[inline(always)]
+    pub(super) fn read() -> Word {
+        let word: Word;
+        // SAFETY: programs may read this register; nothing else changes.
+        unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nostack, preserves_flags)) }
+        word
+    }
+
+    #[inline(always)]
+    pub(super) fn write(word: Word) {
+        // SAFETY: programs may write this register; `word` is the default or was read from it.
+        unsafe { asm!("msr fpcr, {}", in(reg) word, options(nostack, preserves_flags)) }
+    }
+}
+
+/// WebAssembly has one environment. Those of other processors are left as they are.
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "x86", target_feature = "sse2"),
+    target_arch = "aarch64"
+)))]
+mod control {
+    pub(super) type Word = u32;
+
+    pub(super) const MODES: Word = 0;
+    pub(super) const DEFAULT: Word = 0;
+
+    #[inline(always)]
+    pub(super) fn read() -> Word {
+        0
+    }
+
+    #[inline(always)]
+    pub(super) fn write(_: Word) {}
+}
