@@ -302,6 +302,30 @@ fn indices_of_shards_are_bounded() {
 }
 
 #[test]
+fn headers_of_gzip_may_be_long_but_not_without_end() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.zarr");
+    let read = |name: usize| {
+        let mut file = gzipped(&[1, 2]);
+        let rest = file.split_off(10);
+        // Behind the fixed header an extra field of the largest size, and a name.
+        file[3] = 4 | 8;
+        file.extend([255, 255]);
+        file.extend(vec![b'e'; 65_535]);
+        file.extend(vec![b'n'; name]);
+        file.push(0);
+        file.extend(rest);
+        array(&path, &metadata("[2]", "[2]", GZIP), Some(&file));
+        let source = ZarrArray::open(&path, usize::MAX).unwrap();
+        source.read(&Region::new([0], [2])).map(|read| read.bytes().to_vec())
+    };
+    assert_eq!(read(50_000).unwrap(), [1, 2]);
+    let refused = read(100_000).unwrap_err().to_string();
+    assert!(refused.contains("bytes are stored for what takes at most"), "{refused}");
+}
+
+#[test]
 fn very_many_chunks_are_not_listed() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();

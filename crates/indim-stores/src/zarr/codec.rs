@@ -31,6 +31,8 @@ const DEFLATE_RATIO: usize = 1032;
 const ZSTD_RATIO: usize = 1 << 15;
 /// What compression adds to bytes that it cannot make fewer: less than a quarter of them, and a header.
 const HEADER_BYTES: u64 = 1 << 10;
+/// The same of gzip, whose header may hold an extra field of 64 KiB, a name and a comment.
+const GZIP_HEADER_BYTES: u64 = 1 << 17;
 
 /// What a chunk is compressed by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +199,11 @@ impl BytesToBytesCodecTraits for Compressed {
     /// A bound for every writer; what is stored in more bytes is refused.
     fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
         decoded.size().map_or(BytesRepresentation::UnboundedSize, |size| {
-            let more = (size / 4).saturating_add(HEADER_BYTES);
+            let header = match self.kind {
+                Kind::Gzip => GZIP_HEADER_BYTES,
+                Kind::Blosc | Kind::Zlib | Kind::Zstd => HEADER_BYTES,
+            };
+            let more = (size / 4).saturating_add(header);
             BytesRepresentation::BoundedSize(size.saturating_add(more))
         })
     }
