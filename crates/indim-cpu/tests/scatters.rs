@@ -126,6 +126,29 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
+/// Work counts each array once, however many places and indices meet: several threads take 1 MiB.
+#[test]
+fn a_scatter_is_as_much_work_as_it_moves() {
+    const MIB: usize = 1 << 20;
+    // A place is read and written, and an index of 8 bytes comes with its update, in `f32`.
+    let moved = |places: usize, indices: usize, elements: usize| {
+        4 * elements * (2 * places + indices) + 8 * indices
+    };
+    let shapes =
+        [(1000, 60_000, 1), (1000, 90_000, 1), (60_000, 1000, 1), (300, 500, 200), (300, 900, 200)];
+    for (places, indices, elements) in shapes {
+        let b = GraphBuilder::new();
+        let parameter = |name, dtype, shape: &[usize]| b.parameter(name, dtype, shape).unwrap();
+        let x = parameter("x", DType::F32, &[places, elements]);
+        let i = parameter("i", DType::I64, &[indices]);
+        let u = parameter("u", DType::F32, &[indices, elements]);
+        let graph = b.finish(&[b.scatter_add(x, i, u, 0, TakeMode::Wrap).unwrap()]).unwrap();
+        let executable = compile(&graph, &CompileOptions::default()).unwrap();
+        let is_parallel = moved(places, indices, elements) >= MIB;
+        assert_eq!(executable.is_parallel(), is_parallel, "{places} places, {indices} indices");
+    }
+}
+
 #[test]
 fn operands_are_read_through_views() {
     for (shape, axis, of_indices) in SHAPES {
