@@ -161,7 +161,7 @@ impl<T: Take<ROWS>, const ROWS: usize, const LANES: usize, const BLOCK: usize>
             let mut node = Self::block::<V, VECTORS>(terms, block * length, length);
             for _ in 0..block.trailing_ones() {
                 top -= 1;
-                node = nodes[top] + node;
+                node += nodes[top];
             }
             nodes[top] = node;
             top += 1;

@@ -4,8 +4,8 @@ use core::hint::black_box;
 use std::time::{Duration, Instant};
 
 use indim::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, Limits, RuleSet,
-    RunOptions, Threads, compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, ParseLimits,
+    RuleSet, RunOptions, Threads, compile,
 };
 
 use crate::data::{KINDS, Random, error};
@@ -165,7 +165,7 @@ fn program(text: &str, shape: [usize; 2]) -> Executable {
     let names = if text.contains('y') { &["x", "y"][..] } else { &["x"] };
     let parameter = |&name| (name, b.parameter(name, indim::DType::F32, shape).expect("it fits"));
     let values: Vec<_> = names.iter().map(parameter).collect();
-    let expression = Expression::parse(text, &Limits::default()).expect("it parses");
+    let expression = Expression::parse(text, &ParseLimits::default()).expect("it parses");
     let sum = expression.build(&b, &values, Some(&RuleSet::Numpy)).expect("it is legal");
     let graph = b.finish(&[sum]).expect("it is a graph");
     compile(&graph, &CompileOptions::default()).expect("it compiles")

@@ -94,7 +94,8 @@ macro_rules! vectors {
 }
 
 vectors! {
-    Avx512 "avx512", "avx512f,avx512dq,avx512bw,avx512vl,fma", ["avx512f" "avx512dq" "avx512bw" "avx512vl" "fma"];
+    Avx512 "avx512", "avx512f,avx512dq,avx512bw,avx512vl,fma",
+    ["avx512f" "avx512dq" "avx512bw" "avx512vl" "fma"];
     __m512 __m512d 16;
     load |x: &[f32]| -> __m512 { _mm512_loadu_ps(x[..16].as_ptr()) }
     load_wide |x: &[f32]| -> [__m512d; 2] {
