@@ -134,3 +134,32 @@ fn several_results_are_one_program_of_the_same_text() {
     let error = evaluate("low = 1; x + low", [("x", 1), ("low", 2)]).unwrap_err();
     assert_eq!(error.code(), "assigned-input");
 }
+
+/// Numbers of a text and of the caller become subnormal `f32`, and the program serves other threads.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn numbers_are_converted_in_the_default_floating_point_environment() {
+    use std::arch::asm;
+
+    const DEFAULT: u32 = 0x1f80;
+    const FLUSH_TO_ZERO: u32 = DEFAULT | 0x8040;
+    let set = |word: u32| {
+        // SAFETY: reads the four bytes of `word`, none of whose reserved bits are set.
+        unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word) }
+    };
+    let bits = || {
+        let inputs = [("x", Input::from(&[1.0f32, 3.0])), ("k", Input::from(3e-40))];
+        let results = floats(evaluate("x * 1e-40 + k", inputs).unwrap());
+        results.into_iter().map(f32::to_bits).collect::<Vec<u32>>()
+    };
+    let flushing = || {
+        set(FLUSH_TO_ZERO);
+        let bits = bits();
+        set(DEFAULT);
+        bits
+    };
+    let first = std::thread::scope(|scope| scope.spawn(flushing).join().unwrap());
+    let subnormal = |k: f32| (k * 1e-40f32 + 3e-40f32).to_bits();
+    assert_eq!(first, [subnormal(1.0), subnormal(3.0)]);
+    assert_eq!(bits(), first);
+}
