@@ -65,7 +65,7 @@ fn run_examples(document: &str, least: usize) -> Folder {
 
 #[test]
 fn examples_do_what_the_readme_says() {
-    let folder = run_examples("README.md", 6);
+    let folder = run_examples("README.md", 5);
     assert!(folder.names().contains(&"standardised.npy".to_owned()));
     let drawn = std::fs::read_to_string(folder.file("broadcast.svg")).expect("a drawing");
     let shown =
@@ -75,6 +75,7 @@ fn examples_do_what_the_readme_says() {
 
 #[test]
 fn examples_do_what_the_pages_say() {
+    run_examples("docs/command-line.md", 12);
     run_examples("docs/larger-than-memory.md", 7);
     run_examples("docs/files.md", 7);
     run_examples("docs/literals.md", 11);
