@@ -27,7 +27,7 @@ def best_of_each(calls, seconds=10):
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         for engine, call in calls.items():
-            # What ran before has left its threads awake and the caches full.
+            # The previous run has left its threads awake and the caches full.
             for _ in range(3):
                 call()
             start = time.perf_counter()

@@ -1,7 +1,7 @@
 """Writes the type stubs of the functions that exist for every operation: `python make_stubs.py`.
 
 With `--check` it only says whether they are up to date. The rest of the stubs is written by hand, in
-`__init__.pyi.in` beside this file.
+`__init__.pyi.in` next to this file.
 """
 
 import inspect

@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::operand::{Operand, OperandType, is_number};
 
-/// How deep containers may lie in one another.
+/// The maximal nesting depth of containers.
 const MAXIMUM_DEPTH: usize = 32;
 
 /// An argument of a call.
@@ -35,7 +35,7 @@ pub(crate) struct Container<'py> {
     items: Vec<Argument<'py>>,
 }
 
-/// What a trace was made for.
+/// The type of an argument, by which traces are found.
 pub(crate) enum ArgumentType {
     Operand(OperandType),
     /// With the key.
@@ -140,7 +140,7 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// What a trace for this argument is made for.
+    /// The type by which a trace for this argument is found.
     pub(crate) fn argument_type(&self) -> ArgumentType {
         match self {
             Argument::Operand(operand) => ArgumentType::Operand(operand.operand_type()),
@@ -184,7 +184,7 @@ impl<'py> Argument<'py> {
     /// Reads the element types anew, once all arguments are there.
     ///
     /// # Errors
-    /// As [`Operand::settle`].
+    /// Like [`Operand::settle`].
     pub(crate) fn settle(&mut self) -> PyResult<()> {
         match self {
             Argument::Operand(operand) => operand.settle(),

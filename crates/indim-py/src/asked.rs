@@ -1,4 +1,4 @@
-//! Which results of a text are asked for, and how they are returned: `results=` of `evaluate` and its kin.
+//! Requested results of a text and their container: `results=` of `evaluate`, `validate` and `explain`.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::PyString;
 use crate::cached_computation::CachedComputation;
 use crate::structure::Structure;
 
-/// How the results are returned.
+/// The container of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Those that the text gives: an array, or a tuple of several.
@@ -33,7 +33,7 @@ impl Form {
         Ok((Form::Named, Some(names)))
     }
 
-    /// How the results of this computation are returned.
+    /// The container of this computation's results.
     pub(crate) fn structure(self, py: Python<'_>, cached: &CachedComputation) -> Structure {
         match self {
             Form::AsGiven if cached.computation.outputs.len() != 1 => Structure::Tuple,

@@ -1,7 +1,7 @@
 //! Computations with what was compiled of them, and how much memory all of them may hold.
 //!
 //! Bounded: a server that is sent ever new texts, or a function that meets ever new shapes, does not grow.
-//! What was used longest ago goes first; it is read or compiled again when it is needed.
+//! The least recently used computation is evicted first; it is parsed or compiled again when needed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -23,7 +23,7 @@ const MAX_HELD_BYTES: usize = 64 << 20;
 /// Programs for all sizes that are kept of each computation; beyond that the oldest goes.
 const MAX_PROGRAMS: usize = 8;
 
-/// What a computation holds for each byte of its text, before it is compiled.
+/// Estimated bytes of a computation per byte of its text, before compilation.
 const BYTES_PER_TEXT_BYTE: usize = 80;
 
 /// Counts the uses of computations.
@@ -38,7 +38,7 @@ pub(crate) struct CachedComputation {
     /// The parameters' names as Python's own strings.
     pub(crate) names: Vec<Py<PyString>>,
     variants: Mutex<Variants>,
-    /// What was compiled for all sizes, once there were several.
+    /// The program for all sizes, compiled at the second shape.
     programs: Mutex<Vec<Arc<SymbolicProgram>>>,
     /// When it was used last.
     used: AtomicU64,
@@ -87,13 +87,13 @@ impl CachedComputation {
         let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
         let compiled = Arc::new(self.compiled(types, targets)?);
         let gone = lock(&self.variants).keep(&compiled);
-        // What takes long to free is freed after the lock.
+        // Evicted programs are freed after the lock is released, because that takes long.
         drop(gone);
         self.make_room();
         Ok(compiled)
     }
 
-    /// What is compiled for these types: bound to their sizes, where there is a program for all, and compiled
+    /// The program for these types: bound to their sizes if a program for all sizes exists, and compiled
     /// for them alone, where they are the first of their kind.
     fn compiled(
         &self,

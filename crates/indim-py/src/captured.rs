@@ -1,4 +1,4 @@
-//! What a traced function took from outside of its arguments, and whether it is still there.
+//! Objects that a traced function read from outside its arguments, and checks that they are unchanged.
 //!
 //! `indim/_captured.py` finds the places when the function is traced; here they are looked at, at each call.
 
@@ -23,7 +23,7 @@ enum Captured {
     Dict { dict: Py<PyDict>, entries: Vec<Py<PyAny>> },
 }
 
-/// All that a trace depends on beside its arguments.
+/// The dependencies of a trace other than its arguments.
 pub(crate) struct Surroundings(Vec<Captured>);
 
 impl Surroundings {

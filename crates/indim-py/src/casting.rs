@@ -1,4 +1,4 @@
-//! Which casts of a result to the type of `out` are allowed: NumPy's `casting`.
+//! NumPy's `casting`: the allowed casts of a result to the type of `out`.
 
 use indim::DType;
 use pyo3::exceptions::PyValueError;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 pub(crate) struct Casting(&'static str);
 
 impl Casting {
-    /// What NumPy's ufuncs do.
+    /// The rule of NumPy's ufuncs.
     pub(crate) const DEFAULT: Casting = Casting("same_kind");
 
     pub(crate) fn parse(text: &str) -> PyResult<Self> {

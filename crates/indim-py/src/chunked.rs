@@ -24,7 +24,7 @@ const MAX_KEPT: usize = 16;
 /// Types of inputs, and sizes of what a stage goes through.
 type Sizes = (Vec<ArrayType>, Vec<usize>);
 
-/// What was compiled, for which sizes; the last used is at the end.
+/// Compiled programs with their sizes, least recently used first.
 #[derive(Default)]
 struct Kept(Mutex<Vec<(Sizes, Arc<Compiled>)>>);
 
@@ -52,7 +52,7 @@ impl Kept {
         let oldest = (kept.len() >= MAX_KEPT).then(|| kept.remove(0));
         kept.push((sizes, Arc::clone(&compiled)));
         drop(kept);
-        // What may take long to free is freed after the lock.
+        // Evicted programs are freed after the lock is released, because that may take long.
         drop(oldest);
         Ok(compiled)
     }
@@ -186,12 +186,12 @@ impl ChunkedProgram {
         self.whole.run(py, &arrays, Vec::new(), |_| Ok(self.graph.clone()))
     }
 
-    /// What it takes.
+    /// Its inputs.
     fn parameters(&self) -> Vec<DescribedValue> {
         self.graph.parameters().iter().map(|&value| self.described(value)).collect()
     }
 
-    /// What it gives.
+    /// Its results.
     fn outputs(&self) -> Vec<DescribedValue> {
         self.graph.outputs().iter().map(|&value| self.described(value)).collect()
     }
@@ -276,7 +276,7 @@ impl ChunkProgram {
     }
 }
 
-/// What combines the arrays that a reduction makes of chunks.
+/// Combines the partial results of chunks.
 #[pyclass(frozen, name = "_Combination", module = "indim._indim")]
 pub(crate) struct Combination {
     op: ReduceOp,
@@ -291,7 +291,7 @@ impl Combination {
         Ok(Combination { op, kept: Kept::default() })
     }
 
-    /// What was made of each chunk, one after the other, combined by pairs, neighbours first, an odd one
+    /// Combines the partial results in chunk order by pairs, neighbours first, an odd one
     /// carried up.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(

@@ -1,4 +1,4 @@
-//! What is to be computed: values defined one after another, each by an expression over parameters and
+//! A computation: values defined one after another, each by an expression over parameters and
 //! earlier values.
 //!
 //! A text given to `evaluate` makes one definition; `jit` records one for each operation of a
@@ -28,13 +28,13 @@ use crate::pool;
 /// Values of a computation, by the operation or expression that computes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// What later definitions call them; one, but of an expression with several results.
+    /// Their names in later definitions: one, or several for an expression with several results.
     pub(crate) names: Vec<String>,
     pub(crate) expression: Expression,
     pub(crate) rule: Option<RuleSet>,
 }
 
-/// What a computation does next.
+/// One step of a computation.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
     /// Values by an operation or expression.
@@ -51,18 +51,18 @@ pub(crate) struct Computation {
     pub(crate) parameters: Vec<String>,
     pub(crate) steps: Vec<Step>,
     pub(crate) outputs: Vec<String>,
-    /// What messages call the values.
+    /// The text of the values in messages.
     pub(crate) pieces: Pieces,
 }
 
-/// What an output is converted to, because the caller's array is so.
+/// The type that an output is converted to, that of the caller's array.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Target {
     pub(crate) array_type: ArrayType,
 }
 
 impl Definition {
-    /// Reads a text, of which the values of these names are asked for; else those it gives. Texts are also
+    /// Parses a text with these results; without names, those that the text states. Texts are also
     /// those of programs for numexpr, which means something else by `max(x, 1)`.
     pub(crate) fn parse(
         text: &str,
@@ -110,7 +110,7 @@ impl Definition {
         self.expression.build_results(builder, &bindings, rule).map_err(|error| self.error(error))
     }
 
-    /// What the definition makes of numbers: a number for each name.
+    /// The numbers that the definition computes from numbers, one for each name.
     pub(crate) fn numbers(
         &self,
         builder: &GraphBuilder,
@@ -120,7 +120,7 @@ impl Definition {
         self.expression.build_bindings(builder, &bindings, rule).map_err(|error| self.error(error))
     }
 
-    /// What its names stand for.
+    /// The values of its names.
     fn bindings(&self, values: &HashMap<String, Binding>) -> Vec<(&str, Binding)> {
         let names = self.expression.names().into_iter().chain(self.expression.constants());
         names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect()
@@ -133,7 +133,7 @@ impl Definition {
 }
 
 impl Step {
-    /// What later steps call its values.
+    /// The names of its values in later steps.
     fn names(&self) -> &[String] {
         match self {
             Step::Definition(definition) | Step::Number(definition) => &definition.names,
@@ -178,7 +178,7 @@ impl Step {
 }
 
 impl Computation {
-    /// The computation of one text, of which the values of these names are asked for; else those it gives.
+    /// The computation of one text with these results; without names, those that the text states.
     /// Constants that it uses are its last parameters, since something else may be bound to them.
     pub(crate) fn of_expression(
         text: &str,
@@ -228,7 +228,7 @@ impl Computation {
         Ok(b.finish(&outputs)?)
     }
 
-    /// As [`Computation::graph`], for operands whose axes have these names, with those of the results.
+    /// Like [`Computation::graph`], for operands whose axes have these names, with those of the results.
     pub(crate) fn graph_by_names(
         &self,
         types: &[OperandType],
@@ -248,7 +248,7 @@ impl Computation {
         Ok((b.finish(&outputs)?, names))
     }
 
-    /// As [`Computation::graph`], with what its numbers may be.
+    /// Like [`Computation::graph`], with the guards on its numbers.
     pub(crate) fn graph_and_numbers(
         &self,
         types: &[OperandType],
@@ -309,7 +309,7 @@ impl Computation {
         Ok(values)
     }
 
-    /// What the parameters stand for, by their names.
+    /// The bindings of the parameters, by name.
     fn bound_parameters(
         &self,
         b: &GraphBuilder,
@@ -365,7 +365,7 @@ impl Computation {
         Ok(Compiled { targets, ..Compiled::of(executable, types, Arc::new(numbers)) })
     }
 
-    /// As [`Computation::compile`], with the program for other sizes, if it may have others.
+    /// Like [`Computation::compile`], with the program for all sizes, if sizes may vary.
     pub(crate) fn compile_symbolic(
         &self,
         types: Vec<OperandType>,
@@ -407,7 +407,7 @@ impl Compiled {
         Ok(Compiled::of(executable, Vec::new(), Arc::default()))
     }
 
-    /// What was compiled for operands of these types.
+    /// A program compiled for operands of these types.
     fn of(
         executable: Executable,
         types: Vec<OperandType>,
@@ -438,12 +438,12 @@ fn compile_options() -> CompileOptions {
 
 /// A computation compiled for operands of certain element types and ranks.
 pub(crate) struct SymbolicProgram {
-    /// What it was compiled for first, one for each parameter.
+    /// The types it was first compiled for, one per parameter.
     types: Vec<OperandType>,
-    /// What its outputs are converted to; empty when they are not.
+    /// The types its outputs are converted to; empty without conversion.
     target_dtypes: Vec<DType>,
     executable: SymbolicExecutable,
-    /// What its numbers are.
+    /// Its numbers.
     numbers: Arc<NumberProgram>,
     /// The memory of the program itself.
     _held: Held,
@@ -518,14 +518,14 @@ pub(crate) fn parameter(
 
 /// A computation compiled for operands of certain types.
 pub(crate) struct Compiled {
-    /// What it takes, one for each parameter.
+    /// The types of its parameters.
     pub(crate) types: Vec<OperandType>,
-    /// What its outputs were converted to; empty when they were not.
+    /// The types its outputs were converted to; empty without conversion.
     pub(crate) targets: Vec<Target>,
     /// The inputs behind the arrays, and for which numbers it holds.
     pub(crate) numbers: Arc<NumberProgram>,
     pub(crate) executable: Executable,
-    /// How its inputs and outputs lie in memory most often.
+    /// The usual memory layout of its inputs and outputs.
     pub(crate) dense_inputs: Vec<DenseArray>,
     pub(crate) dense_outputs: Vec<DenseArray>,
     /// Whether a run is work for several threads.

@@ -15,9 +15,9 @@ use crate::operand::OperandType;
 /// The results of a function, then its gradients.
 #[derive(Debug, Clone)]
 pub(crate) struct Derivative {
-    /// What later steps call them.
+    /// Their names in later steps.
     pub(crate) names: Vec<String>,
-    /// What the function computes.
+    /// The computation of the function.
     pub(crate) computation: Computation,
     /// The names of the values that its parameters stand for.
     pub(crate) arguments: Vec<String>,

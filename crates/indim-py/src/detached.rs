@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 
 use crate::error::ComputationError;
 
-/// How often long work looks for Ctrl-C.
+/// The interval at which long work checks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Looks for signals now and then.
 pub(crate) struct Signals {
     looked: Instant,
-    /// What a signal raised, `KeyboardInterrupt` as a rule.
+    /// The exception that a signal handler raised, usually `KeyboardInterrupt`.
     raised: Option<PyErr>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct SharedSignals {
 }
 
 impl Default for SharedSignals {
-    /// Of this thread.
+    /// The state of this thread.
     fn default() -> Self {
         SharedSignals {
             owner: thread::current().id(),
@@ -76,7 +76,7 @@ impl SharedSignals {
         }
     }
 
-    /// What a signal raised.
+    /// The exception that a signal handler raised.
     pub(crate) fn raised(self) -> Option<PyErr> {
         self.signals.into_inner().unwrap_or_else(PoisonError::into_inner).raised
     }

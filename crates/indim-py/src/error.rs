@@ -1,4 +1,4 @@
-//! What can be wrong, and mistakes as Python exceptions, whose classes are in `indim/_errors.py`.
+//! Errors as Python exceptions; their classes are in `indim/_errors.py`.
 
 use indim::explain::{InputError, InputErrorKind};
 use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
@@ -34,7 +34,7 @@ impl From<GraphError> for ComputationError {
     }
 }
 
-/// What an exception says, beside its class.
+/// The fields of an exception, without its class.
 #[derive(Default)]
 struct Report<'a> {
     message: String,
@@ -109,7 +109,7 @@ pub(crate) fn input_error(py: Python<'_>, text: &str, error: InputError) -> PyEr
     }
 }
 
-/// `help` is said beside what the error itself says.
+/// `help` is added to the error's own help.
 fn expression_error(py: Python<'_>, text: &str, error: &ExprError, help: Option<&str>) -> PyErr {
     let mut diagnostic = error.diagnostic(text);
     if let Some(help) = help {

@@ -22,7 +22,7 @@ use crate::run::run;
 use crate::structure::Structure;
 use crate::text_cache::{Asked, computation_of_text};
 
-/// What `re_evaluate` does again. It keeps no array alive.
+/// The last evaluation, for `re_evaluate`. It keeps no array alive.
 struct Last {
     computation: Arc<CachedComputation>,
     form: Form,
@@ -43,12 +43,12 @@ const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "disable_cach
 const EVALUATE_DEPTH: usize = 3;
 const OTHERS_DEPTH: usize = 2;
 
-/// Where names are looked up: keywords, then local names, then global ones.
+/// The scopes of name lookup: keywords, then local names, then global names.
 struct Names<'a, 'py> {
     keywords: Option<&'a Bound<'py, PyDict>>,
     local: Option<Bound<'py, PyAny>>,
     global: Option<Bound<'py, PyAny>>,
-    /// What stands in for those of the two that were not given.
+    /// The caller's dicts, for each of the two that is absent.
     caller: Caller<'py>,
 }
 
@@ -130,7 +130,7 @@ impl<'a, 'py> Names<'a, 'py> {
         found
     }
 
-    /// What the names of a computation stand for.
+    /// The operands that the names of a computation are bound to.
     fn objects(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Bound<'py, PyDict>> {
         let objects = PyDict::new(py);
         for (name, text) in cached.names.iter().zip(&cached.computation.parameters) {
@@ -307,9 +307,7 @@ pub(crate) fn re_evaluate<'py>(
     _frame_depth: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
-        PyRuntimeError::new_err(
-            "there is nothing to evaluate again; call evaluate or validate first",
-        )
+        PyRuntimeError::new_err("nothing to evaluate again; call evaluate or validate first")
     })?;
     let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
     let names = Names::new(py, None, local_dict, global_dict, skipped)?;

@@ -1,4 +1,4 @@
-//! How much memory is held by computations that are kept, and by what was compiled of them.
+//! The memory held by cached computations and their compiled programs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,7 +22,7 @@ impl Drop for Held {
     }
 }
 
-/// How many bytes are held now.
+/// The bytes held now.
 #[pyfunction]
 #[pyo3(name = "_held_bytes")]
 pub(crate) fn held_bytes() -> usize {

@@ -38,13 +38,13 @@ struct Trace {
     /// For which numbers it holds.
     numbers: NumberProgram,
     captured: Vec<Py<PyAny>>,
-    /// What the function may have read beside its arguments.
+    /// Objects that the function may have read, other than its arguments.
     surroundings: Surroundings,
     cached: Arc<CachedComputation>,
     structure: Structure,
 }
 
-/// What `indim/_tracing.py` says of a function: how it returns, the keys if that is a dict, the names of
+/// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of
 /// the results, and the places outside of its arguments that it may have read.
 type Traced<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<Place<'py>>);
 
@@ -74,7 +74,7 @@ impl CompiledFunction {
         Ok(arguments)
     }
 
-    /// The trace for these arguments, made now if there is none, or if what the function reads beside them
+    /// The trace for these arguments, made now if none exists, or if an object that the function reads outside them
     /// has changed since.
     fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
         let mut inputs = Vec::new();
@@ -121,7 +121,7 @@ impl CompiledFunction {
         gone
     }
 
-    /// Runs the function on tracing values. What was compiled for a `stale` trace is kept if the new one
+    /// Runs the function on tracing values. Programs compiled for a `stale` trace are reused if the new one
     /// has the same operations.
     fn record(
         &self,
@@ -308,12 +308,12 @@ impl CompiledFunction {
         visit.call(&self.function)?;
         visit.call(&self.trace)?;
         self.parameters.traverse(&visit)?;
-        // Who holds the lock uses the traces; what is not shown is not collected.
+        // The lock's owner uses the traces; traces that are not visited are not collected.
         let Ok(traces) = self.traces.try_lock() else { return Ok(()) };
         traces.iter().try_for_each(|trace| trace.traverse(&visit))
     }
 
-    /// How many combinations of types and ranks the function is compiled for.
+    /// The number of combinations of types and ranks that the function is compiled for.
     #[getter]
     fn trace_count(&self) -> usize {
         self.traces().len()

@@ -74,7 +74,7 @@ mod _indim {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // What is made at its first use is made now: a process forked meanwhile would wait for it forever.
+        // Lazy statics are initialised now: a process forked during initialisation would wait forever.
         indim::Level::detect();
         crate::numpy_api::prepare(module.py())?;
         crate::operand::prepare(module.py())?;

@@ -21,7 +21,7 @@ const KEPT: usize = 16;
 #[pyclass(frozen, name = "_Model", module = "indim._indim")]
 pub(crate) struct Model {
     model: LoadedModel,
-    /// What was compiled, for which inputs; the last used is at the end.
+    /// Compiled programs with their input types, least recently used first.
     kept: Mutex<Vec<(Vec<Given>, Arc<Compiled>)>>,
 }
 
@@ -51,7 +51,7 @@ impl Model {
         Ok(Model { model, kept: Mutex::default() })
     }
 
-    /// What it takes.
+    /// Its inputs.
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<DescribedInput<'py>>> {
         let size = |size: &Size| -> PyResult<Bound<'py, PyAny>> {
             Ok(match size {
@@ -117,7 +117,7 @@ impl Model {
 }
 
 impl Model {
-    /// What the inputs are for the program; where one is `None`, as the file declares it.
+    /// The input types for the program; `None` stands for the declared type.
     fn declared(
         &self,
         py: Python<'_>,
@@ -134,7 +134,7 @@ impl Model {
         Ok(given)
     }
 
-    /// What the inputs are for the program, and those that are arrays.
+    /// The input types for the program, and the inputs that are arrays.
     fn given<'py>(
         &self,
         py: Python<'py>,
@@ -182,7 +182,7 @@ impl Model {
         let oldest = (kept.len() >= KEPT).then(|| kept.remove(0));
         kept.push((given, Arc::clone(&compiled)));
         drop(kept);
-        // What may take long to free is freed after the lock.
+        // Evicted programs are freed after the lock is released, because that may take long.
         drop(oldest);
         Ok(compiled)
     }

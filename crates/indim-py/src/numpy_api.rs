@@ -66,7 +66,7 @@ type NewFromDescr = unsafe extern "C" fn(
 
 type SetBaseObject = unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int;
 
-/// What we use of the table of NumPy's C interface.
+/// The entries used of NumPy's C API table.
 struct Api {
     array_type: *mut ffi::PyTypeObject,
     descr_from_type: DescrFromType,
@@ -191,7 +191,7 @@ pub(crate) struct NumpyArray<'py> {
     dtype: DType,
 }
 
-/// What an object is to the fast path.
+/// Classification of an object for the fast path.
 pub(crate) enum Recognised<'py> {
     /// An array that can be used as it is.
     Array(NumpyArray<'py>),
@@ -244,7 +244,7 @@ impl<'py> NumpyArray<'py> {
 
     /// New memory for an array; `strides` in bytes say its layout, row-major without them.
     ///
-    /// The elements are not initialised: whoever asks writes each of them before the array is handed out.
+    /// The elements are not initialised: the caller writes all of them before it returns the array to Python.
     pub(crate) fn uninitialised(
         py: Python<'py>,
         array_type: &ArrayType,
@@ -408,7 +408,7 @@ impl<'py> NumpyArray<'py> {
     }
 }
 
-/// How a dense array in row-major order lies in memory.
+/// The layout of a dense array in row-major order.
 pub(crate) struct DenseArray {
     array_type: ArrayType,
     /// In bytes.

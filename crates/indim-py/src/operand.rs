@@ -1,4 +1,4 @@
-//! What Python gives as an operand: an array, or a number that adapts to the arrays it meets.
+//! Operands from Python: arrays, and numbers that adapt to the arrays they meet.
 //!
 //! NumPy arrays are used where they are. Everything else becomes one by NumPy's own conversions:
 //! the buffer protocol, `__array_interface__`, `__array__`, DLPack, and last sequences of numbers.
@@ -21,7 +21,7 @@ pub(crate) enum Operand<'py> {
     Constant(Literal),
 }
 
-/// What a computation was compiled for, one for each operand.
+/// The type of an operand that a computation was compiled for.
 #[derive(Debug, Clone)]
 pub(crate) enum OperandType {
     /// Any array of this type.
@@ -104,7 +104,7 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// What has to be compiled for this operand.
+    /// The type to compile for.
     pub(crate) fn operand_type(&self) -> OperandType {
         match self {
             Operand::Array(array) => OperandType::Array(array.array_type()),

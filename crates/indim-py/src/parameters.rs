@@ -15,7 +15,7 @@ pub(crate) type Keywords<'py> = Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>;
 pub(crate) type DescribedParameter<'py> =
     (Bound<'py, PyString>, String, bool, Option<(Bound<'py, PyAny>, bool)>);
 
-/// How arguments reach a parameter.
+/// The kind of a parameter: how arguments are bound to it.
 #[derive(PartialEq)]
 enum Kind {
     PositionOnly,
@@ -73,7 +73,7 @@ impl Parameters {
         Ok(Parameters { all, rest, positional, bind })
     }
 
-    /// What messages call the argument at a position.
+    /// The name of the argument at a position, for messages.
     pub(crate) fn name(&self, position: usize) -> &str {
         self.at(position).map_or("argument", |parameter| parameter.text.as_str())
     }

@@ -1,4 +1,4 @@
-//! What the values of a recording stand for, in words: the pieces of expression that compute them.
+//! The expression text of each value of a recording, for messages.
 //!
 //! A recording names its values `_0`, `_1`, ...; nobody has written these names, so no message has them.
 
@@ -83,7 +83,7 @@ fn first_token(text: &str) -> &str {
     &text[..length.max(first)]
 }
 
-/// Whether nothing stands beside a token but the parentheses and commas of a call.
+/// Whether the neighbours of a token are only the parentheses and commas of a call.
 fn is_alone(text: &str, token: Range<usize>) -> bool {
     let before = text[..token.start].trim_end().chars().next_back();
     let after = text[token.end..].trim_start().chars().next();

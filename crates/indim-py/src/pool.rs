@@ -75,7 +75,7 @@ pub(crate) fn set_num_threads(nthreads: usize) -> PyResult<usize> {
     Ok(before)
 }
 
-/// How many threads compute.
+/// The number of computing threads.
 #[pyfunction]
 pub(crate) fn get_num_threads() -> usize {
     threads().count()
@@ -93,14 +93,14 @@ pub(crate) fn set_memory_pool_limit(py: Python<'_>, bytes: usize) {
     py.detach(|| indim::set_memory_pool_limit(bytes));
 }
 
-/// The most bytes that a run may hold beside its inputs; `usize::MAX` for no limit.
+/// The maximal bytes of a run, without its inputs; `usize::MAX` for no limit.
 static MEMORY_LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 pub(crate) fn memory_limit() -> Option<usize> {
     Some(MEMORY_LIMIT.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
 }
 
-/// Refuses, by `MemoryError`, every later run that would hold more bytes beside its inputs; `None` lifts
+/// Refuses, by `MemoryError`, every later run that would hold more bytes, not counting its inputs; `None` lifts
 /// the limit.
 #[pyfunction]
 pub(crate) fn limit_memory(bytes: Option<usize>) {

@@ -38,7 +38,7 @@ struct Recording {
     has_used_sizes: bool,
 }
 
-/// What is known of a value: its name, what messages call it, the name of its element type, its shape.
+/// Description of a value: its name, its text in messages, the name of its element type, its shape.
 type Described<'py> = (String, String, &'static str, Bound<'py, PyTuple>);
 
 /// The operations of one function, for operands of certain types.
@@ -292,7 +292,7 @@ fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
     number.ok_or_else(|| PyValueError::new_err("neither the name of a value nor a Python number"))
 }
 
-/// What is added by a step: the name of a value, what messages call it, and its type.
+/// A value added by a step: its name, its text in messages, and its type.
 type Added = (String, String, ArrayType);
 
 impl Recording {
@@ -327,7 +327,7 @@ impl Recording {
         name
     }
 
-    /// Adds what an operator makes of numbers. `None` when there are too many, or there is no such number.
+    /// Adds the result of an operator on numbers. `None` if the numbers are too many, or the result is undefined.
     fn record_number(&mut self, call: &RecordedCall) -> Option<(Option<String>, Literal)> {
         let index = self.computation.steps.len();
         if index == MAXIMUM_OPERATIONS {
@@ -388,7 +388,7 @@ impl Recording {
     }
 
     /// Adds an operation, checked; returns the name of its value, what messages call it, and its type.
-    /// `None` when there are too many.
+    /// `None` if the numbers are too many.
     fn record(
         &mut self,
         call: &RecordedCall,

@@ -73,7 +73,7 @@ pub(crate) fn broadcast_shapes<'py>(
     PyTuple::new(py, form.result().iter())
 }
 
-/// How rule set `to` says what rule set `rule` says about these shapes.
+/// The broadcast of these shapes under `rule`, stated under rule set `to`.
 #[pyfunction]
 #[pyo3(signature = (*shapes, to, rule="numpy", dims=None, axis=None, target=None, names=None))]
 #[expect(clippy::too_many_arguments, reason = "Python's arguments, by keyword")]
@@ -117,7 +117,7 @@ pub(crate) fn _explain_shapes(
     Ok((explained.to_string(), explained.to_json(), explained.to_svg()))
 }
 
-/// An explanation of an expression over arrays, of which only types and shapes matter.
+/// An explanation of an expression over arrays; only their types and shapes matter.
 #[pyfunction]
 pub(crate) fn _explain_expression(
     py: Python<'_>,
@@ -156,7 +156,7 @@ fn check_operands(
     }
 }
 
-/// As [`_explain_expression`], where operands may be types in text, whose sizes and axes may have names.
+/// Like [`_explain_expression`]; operands may be types as text, with names of sizes and axes.
 #[pyfunction]
 pub(crate) fn _explain_types(
     py: Python<'_>,

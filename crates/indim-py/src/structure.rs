@@ -1,4 +1,4 @@
-//! How several results are returned, and how `out` gives their arrays: alone, as a tuple, a list or a dict.
+//! The container of several results, and of their arrays in `out`: none, a tuple, a list or a dict.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::numpy_api::NumpyArray;
 use crate::out::{output_array, wrong_count};
 
-/// How the results are returned.
+/// The container of the results.
 #[derive(Debug)]
 pub(crate) enum Structure {
     Single,
@@ -59,7 +59,7 @@ impl Structure {
         !is_tuple_of_one && outputs.iter().all(Option::is_some)
     }
 
-    /// What `indim/_engines.py` calls it, and the keys of a dict.
+    /// Its name in `indim/_engines.py`, and the keys of a dict.
     pub(crate) fn described(&self, py: Python<'_>) -> (&'static str, Vec<Py<PyAny>>) {
         match self {
             Structure::Single => ("single", Vec::new()),

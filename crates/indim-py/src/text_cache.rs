@@ -1,6 +1,6 @@
 //! Expressions that have been read, by their texts.
 //!
-//! How much they hold is bounded in `cached_computation.rs`.
+//! `cached_computation.rs` bounds their memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use crate::error::ComputationError;
 /// Texts that are kept for each rule; beyond that the cache starts anew.
 const MAX_TEXTS: usize = 1024;
 
-/// The computations of the texts under one rule, of which the same results are asked for.
+/// The computations of texts with the same rule and the same requested results.
 type Texts = HashMap<String, Arc<CachedComputation>>;
 
 /// A rule, and the names of the results; without names those that a text gives.
@@ -25,7 +25,7 @@ pub(crate) struct Asked {
     pub(crate) names: Option<Vec<String>>,
 }
 
-/// As many rules with names of results are kept; beyond that the cache starts anew.
+/// The maximal number of rules with requested results; beyond it the cache is cleared.
 const MAX_ASKED: usize = 64;
 
 static TEXTS: Mutex<Vec<(Asked, Texts)>> = Mutex::new(Vec::new());

@@ -1,4 +1,4 @@
-//! What was compiled of a computation for operands of certain types, found by these.
+//! The compiled variants of a computation, found by operand types.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct Variants {
     all: VecDeque<(u64, Arc<Compiled>)>,
     /// The newest of each such number. Others have other numbers among their operands.
     newest: HashMap<u64, Arc<Compiled>>,
-    /// What was asked for last, which most often is asked for again.
+    /// The last variant, which is usually requested again.
     last: Option<Arc<Compiled>>,
 }
 
@@ -67,7 +67,7 @@ impl Variants {
         if self.newest.get(&sizes).is_some_and(|newest| Arc::ptr_eq(newest, &oldest)) {
             self.newest.remove(&sizes);
         }
-        // What is asked for next is not likely to be this one.
+        // The next request is unlikely to be for this variant.
         self.last.take_if(|last| Arc::ptr_eq(last, &oldest));
         Some(oldest)
     }
@@ -80,7 +80,7 @@ impl Variants {
     }
 }
 
-/// What stands for a number, of which more must be compared.
+/// The key of a number, which needs a further comparison.
 const NUMBER: u64 = 1;
 
 fn mixed_array(dtype: DType, sizes: &[usize]) -> u64 {

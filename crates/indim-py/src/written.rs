@@ -10,11 +10,11 @@ use pyo3::types::PyBytes;
 
 use crate::error::{format_error, load_error};
 
-/// What is written, and where: the format, the path if there is one, `exact`, the operation set.
+/// Options of writing: the format, the path if any, `exact`, the operation set.
 #[derive(FromPyObject)]
 pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
 
-/// The content, the file beside it with its name, what was composed (operation, by what, how often), and
+/// The content, the companion file with its name, the compositions (operation, replacement, count), and
 /// warnings.
 pub(crate) type WrittenParts<'py> = (
     Bound<'py, PyBytes>,
@@ -47,7 +47,7 @@ impl Destination {
         WriteOptions { name, exact, opset, source_opset: None }
     }
 
-    /// Writes what `make` makes to the path, if there is one, and hands it on.
+    /// Writes the model that `make` returns to the path, if any, and returns it.
     pub(crate) fn written<'py>(
         &self,
         py: Python<'py>,

@@ -133,7 +133,7 @@ def test_arrays_of_other_packages_beside_labels_are_refused():
         with pytest.raises(TypeError, match=r"labels: `.*\.to_xarray\(\)` meets them by name"):
             call()
     xr.testing.assert_identical(f(x, a.to_xarray()), x * a.to_xarray())
-    with pytest.raises(TypeError, match=r"`a` is a Series of pandas beside arrays of Dask"):
+    with pytest.raises(TypeError, match=r"`a` is a Series of pandas mixed with arrays of Dask"):
         f(da.ones(3, chunks=2), a)
 
 

@@ -45,7 +45,7 @@ def product_advice(ranks, names):
         written = f"np.sum({x}[:, None] * {y}, axis=-2)"
     else:
         written = f"np.sum({x}[..., :, :, None] * {y}[..., None, :, :], axis=-2)"
-    return f"there is no product of matrices here yet: write it as a sum, {written}"
+    return f"matrix products are not supported yet: write it as a sum, {written}"
 
 
 def refuse_given(name, **arguments):

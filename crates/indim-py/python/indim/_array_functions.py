@@ -180,7 +180,7 @@ def _polyval(p, x):
         raise TypeError(
             "the coefficients of np.polyval are known while the function is traced: name them in `static=`"
         )
-    # As NumPy computes it, first step and element types included.
+    # Like NumPy, first step and element types included.
     value = np.zeros_like(x)
     for coefficient in np.asarray(p):
         value = value * x + coefficient

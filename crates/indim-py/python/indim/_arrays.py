@@ -1,4 +1,4 @@
-"""Whatever holds numbers as a NumPy array, and NumPy's opinion on casts. Called by the compiled part."""
+"""Conversion of array-like objects to NumPy arrays, and NumPy's casting rules. Called by the compiled part."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def numpy_dtype(name):
 def indim_name(dtype):
     """indim's name of an element type, given as anything that NumPy takes for one.
 
-    A string is NumPy's: ``"i8"`` is int64, of 8 bytes. Where NumPy knows none, it is indim's own: ``"i32"``.
+    A string is NumPy's: ``"i8"`` is int64, of 8 bytes. If NumPy has no such type, it is indim's: ``"i32"``.
     """
     if isinstance(dtype, str):
         if dtype == "f16":
@@ -103,7 +103,7 @@ _TYPE_WITH_NAMES = re.compile(r"\s*\w*\s*\[[^\]]*[^\W\d][^\]]*\]\s*")
 
 
 def is_type_with_names(value):
-    """Whether it is the text of a type of which sizes or axes have names: ``"f32[n, 3]"``."""
+    """Whether the text is a type with names of sizes or axes: ``"f32[n, 3]"``."""
     return isinstance(value, str) and _TYPE_WITH_NAMES.fullmatch(value) is not None
 
 
@@ -134,7 +134,7 @@ def placeholder(value):
 
 
 def stand_in(value, called):
-    """An array of another package as one of its type, of which no more than that is looked at; anything else
+    """An array of another package as an array of its type, whose elements are not read; anything else
     as it is.
 
     DataArrays are none: their axes meet by name.
@@ -153,7 +153,7 @@ def stand_in(value, called):
 
 
 def integers(values):
-    """Axes or sizes, of which one may stand alone, as a list."""
+    """Axes or sizes as a list; a single one may be a number."""
     refuse_traced((values,))
     values = [values] if isinstance(values, int) else values
     return [operator.index(value) for value in values]

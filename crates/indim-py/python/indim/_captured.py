@@ -16,9 +16,9 @@ import sysconfig
 import types
 import warnings
 
-#: Lists and dicts of more entries, and places beyond _MOST_PLACES, are not looked at again.
+#: Lists and dicts of more entries, and places beyond _MAX_PLACES, are not looked at again.
 MAX_ENTRIES = 256
-_MOST_PLACES = 1000
+_MAX_PLACES = 1000
 
 #: Stands for what is not there.
 MISSING = object()
@@ -42,7 +42,7 @@ def places(function, objects):
 
 
 def reached(function):
-    """The objects that ``function`` may read beside its arguments, and whatever is behind these."""
+    """The objects that ``function`` may read, other than its arguments, and their contents."""
     return list(search(function, ()).seen.values())
 
 
@@ -93,15 +93,15 @@ class _Search:
 
     def run(self, objects):
         self.pending.extend(objects)
-        while self.pending and len(self.places) <= _MOST_PLACES:
+        while self.pending and len(self.places) <= _MAX_PLACES:
             value = self.pending.pop()
             if id(value) not in self.seen:
                 self.seen[id(value)] = value
                 self.look_into(value)
 
     def add(self, kind, holder, key):
-        if len(self.places) == _MOST_PLACES:
-            _warn(f"it reads more than {_MOST_PLACES} names, attributes and entries, of which the others")
+        if len(self.places) == _MAX_PLACES:
+            _warn(f"it reads more than {_MAX_PLACES} names, attributes and entries, of which the others")
         value = read(kind, holder, key)
         self.places[kind, id(holder), key] = (kind, holder, key, value)
         self.pending.extend(value if kind == "entries" else (value,))
@@ -175,7 +175,7 @@ class _Search:
     def instance(self, value):
         cls = type(value)
         if isinstance(cls.__getattribute__, types.FunctionType):
-            # What an attribute is, only that function knows.
+            # Only that function defines the attribute.
             return
         try:
             own = object.__getattribute__(value, "__dict__")
@@ -192,7 +192,7 @@ class _Search:
             if is_slot or (name in own and not isinstance(found, property)):
                 self.add("attribute", value, name)
             elif found is not MISSING and not hasattr(type(found), "__get__"):
-                # What the instance is given later comes before it.
+                # A later attribute of the instance takes precedence.
                 self.add("attribute", value, name)
             elif found is not MISSING and self.is_own(cls.__module__):
                 self.add("attribute", cls, name)

@@ -68,14 +68,14 @@ def _numpy_handler(numpy_function, function, count):
     def handler(*args, **kwargs):
         given = list(signature.bind(*args, **kwargs).arguments.items())
         operands = [value for _, value in given[:count]]
-        # A traced value is never written to, so there is nothing to copy.
+        # A traced value is never written to, so no copy is needed.
         numbers = {name: value for name, value in given[count:] if name != "copy"}
         return function(*operands, **numbers)
 
     return handler
 
 
-#: What the stubs know these functions by, beside those of the operations.
+#: The names of these functions in the stubs, in addition to the operations.
 _functions.OPERATION_CODES.add(_with_numbers("numpy", "elu", 1, []).__code__)
 
 

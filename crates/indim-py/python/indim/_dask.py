@@ -75,7 +75,7 @@ def lazily(parts, sources):
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
     program, is_counted = chunked_program(text), False
     if any(_is_brought_together(program, _Chunks(program, operands))):
-        # What counts elements can be cut, if it is told where chunks lie.
+        # `iota` can be cut if each chunk gets its offset.
         program, is_counted = chunked_program(text, True), True
     chunks = _chunks(program, operands)
     first = program.first()
@@ -102,7 +102,7 @@ def _in_chunks(array, shape, cuts, chunks):
     return array.rechunk(sizes) if isinstance(array, da.Array) else da.from_array(array, chunks=sizes)
 
 
-# How axes are cut.
+# The cuts of axes.
 
 
 class _Chunks:

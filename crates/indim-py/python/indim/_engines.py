@@ -45,7 +45,7 @@ def _engine(names, objects, out):
 
 
 def refuse_mixture(names, objects):
-    """Refuses labels of pandas beside other arrays, which would be matched with them by position."""
+    """Refuses pandas objects mixed with other arrays, which would meet them by position."""
     packages = {package_of(value) for value in objects}
     other, advice = "Dask", ""
     if "xarray" in packages:
@@ -55,7 +55,7 @@ def refuse_mixture(names, objects):
     for name, value in zip(names, objects):
         if package_of(value) == "pandas" and hasattr(value, "axes"):
             raise TypeError(
-                f"`{name}` is a {type(value).__name__} of pandas beside arrays of {other}, which do not know "
+                f"`{name}` is a {type(value).__name__} of pandas mixed with arrays of {other}, which do not know "
                 f"its labels: {advice.format(name=name)}`{name}.to_numpy()` by position"
             )
 

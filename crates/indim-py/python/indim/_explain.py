@@ -72,7 +72,7 @@ def _of_expression(text, operands, rule):
 
 
 def _typed(value, name, rule):
-    """What an operand of another package is to an expression, of which no more than types is explained."""
+    """The type of an operand of another package, for explanations."""
     if rule != "named" or package_of(value) != "xarray" or not hasattr(value, "dtype"):
         return _arrays.stand_in(value, f"`{name}`")
     sizes = ", ".join(f"{dimension}: {size}" for dimension, size in value.sizes.items())

@@ -227,7 +227,7 @@ def transpose(x, permutation=None, *, out=None):
     return apply("transpose", (x,), attributes, out=out)
 
 
-# What the array API calls differently, or has beside the operations.
+# Names of the array API that differ, or that are not operations.
 
 signbit = unary(
     "signbit", "Whether the sign bit is set, of -0.0 and of NaN too; of integers whether they are negative."

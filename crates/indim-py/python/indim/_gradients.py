@@ -69,7 +69,7 @@ class Gradient:
         return [position % len(args) for position in positions]
 
     def _traced(self, args, kwargs):
-        """The value and the gradients, of arguments of which some are tracing values."""
+        """The value and the gradients; some arguments are traced values."""
         values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._asked(args))
         return values[0], gradients
 
@@ -92,7 +92,7 @@ def grad(f, argnums=0):
 
     The gradient is with respect to the argument at the position ``argnums``, or a tuple of gradients for a
     tuple of positions; each has the type and shape of its argument, and of a list, tuple or dict of arrays
-    it is one of gradients. Of complex numbers it points where the number grows, as PyTorch has it.
+    it is one of gradients. For complex numbers it points in the direction of growth, as in PyTorch.
 
     >>> import indim, numpy as np
     >>> indim.grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
@@ -135,7 +135,7 @@ def _pull_back(function, primals, cotangents):
 
 
 def _pulled(function, primals, cotangents):
-    """The gradients with respect to all arguments, of which some are tracing values."""
+    """The gradients with respect to all arguments, some of them traced values."""
     every = range(len(primals))
     return _derive(function, _name_of(function), primals, {}, every, cotangents)[1]
 
@@ -150,7 +150,7 @@ def _compiled_pullback(function):
     def pullback(cotangents, *primals):
         return list(_leaves(_pulled(function, primals, cotangents)))
 
-    # What the function reads from around it is looked for as if it were compiled itself.
+    # Captured objects are searched as if the function were compiled itself.
     pullback.__module__ = getattr(function, "__module__", None)
     pullback.__qualname__ = f"the pullback of {_name_of(function)}"
     return CompiledFunction(pullback)

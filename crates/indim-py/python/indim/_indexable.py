@@ -181,7 +181,7 @@ class Copies:
             return value
         try:
             made = copy.copy(value)
-        except Exception:  # Whatever the class does; the arrays in it are refused as before.
+        except Exception:  # Any error of the class; its arrays are refused as before.
             return value
         vars(made).update(changed)
         vars(made).update({name: types.MethodType(method, made) for name, method in methods.items()})

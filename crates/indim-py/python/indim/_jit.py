@@ -19,7 +19,7 @@ class CompiledFunction(_CompiledFunction):
 
     It is run once on tracing values for each combination of element types and ranks. Once it has met
     several shapes, one program serves all whose sizes meet its guards. Calls take ``out=``, ``order=``
-    and ``casting=`` beside the function's own arguments. Python numbers adapt to the arrays they meet; a
+    and ``casting=`` in addition to the function's own arguments. Python numbers adapt to the arrays they meet; a
     number that changes compiles nothing unless the program needs its value, as an exponent or an axis.
     NumPy's scalars are arrays of rank 0.
     """
@@ -61,10 +61,10 @@ class CompiledFunction(_CompiledFunction):
         """The program for these arguments in the format of another system: ``"stablehlo"``, ``"hlo"``,
         ``"openvino"`` or ``"onnx"``.
 
-        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. What the format lacks is
-        composed of what it has, and listed in ``composed`` of the result; ``exact=True`` refuses it.
-        ``opset`` is the version of the operation set. With ``path`` the file is written there, and what
-        belongs beside it into the same folder.
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. Operations that the format lacks
+        are composed from others and listed in ``composed`` of the result; ``exact=True`` refuses them.
+        ``opset`` is the version of the operation set. With ``path`` the file is written there, and its
+        companion file into the same folder.
         """
         args = tuple(_arrays.placeholder(value) for value in args)
         kwargs = {key: _arrays.placeholder(value) for key, value in kwargs.items()}
@@ -87,7 +87,7 @@ class CompiledFunction(_CompiledFunction):
 
 
 def _restore(function, static):
-    """The compiled function of a pickle: the one of the module, where there is one."""
+    """The compiled function of a pickle: the module's own, if it has one."""
     found = sys.modules.get(function.__module__)
     for part in function.__qualname__.split("."):
         if part == "__wrapped__" and isinstance(found, CompiledFunction) and found.__wrapped__ is function:

@@ -1,4 +1,4 @@
-"""What a function may see of labelled arrays beside their elements, as keys: where they are equal, so are
+"""Keys of the labels that a function may see, without elements: for equal keys, so are
 the labels.
 
 A program that was traced with labelled arrays serves others with the same key. What is no plain value, or too
@@ -18,14 +18,14 @@ from xarray.indexes import PandasIndex, PandasMultiIndex
 from ._statics import key as static_key
 
 #: Labels of so many bytes are compared; to trace a function anew costs less than to compare more.
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 #: What an object among labels is counted for.
 _OBJECT_BYTES = 64
 
 
 class NoKeyError(Exception):
-    """There is something that cannot be told apart by its value, or in too little time."""
+    """A label that cannot be compared by value, or not fast enough."""
 
 
 def of_call(arguments):
@@ -48,7 +48,7 @@ def arrays_among(objects):
 
 
 def of_captured(arrays):
-    """The key of arrays that a function reads beside its arguments, with their elements."""
+    """The key of captured arrays, with their elements."""
     keys = _Keys()
     return tuple([keys.with_elements(value) for value in arrays])
 
@@ -82,7 +82,7 @@ class _Keys:
     """The keys of several values, which are compared as one."""
 
     def __init__(self):
-        self._left = _MOST_BYTES
+        self._left = _MAX_BYTES
 
     def _count(self, size):
         self._left -= size
@@ -161,7 +161,7 @@ class _Keys:
         except (NoKeyError, TypeError):
             return _Same(value)
 
-    # What labels are made of.
+    # The parts of labels.
 
     def pandas_index(self, index):
         kind, names = type(index), self.plain(tuple(index.names))

@@ -33,7 +33,7 @@ class Model:
     """A program from a file, to be called on arrays.
 
     The inputs are positional in the file's order, or keywords of their names. A program with one output
-    returns an array, one with several a tuple. What is called again with arrays of the same types is compiled
+    returns an array, one with several a tuple. A model called again with arrays of the same types is compiled
     once.
     """
 
@@ -64,7 +64,7 @@ class Model:
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         What the format lacks is composed of what it has, and listed in ``composed`` of the result;
         ``exact=True`` refuses it. ``opset`` is the version of the operation set. With ``path`` the file is
-        written there, and what belongs beside it into the same folder.
+        written there, and its companion file into the same folder.
         """
         inputs = self._bound(args, kwargs, _arrays.placeholder)
         return Written(*self._model.write((format, path, exact, opset), inputs))
@@ -89,7 +89,7 @@ class Model:
 
     def __reduce__(self):
         name, content = self._model.content()
-        # What lies beside the file is found again only where the file is.
+        # The companion file is found only next to the file.
         return Model, (name, None if os.path.exists(name) else content, self._function)
 
 

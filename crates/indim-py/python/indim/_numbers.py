@@ -2,7 +2,7 @@
 
 A :class:`Number` stands for a Python number that may be another one at the next call. What it makes with
 numbers by ``+ - * /``, and what it makes with arrays, is part of the program; a comparison is a condition
-under which the program holds. Whatever else needs the number gets it as it is, and the program is made for
+under which the program holds. Any other use gets the plain number, and the program is made for
 it alone.
 """
 

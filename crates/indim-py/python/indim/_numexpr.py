@@ -1,4 +1,4 @@
-"""Names of numexpr beside `evaluate` that existing code uses. There is no VML here, so what configures it
+"""Names of numexpr, other than `evaluate`, that existing code uses. indim has no VML, so its configuration
 does nothing."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Series and DataFrames of pandas: in with their labels, and out with them.
 
-Labels are compared, never joined: where axes meet, their labels are equal, in the same order. Which axes
+Labels are compared, never joined: the labels of axes that meet are equal, in the same order. Which axes
 meet, and which labels a result has, is read off the program.
 """
 

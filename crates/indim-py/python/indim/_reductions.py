@@ -96,7 +96,7 @@ def _default(text):
 
 def _axis(axis, default_axes, operands):
     if axis is None:
-        # Where the default is one axis, all are named.
+        # If the default is one axis, all axes are named.
         ranks = [np.ndim(operand) for operand in operands]
         return [] if default_axes is None else [("axis", list(range(max(ranks))))]
     axes = axis if isinstance(axis, (tuple, list)) else [axis]

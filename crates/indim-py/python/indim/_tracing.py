@@ -135,7 +135,7 @@ class Tracer:
         #: The name in the recording; what messages say instead, which is what the function wrote.
         self._name, self._piece, self._dtype, self._shape = described
 
-    # What an array says of itself.
+    # The attributes of an array.
 
     @property
     def dtype(self):
@@ -162,7 +162,7 @@ class Tracer:
     def __repr__(self):
         return f"Tracer({self._piece} : {self._dtype}{list(self._shape)})"
 
-    # What a tracing value cannot do.
+    # Operations that a traced value refuses.
 
     def _refuse(
         self, what, advice="use indim.where for choices, and name arguments that are no arrays in `static=`"
@@ -241,7 +241,7 @@ class Tracer:
 
     def _operator(self, symbol, x, y):
         if self._is_for_labels((x, y)):
-            # As an array of NumPy does.
+            # Like a NumPy array.
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented

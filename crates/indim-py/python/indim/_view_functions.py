@@ -53,7 +53,7 @@ def define(rule):
     ):
         x = _array(x, "x")
         attributes = _padding(x, pad_width, mode, constant_values)
-        # There is nothing beside a single element.
+        # A single element has no neighbours.
         function, attributes = ("pad", attributes) if x.ndim else ("copy", [])
         return _functions.apply(function, (x,), attributes, rule, out)
 

@@ -16,7 +16,7 @@ class Composed(NamedTuple):
 class Written:
     """A program in the format of another system.
 
-    ``content`` is the file, ``beside`` the one that belongs beside it, a name and its content, or ``None``.
+    ``content`` is the file, ``beside`` its companion file, a name and its content, or ``None``.
     ``composed`` lists the operations that the format lacks, with what stands for each; ``warnings`` says
     where the other system may compute something else.
     """

@@ -31,7 +31,7 @@ _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
 
 #: Programs for so many combinations of labels are kept of each function.
-_MOST_KEPT = 32
+_MAX_KEPT = 32
 
 _lock = threading.Lock()
 
@@ -65,7 +65,7 @@ def _keep(programs, key, program):
         # The last used is at the end.
         programs.pop(key, None)
         programs[key] = program
-        while len(programs) > _MOST_KEPT:
+        while len(programs) > _MAX_KEPT:
             del programs[next(iter(programs))]
 
 
@@ -124,7 +124,7 @@ class _Program:
         return next(iter(computed), self._results).labelled(iter(computed.values()))
 
     def _traced(self, arrays):
-        """The results of the function without labels, by keys of which the first keeps these."""
+        """The results of the function without labels; the first of its keys keeps them."""
         _refuse_stored(_labels.arrays_among(_captured.reached(self._around)))
         for array in arrays:
             if isinstance(array, Tracer):
@@ -155,7 +155,7 @@ class _Program:
 
 
 def _refuse_stored(captured):
-    """Refuses what a function reads beside its arguments, and xarray would load whole."""
+    """Refuses captured lazy arrays, which xarray would load whole."""
     for value in captured:
         variables = value.data_vars.values() if isinstance(value, xr.Dataset) else [value]
         for variable in variables:
@@ -400,7 +400,7 @@ def evaluate(text, objects, rule, results, out):
 
 
 def nothing_in_common(names):
-    """The error of Datasets of which nothing can be computed."""
+    """The error of Datasets without a common numeric variable."""
     called = ", ".join(f"`{name}`" for name in names)
     if len(names) == 1:
         return ValueError(f"the Dataset {called} has no variable of numbers")
