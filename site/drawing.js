@@ -17,7 +17,7 @@ export function picture(drawn, caption) {
   if (drawn.columns === 0) {
     return element("p", { className: "scalars" }, "Every operand and the result are scalars: there is no axis.");
   }
-  // Where the rule aligns nothing, a column is no axis of the result.
+  // If the rule aligns nothing, a column is no axis of the result.
   const axes = Array.from({ length: drawn.columns }, (_, axis) =>
     (drawn.is_aligned ? element("th", { scope: "col" }, `axis ${axis}`) : element("td")));
   const head = element("thead", {}, element("tr", {}, element("td"), ...axes));
@@ -112,7 +112,7 @@ export function report(answer, press, excerpt = null) {
   return [head, code, excerpt, ...drawn, ...remarks.map(remark), repairs].filter(Boolean);
 }
 
-/** What is said beside the marks. */
+/** The remarks next to the marks. */
 function marks(lines) {
   return lines.map(({ mark }) => mark?.message).filter(Boolean);
 }
@@ -128,7 +128,7 @@ export function lines(given) {
   return element("pre", { className: "lines", tabIndex: 0 }, ...given.flatMap(line));
 }
 
-/** A list of buttons, each of which puts a state into the form. */
+/** A list of buttons; each puts a state into the form. */
 export function offers(list, press) {
   const item = (offer) => {
     const button = element("button", { type: "button", className: "offer" }, offer.text);

@@ -74,7 +74,7 @@ function showForm() {
   fillRules(select, isReduction()
     ? [["Reductions", catalogue.reductions.map(({ name }) => name)]]
     : [["Operations on several operands", of(false)], ["One operand onto a target shape", of(true)]]);
-  // A rule that nobody knows is answered with those that there are.
+  // The answer to an unknown rule lists the known ones.
   if (![...select.options].some(({ value }) => value === state.rule)) {
     select.append(element("option", { value: state.rule }, state.rule));
   }
@@ -137,7 +137,7 @@ function fit() {
   const taken = ruleRow().attributes;
   state.given = Object.fromEntries(Object.entries(state.given).filter(([name]) => taken.includes(name)));
   if (taken.includes("target")) state.given.target ??= state.lastTarget ?? ATTRIBUTES.target.initial;
-  // What only some rules take comes back with them.
+  // The fields of some rules come back with these.
   if (isReduction() || ruleRow().is_target_rule) state.others = [...state.operands.splice(1), ...(state.others ?? [])];
   else if (state.operands.length === 1 && state.others) state.operands.push(...state.others.splice(0));
 }
@@ -176,7 +176,7 @@ function showAnswer() {
   }
   markField(found);
   answer.dataset.answer = JSON.stringify({ ok: found.ok, code: found.code, label: found.label, shape: found.shape, maps: found.maps, axes: found.axes });
-  // Half a shape is no mistake yet: the last drawing stays, pale, until there is one to draw.
+  // Half a shape is no mistake yet: the last drawing stays, pale, until the shape is complete.
   const isUnread = !found.ok && found.code.startsWith("bad-") && Boolean(answer.firstChild);
   answer.classList.toggle("stale", isUnread);
   if (isUnread) {

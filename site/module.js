@@ -8,7 +8,7 @@ export class Module {
   #compiled;
   #exports;
 
-  /** Fetches a module that lies beside this file; any server will do, whatever type it says the file has. */
+  /** Fetches a module next to this file from any server, with any declared content type. */
   static async load(name) {
     const response = await fetch(new URL(name, import.meta.url));
     if (!response.ok) throw new Error(`${name}: ${response.status}`);

@@ -1,4 +1,4 @@
-// What is asked, in the address: behind `#`, where no server sees it.
+// The request, in the address after `#`, where no server sees it.
 
 /** The fields of the address; a name may come several times. */
 export function read() {

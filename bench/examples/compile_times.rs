@@ -1,8 +1,8 @@
-//! What it takes to build a graph, to compile it, and to make machine code of it, from one operation to about
+//! The time to build a graph, to compile it, and to make machine code of it, from one operation to about
 //! as many as a function may have. `cargo run --release -p indim-bench --example compile_times` prints the
 //! table.
 //!
-//! A graph is one nest over 32 elements. What machine code takes is the first run less the shortest repeated
+//! A graph is one nest over 32 elements. The time of machine code is the first run less the shortest repeated
 //! one, where machine code is asked for. The shortest time of several rounds is printed; as `each`, what the
 //! operations of a row take beyond those of the row before, for each of these.
 
@@ -15,7 +15,7 @@ use indim::{
     ArrayView, CompileOptions, DType, ExecutorChoice, Graph, GraphBuilder, Level, Value, compile,
 };
 
-/// Where these elements are computed, computing takes no time.
+/// So few elements that computing them takes no measurable time.
 const ELEMENTS: usize = 32;
 
 /// With two primitives for each, the last are near what a function may have (262,144).
@@ -24,7 +24,7 @@ const OPERATIONS: [usize; 11] = [1, 5, 10, 20, 50, 200, 1000, 5000, 20_000, 50_0
 /// The next value of a graph, of the index of an operation and of all values so far.
 type Next = fn(usize, &[Value]) -> Value;
 
-/// How graphs of any number of operations are made, and of how many at most.
+/// Builds a graph of any number of operations, up to a maximum.
 struct Kind {
     name: &'static str,
     most: usize,
@@ -63,14 +63,14 @@ fn build(next: Next, operations: usize) -> Graph {
     b.finish(&values[values.len() - 1..]).expect("it is a graph")
 }
 
-/// How long `work` takes in microseconds, and what it gives.
+/// The time of `work` in microseconds, and its result.
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = black_box(work());
     (start.elapsed().as_secs_f64() * 1e6, result)
 }
 
-/// What it takes to make machine code at a level: the first run less the shortest of five more.
+/// The time of machine code at a level: the first run less the shortest of five more.
 fn made(graph: &Graph, level: Level) -> f64 {
     let executor = ExecutorChoice::Machine;
     let options = CompileOptions { level, executor, ..CompileOptions::default() };
@@ -102,7 +102,7 @@ fn measure(next: Next, operations: usize, levels: &[Level]) -> Vec<f64> {
 
 fn main() {
     let mut levels = Level::available().to_vec();
-    // Of a processor that has more, the baseline has no machine code.
+    // The baseline has no machine code.
     levels.retain(|&level| level > Level::BASELINE || Level::detect() == Level::BASELINE);
     let names: Vec<String> = levels.iter().map(|level| format!("code {level}")).collect();
     let columns = ["build", "compile"].into_iter().chain(names.iter().map(String::as_str));

@@ -1,4 +1,4 @@
-//! What a call costs whose arrays have a length that no call before had, against one that is repeated; and a
+//! The cost of a call with a new array length, compared with a repeated call; and a
 //! tiny run by itself; over arrays of one axis, and of two. `cargo run --release -p indim-bench --example
 //! new_lengths` prints the tables.
 //!
@@ -18,7 +18,7 @@ use indim::{
 /// The lengths of a round.
 const LENGTHS: core::ops::Range<usize> = 1000..2000;
 
-/// How often all are gone through.
+/// The number of rounds.
 const ROUNDS: usize = 20;
 
 /// The median of times.
@@ -27,7 +27,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// How long a call takes for each of the lengths, and how long for the middle one again and again.
+/// The time of a call for each length, and for the middle length repeated.
 fn measure(mut call: impl FnMut(usize)) -> [Duration; 2] {
     let mut timed = |length: usize| {
         let start = Instant::now();

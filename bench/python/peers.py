@@ -1,6 +1,6 @@
 """The jobs of the benchmarks by NumPy, numexpr, JAX and OpenVINO.
 
-`cargo xtask bench --python` runs this beside the Rust program. Each line of the input is a task (see
+`cargo xtask bench --python` runs this as a child of the Rust program. Each line of the input is a task (see
 `bench/src/python.rs`): an expression, its arguments, and a sample of indim's results. Each engine
 answers with a line {"job", "size", "engine", "seconds"}; where it cannot do the job there is
 "unsupported" with the reason, where its results are not ours, "wrong". An empty object ends an answer.
@@ -405,7 +405,7 @@ def disagreement(task, result):
     if theirs.dtype == ml_dtypes.bfloat16:
         theirs = theirs.astype(np.float64)
     for part in ("real", "imaginary"):
-        # What JSON cannot express, infinities and NaN, comes as null.
+        # Infinities and NaN, which JSON cannot express, arrive as null.
         ours = np.array([math.nan if x is None else x for x in sample[part]])
         actual = (theirs.real if part == "real" else theirs.imag).astype(np.float64)
         actual = np.where(np.isfinite(actual), actual, math.nan)

@@ -1,4 +1,4 @@
-//! What a job is, and how its hand-written loop is run.
+//! Jobs, and the run of their hand-written loops.
 
 #![allow(unsafe_code)]
 
@@ -18,11 +18,11 @@ pub(crate) trait Job: Sync {
     /// The element type of the result.
     type Result: Element + StoredAs + Number;
 
-    /// What it is called in the table.
+    /// Its name in the table.
     const NAME: &'static str;
     /// The sizes at which it is measured.
     const SIZES: Sizes;
-    /// How far results of others may be from ours, relative to their magnitude or to 1; that of their type
+    /// The tolerance for results of peers, relative to their magnitude or to 1; that of their type
     /// if not said.
     const TOLERANCE: f64 = Self::Result::TOLERANCE;
     /// Whether the hand-written loop gives our bits; it does not where it adds in another order.
@@ -76,7 +76,7 @@ fn run_rows<J: RowJob>(job: &J, first: usize, output: &mut [J::Result]) {
     );
 }
 
-/// Does `work` with the best instructions that there are.
+/// Runs `work` with the best instruction set of the processor.
 #[inline(always)]
 pub(crate) fn with_best_instructions<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -174,7 +174,7 @@ macro_rules! reduction {
     };
 }
 
-/// What `job!` and `reduction!` share.
+/// The shared part of `job!` and `reduction!`.
 #[macro_export]
 macro_rules! define_job {
     (

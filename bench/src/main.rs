@@ -36,7 +36,7 @@ cargo xtask bench OPTIONS
   --python         against NumPy, numexpr, JAX and OpenVINO, in an environment under target/
   --record NOTE    keep the times in bench/records/, with a note on the machine";
 
-/// What is asked for on the command line.
+/// The command-line options.
 pub(crate) struct Request {
     pub(crate) threads: usize,
     pub(crate) budget: Duration,

@@ -27,7 +27,7 @@ pub(crate) struct Measured {
     pub(crate) size: &'static str,
     pub(crate) shape: String,
     pub(crate) elements: usize,
-    /// What has to be read and written.
+    /// The bytes read and written.
     pub(crate) bytes: usize,
     /// `run_into` warm memory.
     pub(crate) ours: f64,
@@ -171,7 +171,7 @@ fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {
     indim::ArrayData::to_le_bytes(&T::into_data(results.to_vec()))
 }
 
-/// How long an engine runs before it is timed. Its threads and its memory are then where others have
+/// The warm-up time of an engine. Its threads and its memory are then where others have
 /// taken them from, and the threads of others, which spin for a while (candle's for a millisecond), sleep.
 const WARM_UP: Duration = Duration::from_millis(2);
 

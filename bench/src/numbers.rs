@@ -2,9 +2,9 @@
 
 use indim::{bf16, c64, f16};
 
-/// A type of which jobs have arguments or results.
+/// An element type of job arguments or results.
 pub(crate) trait Number: Copy {
-    /// How far a result of another library may be from ours, relative to its magnitude or to 1.
+    /// The tolerance for results of other libraries, relative to their magnitude or to 1.
     const TOLERANCE: f64;
 
     /// An argument made of a number below 1009.

@@ -14,7 +14,7 @@ pub(crate) struct Peer<'a, T> {
     pub(crate) computation: Computation<'a, T>,
 }
 
-/// Where the results go.
+/// The memory for results.
 pub(crate) enum Computation<'a, T> {
     /// Into memory that is given.
     Into(Box<dyn Fn(&mut [T]) + 'a>),
@@ -54,7 +54,7 @@ impl<T: Number> Peer<'_, T> {
     }
 }
 
-/// The sizes of a result, of which there may be none.
+/// The sizes of a result; empty for a scalar.
 pub(crate) fn shape<const RANK: usize>(sizes: [usize; RANK]) -> [usize; RANK] {
     sizes
 }

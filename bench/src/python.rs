@@ -1,4 +1,4 @@
-//! Peers in Python: `python/peers.py` runs beside this process and answers one task at a time.
+//! Peers in Python: `python/peers.py` runs as a child process and answers one task at a time.
 //!
 //! A task is a JSON line with the expression, the arguments' types and shapes, and a sample of our
 //! results to check against; each engine answers with a line, and an empty object ends the answer.
@@ -13,7 +13,7 @@ use crate::Request;
 use crate::job::Job;
 use crate::numbers::Number;
 
-/// How many results are sent to be checked.
+/// The number of results sent for a check.
 const SAMPLE: usize = 64;
 
 /// The other process.
@@ -23,11 +23,11 @@ pub(crate) struct Python {
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-/// What it is to do.
+/// Its task.
 pub(crate) struct Task<'a, J: Job> {
     pub(crate) job: &'a J,
     pub(crate) size: &'a str,
-    /// What indim computed.
+    /// The result of indim.
     pub(crate) results: &'a [J::Result],
 }
 
@@ -70,7 +70,7 @@ impl Python {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // It may have ended by itself; there is nothing to be done about a failure.
+        // It may have ended by itself; a failure has no remedy.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

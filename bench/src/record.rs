@@ -62,7 +62,7 @@ impl Record {
     }
 }
 
-/// What the processor calls itself.
+/// The name of the processor.
 fn cpu_model() -> String {
     let information = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =

@@ -4,7 +4,7 @@
 
 use crate::measure::Measured;
 
-/// What the columns are; `README.md` explains them.
+/// The columns; `README.md` explains them.
 pub(crate) fn heading(threads: usize) {
     println!("level {}, {threads} threads; ratios are times over times", indim::Level::detect());
     println!(

@@ -1,4 +1,4 @@
-//! How large the jobs are: 32 elements, 64 KiB, 1 MiB and 64 MiB of f32, or the nearest shapes that
+//! The sizes of jobs: 32 elements, 64 KiB, 1 MiB and 64 MiB of f32, or the nearest shapes that
 //! people have. A job names one of these tables.
 
 /// The iteration space of a job: rows that the hand-written loop goes through one by one.
@@ -6,9 +6,9 @@
 pub(crate) struct Space {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    /// Of pictures: how many channels; else 1.
+    /// The channels of a picture; else 1.
     pub(crate) channels: usize,
-    /// Of pictures: how many rows of pixels one has; else 1.
+    /// The rows of a picture; else 1.
     pub(crate) height: usize,
 }
 
@@ -35,7 +35,7 @@ impl Space {
 /// Spaces with the names that the command line and the table have for them.
 pub(crate) type Sizes = &'static [(&'static str, Space)];
 
-/// What is above 64 MiB, and measured only when asked for.
+/// Sizes above 64 MiB, measured only on request.
 pub(crate) const LARGE: &str = "460MiB";
 
 pub(crate) const MATRICES: Sizes = &[
@@ -101,7 +101,7 @@ pub(crate) const PICTURES_FIRST: Sizes = &[
     ("64MiB", Space::channels_first([64, 3, 224, 224])),
 ];
 
-/// What lies between the layers of a network for pictures.
+/// Feature maps between the layers of a network for pictures.
 pub(crate) const FEATURES: Sizes = &[
     ("128B", Space::channels_first([1, 2, 4, 4])),
     ("64KiB", Space::channels_first([1, 16, 32, 32])),

@@ -1,4 +1,4 @@
-//! What holds for every legal graph, however it came about: it verifies, reads back as it is printed, and
+//! Properties of every legal graph: it verifies, reads back as it is printed, and
 //! runs with the reference evaluator's bits, unless an index names no element. Called by the targets that
 //! read graphs.
 
@@ -34,7 +34,7 @@ fn check_run(graph: &Graph, again: &Graph) {
     let types = graph.parameters().iter().map(|&id| &graph[id].array_type);
     let arguments: Vec<Array> = types.map(argument).collect();
     let expected = match reference::evaluate(graph, &arguments) {
-        // What is computed for nothing may have such an index too, and is not run.
+        // Dead values may have such an index too, and do not run.
         Err(EvalError::IndexOutOfRange { .. }) => return,
         expected => expected.unwrap(),
     };

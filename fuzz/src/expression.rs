@@ -43,7 +43,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Two values with names, the second of which depends on the first.
+/// Two named values; the second depends on the first.
 fn statements(next: &mut dyn FnMut(usize) -> usize) -> String {
     let (first, second) = (well_formed(next, 3), well_formed(next, 3));
     format!("first = {first}\nsecond = first + ({second}); second, first")

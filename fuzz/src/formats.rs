@@ -1,4 +1,4 @@
-//! Programs in the files of other systems. What is read and built is a legal graph; what is refused has a
+//! Programs in the files of other systems. A program that is read and built is a legal graph; a refused one has a
 //! report, and its place, if it is in a text, lies there. Nothing takes long.
 
 use std::io;
@@ -34,9 +34,9 @@ pub fn onnx(bytes: &[u8]) {
 }
 
 /// The same bytes in every file.
-struct Beside;
+struct NoCompanion;
 
-impl Folder for Beside {
+impl Folder for NoCompanion {
     fn read(&self, _: &str) -> io::Result<Bytes> {
         Ok((0..4096u32).map(|byte| (byte % 251) as u8).collect())
     }
@@ -44,7 +44,7 @@ impl Folder for Beside {
 
 fn run(format: ModelFormat, bytes: &[u8]) {
     let _ = ModelFormat::of(bytes);
-    let source = SourceFile::new("input", bytes.to_vec()).beside(Arc::new(Beside));
+    let source = SourceFile::new("input", bytes.to_vec()).beside(Arc::new(NoCompanion));
     source.pieces();
     let limits = FormatLimits {
         file_bytes: 1 << 16,

@@ -1,4 +1,4 @@
-//! The text form of graphs. What parses is a legal graph; what does not has its place in the text.
+//! The text form of graphs. A text that parses is a legal graph; any other error has its place in the text.
 
 use indim::parse_graph;
 

@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What a call gives that computes on this thread alone, and the most bytes that were held meanwhile, its
+/// Runs a call on this thread alone and returns its result with the peak bytes held meanwhile, its
 /// result included.
 pub(crate) fn most<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(|counts| {

@@ -13,14 +13,14 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// What was read is as long as its type asks for, can be viewed, and survives writing.
+/// A read array has the length of its type, can be viewed, and survives writing.
 pub(crate) fn check(array: &ArrayFile) {
     let array_type = array.array_type();
     let expected = array_type.shape.byte_count(array_type.dtype.size()).unwrap();
     assert_eq!(array.bytes().len(), expected);
     assert_eq!(array.view().array_type(), array_type);
     let mut written = Vec::new();
-    // The elements' order is not the point here: whatever it is, they are written as they lie.
+    // The elements are written in their memory order, which is irrelevant here.
     write_npy_to(&mut written, array_type, array.bytes()).unwrap();
     let again = ArrayFile::from_bytes(written).unwrap();
     assert_eq!(again.array_type(), array_type);

@@ -16,7 +16,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Reads a member; the first few that there are, if there is no such member.
+/// Reads a member; the first few members, if it does not exist.
 fn read(path: &Path, member: &str) -> Vec<String> {
     match read_npz_member(path, member) {
         Ok(array) => {

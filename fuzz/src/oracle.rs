@@ -1,4 +1,4 @@
-//! The oracle: whatever the line, there is one verdict, a JSON object.
+//! The oracle: each line has one verdict, a JSON object.
 
 use std::collections::BTreeMap;
 

@@ -17,7 +17,7 @@ const LIMIT: usize = 1 << 20;
 const SLACK: usize = 512 << 10;
 /// Bytes that the tags of a TIFF may take for each byte of the file.
 const TAG_BYTES: usize = 256;
-/// What stands in front of the name of a file in a folder.
+/// The prefix of a file's name in a folder.
 const MARK: &[u8] = b"\n--- ";
 
 /// Reads the bytes as a TIFF.
@@ -196,7 +196,7 @@ fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
 mod tests {
     use super::*;
 
-    /// Of hundreds of thousands of entries one is kept.
+    /// One of hundreds of thousands of entries is kept.
     #[test]
     fn headers_of_many_entries_take_little_memory() {
         let tensor = |at: usize| {

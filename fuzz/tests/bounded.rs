@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each target is given besides its corpus. A graph is run many times; an archive is a file, and so are
+/// The number of inputs of each target, in addition to its corpus. A graph is run many times; an archive is a file, and so are
 /// pictures; an array is a folder.
 fn input_count(target: &str) -> usize {
     match target {

@@ -21,7 +21,7 @@ PREFIX = "/some/where/else/"
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """The site below the prefix, and nothing beside it."""
+    """The site below the prefix, and nothing else."""
 
     def translate_path(self, path):
         inside = path.removeprefix(PREFIX) if path.startswith(PREFIX) else "nothing/is/here"
@@ -131,7 +131,7 @@ class Pages:
 
 @pytest.fixture
 def pages(driver, address):
-    """Pages; whatever a test does, none may complain."""
+    """Pages that may not complain during any test."""
     pages = Pages(driver, address)
     yield pages
     assert pages.log() == []

@@ -1,6 +1,6 @@
 //! `cargo xtask cross`: builds and tests for another machine, by emulation.
 //!
-//! What is tested everywhere: the rules, the graphs, the executors, machine code where there is a target, the
+//! Tested on every machine: the rules, the graphs, the executors, machine code where there is a target, the
 //! files, the command, the digests of every operation over special values, and a sample of the checksums of
 //! the functions.
 
@@ -22,11 +22,11 @@ struct Machine {
     /// The C compiler that links; for wasm32 a linker, which only Debian's toolchain lacks.
     linker: &'static str,
     runner: Runner,
-    /// What Debian calls the linker, the libraries and the emulator.
+    /// Debian's packages of the linker, the libraries and the emulator.
     packages: &'static str,
 }
 
-/// Who runs a program of the other machine.
+/// The emulator of the other machine.
 enum Runner {
     /// QEMU's emulator of user programs, from a version on that computes correctly.
     Emulator { program: &'static str, libraries: &'static str, least: (u32, u32) },
@@ -93,7 +93,7 @@ pub(crate) fn cross(arguments: &[&str]) -> bool {
         return false;
     }
     let is_asked = |machine: &&Machine| names.is_empty() || names.contains(&machine.name);
-    // All are tried, whatever becomes of one.
+    // All machines are tried, even after a failure.
     let failed: Vec<&str> = (MACHINES.iter().filter(is_asked))
         .filter(|machine| !test_on(machine, !flags.is_empty()))
         .map(|machine| machine.name)
@@ -102,12 +102,12 @@ pub(crate) fn cross(arguments: &[&str]) -> bool {
     failed.is_empty()
 }
 
-/// What must be installed before this machine can act as the one of this name, in words.
+/// The missing packages for running as the machine of this name, in words.
 pub(crate) fn missing_for(name: &str) -> Vec<String> {
     machine(name).map(missing).unwrap_or_default()
 }
 
-/// What must be installed before this machine can build for wasm32, in words.
+/// The missing packages for building for wasm32, in words.
 pub(crate) fn missing_to_build_for_wasm32() -> Vec<String> {
     machine("wasm32").map(missing_to_build).unwrap_or_default()
 }
@@ -130,7 +130,7 @@ fn test_on(machine: &Machine, is_bounded: bool) -> bool {
     }
 }
 
-/// What must be installed before this machine can act as the other, in words.
+/// The missing packages for running as the other machine, in words.
 fn missing(machine: &Machine) -> Vec<String> {
     let mut missing = missing_to_build(machine);
     let mut need = |is_there: bool, what: String| {
@@ -159,7 +159,7 @@ fn missing(machine: &Machine) -> Vec<String> {
     missing
 }
 
-/// What must be installed before this machine can build for the other, in words.
+/// The missing packages for building for the other machine, in words.
 fn missing_to_build(machine: &Machine) -> Vec<String> {
     let mut missing = Vec::new();
     let target = machine.target;
@@ -191,7 +191,7 @@ pub(crate) fn build_for_wasm32(arguments: &[&str]) -> Option<PathBuf> {
     is_built.then(|| root().join(target_folder(machine)).join(machine.target))
 }
 
-/// What `PROGRAM --version` prints; `None` when there is no such program.
+/// The output of `PROGRAM --version`; `None` if the program does not exist.
 fn version(program: &str) -> Option<String> {
     let output = Command::new(program).arg("--version").stderr(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
@@ -288,7 +288,7 @@ fn target_folder(machine: &Machine) -> String {
     format!("target/cross/{}", machine.name)
 }
 
-/// What tells cargo how to build, link and run for the machine.
+/// The environment with which cargo builds, links and runs for the machine.
 fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> {
     let mut variables = vec![("CARGO_TARGET_DIR".to_owned(), target_folder(machine))];
     let mut set = |name: &str, value: &str| variables.push((name.to_owned(), value.to_owned()));

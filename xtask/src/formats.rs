@@ -1,4 +1,4 @@
-//! What is written for other systems, read and run by these: JAX, ONNX Runtime and OpenVINO for programs,
+//! Files written for other systems, read and run by them: JAX, ONNX Runtime and OpenVINO for programs,
 //! zarr-python, xarray, Pillow, tifffile and rasterio for arrays, in environments of their own.
 
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::asan::{self, sanitizer_target};
 use crate::{cargo, root};
 
-/// What `cargo fuzz` gives the compiler: coverage that libFuzzer can follow, and every check.
+/// The compiler flags of `cargo fuzz`: coverage for libFuzzer, and every check.
 const RUSTFLAGS: &str = "-Zsanitizer=address --cfg fuzzing -Cdebug-assertions -Ccodegen-units=1 \
     -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -49,7 +49,7 @@ pub(crate) fn fuzz(arguments: &[&str]) -> bool {
         return false;
     }
     let asked = targets.iter().filter(|&known| request.target.is_none_or(|target| target == known));
-    // All are run, whatever becomes of one.
+    // All targets run, even after a failure.
     let failed: Vec<&String> = asked.filter(|target| !run(target, &request)).collect();
     failed.iter().for_each(|target| eprintln!("target {target} FAILED"));
     failed.is_empty()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// No source line is longer.
 const MAX_COLUMNS: usize = 110;
 
-/// Folders of sources, of which nothing is made by a program.
+/// Folders of hand-written sources.
 const FOLDERS: [&str; 5] = ["crates", "bench", "fuzz", "site", "xtask"];
 
 /// Whether no source line is too long; those that are, are named.

@@ -154,7 +154,7 @@ fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     cargo_of(Path::new(&cargo), arguments, variables)
 }
 
-/// As [`cargo`], with the cargo of another toolchain.
+/// Like [`cargo`], with the cargo of another toolchain.
 fn cargo_of(program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     eprintln!("+ cargo {}", arguments.join(" "));
     let status = Command::new(program)

@@ -10,14 +10,14 @@ use crate::cargo;
 
 const PACKAGE: &str = "crates/indim-py";
 
-/// Whether there is an interpreter that the package supports, with what makes environments.
+/// Whether a supported interpreter is installed, with the module that makes environments.
 pub(crate) fn is_available() -> bool {
     let program = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     let result = Command::new(system_python()).args(["-c", program]).output();
     result.is_ok_and(|output| output.status.success())
 }
 
-/// The interpreter, in words, where there is none.
+/// The missing interpreter, in words.
 pub(crate) fn missing() -> Vec<String> {
     if is_available() { Vec::new() } else { vec!["python3 (3.10 or later) with venv".to_owned()] }
 }
@@ -97,7 +97,7 @@ const ASAN_TESTS: [&str; 9] = [
     "tests/test_traced_functions.py",
 ];
 
-/// What measures or limits the memory of a process, or is one of hundreds of its kind.
+/// Tests that measure or limit the memory of a process, or are one of hundreds of their kind.
 const NOT_UNDER_ASAN: &str = "not takes_no_memory and not new_pages and not fill_the_memory \
                               and not in_main and not order_k_is";
 
@@ -154,7 +154,7 @@ fn sanitizer_library() -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// Copies the Python part of the package, with the compiled part beside it.
+/// Copies the Python part of the package, and the compiled part next to it.
 fn stage(package: &Path, built: &Path, staged: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(staged)?;
     for entry in std::fs::read_dir(package)? {
@@ -180,7 +180,7 @@ fn install(root: &Path, python: &Path, wheel: &Path, requirements: &Path) -> boo
         )
 }
 
-/// The interpreter of a virtual environment, which is made if there is none.
+/// The interpreter of a virtual environment, which is made if missing.
 pub(crate) fn environment(root: &Path, folder: &Path) -> Option<PathBuf> {
     if let Some(python) = interpreter(folder) {
         return Some(python);

@@ -1,4 +1,4 @@
-//! What other orders of summation would take, and how exact they would be:
+//! Time and error of alternative summation orders:
 //! `cargo run --release -p indim-bench --example sum_orders [avx2]`. `docs/decisions/sum-order.md` has what
 //! came of it. Holds unsafe code, in `vectors.rs`.
 //!

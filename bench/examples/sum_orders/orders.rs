@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use crate::vectors::Vectors;
 
-/// What is summed: as many terms as a power of two.
+/// The summands: a power of two of them.
 pub(crate) trait Terms: Copy {
     fn len(self) -> usize;
     /// A vector of terms from `start` on.
@@ -63,7 +63,7 @@ pub(crate) trait Order {
     fn sum<V: Vectors>(terms: impl Terms) -> f64;
 }
 
-/// What a vector of lanes takes at a time: its terms in `ROWS` rows, `stride` terms apart.
+/// The terms of one vector of lanes: `ROWS` rows, `stride` terms apart.
 pub(crate) trait Take<const ROWS: usize> {
     fn take<V: Vectors>(lanes: &mut [V::Wide; 2], terms: impl Terms, start: usize, stride: usize);
 }
@@ -108,7 +108,7 @@ impl Take<2> for ExactPair {
     }
 }
 
-/// As many terms added in `f32` by pairs, and their sum widened.
+/// Terms added by pairs in `f32`, and their sum widened.
 pub(crate) struct Narrow;
 
 impl<const ROWS: usize> Take<ROWS> for Narrow {

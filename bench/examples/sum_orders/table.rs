@@ -21,7 +21,7 @@ const SHAPES: [[usize; 2]; 6] =
 /// The expressions that are summed along rows.
 const SUMS: [&str; 2] = ["sum(x, axis=1)", "sum(square(x - y), axis=1)"];
 
-/// What sums the rows of two arrays, which have as many columns as said.
+/// A function that sums the rows of two arrays with this many columns.
 type SumRows = fn([&[f32]; 2], usize, &mut [f32]);
 
 /// An order: its name, its sums of rows as [`SUMS`] says, and its sum before it is rounded.

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 /// The vectors of a level. Its other functions are called only within [`Vectors::run`].
 pub(crate) trait Vectors {
-    /// As the command line has it.
+    /// Its name on the command line.
     const NAME: &'static str;
     /// A vector of `f32`.
     type Narrow: Copy;

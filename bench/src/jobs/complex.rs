@@ -7,7 +7,7 @@ use crate::job;
 use crate::zip;
 
 job! {
-    /// Of two signals, the cross spectrum.
+    /// The cross spectrum of two signals.
     Conjugate, "a*conj(b) c64": "a * conj(b)" -> c64 [rows, columns] in COMPLEX;
     |rows, columns| a: c64 [rows, columns], b: c64 [rows, columns];
     |this, row, output| {
@@ -26,7 +26,7 @@ fn times_conjugate(a: c64, b: c64) -> c64 {
 }
 
 job! {
-    /// Of a signal, the power spectrum.
+    /// The power spectrum of a signal.
     Power, "abs(a)^2 c64": "square(abs(a))" -> f32 [rows, columns] in COMPLEX;
     |rows, columns| a: c64 [rows, columns];
     |this, row, output| {

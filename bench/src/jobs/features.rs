@@ -1,4 +1,4 @@
-//! What lies between the layers of a network: constants for each channel, in three types.
+//! Operations between the layers of a network: constants for each channel, in three types.
 
 use indim::{bf16, f16};
 use indim_ops::Binary;

@@ -45,7 +45,7 @@ fn maximum(row: &[f32]) -> f32 {
     fold(row, f32::NEG_INFINITY, larger, larger)
 }
 
-/// What `row` makes of each row of so many elements, by all threads.
+/// Applies `row` to each row of this many elements, on all threads.
 fn by_rows<R: Send>(x: &[f32], columns: usize, output: &mut [R], row: impl Fn(&[f32]) -> R + Sync) {
     let run = |x: &[f32], output: &mut [R]| {
         with_best_instructions(
@@ -61,7 +61,7 @@ fn by_rows<R: Send>(x: &[f32], columns: usize, output: &mut [R], row: impl Fn(&[
     pieces.for_each(|(x, output)| run(x, output));
 }
 
-/// What `part` makes of the parts of all threads, joined.
+/// Applies `part` to the part of each thread, and joins the results.
 fn by_parts<R: Send>(
     x: &[f32],
     part: impl Fn(&[f32]) -> R + Sync,
@@ -341,7 +341,7 @@ reduction! {
 }
 
 reduction! {
-    /// Of four elements.
+    /// Rows of four elements.
     MiddleAxis, "sum(x, axis=1) of three": "sum(x, axis=1)"
         -> f32 [rows / 4, columns] in MATRICES, within 1e-3;
     |rows, columns| x: f32 [rows / 4, 4, columns];

@@ -1,5 +1,5 @@
-//! What the module exports: a page writes a request into memory that it asks for, calls a function, and reads
-//! the answer. One call follows the other, so there is one request and one answer at a time.
+//! The exports of the module: a page writes a request into memory that it allocates, calls a function, and reads
+//! the answer. Calls are sequential, so one request and one answer exist at a time.
 //!
 //! Lengths are in bytes of UTF-8. The exports are called by nobody but the page: nothing here reads through a
 //! pointer, so there is no unsafe block.
@@ -27,7 +27,7 @@ extern "C" fn request_buffer(length: usize) -> *mut u8 {
     request.as_mut_ptr()
 }
 
-/// Where the answer begins, until the next call.
+/// The address of the answer, valid until the next call.
 #[unsafe(no_mangle)]
 extern "C" fn answer_buffer() -> *const u8 {
     locked(&ANSWER).as_ptr()

@@ -118,7 +118,7 @@ fn named(rule: &AnyRule, target: Option<&Shape>) -> String {
 }
 
 impl Explained {
-    /// What is said of a broadcast, which follows the rule of this name, or none.
+    /// The answer for a broadcast under the rule of this name, or none.
     pub(crate) fn new(rule: String, explained: &ExplainedBroadcast) -> Self {
         let form = explained.form();
         let (same, not) = under_rules(explained);
@@ -144,7 +144,7 @@ fn explicit_lines(form: &Broadcast, names: &[(String, String)]) -> Vec<String> {
     names.iter().enumerate().map(line).collect()
 }
 
-/// How the rules say it, and why some cannot; each reason with all the rules that it holds for.
+/// The broadcast stated under each rule, and the reasons why some cannot, each with its rules.
 fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Reason>) {
     let form = explained.form();
     let (mut same, mut not): (Vec<Offer>, Vec<Reason>) = (Vec::new(), Vec::new());

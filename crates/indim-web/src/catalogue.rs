@@ -1,4 +1,4 @@
-//! Which rules there are, and which fields a form needs for each.
+//! The rules, and the form fields of each.
 
 use indim_shape::{Attribute, ReductionRuleName, RuleChoice, RuleSetName};
 use serde::Serialize;

@@ -18,14 +18,14 @@ use crate::report::Refusal;
 use crate::request::{answered, check_count};
 use crate::state::{BroadcastState, Offer, State};
 
-/// What a text may ask for: a page is no place for long programs.
+/// The limits of a text: a page is no place for long programs.
 const LIMITS: ParseLimits =
     ParseLimits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAXIMUM_RANK };
 
 /// All values of an expression together have no more elements, or nothing is computed.
 const MAX_ELEMENTS: usize = 1 << 20;
 
-/// What compiling may hold, in bytes.
+/// The memory limit of compilation, in bytes.
 const COMPILE_BYTES: usize = 1 << 26;
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ struct Answer {
     /// The loop nests.
     loops: String,
     graph: String,
-    /// What a run reads, writes and holds.
+    /// The bytes that a run reads, writes and holds.
     costs: String,
     /// Why nothing is computed, where that needs saying.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -188,7 +188,7 @@ fn parameter(b: &GraphBuilder, name: &str, input: &Input) -> Result<Value, Graph
     }
 }
 
-/// Kernels run it: there is no machine code in a browser but WebAssembly.
+/// Kernels run it: a browser runs no machine code but WebAssembly.
 fn options() -> CompileOptions {
     CompileOptions {
         executor: ExecutorChoice::Blocks,
@@ -247,7 +247,7 @@ impl InputText {
     }
 }
 
-/// What was computed.
+/// The computed results.
 enum Computed {
     /// The results, as they are printed.
     Results(Vec<String>),
@@ -255,7 +255,7 @@ enum Computed {
     Nothing(String),
 }
 
-/// The results, if every name has elements and there are not too many.
+/// The results, if every name has elements and the elements are not too many.
 fn results(graph: &Graph, inputs: &[Input]) -> Result<Computed, Box<Refusal>> {
     let elements = inputs.iter().map(|input| input.elements.clone());
     let Some(arrays) = elements.collect::<Option<Vec<Array>>>() else {
@@ -297,7 +297,7 @@ fn drawn(explained: &indim::explain::ExplainedBroadcast) -> Drawn {
     let form = explained.form();
     let said = WAYS.iter().find_map(|&way| {
         let said = express(form, way).ok()?;
-        // As it stands, without a reshape that the expression does not have.
+        // Unchanged, without a reshape that the expression lacks.
         said.reshapes.iter().all(Option::is_none).then_some(said)
     });
     let state = said.and_then(|said| {

@@ -7,12 +7,12 @@
 //! assert!(answer.starts_with(r#"{"ok":true,"rule":"numpy","shape":[2,3],"maps":[[0,1],[1]]"#));
 //! ```
 //!
-//! [`catalogue`] says which rules there are and what they take, [`broadcast`] draws operands under a rule,
+//! [`catalogue`] lists the rules and their attributes, [`broadcast`] draws operands under a rule,
 //! [`reduction`] an operand under a rule for reductions, and [`expression`] an expression with its loops and
-//! its results. Whatever a request holds, there is an answer: what is wrong is one with `"ok": false` and a
+//! its results. Every request has an answer: an error has `"ok": false` and a
 //! report. All that a request can make large is bounded before the work.
 //!
-//! A page calls them through `boundary.rs`, the only file that exports symbols. There is no unsafe block.
+//! A page calls them through `boundary.rs`, the only file that exports symbols. It has no unsafe block.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]

@@ -1,5 +1,5 @@
 //! Drawings as tables: a column for each axis, a row for each operand, and a cell that says what becomes of
-//! the axis. What a cell shows is short; what it says is for who hears it.
+//! the axis. A cell's text is short; its label is for screen readers.
 
 use indim::ShapeError;
 use indim_shape::{AxisOf, Broadcast, Party, ReductionForm, Shape, aligned_axes};
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 pub(crate) struct Picture {
-    /// How many columns there are.
+    /// The number of columns.
     columns: usize,
     /// Whether a column is an axis of the result; else the shapes only stand below each other.
     is_aligned: bool,
@@ -30,7 +30,7 @@ struct Cell {
     says: String,
 }
 
-/// What becomes of an axis.
+/// The fate of an axis: kept, expanded, repeated or reduced.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Role {
@@ -40,7 +40,7 @@ enum Role {
     Result,
     Reduced,
     Gone,
-    /// Of a mistake: the axis that is to blame, the one that it clashes with, and the others.
+    /// The axes of an error: the guilty one, the one it clashes with, and the others.
     Guilty,
     Clashing,
     Plain,
@@ -132,7 +132,7 @@ fn result_row(sizes: &Shape, is_there: impl Fn(usize) -> bool) -> Row {
     Row { name: "result".to_owned(), shape: sizes.to_string(), cells, is_result: true }
 }
 
-/// How an operand stands on an axis of the result.
+/// The cell of an operand on an axis of the result.
 fn broadcast_cell(form: &Broadcast, operand: usize, axis: usize) -> Cell {
     let (shape, map, size) =
         (&form.operands()[operand], &form.maps()[operand], form.result()[axis]);

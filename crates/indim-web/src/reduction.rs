@@ -131,7 +131,7 @@ fn refuse(error: &ReductionError) -> Box<Refusal> {
     refusal
 }
 
-/// What the form says for a rule.
+/// The state of the form for a rule.
 fn state(rule: &ReductionRule) -> ReductionState {
     let named =
         |rule: ReductionRuleName, axes: Option<&[i64]>, keepdims: Option<bool>| ReductionState {

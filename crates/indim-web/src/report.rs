@@ -1,4 +1,4 @@
-//! What is wrong, as an answer: the report in its parts, and the field of the form that is to blame.
+//! An error as an answer: the parts of the report, and the guilty field of the form.
 
 use indim_shape::{Diagnostic, MarkedLine};
 use serde::Serialize;
@@ -23,9 +23,9 @@ pub(crate) struct Refusal {
     /// The shapes aligned, with the axes that clash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) picture: Option<Picture>,
-    /// What would work.
+    /// The repairs.
     pub(crate) repairs: Vec<Offer>,
-    /// Of an expression that can be read: the names in it that stand for inputs.
+    /// The input names of an expression that parses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) names: Option<Vec<String>>,
     /// The whole report.
@@ -41,7 +41,7 @@ struct Line {
 
 #[derive(Serialize)]
 struct Mark {
-    /// How many columns from the line's beginning.
+    /// The column.
     indent: usize,
     width: usize,
     message: String,
@@ -73,7 +73,7 @@ impl Refusal {
         })
     }
 
-    /// The same, with a headline that begins with what is wrong: there is no operation, only a rule.
+    /// The same, with a headline without an operation, because only a rule was given.
     pub(crate) fn of_no_operation(mut self: Box<Self>) -> Box<Self> {
         let said = self.headline.strip_prefix('`').and_then(|rest| rest.split_once('`'));
         let said = said.map_or(&*self.headline, |(_, said)| said.trim_start_matches([':', ' ']));
@@ -84,7 +84,7 @@ impl Refusal {
         self
     }
 
-    /// The same, of which this field is to blame.
+    /// The same, with this guilty field.
     pub(crate) fn of_field(diagnostic: &Diagnostic, field: impl Into<String>) -> Box<Self> {
         let mut refusal = Refusal::new(diagnostic);
         refusal.field = Some(field.into());

@@ -1,4 +1,4 @@
-//! How requests are read, within limits, and answers written.
+//! Parsing of requests within limits, and writing of answers.
 
 use indim_shape::{AxisNames, Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
 use serde::de::DeserializeOwned;
@@ -86,7 +86,7 @@ impl OperandText {
     }
 }
 
-/// The list in a field; none where there is no such field.
+/// The list in a field; `None` if the field is absent.
 pub(crate) fn list(text: Option<&str>, field: &str) -> Result<Option<Vec<i64>>, Box<Refusal>> {
     let Some(text) = text else { return Ok(None) };
     let count = text.split(',').count();
@@ -108,7 +108,7 @@ pub(crate) fn number<N: core::str::FromStr>(
     read.transpose()
 }
 
-/// The shape in a field; none where there is no such field.
+/// The shape in a field; `None` if the field is absent.
 pub(crate) fn shape(text: Option<&str>, field: &str) -> Result<Option<Shape>, Box<Refusal>> {
     let read = text.map(|text| match indim_text::parse_type(text) {
         Ok((_, shape)) => Ok(shape),

@@ -1,4 +1,4 @@
-//! What a form has to say for a rule: a repair, or the same under another rule, is one, so that a button
+//! The state of the form for a rule: a repair, or the same under another rule, is one, so that a button
 //! can fill it in.
 
 use indim_shape::{AnyRule, Attributes, AxisNames, Shape};

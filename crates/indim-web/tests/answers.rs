@@ -1,4 +1,4 @@
-//! What a page is answered, in the fields that it reads.
+//! The answers to a page, in the fields that it reads.
 
 use indim_web::{broadcast, catalogue, expression, reduction};
 use serde_json::{Value, json};

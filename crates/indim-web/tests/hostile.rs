@@ -1,4 +1,4 @@
-//! Whatever a request holds, there is an answer, in little time and memory.
+//! Every request has an answer, in little time and memory.
 
 use indim_web::{LONGEST_REQUEST, broadcast, expression, reduction};
 use serde_json::{Value, json};
@@ -98,7 +98,7 @@ fn expressions_are_bounded() {
     for value in ["", "f32[", "f99[2]", "[[1], [2, 3]]", &"[".repeat(10_000), "x = 3", "f32[-1]"] {
         assert_eq!(refused(&ask("x", value))["field"], "inputs.0", "{value:.60}");
     }
-    // What would take terabytes is explained, and not computed.
+    // A result of terabytes is explained, not computed.
     let answer: Value =
         serde_json::from_str(&ask("x[:, None] * x[None, :]", "f32[1000000]")).unwrap();
     assert_eq!(answer["ok"], true, "{answer}");

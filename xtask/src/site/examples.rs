@@ -3,7 +3,7 @@
 
 use super::address::Fields;
 
-/// What the names in the examples of expressions stand for, as `docs/expressions.md` says, with elements.
+/// The inputs of the examples in `docs/expressions.md`, with elements.
 const INPUTS: [(&str, &str); 6] = [
     ("x", "f32([[1, 2, 3], [4, 5, 6]])"),
     ("v", "f32([0.5, 1, 2])"),
@@ -18,7 +18,7 @@ const NAMES: [&str; 3] = ["x", "v", "w"];
 /// The operations that a line of rules may name.
 const OPERATIONS: [&str; 5] = ["add", "select", "clamp", "broadcast", "broadcast_in_dim"];
 
-/// Where a line such as `xla add [2,3] [3] dims=[1]` is drawn.
+/// The address that draws a line such as `xla add [2,3] [3] dims=[1]`.
 pub(crate) fn of_rule(question: &str) -> Option<String> {
     let mut words = question.split_whitespace();
     let rule = words.next()?;
@@ -79,7 +79,7 @@ fn elements(list: &str) -> Vec<&str> {
     list.split(',').filter(|element| !element.is_empty()).collect()
 }
 
-/// Where an expression over the names of the examples is explained.
+/// The address that explains an expression over the names of the examples.
 pub(crate) fn of_expression(text: &str, rule: Option<&str>) -> String {
     let is_named = |name: &str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -105,7 +105,7 @@ fn address_of<'a>(
     fields.on("expressions.html")
 }
 
-/// Where the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'` can be tried, if it needs
+/// The address at which the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'` can be tried, if it needs
 /// neither files nor pipes.
 pub(crate) fn of_command(line: &str) -> Option<String> {
     let words = words(line.strip_prefix("$ indim ")?)?;
@@ -127,7 +127,7 @@ pub(crate) fn of_command(line: &str) -> Option<String> {
     Some(address_of(text, rule.map(String::as_str), inputs.into_iter()))
 }
 
-/// A `NAME=SOURCE` that is no file. What is a type to `explain` is a list of elements to `eval`.
+/// A `NAME=SOURCE` that is no file. `explain` takes a type, `eval` a list of elements.
 fn binding<'a>(command: &str, word: &'a str) -> Option<(&'a str, String)> {
     let (name, value) = word.split_once('=')?;
     if value.contains(".np") || value == "-" || value.contains('/') {
@@ -141,7 +141,7 @@ fn binding<'a>(command: &str, word: &'a str) -> Option<(&'a str, String)> {
     Some((name, value))
 }
 
-/// The words of a line, of which some stand in single quotes, up to a comment; none where a quote is open.
+/// The words of a line up to a comment, with single quotes removed; none if a quote is open.
 fn words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {

@@ -34,7 +34,7 @@ impl PageOf {
     }
 }
 
-/// What becomes of a document.
+/// The page of a document.
 pub(crate) struct Rendered {
     pub(crate) title: String,
     pub(crate) html: String,
@@ -43,7 +43,7 @@ pub(crate) struct Rendered {
     pub(crate) has_examples: bool,
 }
 
-/// Where links of Rust's documentation lead that the site does not have.
+/// The targets of links to Rust's documentation, which the site lacks.
 const NOWHERE: &str = "crate::";
 
 impl Document<'_> {
@@ -75,7 +75,7 @@ impl Document<'_> {
         self.pages.get(&resolved(folder, path))
     }
 
-    /// Where a link leads on the site; nothing, if it has no such page.
+    /// The target of a link on the site; `None` if the site has no such page.
     fn link(&self, to: &str) -> Option<String> {
         if to.starts_with('#') || to.contains("://") {
             return Some(to.to_owned());
@@ -97,7 +97,7 @@ struct Pass<'a> {
     has_examples: bool,
     /// For each open link, whether it is one on the site too.
     links: Vec<bool>,
-    /// What the document is called that the open link leads to.
+    /// The title of the document that the open link leads to.
     linked_title: Option<&'a str>,
     anchors: Vec<String>,
 }
@@ -273,7 +273,7 @@ fn rule_label(text: &str) -> Option<&str> {
     is_label.then_some(label)
 }
 
-/// What a heading is linked by: as Rust's and other tools do it.
+/// The anchor of a heading, as rustdoc and other tools make it.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")

@@ -18,7 +18,7 @@ cargo xtask site [--serve [PORT] | --test [PYTEST'S ARGUMENTS]]
   Builds the site into target/site, which any web server can show, under any path.
   `--serve` shows it to this machine. `--test` runs it in Chromium; it takes the command built too.";
 
-/// Where the site is built.
+/// The folder of the built site.
 const OUTPUT: &str = "target/site";
 
 /// Builds the site, and shows or tests it.
@@ -37,7 +37,7 @@ pub(crate) fn site(root: &Path, arguments: &[&str]) -> bool {
 
 fn build(root: &Path) -> bool {
     let output = root.join(OUTPUT);
-    // What an earlier site had is not to stay.
+    // Files of an earlier build must not stay.
     let _ = std::fs::remove_dir_all(&output);
     let is_written = pages::write(root, &output).map_err(|error| eprintln!("{error}")).is_ok();
     let is_built = is_written
@@ -72,7 +72,7 @@ fn serve(root: &Path, port: &str) -> bool {
     Command::new(python).args(server).current_dir(root).status().is_ok_and(|s| s.success())
 }
 
-/// What the tests in a browser take, in words, where it is missing.
+/// The missing requirements of the tests in a browser, in words.
 pub(crate) fn missing() -> Vec<String> {
     let lacks = |program: &&str| Command::new(program).arg("--version").output().is_err();
     let programs = ["chromedriver", "chromium", "npm"].into_iter().filter(lacks);

@@ -1,4 +1,4 @@
-//! The pages: fragments of `site/` in one frame, and the documents with their list beside them.
+//! The pages: fragments of `site/` in one frame, and the documents with a list of them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,7 +17,7 @@ const FIRST: [&str; 6] = [
     "docs/numpy-differences.md",
 ];
 
-/// What is copied as it is.
+/// The files that are copied unchanged.
 const FILES: [&str; 10] = [
     "icon.svg",
     "style.css",
@@ -31,7 +31,7 @@ const FILES: [&str; 10] = [
     "live.js",
 ];
 
-/// What the scripts of all pages share.
+/// The module that the scripts of all pages share.
 const SHARED: [&str; 4] = ["module.js", "page.js", "drawing.js", "state.js"];
 
 /// A page of the site.
@@ -40,9 +40,9 @@ struct Page<'a> {
     path: &'a str,
     title: &'a str,
     description: &'a str,
-    /// Which link of the head leads to it.
+    /// The link of the head that leads to it.
     at: &'a str,
-    /// Stylesheets and scripts beside those that every page has, and the module that it cannot do without.
+    /// Stylesheets and scripts in addition to those of every page, and the module that it requires.
     files: &'a [&'a str],
     body: &'a str,
 }
@@ -94,7 +94,7 @@ fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Res
     put(&Page {
         path: "gallery.html",
         title: &gallery.title,
-        description: "Worked examples of broadcasting, each of which can be changed.",
+        description: "Worked examples of broadcasting that you can change.",
         at: "gallery",
         files: &["docs.css", "live.js"],
         body: &format!("<main id=\"main\" class=\"page gallery\">{}</main>", gallery.html),
@@ -144,7 +144,7 @@ fn paths(root: &Path) -> io::Result<Vec<String>> {
     Ok(paths)
 }
 
-/// Where a document lies on the site.
+/// The path of a document on the site.
 fn place(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -218,7 +218,7 @@ fn list(page: &str, listed: &[(&str, &str)]) -> String {
     )
 }
 
-/// How the head of a page names a file. What scripts will ask for is fetched beside them, not after them.
+/// The reference to a file in the head of a page. Files that scripts request are fetched in parallel with them.
 fn link(root: &str, file: &str) -> String {
     match file.rsplit('.').next() {
         Some("css") => format!("<link rel=\"stylesheet\" href=\"{root}{file}\">"),
