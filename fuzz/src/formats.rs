@@ -34,9 +34,9 @@ pub fn onnx(bytes: &[u8]) {
 }
 
 /// The same bytes in every file.
-struct NoCompanion;
+struct SameBytes;
 
-impl Folder for NoCompanion {
+impl Folder for SameBytes {
     fn read(&self, _: &str) -> io::Result<Bytes> {
         Ok((0..4096u32).map(|byte| (byte % 251) as u8).collect())
     }
@@ -44,7 +44,7 @@ impl Folder for NoCompanion {
 
 fn run(format: ModelFormat, bytes: &[u8]) {
     let _ = ModelFormat::of(bytes);
-    let source = SourceFile::new("input", bytes.to_vec()).beside(Arc::new(NoCompanion));
+    let source = SourceFile::new("input", bytes.to_vec()).beside(Arc::new(SameBytes));
     source.pieces();
     let limits = FormatLimits {
         file_bytes: 1 << 16,
