@@ -1,4 +1,4 @@
-//! What the axes of inputs are called: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
+//! Axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
 //! `x=x.npy[time, lat]`, and in files that say it themselves.
 
 use std::path::Path;

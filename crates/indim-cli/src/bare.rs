@@ -66,7 +66,7 @@ impl Operand {
     }
 }
 
-/// What operands without names are called, and their element types where those are known.
+/// Names for operands without names, and their element types if known.
 pub(crate) fn operand_labels(operands: &[Operand]) -> Vec<(String, String)> {
     let label = |(index, operand): (usize, &Operand)| {
         let dtype = operand.dtype.map_or("", |dtype| dtype.name());

@@ -19,7 +19,7 @@ use crate::output::print;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx,
-and beside it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for
+and next to it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for
 all of them.
 
   indim check add.mlir divide.mlir
@@ -28,10 +28,10 @@ pub(crate) struct Check {
     /// Programs, or folders of tests.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How far floats of ONNX tests may be off, as a part of what is expected.
+    /// The relative tolerance for floats of ONNX tests.
     #[arg(long, value_name = "PART", default_value_t = 1e-3)]
     relative: f64,
-    /// How far floats of ONNX tests may be off in any case.
+    /// The absolute tolerance for floats of ONNX tests.
     #[arg(long, value_name = "DIFFERENCE", default_value_t = 1e-7)]
     absolute: f64,
     /// Say nothing of what passes.
@@ -39,7 +39,7 @@ pub(crate) struct Check {
     quiet: bool,
 }
 
-/// What came of all programs.
+/// The results of all programs.
 #[derive(Default)]
 struct Count {
     passed: usize,
@@ -157,7 +157,7 @@ fn told(failed: &Failed) -> String {
     )
 }
 
-/// What is in a folder, in the order of names.
+/// The entries of a folder, sorted by name.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let failed = |error: std::io::Error| {
         Diagnostic::new(ErrorCode::IO, format!("{}: {error}", shown_path(folder)))

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use anstream::ColorChoice;
 use clap::{Args, ValueEnum};
 
-/// When there are colours.
+/// The condition for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum When {
     /// On a terminal, unless the environment has NO_COLOR, or TERM is dumb.

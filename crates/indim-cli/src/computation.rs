@@ -18,10 +18,10 @@ use crate::timing::Timing;
 /// More threads than any machine has processors only cost time and memory to start.
 const MAXIMUM_THREADS: i64 = 1024;
 
-/// What a computation may take.
+/// The resources of a computation.
 #[derive(Debug, Args)]
 pub(crate) struct Resources {
-    /// How many threads compute; all processors when absent.
+    /// The number of threads; all processors if absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
     /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB,
@@ -40,7 +40,7 @@ impl Resources {
         Timing::new(self.timing)
     }
 
-    /// How programs are compiled for them.
+    /// The compile options for them.
     pub(crate) fn compile_options(&self) -> Result<CompileOptions, Diagnostic> {
         Ok(CompileOptions { memory_limit: self.memory_limit, ..compile_options()? })
     }
@@ -53,14 +53,14 @@ impl Resources {
     }
 }
 
-/// How programs are compiled for this machine.
+/// The compile options for this machine.
 pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
     let level = Level::from_environment()
         .map_err(|error| Diagnostic::new(ErrorCode::LEVEL, error.to_string()))?;
     Ok(CompileOptions { level, ..CompileOptions::default() })
 }
 
-/// What is to be computed, and how.
+/// A computation and its options.
 pub(crate) struct Computation<'a> {
     executable: &'a Executable,
     sources: Vec<(&'a str, LoadedOperand)>,
@@ -145,7 +145,7 @@ impl<'a> Computation<'a> {
     }
 }
 
-/// How many elements are computed, of all loop nests together.
+/// The number of elements that all loop nests compute.
 fn points(executable: &Executable) -> usize {
     let nests = executable.nests().iter();
     nests

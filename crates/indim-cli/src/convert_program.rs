@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::model::{declared_inputs, load, refused};
 use crate::output::{print, say};
 
-/// What there is to say about the file that is written.
+/// Options of the written file.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramOptions {
     /// The version of the operation set to write, where the format has several.
@@ -20,7 +20,7 @@ pub(crate) struct ProgramOptions {
     /// Refuse what the format lacks, rather than compose it of other operations.
     #[arg(long, conflicts_with = "from")]
     exact: bool,
-    /// Which function of the file is meant, where it has several.
+    /// The function of the file, if it has several.
     #[arg(long, value_name = "NAME", conflicts_with = "from")]
     function: Option<String>,
     /// The file to write; without it, text goes to standard output.
@@ -76,7 +76,7 @@ impl ProgramOptions {
         Err(Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
     }
 
-    /// What the file is called, and so what lies beside it.
+    /// The name of the file, which also names its companion file.
     fn name(&self, file: &str) -> String {
         let path = self.output.as_deref().unwrap_or(Path::new(file));
         path.file_stem()

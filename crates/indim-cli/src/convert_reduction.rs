@@ -36,13 +36,13 @@ pub(crate) struct ConvertReduction {
     /// Whether the axes stay, with size 1; false if not given, but true for onnx.
     #[arg(long, value_name = "BOOL")]
     keepdims: Option<bool>,
-    /// Of ONNX: whether without axes none is reduced; false if not given.
+    /// ONNX: whether a reduction without axes reduces none; false if not given.
     #[arg(long, value_name = "BOOL")]
     noop_with_empty_axes: Option<bool>,
-    /// Of ONNX; 18 if not given.
+    /// ONNX: the operation set; 18 if not given.
     #[arg(long, value_name = "N")]
     opset: Option<u32>,
-    /// Of ONNX: whether it is ReduceSum.
+    /// ONNX: whether the operator is ReduceSum.
     #[arg(long)]
     sum: bool,
     /// The operand's shape: 2x3, [2,3] or f32[2,3]; [] for a scalar.

@@ -1,4 +1,4 @@
-//! Where `indim eval` writes a result: a file, in the format of its name, or standard output.
+//! Destinations of results: a file, in the format of its name, or standard output.
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
@@ -19,7 +19,7 @@ use crate::signals;
 /// Bytes that are written at a time, so that the bar moves.
 const PIECE: usize = 4 << 20;
 
-/// Where a result goes, open for writing.
+/// The destination of a result, open for writing.
 #[derive(Debug)]
 pub(crate) enum Destination {
     StandardOutput,
@@ -110,11 +110,11 @@ impl Destination {
         Ok(Destination::File { file: Box::new(file), format })
     }
 
-    /// What takes the results piece by piece, with room on the disk for all of them: one, or those of an
+    /// The sinks of streamed results, with disk space reserved for all of them: one, or those of an
     /// archive, whose members are called so.
     ///
     /// # Errors
-    /// When there is no room, or they cannot be written.
+    /// If the disk is full, or they cannot be written.
     pub(crate) fn into_sinks(
         self,
         results: &[ArrayType],

@@ -43,7 +43,7 @@ pub(crate) struct Eval {
     /// The expression, maybe with statements before it.
     #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
     expression: String,
-    /// What its names stand for.
+    /// The operands of its names.
     #[arg(value_name = "NAME=SOURCE")]
     bindings: Vec<String>,
     /// The rule of every operation.
@@ -138,7 +138,7 @@ impl Eval {
     }
 }
 
-/// What the results are called where there are several: by their names, or by their positions.
+/// The labels of several results: their names, or their positions.
 fn labels(expression: &Expression) -> Vec<String> {
     let mut taken = HashSet::new();
     let label = |(position, name): (usize, Option<&str>)| {
@@ -148,7 +148,7 @@ fn labels(expression: &Expression) -> Vec<String> {
     expression.results().into_iter().enumerate().map(label).collect()
 }
 
-/// What the results are called in an archive: by their names, or by their positions as `numpy.savez` does.
+/// The names of the results in an archive: their own, or positions as in `numpy.savez`.
 fn members(expression: &Expression) -> Vec<String> {
     let mut members = labels(expression);
     for index in 0..members.len() {

@@ -39,7 +39,7 @@ pub(crate) struct Explain {
     /// An expression, the first shape, or a file with a program of StableHLO, HLO, OpenVINO IR or ONNX.
     #[arg(value_name = "EXPR | SHAPE | FILE", allow_hyphen_values = true, value_parser = no_misspelt_option)]
     first: String,
-    /// What the expression's names stand for (NAME=TYPE, or NAME=FILE), or more shapes.
+    /// The expression's operands (NAME=TYPE, or NAME=FILE), or more shapes.
     #[arg(value_name = "NAME=TYPE | SHAPE")]
     others: Vec<String>,
     /// The rule of every operation, or the bare rule to explain.
@@ -117,7 +117,7 @@ impl Explain {
                 self.refuse_sizes()?;
                 self.explain_rule(&operands)
             }
-            // What is not `NAME=...` can only have been meant as a shape.
+            // An argument without `NAME=` can only be a shape.
             Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
             Err(_) => self.explain_expression(),
         }

@@ -38,7 +38,7 @@ pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(),
     Ok(())
 }
 
-/// What is wrong with an expression over typed inputs.
+/// The report of an error in an expression over typed inputs.
 pub(crate) fn refused(error: &InputError, expression: &Expression) -> Report {
     let report = match &error.kind {
         InputErrorKind::Expression(error) => Report::of_expression(error, expression.text()),

@@ -14,7 +14,7 @@ use indim_graph::terminal::shown;
 /// More cases make no better kit.
 pub(crate) const MAX_CASES: i64 = 1_000_000;
 
-/// Which kit is written where.
+/// The kit and its folder.
 pub(crate) struct Plan<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) rule: RuleSetName,

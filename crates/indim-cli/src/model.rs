@@ -45,7 +45,7 @@ pub(crate) fn is_path(text: &str) -> bool {
     ModelFormat::names_a_program(path) || path.is_file()
 }
 
-/// Which argument each input is bound to: `NAME=SOURCE`, or by its position among those without a name.
+/// Binds arguments to inputs: `NAME=SOURCE`, or by position among arguments without a name.
 pub(crate) fn bind<'m, 'a>(
     model: &'m LoadedModel,
     arguments: &'a [String],
@@ -85,7 +85,7 @@ pub(crate) fn bind<'m, 'a>(
     Ok(bound)
 }
 
-/// What the inputs are, by their types: those of arguments, else those that the file declares.
+/// The input types: those of the arguments, else those declared in the file.
 pub(crate) fn declared_inputs(
     model: &LoadedModel,
     arguments: &[String],
@@ -100,7 +100,7 @@ pub(crate) fn declared_inputs(
     bound.collect()
 }
 
-/// What an input of a program is given: elements where it says shapes, else a type is enough.
+/// The binding of an input: elements if shapes depend on it, else a type.
 fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, Diagnostic> {
     let input = &model.inputs()[index];
     let bound = match parse_array_type(given) {

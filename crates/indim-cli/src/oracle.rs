@@ -29,11 +29,11 @@ pub(crate) struct Oracle {
     /// The rule of the kit's cases.
     #[arg(long, requires = "kit", value_parser = rule_set())]
     rule: Option<RuleSetName>,
-    /// How many cases the kit has, at most a million.
+    /// The number of cases of the kit, at most a million.
     #[arg(long, value_name = "N", requires = "kit", default_value_t = 1000,
           value_parser = value_parser!(u32).range(..=kit::MAX_CASES))]
     cases: u32,
-    /// Which cases: a rule and a seed make the same ones on every machine.
+    /// The seed of the cases: a rule and a seed make the same ones on every machine.
     #[arg(long, value_name = "S", requires = "kit", default_value_t = 0)]
     seed: u64,
     /// Write each case as a file too, with the rule as the format itself says it: `0000/model.onnx` (or .xml,
@@ -60,11 +60,11 @@ impl Oracle {
     }
 }
 
-/// What is refused rather than answered.
+/// The limits of a case.
 struct OracleLimits {
-    /// Of a line, in bytes.
+    /// The maximal bytes of a line.
     line: usize,
-    /// Of a result that is computed.
+    /// The maximal elements of a computed result.
     elements: usize,
 }
 
@@ -88,7 +88,7 @@ fn answer_lines<R: Read>(
                 output.write_all(bad_line(&message).as_bytes())
             }
         };
-        // Whoever sends case by case waits for each verdict, so nothing may stay here while the
+        // A client that sends case by case waits for each verdict, so nothing may stay buffered while the
         // next line is awaited.
         let is_awaiting = !input.buffer().contains(&b'\n');
         let written = written.and_then(|()| output.write_all(b"\n"));

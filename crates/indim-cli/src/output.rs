@@ -1,4 +1,4 @@
-//! What commands say: results on standard output, warnings on standard error.
+//! Output of commands: results on standard output, warnings on standard error.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -17,7 +17,7 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
     written(output.write_all(bytes).and_then(|()| output.flush()))
 }
 
-/// What came of writing to standard output; a reader that has seen enough is no error.
+/// The result of writing to standard output; a closed pipe is no error.
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -57,7 +57,7 @@ fn write_error(text: &str) {
     let _ = writeln!(AutoStream::new(io::stderr().lock(), color::choice()), "{text}");
 }
 
-/// How the beginning of a message is written, if it is `error[code]` or the like.
+/// Colours the beginning of a message, such as `error[code]`.
 fn title_style(head: &str) -> Option<Style> {
     let word = head.split('[').next().unwrap_or_default();
     let is_title = head.len() == word.len() || head.ends_with(']');

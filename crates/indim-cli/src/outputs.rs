@@ -1,4 +1,4 @@
-//! What `-o` asks for: which result goes where.
+//! The outputs of `-o`: a destination for each result.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
@@ -123,7 +123,7 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Which of the results with these names, or all of them into a folder, an archive, or none.
+    /// Selects one of the results with these names, or all of them for a folder, an archive, or none.
     ///
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is no archive.
@@ -164,7 +164,7 @@ impl<'a> Outputs<'a> {
         self.each.is_empty()
     }
 
-    /// How results are stored that are written there piece by piece.
+    /// The storage of streamed results.
     pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
         let share = results.len().checked_div(self.each.len())?;
         let stored = self.each.iter().zip(results.chunks(share.max(1)));
@@ -237,7 +237,7 @@ impl<'a> Outputs<'a> {
 }
 
 impl Output<'_> {
-    /// How its result is stored, or all of an archive; `None` of an archive that is a pipe, where nothing is
+    /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, where nothing is
     /// written before all is known.
     fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
@@ -311,7 +311,7 @@ fn file_name(name: &str) -> Option<String> {
     (!name.is_empty() && file.len() <= MAX_NAME_BYTES).then_some(file)
 }
 
-/// Which of the results has this name.
+/// The position of the result with this name.
 fn position(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
     names.iter().position(|name| name == wanted).ok_or_else(|| {
         let message = format!("no result is called `{}`", shown(wanted));

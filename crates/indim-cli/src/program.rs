@@ -14,14 +14,14 @@ use crate::source::{Opened, map_files, read_all, read_pipe};
 use crate::streamed::{Way, output_types, way};
 use crate::timing::Timing;
 
-/// What is to be computed.
+/// A program to run.
 pub(crate) struct Program<'a> {
     pub(crate) graph: &'a Graph,
-    /// What the results are called when they are printed.
+    /// The labels of printed results.
     pub(crate) labels: &'a [String],
-    /// What they are called in an archive.
+    /// Their names in an archive.
     pub(crate) members: &'a [String],
-    /// What the axes of each are called, where that is known.
+    /// The axis names of each, if known.
     pub(crate) axis_names: &'a [AxisNames],
     pub(crate) resources: &'a Resources,
     pub(crate) show: &'a Show,
@@ -29,7 +29,7 @@ pub(crate) struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Computes the results from these sources, of which `memory_left` bytes may still be read into memory,
+    /// Computes the results from these sources, reading at most `memory_left` bytes into memory,
     /// and prints them or writes them where they are to go.
     pub(crate) fn run(
         &self,
@@ -67,7 +67,7 @@ impl Program<'_> {
                 Ok(())
             }
             Way::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
-            // What it would take piece by piece says more than that the whole is too large.
+            // The limit that streaming needs is more useful than the size of the whole.
             Way::NotStreamed(error) => {
                 let in_pieces = in_pieces(&error, &sources, outputs);
                 let run = self.run_whole(sources, memory_left, outputs, &results);

@@ -1,4 +1,4 @@
-//! How far a command is, drawn on the terminal when it takes long enough to be seen.
+//! Progress of a command, drawn on the terminal if it takes long enough.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// What takes less is not drawn.
+/// The delay before drawing.
 const HIDDEN: Duration = Duration::from_millis(500);
 
 /// A bar on standard error, if that is a terminal; it goes away when dropped.
@@ -16,12 +16,12 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Of a computation, in elements.
+    /// A bar of a computation, in elements.
     pub(crate) fn of_elements(count: usize) -> Self {
         Self::new(count, "{bar:40} {percent}% of {len} elements, {eta} left")
     }
 
-    /// Of writing, in bytes.
+    /// A bar of writing, in bytes.
     pub(crate) fn of_bytes(count: usize) -> Self {
         Self::new(count, "{bar:40} {percent}% of {binary_total_bytes} written, {eta} left")
     }

@@ -7,15 +7,15 @@ use indim::{
 use indim_graph::terminal::label;
 use serde::Serialize;
 
-/// What is wrong with the input.
+/// An error of the input.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// What people read: headline, picture, what would work.
+    /// The text for people: headline, picture, repairs.
     diagnostic: Diagnostic,
     facts: Box<Facts>,
 }
 
-/// What else programs read: the rule, and what is known of the operands.
+/// Further fields for programs: the rule and the known operands.
 #[derive(Debug, Default)]
 struct Facts {
     /// The label of the broken rule.
@@ -43,7 +43,7 @@ struct SizeFacts {
     size: usize,
 }
 
-/// The fields of an error for programs; null or empty where there is nothing to say.
+/// The fields of an error for programs; null or empty if unknown.
 #[derive(Serialize)]
 struct ErrorFacts<'a> {
     code: &'a str,
@@ -91,13 +91,13 @@ impl Report {
         }
     }
 
-    /// The same, with what helps beside.
+    /// The same, with further help.
     pub(crate) fn with_help(mut self, text: String) -> Report {
         self.diagnostic.help(text);
         self
     }
 
-    /// What people read.
+    /// The text for people.
     pub(crate) fn diagnostic(&self) -> &Diagnostic {
         &self.diagnostic
     }

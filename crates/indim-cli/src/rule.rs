@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indim::formats::ModelFormat;
 use indim::{RuleChoice, RuleSetName};
 
-/// Reads the name of a rule set or of a format of programs, of which one is called like a rule set.
+/// Parses the name of a rule set or of a model format; one name belongs to both.
 pub(crate) fn rule_set_or_format() -> PossibleValuesParser {
     let rules = RuleSetName::ALL.map(RuleChoice::Named);
     let formats = ModelFormat::ALL.map(ModelFormat::name);

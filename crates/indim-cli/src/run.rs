@@ -32,10 +32,10 @@ such as [1, 3, 5], takes the type of its input where no element changes.
 pub(crate) struct Run {
     /// The program.
     file: PathBuf,
-    /// What its inputs are.
+    /// Its inputs.
     #[arg(value_name = "[NAME=]SOURCE")]
     inputs: Vec<String>,
-    /// Which function of the file runs, where it has several.
+    /// The function of the file that runs, if it has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
     /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
@@ -134,7 +134,7 @@ fn typed((name, text): &(&str, &str), source: &Opened, model: &LoadedModel) -> O
     is_other.then(|| format!("{}='{dtype}({})'", shown(name), shown(text)))
 }
 
-/// What the inputs of the model are given: a source, or nothing.
+/// The source of each input of the model, if given.
 fn bound_types(
     model: &LoadedModel,
     is_given: &[bool],

@@ -1,4 +1,4 @@
-//! How `indim eval` prints results: as NumPy does, as CSV, or as JSON.
+//! Printing of results: in NumPy's form, as CSV, or as JSON.
 
 use std::io::{self, BufWriter, Write};
 
@@ -12,7 +12,7 @@ use crate::output;
 /// The form of a printed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrintFormat {
-    /// As NumPy prints arrays; large ones are summarised.
+    /// NumPy's form of arrays; large ones are summarised.
     Text,
     /// Rows of numbers separated by commas, or one number a line.
     Csv,
@@ -20,7 +20,7 @@ enum PrintFormat {
     Json,
 }
 
-/// How a result is printed.
+/// Options of printing.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The form of the printed result. CSV and JSON have every element, with all digits.
@@ -78,7 +78,7 @@ impl Show {
         output::written(written.and_then(|()| output.flush()))
     }
 
-    /// As one object of JSON, or each behind its label.
+    /// One JSON object, or one after each label.
     fn write_several(
         &self,
         output: &mut dyn Write,

@@ -14,7 +14,7 @@ use indim::MappedFile;
 /// When the file cannot be opened or mapped, or signals cannot be heard.
 pub(crate) fn map_file(path: &Path) -> io::Result<MappedFile> {
     watch()?;
-    // SAFETY: elements are numbers, of which any bytes make one, and a result is given out only if the
+    // SAFETY: elements are numbers, for which any bytes are valid, and a result is given out only if the
     // file `is_unchanged`; who reads what is no longer in it is stopped by `watch`.
     unsafe { MappedFile::open(path) }
 }
@@ -44,7 +44,7 @@ mod unix {
 
     use crate::output::say;
 
-    /// Where the handler writes which signal came.
+    /// The pipe into which the handler writes the signal's number.
     static PIPE: AtomicI32 = AtomicI32::new(-1);
 
     static IS_WATCHING: Mutex<bool> = Mutex::new(false);
@@ -74,7 +74,7 @@ mod unix {
             libc::sigaction(signal, core::ptr::null(), old.as_mut_ptr());
             (old.assume_init(), MaybeUninit::<libc::sigaction>::zeroed().assume_init())
         };
-        // Who started the command may have it ignore some, as `nohup` does.
+        // The parent process may ignore some signals, as `nohup` does.
         if old.sa_sigaction == libc::SIG_IGN {
             return Ok(());
         }
@@ -121,7 +121,7 @@ mod unix {
                  first, or give a copy of it",
             );
             say(&changed.to_string());
-            // SAFETY: ends the process without a word to its threads, one of which hangs in the handler.
+            // SAFETY: ends the process without a word to its threads, and one of them hangs in the handler.
             unsafe { libc::_exit(1) }
         }
         // SAFETY: the signal ends the process as it would have without us, for its parent to see.

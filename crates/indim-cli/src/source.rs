@@ -1,4 +1,4 @@
-//! Where an operand's elements come from: a file, a member of an archive, a literal, or standard input.
+//! Sources of operands: a file, a member of an archive, a literal, or standard input.
 
 use std::io::{self, IsTerminal, Stdin};
 use std::path::Path;
@@ -25,17 +25,17 @@ const MAPPED_FROM: u64 = 1 << 20;
 pub(crate) enum LoadedOperand {
     File(ArrayFile),
     Literal(Array),
-    /// What a file or folder of another format holds.
+    /// The array of a file or folder of another format.
     Whole(Buffer),
 }
 
-/// An operand of which so much has been read as tells its type.
+/// An opened operand, whose type has been read.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Read(LoadedOperand),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// What is read by regions: a large array in a `.npy`, `.npz` or `.safetensors` file, which `again`
+    /// An array read by regions: a large one in a `.npy`, `.npz` or `.safetensors` file, which `again`
     /// names, to be read or mapped as a whole; or an array of another format.
     Stored {
         regions: Box<dyn Regions>,
@@ -53,7 +53,7 @@ impl Opened {
             }
             return match stores::open(text, limit) {
                 Some(Ok(regions)) => {
-                    // What is decoded in one go is unpacked by its name.
+                    // An array decoded in one go is unpacked by its name.
                     let again = regions.is_sequential().then(|| text.to_owned());
                     Ok(Opened::Stored { regions, again })
                 }
@@ -99,7 +99,7 @@ impl Opened {
         }
     }
 
-    /// What names a file that is read by regions, or an array in one, to be opened again.
+    /// The name of a file read by regions, or of an array in it, for opening it again.
     pub(crate) fn again(&self) -> Option<&str> {
         match self {
             Opened::Stored { again, .. } => again.as_deref(),
@@ -107,7 +107,7 @@ impl Opened {
         }
     }
 
-    /// What a computation piece by piece reads; nothing of a pipe before it has been read.
+    /// The input of a streamed computation; `None` for a pipe that has not been read.
     pub(crate) fn input(&self) -> Option<StreamInput<'_>> {
         match self {
             Opened::Read(source) => Some(StreamInput::Held(source.view())),
@@ -132,7 +132,7 @@ impl Opened {
                 stream.read(limit).map(LoadedOperand::File).map_err(of_standard_input)
             }
             Opened::Stored { again: Some(text), regions } => {
-                // What was planned is of the file as it was.
+                // The plan is for the file as it was.
                 regions.check_unchanged().map_err(|error| error.diagnostic())?;
                 LoadedOperand::open(&text, limit)
             }
@@ -166,7 +166,7 @@ fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
     FileError { path: "standard input".into(), kind }.diagnostic()
 }
 
-/// What a text stands for.
+/// The meaning of a source's text.
 enum Place<'a> {
     File(&'a Path),
     Member { archive: &'a Path, member: &'a str },
@@ -176,7 +176,7 @@ enum Place<'a> {
 
 impl LoadedOperand {
     /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, `file.safetensors:tensor`, an array of
-    /// another format, or a literal. Of a file or a member at most `limit` bytes are read into memory; large
+    /// another format, or a literal. At most `limit` bytes of a file or member are read into memory; large
     /// files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         if let Some(source) = stores::open(text, limit) {
@@ -216,7 +216,7 @@ impl LoadedOperand {
         read.map(|array_type| (array_type, None)).map_err(|error| error.diagnostic())
     }
 
-    /// As [`LoadedOperand::type_of`]; a literal without a type takes `declared` where no element changes.
+    /// Like [`LoadedOperand::type_of`]; a literal without a type takes `declared` where no element changes.
     pub(crate) fn type_of_declared(
         text: &str,
         declared: Option<DType>,
@@ -274,7 +274,7 @@ impl LoadedOperand {
 fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
     match is_large(path).then(|| map_file(path)) {
         Some(Ok(file)) => ArrayFile::from_mapped(path, file, limit),
-        // What cannot be mapped may still be read.
+        // A file that cannot be mapped may still be read.
         _ => ArrayFile::open_within(path, limit),
     }
 }
@@ -311,7 +311,7 @@ fn bytes(array_type: &ArrayType) -> u64 {
     bytes.map_or(u64::MAX, |bytes| bytes as u64)
 }
 
-/// Finds out what `text` stands for. What is a literal is never a file, whatever the folder holds: `./3` is
+/// Classifies `text`. A literal is never a file, even if such a file exists: `./3` is
 /// the file.
 fn place(text: &str) -> Result<Place<'_>, Diagnostic> {
     match archive_member(text) {
@@ -346,7 +346,7 @@ fn looks_like_literal(text: &str) -> bool {
     text.trim().is_empty() || text.contains(['[', '(']) || begins && !text.contains('/')
 }
 
-/// The formats of files with several arrays, of which one is named behind a colon.
+/// The formats of files with several arrays; a member is named after a colon.
 #[derive(Debug, Clone, Copy)]
 enum Archive {
     Npz,
@@ -369,7 +369,7 @@ pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
     split_binding_of("x", text)
 }
 
-/// As [`split_binding`]; an argument that is a source without a name is advised to be `missing`.
+/// Like [`split_binding`]; an argument that is a source without a name is advised to be `missing`.
 pub(crate) fn split_binding_of<'t>(
     missing: &str,
     text: &'t str,
@@ -389,7 +389,7 @@ pub(crate) fn split_binding_of<'t>(
 /// Sources with the names that they are bound to, and how much memory is left for what has not been read.
 type OpenedSources<'a> = (Vec<(&'a str, Opened)>, usize);
 
-/// Opens sources, of which one at most is standard input.
+/// Opens sources; at most one is standard input.
 pub(crate) fn open_all<'a>(
     bindings: &[(&'a str, &str)],
     memory_limit: Option<usize>,

@@ -18,11 +18,11 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::source::Opened;
 
-/// Where what is read and written has fewer bytes in all, it is mapped as a whole, unless that is more than
+/// Total bytes of inputs and results below which they are mapped as a whole, unless that is more than
 /// the limit of memory.
 const LARGE_BYTES: usize = 256 << 20;
 
-/// What is held where no limit is given; more makes no disk faster.
+/// The default memory limit, in bytes; more does not speed up a disk.
 const HELD_BYTES: usize = 256 << 20;
 
 /// A plan for a computation that is large.
@@ -37,7 +37,7 @@ pub(crate) struct Streamed {
 /// Whether a computation goes piece by piece.
 pub(crate) enum Way {
     Streamed(Box<Streamed>),
-    /// As a whole: it is small, or nothing that is read by regions is in it.
+    /// As a whole: the arrays are small, or none is read by regions.
     Whole,
     /// As a whole, for this reason.
     NotStreamed(StreamError),
@@ -124,7 +124,7 @@ fn fits_as_a_whole(
     if read_whole > limit {
         return Ok(false);
     }
-    // What cannot be compiled is refused with the whole.
+    // A run over the whole reports compilation errors.
     let Ok(executable) = compile(graph, &resources.compile_options()?) else { return Ok(true) };
     let beside = limit.checked_sub(moved);
     Ok(beside.is_some_and(|beside| executable.check_memory_limit(beside, threads, false).is_ok()))
@@ -162,7 +162,7 @@ pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
     graph.outputs().iter().map(|&output| graph[output].array_type.clone()).collect()
 }
 
-/// How the results are stored: each where it goes, or all in memory to be printed; `None` where one cannot be
+/// The storage of the results: each at its destination, or all in memory for printing; `None` if one cannot be
 /// written piece by piece.
 fn stored_outputs(
     outputs: &Outputs<'_>,
@@ -179,7 +179,7 @@ fn stored_outputs(
     outputs.stored(results).filter(|stored| stored.len() == results.len())
 }
 
-/// What people read of an error of a run.
+/// The diagnostic of a failed run.
 fn with_advice(error: &StreamError) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     if diagnostic.code == ErrorCode::OUT_OF_MEMORY {

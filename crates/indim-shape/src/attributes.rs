@@ -1,7 +1,7 @@
 //! From a rule's name and its attributes to the rule, or the error that says which attribute does not
 //! belong. The only place: front ends collect attributes and call it.
 //!
-//! Which attributes a rule takes stands in the table of `rule_set_name.rs`.
+//! The table of `rule_set_name.rs` lists the attributes of each rule.
 
 use crate::ErrorCode;
 use alloc::format;
@@ -14,7 +14,7 @@ use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set_name::{Attribute, RuleChoice, RuleSetName};
 use crate::shape::Shape;
 
-/// The attributes that are given beside the name of a rule; of absent ones the rule has its defaults.
+/// The attributes given with the name of a rule; the rule has defaults for absent ones.
 ///
 /// ```
 /// use indim_shape::{Attributes, RuleChoice, RuleSet};
@@ -202,7 +202,7 @@ impl RuleChoice {
     /// The rule that is asked for with these attributes; as written, the rule that they say.
     ///
     /// # Errors
-    /// As [`RuleSetName::with_attributes`]; `conflicting-attributes` when `dims` and `axis` say two rules.
+    /// Like [`RuleSetName::with_attributes`]; `conflicting-attributes` if `dims` and `axis` imply two rules.
     pub fn with_attributes(self, given: &Attributes) -> Result<AnyRule, AttributeError> {
         self.name(given)?.with_attributes(given)
     }
@@ -270,7 +270,7 @@ pub enum AttributeError {
         /// The attribute that was not given.
         attribute: Attribute,
     },
-    /// As written, `dims` and `axis` say two rules.
+    /// `dims` and `axis` imply two rules.
     Conflicting,
     /// The rule broadcasts one operand to a target, which operations do not have.
     NotElementwise {
@@ -304,7 +304,7 @@ impl AttributeError {
         }
     }
 
-    /// What to do: the attributes that belong to the rule, and the rules to which the attribute belongs.
+    /// The remedy: the attributes of the rule, and the rules that have the attribute.
     pub fn advice(self) -> String {
         match self {
             AttributeError::Foreign { rule, attribute } => {
@@ -328,7 +328,7 @@ fn taken_by(rule: RuleSetName) -> String {
     }
 }
 
-/// The rules of the same kind that take an attribute, or, where there are none, those of the other kind.
+/// The rules of the same kind that take an attribute, or, if none, those of the other kind.
 fn owners(attribute: Attribute, of_targets: bool) -> String {
     let takes = |choice: &RuleChoice| match choice {
         RuleChoice::AsWritten => matches!(attribute, Attribute::Dims | Attribute::Axis),

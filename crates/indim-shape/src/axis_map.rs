@@ -1,4 +1,4 @@
-//! Where the axes of an operand land. Whether they may is decided in `explicit.rs`.
+//! Axis maps: the result axis of each operand axis. `explicit.rs` checks their legality.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::printable::is_printable;
 
-/// Of a longer name no more is shown.
+/// The maximal characters shown of a name.
 const SHOWN_CHARACTERS: usize = 40;
 
 /// For each axis of an operand its name, or that it has none.
@@ -37,7 +37,7 @@ impl AxisNames {
         AxisNames((0..rank).map(|_| None).collect())
     }
 
-    /// Those of axes of a result; `from` says which axis of which other names each is, if it is one.
+    /// The names of a result's axes; `from` maps each axis to an axis of other names, if any.
     ///
     /// ```
     /// use indim_shape::AxisNames;
@@ -51,12 +51,12 @@ impl AxisNames {
         AxisNames(from.into_iter().map(|from| from.and_then(name)).collect())
     }
 
-    /// How many axes there are.
+    /// The number of axes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are no axes.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -51,7 +51,7 @@ pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> S
 /// One row of the table.
 pub(crate) struct Row {
     pub(crate) name: String,
-    /// How many columns the name takes.
+    /// The width of the name, in columns.
     pub(crate) name_width: usize,
     pub(crate) cells: Vec<String>,
 }
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// What stands before the cells of an operand, and its width.
+/// The label before the cells of an operand, and its width.
 pub(crate) fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
     let Some(label) = labels.get(operand) else {
         let name = format!("operand {operand}");
@@ -77,7 +77,7 @@ pub(crate) fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String,
     (format!("{}{element_type}", label.name), label.width + element_type.len())
 }
 
-/// What one operand has under each axis of the result. The axis is named where the map permutes.
+/// The cells of one operand, one under each axis of the result. They name the axis if the map permutes.
 fn cells(broadcast: &Broadcast, operand: usize) -> Vec<String> {
     let (shape, map) = (&broadcast.operands()[operand], &broadcast.maps()[operand]);
     let mut cells = vec![".".to_string(); broadcast.result().rank()];
@@ -113,7 +113,7 @@ pub(crate) fn draw_table(rows: &[Row]) -> String {
     text
 }
 
-/// What the marks that occur mean.
+/// The legend of the marks that occur.
 fn legend(broadcast: &Broadcast, rows: &[Row]) -> String {
     let operand_cells =
         || rows[1..rows.len() - 1].iter().flat_map(|row| row.cells.iter().map(String::as_str));

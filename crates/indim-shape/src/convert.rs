@@ -86,7 +86,7 @@ pub enum Inexpressible {
     OperandCount {
         /// The rule set.
         rule: RuleSetName,
-        /// How many operands the form has.
+        /// The number of operands of the form.
         given: usize,
     },
     /// No operand has the result's size on an axis, and an element-wise rule has no target to give it.
@@ -183,7 +183,7 @@ pub fn express(broadcast: &Broadcast, as_rule: RuleSetName) -> Result<Expressed,
     }
 }
 
-/// What stands to be said, and under which rule set.
+/// The form to state, and the target rule set.
 struct Form<'a> {
     broadcast: &'a Broadcast,
     rule: RuleSetName,

@@ -1,4 +1,4 @@
-//! What people read of a mistake, whatever it is in, and the one way in which that is written.
+//! The diagnostic of any error, and its one renderer.
 
 use alloc::format;
 use alloc::string::String;
@@ -30,13 +30,13 @@ use crate::ErrorCode;
 pub struct Diagnostic {
     /// The stable code.
     pub code: ErrorCode,
-    /// What is wrong, in one line.
+    /// The headline, in one line.
     pub headline: String,
-    /// Where the program made the mistake, as compilers show places: `src/main.rs:3:5`.
+    /// The program location of the error, as compilers print it: `src/main.rs:3:5`.
     pub place: Option<String>,
     /// The line of the text, the operands with their shapes, and what is marked in them.
     pub lines: Vec<MarkedLine>,
-    /// What else there is to say, each with its title: `note`, `rule N2`, `help`.
+    /// Remarks, each with its title: `note`, `rule N2`, `help`.
     pub remarks: Vec<(String, String)>,
 }
 
@@ -53,7 +53,7 @@ pub struct Diagnostic {
 pub struct MarkedLine {
     /// The line as it stands.
     pub text: String,
-    /// What is marked below it.
+    /// The mark below the line.
     pub mark: Option<Mark>,
 }
 
@@ -70,13 +70,13 @@ pub struct MarkedLine {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// What the line of the mark begins with.
+    /// The text before the mark.
     pub margin: &'static str,
-    /// How many columns lie between the margin and the carets.
+    /// The columns between the margin and the carets.
     pub indent: usize,
-    /// How many carets there are.
+    /// The number of carets.
     pub width: usize,
-    /// What is said beside them; may be empty.
+    /// The text after the carets; may be empty.
     pub message: String,
 }
 
@@ -97,7 +97,7 @@ impl Diagnostic {
         self.remark("help", text);
     }
 
-    /// Adds what else there is to say, under a title.
+    /// Adds a remark under a title.
     pub fn remark(&mut self, title: impl Into<String>, text: impl Into<String>) {
         self.remarks.push((title.into(), text.into()));
     }
@@ -176,7 +176,7 @@ impl MarkedLine {
 }
 
 impl fmt::Display for Diagnostic {
-    /// In several lines, the last of which ends too.
+    /// Several lines, each ending with a line break.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_pieces(&mut |_, text| formatter.write_str(text))
     }

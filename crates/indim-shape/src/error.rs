@@ -40,7 +40,7 @@ struct Details {
 }
 
 impl ShapeError {
-    /// What a check refused, with the rule set that was asked for and the shapes as given.
+    /// A refused check, with the requested rule set and the shapes as given.
     pub(crate) fn new(
         refusal: Refusal,
         rule: AnyRule,
@@ -52,7 +52,7 @@ impl ShapeError {
         ShapeError(Box::new(Details { violation, label, rule, shapes, target }))
     }
 
-    /// What is wrong, with the operands, axes and sizes.
+    /// The violation, with operands, axes and sizes.
     pub fn violation(&self) -> &Violation {
         &self.0.violation
     }

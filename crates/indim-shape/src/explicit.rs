@@ -1,8 +1,8 @@
-//! What makes a broadcast legal: every check of every rule, each with the label of its rule beside it. The
+//! Legality of broadcasts: every check of every rule, each with the label of its rule. The
 //! only code that decides it.
 //!
 //! `rule_set.rs` and `target_rule.rs` say where the axes land, and ask the checks of their rules in their
-//! order. What comes out, the explicit form, goes through E1 to E5 once more, whatever the rule.
+//! order. The result, the explicit form, passes E1 to E5 once more under every rule.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -15,7 +15,7 @@ use crate::rule::AnyRule;
 use crate::shape::Shape;
 use crate::violation::{AxisOf, Party, Refusal, Violation};
 
-/// What a check found, or the rule that it found broken.
+/// The result of a check, or the broken rule.
 pub(crate) type Checked<T> = Result<T, Refusal>;
 
 /// The size of an axis on which sizes `a` and `b` meet: the one that is not 1, if they differ.
@@ -402,7 +402,7 @@ pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> Checked<Shape
 }
 
 /// X9: with axes of equal ranks, or after the smaller operand is placed, all sizes unify ("degenerate
-/// dimensions"). X7 has seen to it where there is a list.
+/// dimensions"). With a list, X7 has checked it.
 pub(crate) fn xla_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> Checked<Shape> {
     unified_sizes(operands, maps, rank)
         .map_err(|(this, other)| Violation::DegenerateIncompatible { this, other }.breaks("X9"))

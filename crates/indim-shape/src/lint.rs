@@ -21,9 +21,9 @@ use crate::explicit::Broadcast;
 pub struct OuterProduct {
     /// The operand with the most elements.
     pub largest_operand: usize,
-    /// How many elements it has.
+    /// The number of its elements.
     pub largest_count: usize,
-    /// How many elements the result has.
+    /// The number of elements of the result.
     pub result_count: usize,
 }
 

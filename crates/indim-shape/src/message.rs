@@ -10,7 +10,7 @@ use crate::error::ShapeError;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::violation::{AxisOf, Party, Violation};
 
-/// How an operand is called in a picture.
+/// The name of an operand in a picture.
 ///
 /// ```
 /// use indim_shape::OperandLabel;
@@ -25,8 +25,8 @@ pub struct OperandLabel<'a> {
     pub name: &'a str,
     /// Its element type, or nothing.
     pub element_type: &'a str,
-    /// How many columns the name takes where it is shown. This crate has no tables of characters, so
-    /// whoever has wide ones in names says it.
+    /// The width of the displayed name, in columns. This crate has no character tables, so
+    /// the caller computes the width of wide characters.
     pub width: usize,
 }
 
@@ -37,7 +37,7 @@ impl<'a> OperandLabel<'a> {
     }
 }
 
-/// How a message calls the operands and the result.
+/// The names of operands and result in a message.
 pub(crate) struct Names<'a> {
     labels: &'a [OperandLabel<'a>],
     result: &'static str,
@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// How many columns [`Names::plain`] takes.
+    /// The width of [`Names::plain`], in columns.
     pub(crate) fn width(&self, operand: usize) -> usize {
         match self.labels.get(operand) {
             Some(label) => label.width,
@@ -101,7 +101,7 @@ impl fmt::Display for ShapeError {
     }
 }
 
-/// What is wrong, in one clause.
+/// The violation, in one clause.
 pub(crate) fn write_message(
     out: &mut dyn fmt::Write,
     error: &ShapeError,
@@ -239,7 +239,7 @@ fn write_shape_message(
     }
 }
 
-/// What the broken rule asks for.
+/// The requirement of the broken rule.
 pub(crate) fn sentence(error: &ShapeError) -> &'static str {
     use Violation as V;
     match (error.violation(), error.label()) {

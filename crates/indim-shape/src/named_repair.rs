@@ -1,4 +1,4 @@
-//! What may have been meant where names refuse a broadcast: other names for axes, or no axis of size 1.
+//! Repairs of a broadcast that axis names refuse: other names for axes, or no axis of size 1.
 //!
 //! It proposes; whether the rule takes a proposal is found by elaborating it in `repair.rs`.
 
@@ -17,7 +17,7 @@ pub(crate) struct Proposal {
     pub(crate) only_axis: Option<(usize, usize)>,
 }
 
-/// What may have been meant, the likeliest first.
+/// The repairs, the likeliest first.
 pub(crate) fn propose(error: &ShapeError, names: &[AxisNames]) -> Vec<Proposal> {
     match *error.violation() {
         Violation::SizeMismatch { this, other } => {

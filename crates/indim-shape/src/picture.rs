@@ -20,7 +20,7 @@ use crate::rule_set::maps_by_name;
 use crate::shape::Shape;
 use crate::violation::{Party, Violation};
 
-/// How many different meanings the help lines offer.
+/// The maximal number of meanings that help lines offer.
 const MAX_HELP: usize = 3;
 
 /// The report of a mistake for people, of several lines. Operands without a label go by position.
@@ -114,13 +114,13 @@ struct Row<'a> {
     name: String,
     name_width: usize,
     element_type: &'a str,
-    /// What is written of each axis: its size, and its name where the rule goes by names.
+    /// The text of each axis: its size, and its name under a rule of names.
     axes: Vec<String>,
     /// For each axis the column under which it stands; `None` where the rule does not say.
     columns: Option<Vec<usize>>,
 }
 
-/// The shapes, of which the guilty one is marked if it has an axis to mark.
+/// The shapes; the guilty one is marked if it has an axis to mark.
 fn shape_lines(error: &ShapeError, names: &Names<'_>, message: &str) -> Vec<MarkedLine> {
     let rows = rows(error, names);
     let widths = column_widths(&rows);
@@ -163,7 +163,7 @@ fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
     rows
 }
 
-/// What is written of each axis of an operand.
+/// The text of each axis of an operand.
 fn axis_texts(error: &ShapeError, operand: usize, shape: &Shape) -> Vec<String> {
     let names = match error.rule() {
         AnyRule::Elementwise(RuleSet::Named { names }) => names.get(operand),
@@ -252,7 +252,7 @@ fn trailing(shape: &Shape, rank: usize) -> Vec<usize> {
     (rank - shape.rank()..rank).collect()
 }
 
-/// The columns from `axis` on, or the last ones, if there is room.
+/// The columns from `axis` on, or the last ones, if they fit.
 fn run(axis: Option<i64>, shape: &Shape, onto: usize) -> Option<Vec<usize>> {
     let room = onto.checked_sub(shape.rank())?;
     let start = match axis.unwrap_or(-1) {

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use crate::shape::Shape;
 
-/// How many positions the search looks at. Shapes of few axes need a handful; the bound is for
+/// The maximal number of positions searched. Shapes of few axes need a handful; the bound is for
 /// hostile ranks.
 const MAX_STEPS: usize = 1 << 14;
 
-/// How many placements are kept.
+/// The maximal number of placements returned.
 const MAX_PLACEMENTS: usize = 64;
 
 /// One way of placing a smaller shape's axes, in order, on axes of a larger one.
@@ -18,11 +18,11 @@ const MAX_PLACEMENTS: usize = 64;
 pub(crate) struct Placement {
     /// For each axis of the smaller shape the larger one's.
     pub(crate) axes: Vec<usize>,
-    /// How many axes of the larger shape would have to expand, which is seldom meant.
+    /// The number of axes of the larger shape that must expand, which is seldom intended.
     larger_expands: usize,
-    /// How many axes of the smaller shape expand from 1 to another size.
+    /// The number of axes of the smaller shape that expand from 1.
     smaller_expands: usize,
-    /// How many axes of the larger shape lie unnamed between named ones.
+    /// The number of unmapped axes of the larger shape between mapped ones.
     gaps: usize,
 }
 
@@ -40,7 +40,7 @@ impl Placement {
 /// The places where `small` fits on `large`, the likeliest first: sizes that are equal before sizes
 /// that expand, neighbouring axes before spread ones, the last axes before the first.
 ///
-/// Those that expand the larger shape are left out when there are others.
+/// Placements that expand the larger shape are dropped if others exist.
 pub(crate) fn placements(small: &Shape, large: &Shape) -> Vec<Placement> {
     let mut found = search(small, large);
     found.sort_by_key(|place| (place.larger_expands, place.smaller_expands, place.gaps));

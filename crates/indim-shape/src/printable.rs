@@ -1,9 +1,9 @@
-//! Which characters show as themselves.
+//! Classification of printable characters.
 
 /// Whether a character of a text that others wrote shows as itself: none that steers a terminal, breaks
 /// lines, turns the direction of writing, or is not assigned.
 ///
-/// What combines with the character before it is printable, as in `e\u{301}`.
+/// Combining characters are printable, as in `e\u{301}`.
 ///
 /// ```
 /// use indim_shape::is_printable;
@@ -36,7 +36,7 @@ mod tests {
             let steers = character.is_control() || turns(character) || is_invisible(character);
             let means_nothing = is_private(character) || is_none(character);
             assert!(!is_printable(character) || !steers && !means_nothing, "{character:?}");
-            // Of all alphabets, and what Rust itself calls letters and digits.
+            // Letters and digits of all alphabets, as Rust defines them.
             assert!(is_printable(character) || !character.is_alphanumeric(), "{character:?}");
         }
     }

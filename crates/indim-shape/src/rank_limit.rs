@@ -1,4 +1,4 @@
-//! How many axes a shape may have that comes from a text, a file or Python.
+//! The maximal rank of a shape from a text, a file or Python.
 
 use crate::ErrorCode;
 use alloc::string::ToString;
@@ -58,7 +58,7 @@ impl RankLimit {
         ErrorCode::RANK_LIMIT
     }
 
-    /// What people read of it.
+    /// The diagnostic of this error.
     pub fn diagnostic(self) -> Diagnostic {
         Diagnostic::new(self.error_code(), self.to_string())
     }

@@ -1,4 +1,4 @@
-//! What is wrong with the axes of a reduction: typed data, one code and one label each.
+//! Errors in the axes of a reduction: typed data, one code and one label each.
 
 use crate::ErrorCode;
 use alloc::boxed::Box;
@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::reduction_rule::ReductionRule;
 use crate::shape::Shape;
 
-/// Which rule was broken, by which axis.
+/// A broken rule, with the guilty axis.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, ReductionViolation, Shape};
@@ -85,7 +85,7 @@ impl ReductionError {
         ReductionError(Box::new(Details { violation, rule, operand }))
     }
 
-    /// What is wrong.
+    /// The violation.
     pub fn violation(&self) -> ReductionViolation {
         self.0.violation
     }
@@ -129,7 +129,7 @@ impl ReductionError {
         }
     }
 
-    /// What to write instead.
+    /// The text to write instead.
     pub fn advice(&self) -> String {
         let rank = self.0.operand.rank();
         match self.0.violation {

@@ -1,6 +1,6 @@
-//! Which axes go under each rule for reductions.
+//! Elaboration of reductions: the reduced axes under each rule.
 //!
-//! Whatever the rule, the answer is the same explicit form: the axes in ascending order, and whether they
+//! Every rule yields the same explicit form: the axes in ascending order, and whether they
 //! stay with size 1. What is wrong is in `reduction_error.rs`; the way back in `reduction_convert.rs`.
 
 use alloc::vec::Vec;

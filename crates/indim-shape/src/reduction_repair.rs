@@ -1,4 +1,4 @@
-//! What would work instead of a refused reduction: the same rule with other attributes, found by trying.
+//! Repairs of a refused reduction: the same rule with other attributes, found by trying.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ pub fn find_reduction_repairs(error: &ReductionError) -> Vec<ReductionRule> {
     let given = given_axes(error.rule());
     let candidates = match error.violation() {
         ReductionViolation::AxesMissing => vec![(0..rank as i64).collect()],
-        // Of `[1, 2]` for two axes, who counts from 1 means both.
+        // `[1, 2]` for two axes means both to someone who counts from 1.
         ReductionViolation::AxisOutOfRange { .. } => {
             let lower = given.iter().map(|axis| axis.saturating_sub(1)).collect();
             vec![existing(&given, rank), lower]

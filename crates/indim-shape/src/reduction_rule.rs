@@ -1,11 +1,11 @@
 //! Reductions as systems write them: each rule with its attributes, as data.
 //!
-//! Which axes go under each is in `reduction_form.rs`.
+//! `reduction_form.rs` determines the reduced axes under each.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// How a system names the axes of a reduction, with its attributes.
+/// A system's rule for the axes of a reduction, with its attributes.
 ///
 /// The labels are those of [the rules](crate::rules#reductions-r).
 ///
@@ -90,7 +90,7 @@ pub struct OnnxReduction {
     pub noop_with_empty_axes: bool,
 }
 
-/// Where the axes of a reduction of ONNX stand.
+/// The place of the axes of an ONNX reduction: an attribute or an input.
 ///
 /// ```
 /// use indim_shape::{OnnxAxes, OnnxReduction};
@@ -151,7 +151,7 @@ impl fmt::Display for ReductionRule {
     }
 }
 
-/// As Python writes it; what is the default is left out.
+/// In Python's notation, without defaults.
 fn write_named(
     formatter: &mut fmt::Formatter<'_>,
     name: &str,

@@ -1,6 +1,6 @@
-//! What would work instead of a refused broadcast: found by trying, so every repair is legal.
+//! Repairs of a refused broadcast, found by trying, so every repair is legal.
 //!
-//! Where axes could land is proposed by `placement.rs`; the
+//! `placement.rs` proposes axis maps; the
 //! words are here, with names from `message.rs`.
 
 use alloc::format;
@@ -20,7 +20,7 @@ use crate::rule_set::right_aligned;
 use crate::shape::Shape;
 use crate::violation::{Party, Violation};
 
-/// How many placements are offered; each may be said under several rule sets.
+/// The maximal number of placements offered; each may be stated under several rule sets.
 const MAX_OFFERED: usize = 16;
 
 /// A way to make a refused broadcast legal.
@@ -73,7 +73,7 @@ pub enum RepairReason {
         /// The size.
         size: usize,
     },
-    /// There is no other place for the operand's axes.
+    /// No other placement of the operand's axes exists.
     OnlyPlace {
         /// The operand whose axes are placed.
         operand: usize,
@@ -89,7 +89,7 @@ impl Repair {
         elaborate_reshaped(&self.rule, &self.reshapes, self.target.as_ref(), operands)
     }
 
-    /// What to do, without what it gives.
+    /// The instruction, without its result.
     pub(crate) fn action(&self, names: &Names<'_>) -> String {
         let rule = match &self.rule {
             AnyRule::Elementwise(RuleSet::Xla { dims }) if dims.is_empty() => {
@@ -170,7 +170,7 @@ pub(crate) fn reshape_onto(
     Some(Shape::from(sizes)).filter(|reshaped| reshaped != shape)
 }
 
-/// What would work instead of what was refused, the likeliest first; each was tried and is legal.
+/// The repairs of a refused broadcast, the likeliest first; each was tried and is legal.
 ///
 /// For each place where the guilty operand's axes could land, these are the rule sets that say so. The
 /// search is bounded, so of operands with many axes only the first finds are here.
@@ -298,7 +298,7 @@ impl Found<'_> {
             self.offer(unidirectional, reshape.map(|shape| (0, shape)), reason);
             self.meaning += 1;
         }
-        // Of use where the target has to grow; else it says what the others say.
+        // Useful if the target must grow; otherwise it repeats the others.
         if self.repairs.is_empty() {
             self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
         }
@@ -356,7 +356,7 @@ fn only_place(places: &[Placement], operand: usize) -> Option<RepairReason> {
     (places.len() == 1).then_some(RepairReason::OnlyPlace { operand })
 }
 
-/// Of a single place: which axis it is if that says more.
+/// The name of a single placement's axis, if that says more.
 fn reason(
     places: &[Placement],
     small: &Shape,

@@ -57,7 +57,7 @@ pub enum RuleSet {
         /// The first axis the second operand lands on; absent: it is a suffix.
         axis: Option<i64>,
     },
-    /// [D1 to D4](crate::rules#named-d): axes of the same name meet, in whatever order an operand has them.
+    /// [D1 to D4](crate::rules#named-d): axes of the same name meet, in any order.
     /// xarray, Penzai.
     Named {
         /// The names of the axes of each operand; without an entry an operand has none. A builder takes those
@@ -172,7 +172,7 @@ impl TargetRule {
 }
 
 impl fmt::Display for TargetRule {
-    /// As the systems write it: the rule set, then their name of the operation.
+    /// The systems' notation: the rule set, then their name of the operation.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TargetRule::Unidirectional | TargetRule::Bidirectional => {

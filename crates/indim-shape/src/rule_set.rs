@@ -1,7 +1,7 @@
-//! Where the axes of the operands of an element-wise operation land under each rule set, and the result's
+//! Elaboration of element-wise operations: the axis maps of the operands under each rule set, and the result's
 //! shape.
 //!
-//! What the rule sets are is in `rule.rs`. A function here says which checks of `explicit.rs` its rules
+//! `rule.rs` defines the rule sets. A function here states which checks of `explicit.rs` its rules
 //! ask, in their order; all that is refused is refused there.
 
 use alloc::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::rule::{AnyRule, RuleSet};
 use crate::shape::Shape;
 use crate::violation::{Party, Violation};
 
-/// Where the axes land, and the result's shape.
+/// The axis maps, and the result's shape.
 type Placed = Checked<(Vec<AxisMap>, Shape)>;
 
 impl RuleSet {
@@ -194,7 +194,7 @@ fn named(operands: &[Shape], names: &[AxisNames]) -> Placed {
     Ok((maps, result))
 }
 
-/// Where axes with names land: those that have been seen on the same one, others behind all before.
+/// The maps of named axes: a known name maps to its axis, a new name appends one.
 pub(crate) fn maps_by_name(names: &[AxisNames], operands: usize) -> Vec<AxisMap> {
     let mut landing: BTreeMap<&str, usize> = BTreeMap::new();
     let mut maps = vec![AxisMap::identity(0); operands];

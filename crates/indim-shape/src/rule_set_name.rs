@@ -55,7 +55,7 @@ pub enum RuleSetName {
     HloBroadcast,
 }
 
-/// What may be said beside the name of a rule set.
+/// The attributes of rule sets.
 ///
 /// ```
 /// assert_eq!(indim_shape::Attribute::Dims.to_string(), "dims");
@@ -94,14 +94,14 @@ impl fmt::Display for Attribute {
     }
 }
 
-/// What is known of a rule set by its name.
+/// The table row of a rule set.
 struct Row {
     name: RuleSetName,
     text: &'static str,
     /// With which the labels of its rules begin.
     letter: &'static str,
     attributes: &'static [Attribute],
-    /// What it becomes when it is given a target: the rule of the same system that has one.
+    /// The rule of the same system with a target.
     onto_target: Option<RuleSetName>,
     /// One line for those who choose.
     summary: &'static str,
@@ -193,7 +193,7 @@ impl RuleSetName {
         self.attributes().contains(&Attribute::Target)
     }
 
-    /// The rule that broadcasts to a target: itself, or the one of the same system, if there is one.
+    /// The rule that broadcasts to a target: itself, or that of the same system, if it has one.
     ///
     /// ```
     /// use indim_shape::RuleSetName;
@@ -257,7 +257,7 @@ impl RuleChoice {
         core::iter::once(RuleChoice::AsWritten).chain(named)
     }
 
-    /// What may be asked for of operations: all but the rules that broadcast to a target.
+    /// The rules for operations: all but the rules that broadcast to a target.
     pub fn of_operations() -> impl Iterator<Item = RuleChoice> {
         let takes_target = |choice: &RuleChoice| match choice {
             RuleChoice::AsWritten => false,

@@ -1,4 +1,4 @@
-//! Shapes: the size of each axis, and dense strides. How many elements and bytes that is, and whether it is
+//! Shapes: the size of each axis, and dense strides. The number of elements and bytes, and whether it is
 //! too large, is in `explicit.rs`. Used by everything else.
 
 use alloc::sync::Arc;
@@ -42,12 +42,12 @@ impl Shape {
         &self.0
     }
 
-    /// Whether there are no axes. `[1]` is not a scalar.
+    /// Whether the rank is 0. `[1]` is not a scalar.
     pub fn is_scalar(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The strides of a dense row-major array, in elements; zeros when there are no elements.
+    /// The strides of a dense row-major array, in elements; zeros for an array without elements.
     pub fn row_major_strides(&self) -> Vec<isize> {
         let mut strides = vec![0; self.rank()];
         if self.0.contains(&0) {
@@ -70,7 +70,7 @@ impl Deref for Shape {
     }
 }
 
-/// A size that was given in 64 bits. One beyond the machine's word becomes the largest there is, so that
+/// A size given in 64 bits. One beyond the machine's word becomes the largest `usize`, so that
 /// E5 refuses the shape as `too-large`, as it does on machines with a longer word.
 ///
 /// ```

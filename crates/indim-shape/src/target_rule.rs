@@ -1,4 +1,4 @@
-//! Where the axes of one operand land on a target shape under each rule, and the result's shape.
+//! Elaboration of broadcasts to a target shape: the axis map of the data under each rule, and the result's shape.
 //!
 //! The rules of element-wise operations are in `rule_set.rs`, what both are in `rule.rs`; the checks are in
 //! `explicit.rs`.
@@ -16,7 +16,7 @@ use crate::rule_set::pdpd_map;
 use crate::shape::Shape;
 use crate::violation::{Party, Violation};
 
-/// Where the axes of the data land, and the result's shape.
+/// The axis map of the data, and the result's shape.
 type Placed = Checked<(AxisMap, Shape)>;
 
 impl TargetRule {

@@ -1,4 +1,4 @@
-//! What can be wrong with shapes, as data: one variant per kind of mistake, with operands, axes and sizes.
+//! Violations of broadcasting rules, as data: one variant per kind, with operands, axes and sizes.
 //!
 //! Made by the checks of `explicit.rs`, together with the label of the rule; the rule set and the shapes as
 //! given are added in `error.rs`. The words are in `message.rs`.
@@ -37,7 +37,7 @@ pub enum Party {
 pub struct AxisOf {
     /// Whose axis it is.
     pub party: Party,
-    /// Which of its axes, from 0.
+    /// The axis of the operand, from 0.
     pub axis: usize,
     /// The size of that axis.
     pub size: usize,
@@ -53,9 +53,9 @@ impl AxisOf {
     }
 }
 
-/// Which rule was broken, by which operand and axis, with the sizes.
+/// A broken rule, with the guilty operand and axis and the sizes.
 ///
-/// `operand` counts the operands from 0, `axis` the axes of that operand. Where a rule of XLA
+/// `operand` counts the operands from 0, `axis` the axes of that operand. If a rule of XLA
 /// speaks of the smaller operand, that is the operand named. The labels are those of
 /// [the rules](crate::rules).
 ///
@@ -72,9 +72,9 @@ impl AxisOf {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// E1: there is not one map per operand. D4: there are more lists of names than operands.
+    /// E1: the maps are not one per operand. D4: more lists of names than operands.
     MapCount {
-        /// How many maps, or lists, were given.
+        /// The number of maps, or lists.
         maps: usize,
     },
     /// E1, X3, X5, T3, D4: not one entry per axis of the operand.
@@ -126,7 +126,7 @@ pub enum Violation {
     SizeMismatch {
         /// The guilty axis.
         this: AxisOf,
-        /// What it meets: the axis that set the size.
+        /// The axis that it meets, which set the size.
         other: AxisOf,
     },
     /// E5: the number of elements, or of bytes, does not fit `isize`.
@@ -148,7 +148,7 @@ pub enum Violation {
         /// The rank of both operands.
         rank: usize,
     },
-    /// X4: ranks differ and there is no list.
+    /// X4: ranks differ, and no list was given.
     RankMismatchWithoutDims {
         /// The operand of smaller rank.
         smaller: usize,
@@ -230,7 +230,7 @@ pub enum Violation {
     },
     /// The rule says nothing about this number of operands.
     OperandCount {
-        /// How many were given.
+        /// The number given.
         given: usize,
     },
 }

@@ -1,6 +1,6 @@
 //! The codes of all errors, in one table: every crate takes its codes from here.
 //!
-//! Each file beside this one is a section of the table. Only these make an [`ErrorCode`], so an error
+//! Each other file of this folder is a section of the table. Only these make an [`ErrorCode`], so an error
 //! without a row does not compile.
 
 use core::fmt;
@@ -49,7 +49,7 @@ mod texts;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(&'static str);
 
-/// What the table says of a code. `{}` writes its page.
+/// The table's row of a code. `{}` writes its page.
 ///
 /// ```
 /// let entry = indim_shape::ErrorCode::SIZE_MISMATCH.entry();
@@ -62,7 +62,7 @@ pub struct ErrorCode(&'static str);
 pub struct ErrorEntry {
     /// The code.
     pub code: ErrorCode,
-    /// What is wrong, in one line.
+    /// The title, in one line.
     pub title: &'static str,
     /// The cause, and what to do.
     pub explanation: &'static str,
@@ -74,7 +74,7 @@ pub struct ErrorEntry {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ErrorSection {
-    /// What its errors are in.
+    /// The inputs that its errors are in.
     pub title: &'static str,
     /// Its rows.
     pub entries: &'static [ErrorEntry],
@@ -117,7 +117,7 @@ impl ErrorCode {
         entries().map(|entry| entry.code)
     }
 
-    /// What the table says of the code.
+    /// The table's row of the code.
     pub fn entry(self) -> &'static ErrorEntry {
         entries().find(|entry| entry.code == self).expect("invariant: each code has a row")
     }
