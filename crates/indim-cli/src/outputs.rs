@@ -237,8 +237,8 @@ impl<'a> Outputs<'a> {
 }
 
 impl Output<'_> {
-    /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, where nothing is
-    /// written before all is known.
+    /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, where
+    /// nothing is written before all is known.
     fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())

@@ -198,8 +198,8 @@ impl LoadedOperand {
             || ArrayFormat::of_content(ArrayFormat::split(text).0).is_some()
     }
 
-    /// The type of what [`LoadedOperand::open`] would open, of which no more is read than tells it, and what its
-    /// axes are called where it says that.
+    /// The type of what [`LoadedOperand::open`] would open, of which no more is read than tells it, and
+    /// what its axes are called where it says that.
     pub(crate) fn type_of(text: &str) -> Result<(ArrayType, Option<AxisNames>), Diagnostic> {
         if let Some(source) = stores::open(text, usize::MAX) {
             let source = source.map_err(|error| error.diagnostic())?;

@@ -162,8 +162,8 @@ pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
     graph.outputs().iter().map(|&output| graph[output].array_type.clone()).collect()
 }
 
-/// The storage of the results: each at its destination, or all in memory for printing; `None` if one cannot be
-/// written piece by piece.
+/// The storage of the results: each at its destination, or all in memory for printing; `None` if one cannot
+/// be written piece by piece.
 fn stored_outputs(
     outputs: &Outputs<'_>,
     results: &[(ArrayType, Like)],

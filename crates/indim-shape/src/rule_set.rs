@@ -1,5 +1,5 @@
-//! Elaboration of element-wise operations: the axis maps of the operands under each rule set, and the result's
-//! shape.
+//! Elaboration of element-wise operations: the axis maps of the operands under each rule set, and the
+//! result's shape.
 //!
 //! `rule.rs` defines the rule sets. A function here states which checks of `explicit.rs` its rules
 //! ask, in their order; all that is refused is refused there.

@@ -1,4 +1,5 @@
-//! Elaboration of broadcasts to a target shape: the axis map of the data under each rule, and the result's shape.
+//! Elaboration of broadcasts to a target shape: the axis map of the data under each rule, and the result's
+//! shape.
 //!
 //! The rules of element-wise operations are in `rule_set.rs`, what both are in `rule.rs`; the checks are in
 //! `explicit.rs`.
