@@ -1,27 +1,27 @@
-//! Whether numbers agree as well as they have to.
+//! Comparison of results with expected results.
 
 use indim_graph::Array;
 use indim_ops::{ArrayData, Complex, bf16, f16, for_each_element};
 
 use crate::model::Agreement;
 
-/// Where two arrays do not agree.
+/// The difference between two arrays that do not agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disagreement {
-    /// How many elements do not.
+    /// Number of elements that do not agree.
     pub count: usize,
-    /// How many there are.
+    /// Number of elements of each array.
     pub elements: usize,
-    /// The first of them, in row-major order.
+    /// Row-major index of the first element that does not agree.
     pub first: usize,
-    /// What stands there.
+    /// The computed element at this index.
     pub found: String,
-    /// What belongs there.
+    /// The expected element at this index.
     pub expected: String,
 }
 
 impl Agreement {
-    /// Compares the elements of arrays of one type; `None` where all agree.
+    /// Compares the elements of two arrays of one type. Returns `None` if all agree.
     ///
     /// ```
     /// use indim_model::Agreement;
@@ -48,14 +48,14 @@ impl Agreement {
     }
 }
 
-/// An element that can be compared.
-trait Compared: core::fmt::Debug {
+/// An element type with a comparison.
+trait Comparable: core::fmt::Debug {
     fn agrees(&self, expected: &Self, agreement: Agreement) -> bool;
 }
 
 macro_rules! exact {
     ($($type:ty)*) => {$(
-        impl Compared for $type {
+        impl Comparable for $type {
             fn agrees(&self, expected: &Self, _: Agreement) -> bool {
                 self == expected
             }
@@ -67,7 +67,7 @@ exact! { bool i8 i16 i32 i64 u8 u16 u32 u64 }
 
 macro_rules! floats {
     ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(
-        impl Compared for $type {
+        impl Comparable for $type {
             fn agrees(&self, expected: &Self, agreement: Agreement) -> bool {
                 let place = |x: Self| {
                     let bits = x.to_bits() as $signed;
@@ -88,14 +88,14 @@ floats! {
     f64, i64, f64::from;
 }
 
-impl<F: Compared> Compared for Complex<F> {
+impl<F: Comparable> Comparable for Complex<F> {
     fn agrees(&self, expected: &Self, agreement: Agreement) -> bool {
         self.re.agrees(&expected.re, agreement) && self.im.agrees(&expected.im, agreement)
     }
 }
 
 impl Agreement {
-    /// Whether it holds for two numbers between which so many of their type lie.
+    /// Whether two numbers agree; `apart` is their distance in units in the last place.
     fn holds_for(self, found: f64, expected: f64, apart: u64) -> bool {
         if let Agreement::Ulps { least, most } = self {
             return (least..=most).contains(&ulp_distance(found, expected, apart));
@@ -104,7 +104,7 @@ impl Agreement {
             return found.is_nan() && expected.is_nan();
         }
         match self {
-            // Infinities agree with themselves only.
+            // An infinity agrees only with itself.
             Agreement::Near { .. } if found.is_infinite() || expected.is_infinite() => {
                 found == expected
             }
@@ -116,8 +116,9 @@ impl Agreement {
     }
 }
 
-/// The distance of two numbers as StableHLO's interpreter measures it: 0 for two NaNs and equal infinities,
-/// the largest number where only one is finite or a number, or where infinities differ in sign.
+/// The distance of two numbers in ulps as StableHLO's interpreter measures it. It is 0 for two NaNs and for
+/// equal infinities. It is `u64::MAX` if only one number is finite or a number, and for infinities of
+/// different sign.
 fn ulp_distance(found: f64, expected: f64, apart: u64) -> u64 {
     let are_same = found == expected || (found.is_nan() && expected.is_nan());
     match found.is_finite() && expected.is_finite() {
@@ -143,7 +144,7 @@ fn compare_data(
     for_each_element!(compare)
 }
 
-fn disagreement<T: Compared>(
+fn disagreement<T: Comparable>(
     found: &[T],
     expected: &[T],
     agreement: Agreement,

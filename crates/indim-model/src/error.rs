@@ -1,4 +1,4 @@
-//! What can be wrong with a file: typed data, one code each, drawn for people on request.
+//! Errors of files: typed data with one code each, drawn on request.
 
 use core::fmt;
 use core::ops::Range;
@@ -10,205 +10,205 @@ use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::source::SourceFile;
 
-/// A mistake in a file, or something that it asks for and that is not to be had.
+/// An error in a file, or a request of the file that indim does not support.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormatError {
-    /// What is wrong.
+    /// The error.
     pub kind: FormatErrorKind,
-    /// Where.
+    /// Its location in the file.
     pub place: Location,
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The bytes of the text, if the file is one.
+    /// Byte range in the text, for a text format.
     pub span: Option<Range<usize>>,
-    /// What stands there, where that helps to find it: ``layer 12 `Add_3` (Add, opset1)``,
-    /// ``node 4 `relu` (Relu)``.
+    /// Description of the object at this location: ``layer 12 `Add_3` (Add, opset1)``, ``node 4 `relu`
+    /// (Relu)``.
     pub described: Option<String>,
 }
 
-/// The kinds of mistakes, without the place.
+/// The kinds of errors, without the location.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FormatErrorKind {
-    /// The content is of no format that is known.
+    /// The content has no known format.
     UnknownFormat {
-        /// What it is instead, and what makes a file of it that can be read, if that is known.
+        /// The actual format of the file and how to convert it, if known.
         advice: Option<&'static str>,
     },
-    /// Operations that are not to be had, all of the file at once.
+    /// Unsupported operations: all of the file at once.
     UnsupportedOperations(Vec<Unsupported>),
-    /// An element type, or a type of anything else than arrays, that is not to be had.
+    /// An unsupported element type, or a type other than an array.
     UnsupportedType {
-        /// Its name.
+        /// Name of the type.
         name: String,
     },
-    /// Something else that is not to be had, in words: `sparse constants`.
+    /// Another unsupported feature, in words: `sparse constants`.
     Unsupported {
-        /// What.
+        /// The feature.
         what: String,
     },
-    /// The file asks for more than a limit allows.
+    /// The file exceeds a limit.
     Limit {
-        /// Of what there is too much: `operations`.
+        /// The limited quantity: `operations`.
         what: &'static str,
-        /// How much is allowed.
+        /// The limit.
         limit: usize,
     },
-    /// Something where another thing belongs.
+    /// A token or object in a position where another one belongs.
     Unexpected {
-        /// What may stand here.
+        /// The token or object that belongs here.
         expected: String,
     },
-    /// A name that nothing has: of a value, a function, an alias.
+    /// An undefined name of a value, a function or an alias.
     Undefined {
-        /// What it would be the name of: `value`, `function`.
+        /// The kind of object: `value`, `function`.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// An operator that the operator set which the file imports has not yet.
+    /// An operator newer than the operator set that the file imports.
     OperatorTooNew {
-        /// Its name.
+        /// Name of the operator.
         name: String,
-        /// The operator set that introduced it.
+        /// Operator set that introduced it.
         introduced: i64,
-        /// The one that is imported.
+        /// Operator set that the file imports.
         opset: i64,
     },
-    /// A name that is given twice.
+    /// A name defined twice.
     Duplicate {
-        /// What it is the name of.
+        /// The kind of object.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// A function that calls itself, a layer that waits for itself.
+    /// A function that calls itself, or a layer that depends on itself.
     Cycle {
-        /// Its name.
+        /// Name of the function or layer.
         name: String,
     },
-    /// An attribute that is absent, or says nothing that is allowed.
+    /// A missing attribute, or an attribute with an invalid value.
     Attribute {
-        /// Its name.
+        /// Name of the attribute.
         name: String,
-        /// What is wrong with it: `is missing`.
+        /// The problem: `is missing`.
         problem: String,
     },
-    /// An operation with another number of operands, results or regions.
+    /// An operation with a wrong number of operands, results or regions.
     Count {
-        /// Of what: `operands`.
+        /// The counted objects: `operands`.
         what: &'static str,
-        /// How many there have to be, in words.
+        /// The expected number, in words.
         expected: String,
-        /// How many there are.
+        /// The number in the file.
         given: usize,
     },
     /// A constant whose elements do not fill its type.
     ElementCount {
-        /// What is to be filled.
+        /// Type of the constant.
         array_type: ArrayType,
-        /// How many elements, or bytes, there are.
+        /// Number of elements, or bytes, in the file.
         given: String,
     },
-    /// The text of an element says none of its type.
+    /// Text of an element that does not parse as its element type.
     Element {
         /// The element type.
         dtype: indim_ops::DType,
     },
-    /// The elements of a constant were left out when the file was written.
+    /// The writer of the file left out the elements of a constant.
     Elided {
-        /// What makes a file that holds them, if that is known.
+        /// How to write the file with its elements, if known.
         advice: Option<&'static str>,
     },
-    /// The file states another type than the one that follows from the operands.
+    /// The file states a type other than the inferred one.
     TypeMismatch {
-        /// What the file says.
+        /// The type in the file.
         stated: String,
-        /// What follows.
+        /// The type inferred from the operands.
         inferred: String,
     },
-    /// An operation cannot be made of these operands.
+    /// The graph builder rejects an operation with these operands.
     Graph(Box<GraphError>),
-    /// The file is cut or damaged, as the library for its encoding says.
+    /// A truncated or damaged file, reported by the library that decodes it.
     Damaged {
-        /// In its words.
+        /// Message of the library.
         problem: String,
     },
-    /// A file beside this one cannot be read, or is too short.
+    /// An external file of this one cannot be read, or is too short.
     Beside {
-        /// Its name.
+        /// Name of the external file.
         file: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// Sizes that depend on elements which only a run knows.
+    /// Sizes that depend on elements known only at run time.
     DependsOnData {
-        /// The values that lead there, the first one first.
+        /// The values on the path from the first one to the size.
         chain: Vec<String>,
     },
-    /// The file has several functions that may be meant.
+    /// The file has several functions that can be the program.
     WhichFunction {
-        /// Their names.
+        /// Names of the functions.
         names: Vec<String>,
     },
-    /// Another number of inputs than the program has.
+    /// A wrong number of inputs.
     InputCount {
-        /// How many it has.
+        /// Number of inputs of the program.
         expected: usize,
-        /// How many were given.
+        /// Number of inputs from the caller.
         given: usize,
     },
-    /// An input that has to be given.
+    /// A missing input.
     InputMissing {
-        /// Its name.
+        /// Name of the input.
         name: String,
-        /// Its type, as the file declares it.
+        /// Its type as the file declares it.
         declared: String,
     },
     /// An input of another type than the file declares.
     InputType {
-        /// Its name.
+        /// Name of the input.
         name: String,
-        /// What the file declares.
+        /// Type in the file.
         declared: String,
-        /// What was given.
+        /// Type from the caller.
         given: ArrayType,
     },
-    /// An input that says shapes, of which only the type was given.
+    /// An input whose elements determine shapes, but only its type is known.
     InputElements {
-        /// Its name.
+        /// Name of the input.
         name: String,
     },
 }
 
-/// An operation that is not to be had.
+/// An unsupported operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unsupported {
     /// Its name in the file.
     pub name: String,
-    /// Why, where there is more to say than that it is not element-wise.
+    /// The reason, if it is more than "the operation is not element-wise".
     pub reason: Option<String>,
-    /// How often the file has it.
+    /// Number of occurrences in the file.
     pub count: usize,
-    /// Where it stands first.
+    /// Location of the first occurrence.
     pub place: Location,
 }
 
 impl Location {
-    /// A piece of the text.
+    /// A range of bytes in the text.
     pub fn text(span: Range<usize>) -> Location {
         Location { span: Some(span), described: None }
     }
 
-    /// Something with a description.
+    /// A location given by a description.
     pub fn described(description: impl Into<String>) -> Location {
         Location { span: None, described: Some(description.into()) }
     }
 
-    /// `file.mlir:14:10`, and what stands there.
+    /// `file.mlir:14:10`, followed by the description.
     pub fn shown(&self, source: &SourceFile) -> String {
         let name = shown(source.name());
         let place = match &self.span {
@@ -226,22 +226,22 @@ impl Location {
 }
 
 impl FormatErrorKind {
-    /// The mistake at a place.
+    /// The error at this location.
     pub fn at(self, place: Location) -> FormatError {
         FormatError { kind: self, place }
     }
 
-    /// The mistake in a piece of the text.
+    /// The error in a range of the text.
     pub fn in_text(self, span: Range<usize>) -> FormatError {
         self.at(Location::text(span))
     }
 
-    /// The mistake of a file as a whole, or of what is asked of it.
+    /// The error of a file as a whole, or of a request for it.
     pub fn nowhere(self) -> FormatError {
         self.at(Location::default())
     }
 
-    /// An attribute that says nothing that is allowed.
+    /// An attribute with an invalid value.
     pub fn attribute(name: impl Into<String>, problem: impl Into<String>) -> Self {
         FormatErrorKind::Attribute { name: name.into(), problem: problem.into() }
     }
@@ -259,7 +259,7 @@ impl FormatError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code with its explanation.
     pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
             FormatErrorKind::UnknownFormat { .. } => ErrorCode::UNKNOWN_FORMAT,
@@ -290,7 +290,7 @@ impl FormatError {
         }
     }
 
-    /// Whether the file is sound, but asks for what indim has not.
+    /// Whether the file is valid, but needs a feature that indim does not support.
     pub fn is_out_of_scope(&self) -> bool {
         matches!(
             self.kind,
@@ -301,12 +301,12 @@ impl FormatError {
         )
     }
 
-    /// The whole report, with the line of the file that was read from `source`.
+    /// The whole report, with the line of the file; `source` is the file that was read.
     pub fn draw(&self, source: &SourceFile) -> String {
         self.diagnostic(source).to_string()
     }
 
-    /// The same report in its parts.
+    /// The report as separate parts.
     pub fn diagnostic(&self, source: &SourceFile) -> Diagnostic {
         let mut diagnostic = match &self.kind {
             FormatErrorKind::Graph(error) => error.diagnostic(),
@@ -346,7 +346,7 @@ impl FormatError {
     }
 }
 
-/// Puts the line of the whole file in place of that of a piece.
+/// Replaces the line number within a piece by the line number within the whole file.
 fn renumber(text: &mut String, line: usize) {
     if let Some((_, shown)) = text.split_once(" | ") {
         *text = format!("{line:>2} | {shown}");

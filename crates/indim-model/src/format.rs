@@ -1,9 +1,9 @@
-//! The formats, and which one a file has.
+//! File formats and their detection.
 
 use core::fmt;
 use std::path::Path;
 
-/// A format of programs.
+/// A file format of programs.
 ///
 /// ```
 /// use indim_model::ModelFormat;
@@ -18,32 +18,33 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModelFormat {
-    /// The text of StableHLO, which is MLIR.
+    /// StableHLO as MLIR text.
     StableHlo,
-    /// HLO: a text, or a protobuf.
+    /// HLO as text or as a protobuf.
     Hlo,
-    /// OpenVINO's IR: an XML file, beside it one with the constants.
+    /// OpenVINO's IR: an XML file and an external file with the constants.
     OpenVino,
     /// ONNX: a protobuf.
     Onnx,
 }
 
-/// Beginnings of lines that only MLIR has.
-const OF_MLIR: [&str; 7] =
+/// Line prefixes that occur only in MLIR.
+const MLIR_PREFIXES: [&str; 7] =
     ["module", "func.func", "\"builtin.module\"", "\"func.func\"", "#", "!", "builtin.module"];
 
-/// The wire types of numbers, and of what has a length.
+/// Protobuf wire types: integers and length-delimited fields.
 const VARINT: u64 = 0;
 const LENGTH: u64 = 2;
 
-/// How many fields of a protobuf are looked at.
-const FIELDS: usize = 32;
+/// `MAX_FIELDS`: number of protobuf fields to inspect.
+const MAX_FIELDS: usize = 32;
 
-/// How much of a file is looked at to see that it is text.
-const BEGINNING: usize = 1024;
+/// `PREFIX_BYTES`: length of the prefix, in bytes, that decides whether a file is text.
+const PREFIX_BYTES: usize = 1024;
 
-/// The content as far as it is text; what is damaged further on is still one.
-fn beginning_of_text(content: &[u8]) -> Option<&str> {
+/// The longest text prefix of the content. Damage after the first `PREFIX_BYTES` bytes does not change the
+/// format.
+fn text_prefix(content: &[u8]) -> Option<&str> {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let text = match core::str::from_utf8(content) {
         Ok(text) => text,
@@ -52,9 +53,9 @@ fn beginning_of_text(content: &[u8]) -> Option<&str> {
         }
         Err(_) => return None,
     };
-    // Protobufs are full of them, soon if not at once.
+    // Protobufs have many control characters, mostly within the first bytes.
     let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
-    (!text.bytes().take(BEGINNING).any(|byte| is_control(&byte))).then_some(text)
+    (!text.bytes().take(PREFIX_BYTES).any(|byte| is_control(&byte))).then_some(text)
 }
 
 fn varint(rest: &mut &[u8]) -> Option<u64> {
@@ -70,17 +71,18 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
 }
 
 impl ModelFormat {
-    /// The format of a file with this content, whatever the file is called; its beginning is enough.
+    /// Detects the format from the content, independent of the name of the file; a prefix of the content is
+    /// enough.
     pub fn of(content: &[u8]) -> Option<ModelFormat> {
-        match beginning_of_text(content) {
+        match text_prefix(content) {
             Some(text) => ModelFormat::of_text(text),
             None => ModelFormat::of_protobuf(content),
         }
     }
 
-    /// Whether a file with this content is no text.
+    /// Whether the content is binary.
     pub fn is_binary(content: &[u8]) -> bool {
-        beginning_of_text(content).is_none()
+        text_prefix(content).is_none()
     }
 
     fn of_text(text: &str) -> Option<ModelFormat> {
@@ -88,7 +90,7 @@ impl ModelFormat {
             return Some(ModelFormat::OpenVino);
         }
         let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
-        // Both MLIR and HLO have such comments; where there is nothing else, it is a test of MLIR.
+        // Both MLIR and HLO have `//` comments; a file with nothing else is one of MLIR's tests.
         let is_comment = |line: &&str| line.trim_start().starts_with("//");
         let has_comment = lines.clone().any(|line| is_comment(&line));
         let found = lines.filter(|line| !is_comment(line)).find_map(ModelFormat::of_line);
@@ -102,7 +104,7 @@ impl ModelFormat {
         if trimmed.starts_with("HloModule") || trimmed.starts_with("ENTRY ") {
             return Some(ModelFormat::Hlo);
         }
-        if OF_MLIR.iter().any(|start| trimmed.starts_with(start)) {
+        if MLIR_PREFIXES.iter().any(|start| trimmed.starts_with(start)) {
             return Some(ModelFormat::StableHlo);
         }
         let has_name = behind_name.len() < trimmed.len();
@@ -110,19 +112,19 @@ impl ModelFormat {
         is_computation.then_some(ModelFormat::Hlo)
     }
 
-    /// By the first field that only one of the messages has: a model of ONNX begins with the version of the
-    /// IR, what XLA dumps with a module, and a module with its name.
+    /// Detects the format from the first field that only one message type has. An ONNX model begins with
+    /// its IR version, a dump of XLA with a module, and an HLO module with its name.
     fn of_protobuf(content: &[u8]) -> Option<ModelFormat> {
         let mut rest = content;
-        for _ in 0..FIELDS {
+        for _ in 0..MAX_FIELDS {
             let tag = varint(&mut rest)?;
             match (tag >> 3, tag & 7) {
                 (1, VARINT) => {
                     return (1..128).contains(&varint(&mut rest)?).then_some(ModelFormat::Onnx);
                 }
-                // A graph, and operator sets.
+                // A graph, or operator sets.
                 (7 | 8, LENGTH) => return Some(ModelFormat::Onnx),
-                // The number of the computation that is the program.
+                // The identifier of the entry computation.
                 (1, LENGTH) | (6, VARINT) => return Some(ModelFormat::Hlo),
                 (_, VARINT) => drop(varint(&mut rest)?),
                 (_, LENGTH) => {
@@ -135,11 +137,11 @@ impl ModelFormat {
         None
     }
 
-    /// Every format.
+    /// All formats.
     pub const ALL: [ModelFormat; 4] =
         [ModelFormat::StableHlo, ModelFormat::Hlo, ModelFormat::OpenVino, ModelFormat::Onnx];
 
-    /// The format of this name.
+    /// The format with this name.
     ///
     /// ```
     /// use indim_model::ModelFormat;
@@ -150,12 +152,12 @@ impl ModelFormat {
         ModelFormat::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Whether it is written as text.
+    /// Whether the format is text.
     pub const fn is_text(self) -> bool {
         !matches!(self, ModelFormat::Onnx)
     }
 
-    /// The name, as commands take it.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             ModelFormat::StableHlo => "stablehlo",
@@ -165,7 +167,7 @@ impl ModelFormat {
         }
     }
 
-    /// The extensions of its files, without the dot; the first is the usual one.
+    /// File extensions without the dot; the first is the usual one.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             ModelFormat::StableHlo => &["mlir", "stablehlo"],
@@ -175,7 +177,7 @@ impl ModelFormat {
         }
     }
 
-    /// Whether a file of this name may be written in this format: one without an extension may.
+    /// Whether a file of this name can hold this format; a name without an extension can.
     ///
     /// ```
     /// use std::path::Path;
@@ -190,14 +192,14 @@ impl ModelFormat {
         self.extensions().iter().any(|known| extension.eq_ignore_ascii_case(known))
     }
 
-    /// Whether a name ends as those of programs do, and of nothing else.
+    /// Whether a name has an extension that only programs have.
     pub fn names_a_program(path: &Path) -> bool {
         let extension = path.extension();
         let is_known = |known: &&str| extension.is_some_and(|it| it.eq_ignore_ascii_case(known));
         ["mlir", "stablehlo", "hlo", "xml", "onnx", "pb"].iter().any(is_known)
     }
 
-    /// What to do with a file of a kind that is known, but not read.
+    /// Advice for a file in a known format that indim does not read.
     pub fn advice(content: &[u8]) -> Option<&'static str> {
         content.starts_with(b"ML\xefR").then_some(
             "it is MLIR's bytecode: stablehlo-translate --deserialize makes text of a portable artifact",

@@ -1,11 +1,16 @@
-//! What a program in the file of another system is, whichever system that is.
+//! Models: programs read from files of other systems, independent of the file format.
 //!
-//! `format.rs` says which format a file has, `source.rs` where it is read from, `limits.rs` what it may ask
-//! for. A reader makes a `Model` of it (`model.rs`), and that for inputs of known types a `ModelProgram`, by
-//! `making.rs`, with its `origin.rs`; what is wrong is said by `error.rs`; whether results are as expected,
-//! by `agreement.rs`. `writer.rs` is the way back: from a graph to a file. `recognise.rs` and
-//! `recognise_along.rs` find compositions and functions along axes in a graph, by `pattern.rs`;
-//! `standardise.rs` is the definition that normalisations share.
+//! Read in this order:
+//!
+//! * `format.rs`: the file formats and their detection; `source.rs`: files and their folders; `limits.rs`:
+//!   resource limits of one file.
+//! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
+//!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file behind each
+//!   value; `shape_values.rs`: constant folding of shapes.
+//! * `error.rs`: errors; `agreement.rs`: comparison of results with expected results.
+//! * `writer.rs`: the interface of writers, from a graph to a file; `match_composition.rs` and
+//!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
+//!   `pattern.rs`; `standardise.rs`: the standardisation that normalisations share.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -13,14 +18,14 @@ mod agreement;
 mod error;
 mod format;
 mod limits;
-mod making;
+mod match_composition;
+mod match_reduction;
 mod model;
-mod origin;
+mod model_builder;
 mod pattern;
-mod recognise;
-mod recognise_along;
 pub mod shape_values;
 mod source;
+mod source_operation;
 mod standardise;
 mod writer;
 
@@ -28,30 +33,30 @@ pub use agreement::Disagreement;
 pub use error::{FormatError, FormatErrorKind, Location, Unsupported};
 pub use format::ModelFormat;
 pub use limits::FormatLimits;
-pub use making::{Census, ModelBuilder, array_of_bytes, integers};
+pub use match_composition::{CompositionMatch, CompositionMatcher};
+pub use match_reduction::{AxisOperation, ReductionMatch, ReductionMatcher};
 pub use model::{
     Agreement, Bound, Expectation, Model, ModelInput, ModelProgram, Size, check_inputs,
 };
-pub use origin::{BroadcastRule, RuleNote, SourceOperation};
-pub use recognise::{Recognised, Recogniser};
-pub use recognise_along::{AlongAxes, AlongRecogniser, RecognisedReduction};
+pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
 pub use source::{Directory, Folder, SourceFile};
+pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};
 pub use writer::{Composed, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
 
-/// What there is to say about reading a file, beside the file.
+/// Options of reading a file.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// What the file may ask for.
+    /// Resource limits of the file.
     pub limits: FormatLimits,
-    /// Which function of the file is the program, where it has several.
+    /// The function to read as the program, if the file has several.
     pub function: Option<String>,
 }
 
-/// Reads one format.
+/// A reader of one file format.
 pub trait Reader {
     /// # Errors
-    /// What is wrong with the file.
+    /// Returns the error in the file.
     fn read(
         &self,
         source: &SourceFile,

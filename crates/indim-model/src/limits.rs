@@ -1,22 +1,22 @@
-//! What a file may ask for, whatever its format.
+//! Resource limits of one file, shared by all formats.
 
-/// What a file may ask for before it is refused.
+/// Resource limits of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FormatLimits {
-    /// The bytes of the file itself, without constants that lie beside it.
+    /// Bytes of the file itself, without external constants.
     pub file_bytes: usize,
-    /// How deep regions, elements and attributes may be nested.
+    /// Nesting depth of regions, elements and attributes.
     pub depth: usize,
-    /// The number of operations, after calls have been replaced by what they call.
+    /// Number of operations after inlining of calls.
     pub operations: usize,
-    /// The bytes of all constants.
+    /// Bytes of all constants.
     pub constant_bytes: usize,
-    /// The number of axes of any array in it.
+    /// Rank of any array.
     pub rank: usize,
 }
 
 impl Default for FormatLimits {
-    /// The largest protobuf; what the programs of the systems need by far.
+    /// `file_bytes` is the maximal size of a protobuf; the others far exceed the needs of real programs.
     fn default() -> Self {
         FormatLimits {
             file_bytes: (1 << 31) - 1,

@@ -1,4 +1,4 @@
-//! What a file becomes: a model, and of that, for inputs of known types, a program.
+//! A model read from a file, its inputs, and the program built for inputs of known types.
 
 use core::fmt;
 
@@ -6,120 +6,120 @@ use indim_graph::{Array, Graph};
 use indim_ops::{ArrayType, DType};
 
 use crate::error::{FormatError, FormatErrorKind, Location};
-use crate::origin::SourceOperation;
+use crate::source_operation::SourceOperation;
 
-/// What was read from a file. Its inputs are known; its graph is made for types of theirs.
+/// A model read from a file. Its inputs are known; its graph is built for their types.
 pub trait Model: Send + Sync {
-    /// The inputs, in the order in which they are given.
+    /// The inputs in positional order.
     fn inputs(&self) -> &[ModelInput];
 
-    /// The names of the outputs.
+    /// Names of the outputs.
     fn outputs(&self) -> Vec<String>;
 
-    /// The program for these inputs, one [`Bound`] for each.
+    /// Builds the program; `inputs` has one [`Bound`] per input.
     ///
     /// # Errors
-    /// What is wrong with the file, or with the inputs for it.
+    /// Returns the error in the file or in the inputs.
     fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError>;
 
-    /// The version of the operation set in which the program is written, where its format has several.
+    /// Version of the operation set of the model, if its format has versions.
     fn opset(&self) -> Option<u32> {
         None
     }
 
-    /// The place in the file that an [`SourceOperation`] of a program of this model has this number for.
+    /// Location in the file of the [`SourceOperation`] with this number.
     fn place(&self, number: usize) -> Location;
 }
 
 /// An input of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelInput {
-    /// The name.
+    /// Name of the input.
     pub name: String,
-    /// The element type, where the file says it.
+    /// Element type, if the file states it.
     pub dtype: Option<DType>,
-    /// The size of each axis, where the file says how many there are.
+    /// Size of each axis, if the file states the rank.
     pub sizes: Option<Vec<Size>>,
-    /// Whether it need not be given: the file holds its elements too.
+    /// Whether the input is optional: the file holds default elements.
     pub has_default: bool,
-    /// Whether its elements say a shape or axes, so that the program depends on them.
+    /// Whether its elements determine shapes or axes, so that the program depends on them.
     pub is_shape: bool,
 }
 
-/// The size of an axis of an input.
+/// The declared size of an axis of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Size {
-    /// So many elements.
+    /// A constant size.
     Known(usize),
-    /// As many as wherever else this name stands.
+    /// A symbolic size: equal to all other sizes of this name.
     Named(String),
-    /// Neither fewer nor more.
+    /// A bounded size.
     Between {
-        /// At least so many elements.
+        /// Lower bound, inclusive.
         least: usize,
-        /// At most so many, if there is a bound.
+        /// Upper bound, inclusive, if any.
         most: Option<usize>,
     },
-    /// Any number.
+    /// Any size.
     Any,
 }
 
-/// What an input is given.
+/// The binding of an input: its type or its elements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
     /// Arrays of this type.
     Type(ArrayType),
-    /// These elements: an input whose [`ModelInput::is_shape`] is given them before there is a program.
+    /// These elements: required before the build for an input with [`ModelInput::is_shape`].
     Elements(Array),
-    /// Nothing: what the file holds.
+    /// The default elements in the file.
     Default,
 }
 
-/// A graph whose parameters are the inputs of the model that were given, in their order.
+/// A graph whose parameters are the bound inputs of the model, in their order.
 #[derive(Debug, Clone)]
 pub struct ModelProgram {
-    /// Its first outputs are the model's, then come those that [`ModelProgram::expectations`] compare.
+    /// The first outputs are the model's; the outputs compared by [`ModelProgram::expectations`] follow.
     pub graph: Graph,
-    /// The names of the model's outputs.
+    /// Names of the model's outputs.
     pub outputs: Vec<String>,
-    /// What the program says of its own results.
+    /// Expected results that the file states.
     pub expectations: Vec<Expectation>,
-    /// What values come from, in their order.
+    /// Source operations of the values, in the order of the values.
     pub origins: Vec<SourceOperation>,
-    /// What the reader did that its file does not say.
+    /// Changes that the reader made to the program of the file.
     pub remarks: Vec<String>,
 }
 
-/// That two outputs of the graph agree.
+/// The expectation that two outputs of the graph agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// Which output of the graph is compared.
+    /// Index of the computed output.
     pub result: usize,
-    /// With which other one.
+    /// Index of the output with the expected values.
     pub expected: usize,
-    /// How well they have to agree.
+    /// Required accuracy.
     pub agreement: Agreement,
-    /// Where the file says so.
+    /// Location of the expectation in the file.
     pub place: Location,
 }
 
-/// How well numbers have to agree.
+/// Required accuracy of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Agreement {
-    /// They are equal; NaN only where NaN is expected.
+    /// Equal; NaN agrees only with NaN.
     Equal,
-    /// They differ by at most `absolute + relative * |expected|`.
+    /// A difference of at most `absolute + relative * |expected|`.
     Near {
-        /// For numbers of any size.
+        /// Absolute tolerance.
         absolute: f64,
-        /// For larger numbers.
+        /// Relative tolerance.
         relative: f64,
     },
-    /// At least `least` and at most `most` floats lie between them.
+    /// A distance of at least `least` and at most `most` ulps.
     Ulps {
-        /// At least so many.
+        /// Lower bound, inclusive.
         least: u64,
-        /// At most so many.
+        /// Upper bound, inclusive.
         most: u64,
     },
 }
@@ -137,7 +137,7 @@ impl fmt::Display for Size {
 }
 
 impl ModelInput {
-    /// An input whose type the file says.
+    /// An input whose type the file states.
     pub fn of_type(name: impl Into<String>, array_type: &ArrayType) -> ModelInput {
         ModelInput {
             name: name.into(),
@@ -148,7 +148,7 @@ impl ModelInput {
         }
     }
 
-    /// The type, where the file says all of it.
+    /// The type, if the file states all of it.
     pub fn array_type(&self) -> Option<ArrayType> {
         let known = |size: &Size| match size {
             Size::Known(size) => Some(*size),
@@ -158,7 +158,7 @@ impl ModelInput {
         Some(ArrayType::new(self.dtype?, sizes))
     }
 
-    /// As the file declares it: `f32[N, 3]`, `?` for what it leaves open.
+    /// The declared type: `f32[N, 3]`, with `?` for undeclared sizes.
     pub fn declared(&self) -> String {
         let dtype = self.dtype.map_or("?", DType::name);
         match &self.sizes {
@@ -172,7 +172,7 @@ impl ModelInput {
 }
 
 impl Bound {
-    /// The type, if something is given.
+    /// The type of the bound array; `None` for the default.
     pub fn array_type(&self) -> Option<ArrayType> {
         match self {
             Bound::Type(array_type) => Some(array_type.clone()),
@@ -182,10 +182,10 @@ impl Bound {
     }
 }
 
-/// The types of inputs that are given, `None` for those that are not.
+/// The types of the bound inputs, `None` for inputs with their default.
 ///
 /// # Errors
-/// `input-count`, `input-type`, `input-elements`: they are not what the model declares.
+/// `input-count`, `input-type`, `input-elements`: the bindings do not match the declared inputs.
 pub fn check_inputs(
     declared: &[ModelInput],
     given: &[Bound],
@@ -223,7 +223,7 @@ fn check_input<'i>(
     Ok(Some(array_type))
 }
 
-/// Whether an array is one that the input takes; sizes that have names are the same wherever these stand.
+/// Whether an array matches the declared input; sizes of one name must be equal.
 fn fits<'i>(input: &'i ModelInput, given: &ArrayType, names: &mut Vec<(&'i str, usize)>) -> bool {
     let Some(sizes) = &input.sizes else {
         return input.dtype.is_none_or(|dtype| dtype == given.dtype);

@@ -1,46 +1,46 @@
-//! Patterns: small graphs that are compared with the values of other graphs.
+//! Graph patterns: small graphs that match values of other graphs.
 //!
-//! A parameter of a pattern stands for any value, a placeholder for any number.
+//! A parameter of a pattern matches any value, a placeholder any number.
 
 use indim_graph::{Array, Graph, NodeKind, ValueId};
 use indim_ops::Fact;
 
-/// Numbers that stand for those of a definition: every float type has them, no definition does.
+/// Placeholders for the numbers of a definition: exact in every float type, used by no definition.
 pub(crate) const PLACEHOLDERS: [f64; 2] = [0.343_75, 1.406_25];
 
-/// The graph of a definition.
+/// The graph of a definition, to be matched.
 pub(crate) struct Pattern {
     graph: Graph,
-    /// The value that is compared.
+    /// The value to match.
     root: ValueId,
-    /// Whether shapes are compared too, and not only element types.
+    /// Whether shapes must match in addition to element types.
     compares_shapes: bool,
 }
 
-/// The values and numbers that a pattern stands for, as far as they are known.
+/// Values and numbers bound to a pattern by a match.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct Bindings {
     pub(crate) operand: Option<ValueId>,
     pub(crate) numbers: [Option<f64>; PLACEHOLDERS.len()],
-    /// For each value of the pattern its counterpart.
+    /// The matched value of each value of the pattern.
     counterparts: Vec<Option<ValueId>>,
 }
 
 impl Pattern {
-    /// A pattern of values of any shape: its own shape is not compared.
+    /// A pattern that matches values of any shape.
     pub(crate) fn of_any_shape(graph: Graph) -> Pattern {
         let root = graph.outputs()[0];
         Pattern { graph, root, compares_shapes: false }
     }
 
-    /// A pattern of values of the types in `graph`.
+    /// A pattern that matches values of the types in `graph`.
     pub(crate) fn of_shape(graph: Graph, root: ValueId) -> Pattern {
         Pattern { graph, root, compares_shapes: true }
     }
 
-    /// What the pattern stands for, if `value` is made in the same way.
-    pub(crate) fn find(&self, graph: &Graph, value: ValueId) -> Option<Found> {
-        let mut found = Found {
+    /// The bindings of a match of `value`, if it has the structure of the pattern.
+    pub(crate) fn find(&self, graph: &Graph, value: ValueId) -> Option<Bindings> {
+        let mut found = Bindings {
             operand: None,
             numbers: [None; PLACEHOLDERS.len()],
             counterparts: vec![None; self.graph.len()],
@@ -48,14 +48,14 @@ impl Pattern {
         self.fits(self.root, graph, value, &mut found).then_some(found)
     }
 
-    /// Whether a value is made as that of the pattern is. The recursion is as deep as the pattern.
-    fn fits(&self, sought: ValueId, graph: &Graph, value: ValueId, found: &mut Found) -> bool {
-        let sought = spread_from(&self.graph, sought);
+    /// Whether a value matches a value of the pattern. The recursion depth is that of the pattern.
+    fn fits(&self, sought: ValueId, graph: &Graph, value: ValueId, found: &mut Bindings) -> bool {
+        let sought = broadcast_source(&self.graph, sought);
         let pattern = &self.graph[sought];
         if let NodeKind::Parameter { .. } = pattern.kind {
             return *found.operand.get_or_insert(value) == value;
         }
-        let value = spread_from(graph, value);
+        let value = broadcast_source(graph, value);
         if let Some(counterpart) = found.counterparts[sought.index()] {
             return counterpart == value;
         }
@@ -86,14 +86,14 @@ impl Pattern {
         sought: &[ValueId],
         graph: &Graph,
         values: impl Iterator<Item = &'g ValueId>,
-        found: &mut Found,
+        found: &mut Bindings,
     ) -> bool {
         sought.iter().zip(values).all(|(&sought, &value)| self.fits(sought, graph, value, found))
     }
 }
 
-impl Found {
-    /// Whether a constant is that of the pattern, or the number for a placeholder.
+impl Bindings {
+    /// Whether a constant equals that of the pattern, or can be bound to its placeholder.
     fn number(&mut self, wanted: &Array, given: &Array) -> bool {
         let number = |array: &Array| array.scalar_text()?.parse::<f64>().ok();
         let stands = |&placeholder: &f64| number(wanted) == Some(placeholder);
@@ -108,8 +108,8 @@ impl Found {
     }
 }
 
-/// The scalar that a value repeats everywhere, or the value.
-fn spread_from(graph: &Graph, value: ValueId) -> ValueId {
+/// The scalar that a value broadcasts, or the value itself.
+fn broadcast_source(graph: &Graph, value: ValueId) -> ValueId {
     match &graph[value].kind {
         NodeKind::BroadcastInDim(map) if map.is_empty() => graph[value].operands[0],
         _ => value,

@@ -1,39 +1,39 @@
-//! Values whose elements are known while a graph is made: shapes that a file computes become constants.
+//! Constant folding of shapes: values whose elements are known while the graph is built.
 //!
-//! What an operation computes is said once, by the reader that makes nodes of it: of operands that are all
-//! known it makes a small graph of its own, which the reference evaluator runs.
+//! The reader of an operation defines it once, as nodes. If all operands are known, these nodes form a
+//! small graph of their own, which the reference evaluator runs.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
 use indim_ops::{ArrayType, DType};
 use indim_shape::MAXIMUM_RANK;
 
-use crate::making::integers;
+use crate::model_builder::integers;
 
-/// More elements than this no shape has, and no list of axes or indices that shapes are made of.
+/// `MAX_ELEMENTS`: elements of a known value; no shape, list of axes or list of indices has more.
 const MAX_ELEMENTS: usize = 1024;
 
-/// A value of the graph, with its elements where they are known before a run.
+/// A value of the graph, with its elements if they are known at build time.
 #[derive(Debug, Clone)]
 pub struct KnownValue {
     /// The value.
     pub value: Value,
-    /// Its elements.
+    /// Its elements, if known.
     pub elements: Option<Array>,
 }
 
 impl KnownValue {
-    /// A constant: its elements are known if they are few.
+    /// A constant; its elements are known if they are few.
     pub fn constant(builder: &GraphBuilder, array: Array) -> KnownValue {
         KnownValue { value: builder.constant(array.clone()), elements: few(array) }
     }
 
-    /// A value with these elements, of which nothing is known if they are many.
+    /// A value with these elements; they are dropped if they are many.
     pub fn with_elements(value: Value, array: Array) -> KnownValue {
         KnownValue { value, elements: few(array) }
     }
 
-    /// The elements as whole numbers, if they are some and known.
+    /// The elements as integers, if they are known integers.
     pub fn integers(&self) -> Option<Vec<i64>> {
         integers(self.elements.as_ref()?)
     }
@@ -49,8 +49,8 @@ fn few(array: Array) -> Option<Array> {
     Some(array).filter(|array| is_few(&array.array_type()))
 }
 
-/// Whether elements of such an array are worth knowing: lists of whole numbers and truth values, of which
-/// shapes are made, and floats as many as a shape may have sizes, for these are scaled.
+/// Whether to keep the elements of arrays of this type. Integers and booleans build shapes. Floats scale
+/// sizes, so `MAXIMUM_RANK` of them are enough.
 fn is_few(array_type: &ArrayType) -> bool {
     let most = match array_type.dtype {
         dtype if dtype.is_integer() || dtype == DType::Bool => MAX_ELEMENTS,
@@ -59,9 +59,10 @@ fn is_few(array_type: &ArrayType) -> bool {
     array_type.shape.element_count().is_ok_and(|count| count <= most)
 }
 
-/// The elements of what `make` makes of these operands, if they are all known and the results are few.
+/// Folds the operation that `make` builds from these operands, if all operands are known and the results
+/// are small.
 ///
-/// A mistake gives nothing: `make` will find it again in the graph that it is about.
+/// Errors return `None`: the caller runs `make` again in the real graph, which reports them.
 pub fn folded<E>(
     operands: &[Option<KnownValue>],
     make: impl FnOnce(&GraphBuilder, &[Option<KnownValue>]) -> Result<Vec<KnownValue>, E>,

@@ -1,4 +1,4 @@
-//! Where programs are read from.
+//! Source files of programs, and the folders with their external files.
 
 use core::fmt;
 use core::ops::Range;
@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-/// A file that holds a program, and what lies beside it.
+/// A file with a program, and access to its external files.
 ///
 /// ```
 /// use indim_model::SourceFile;
@@ -22,24 +22,25 @@ pub struct SourceFile {
     name: String,
     bytes: Bytes,
     folder: Option<Arc<dyn Folder>>,
-    /// The lines of the file that come before what is to be read.
+    /// Number of lines of the file before this piece.
     lines_before: usize,
-    /// Where each line begins; found when it is first asked for, as programs have as many places as lines.
+    /// Byte offset of each line, computed on first use because a program has about as many locations as
+    /// lines.
     line_starts: Arc<OnceLock<Vec<usize>>>,
 }
 
-/// What lies beside a file: constants that it does not hold itself.
+/// A folder with external files: constants that a program stores outside its own file.
 pub trait Folder: Send + Sync {
-    /// The content of the file with this name, which is relative to the folder.
+    /// The content of a file; `name` is relative to the folder.
     ///
     /// # Errors
-    /// What the system says; [`io::ErrorKind::PermissionDenied`] for a file outside the folder.
+    /// Returns the error of the system; [`io::ErrorKind::PermissionDenied`] for a file outside the folder.
     fn read(&self, name: &str) -> io::Result<Bytes>;
 
-    /// These bytes of the file with this name, all of which have to be there.
+    /// A byte range of a file; all of it must exist.
     ///
     /// # Errors
-    /// As [`Folder::read`]; [`io::ErrorKind::UnexpectedEof`] where the file ends before they do.
+    /// Those of [`Folder::read`]; [`io::ErrorKind::UnexpectedEof`] if the file ends before the range.
     fn read_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
         let content = self.read(name)?;
         match range.start <= range.end && range.end <= content.len() {
@@ -54,7 +55,7 @@ pub trait Folder: Send + Sync {
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// That one.
+    /// The folder with this path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Directory(path.into())
     }
@@ -62,7 +63,7 @@ impl Directory {
     /// The path of a file in the folder.
     ///
     /// # Errors
-    /// [`io::ErrorKind::PermissionDenied`] where that, or what it links to, lies outside.
+    /// [`io::ErrorKind::PermissionDenied`] if the file, or the target of a link, lies outside the folder.
     pub fn inside(&self, name: &str) -> io::Result<PathBuf> {
         let outside =
             || io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside the folder");
@@ -87,7 +88,7 @@ impl Folder for Directory {
 
     fn read_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
         let path = self.inside(name)?;
-        // A pipe has no ranges, and would be waited for; memory is asked for only if the bytes are there.
+        // A pipe has no ranges and would block. Memory is allocated only if the bytes exist.
         let metadata = path.metadata()?;
         let (start, end) = (range.start as u64, range.end as u64);
         if !metadata.is_file() || start > end || end > metadata.len() {
@@ -102,16 +103,16 @@ impl Folder for Directory {
 }
 
 impl SourceFile {
-    /// A program that is in memory, with a name for messages.
+    /// A program in memory; `name` is for messages.
     pub fn new(name: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
         let (name, bytes) = (name.into(), bytes.into());
         SourceFile { name, bytes, folder: None, lines_before: 0, line_starts: Arc::default() }
     }
 
-    /// A file of the file system, in its folder.
+    /// A file of the file system, with its folder for external files.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let folder = Directory::new(path.parent().unwrap_or(Path::new("")));
@@ -119,13 +120,13 @@ impl SourceFile {
         Ok(source.beside(Arc::new(folder)))
     }
 
-    /// The same, with what lies beside it.
+    /// The same file with `folder` for its external files.
     #[must_use]
     pub fn beside(self, folder: Arc<dyn Folder>) -> Self {
         SourceFile { folder: Some(folder), ..self }
     }
 
-    /// The name of the file.
+    /// Name of the file.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -140,7 +141,7 @@ impl SourceFile {
         self.bytes.clone()
     }
 
-    /// The content as text, as far as it is one.
+    /// The longest text prefix of the content.
     pub fn text(&self) -> &str {
         match core::str::from_utf8(&self.bytes) {
             Ok(text) => text,
@@ -148,18 +149,18 @@ impl SourceFile {
         }
     }
 
-    /// The content of a file beside this one.
+    /// The content of an external file.
     ///
     /// # Errors
-    /// As [`Folder::read`]; [`io::ErrorKind::NotFound`] where nothing lies beside this.
+    /// Those of [`Folder::read`]; [`io::ErrorKind::NotFound`] without a folder.
     pub fn neighbour(&self, name: &str) -> io::Result<Bytes> {
         self.folder()?.read(name)
     }
 
-    /// These bytes of a file beside this one; no others are read of a file in a [`Directory`].
+    /// A byte range of an external file. A [`Directory`] reads only this range.
     ///
     /// # Errors
-    /// As [`Folder::read_range`]; [`io::ErrorKind::NotFound`] where nothing lies beside this.
+    /// Those of [`Folder::read_range`]; [`io::ErrorKind::NotFound`] without a folder.
     pub fn neighbour_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
         self.folder()?.read_range(name, range)
     }
@@ -170,8 +171,8 @@ impl SourceFile {
         })
     }
 
-    /// The programs in this file: MLIR's test files hold several, divided by lines that begin with
-    /// `// -----`.
+    /// The programs in this file. MLIR's test files hold several, separated by lines that begin with `//
+    /// -----`.
     pub fn pieces(&self) -> Vec<SourceFile> {
         let text = self.text();
         let (mut pieces, mut start, mut lines, mut position) = (Vec::new(), 0, 0, 0);
@@ -184,7 +185,7 @@ impl SourceFile {
             }
             position += line.len();
         }
-        // What is no text to its end is one piece, and for its reader to refuse.
+        // Content with a binary part is one piece; its reader rejects it.
         if pieces.is_empty() {
             return vec![self.clone()];
         }
@@ -198,12 +199,12 @@ impl SourceFile {
         SourceFile { bytes, lines_before, line_starts: Arc::default(), ..self.clone() }
     }
 
-    /// The line, counted from 1 in the whole file, and the column, in characters from 1, of a byte of the
-    /// text.
+    /// Line and column of a byte of the text: the line counts from 1 in the whole file, the column from 1
+    /// in characters.
     pub fn line_and_column(&self, position: usize) -> (usize, usize) {
         let is_inside_character = |&&byte: &&u8| byte & 0b1100_0000 == 0b1000_0000;
         let mut position = position.min(self.bytes.len());
-        // What is no text may begin inside a character.
+        // A byte of binary content can lie inside a character.
         while position > 0 && self.bytes.get(position).as_ref().is_some_and(is_inside_character) {
             position -= 1;
         }
@@ -214,7 +215,7 @@ impl SourceFile {
         (self.lines_before + line, column)
     }
 
-    /// Where each line begins, the first at 0.
+    /// Byte offset of each line; the first is 0.
     fn line_starts(&self) -> &[usize] {
         self.line_starts.get_or_init(|| {
             let newlines = self.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
@@ -238,7 +239,7 @@ mod tests {
     fn ranges_of_files_are_read_alone() {
         let folder = std::env::temp_dir().join(format!("indim-ranges-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
-        // More than any memory holds; on the disk it takes no room.
+        // Larger than any memory, but sparse on disk.
         let file = File::create(folder.join("weights")).expect("a file");
         file.set_len(1 << 42).expect("a sparse file");
         let source = SourceFile::new("m", "").beside(Arc::new(Directory::new(&folder)));

@@ -1,10 +1,10 @@
-//! Standardisation, `(x - mean) / deviation`, as the normalisations of several formats have it.
+//! Standardisation, `(x - mean) / deviation`, shared by the normalisations of several formats.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::GraphError;
 use indim_shape::ReductionRuleName;
 
-/// The number that keeps a deviation from 0.
+/// The number that keeps a deviation from 0, and its position.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Epsilon {
     /// `sqrt(variance + epsilon)`
@@ -13,7 +13,7 @@ pub enum Epsilon {
     OutsideRoot(f64),
 }
 
-/// `x` less its mean along the axes, and the deviation, whose axes stay with size 1.
+/// `x` minus its mean along the axes, and the deviation; its reduced axes have size 1.
 ///
 /// # Errors
 /// Those of [`GraphBuilder::along`](indim_builder::GraphBuilder::along) and of `sub`.

@@ -1,23 +1,22 @@
-//! Graphs as files of other systems.
+//! The interface of writers: from a graph to a file of another system.
 
 use std::collections::BTreeMap;
 
 use indim_graph::{Graph, ValueId};
 
 use crate::error::{FormatError, Location};
-use crate::making::Census;
+use crate::model_builder::Census;
 
-/// What there is to say about writing a file, beside the graph.
+/// Options of writing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// What the file is called, without its extension: files beside it are called so too.
+    /// Name of the file without its extension; external files have the same name.
     pub name: String,
-    /// Whether what the format lacks is refused rather than composed of what it has.
+    /// Whether to reject operations that the format lacks, instead of composing them from others.
     pub exact: bool,
-    /// The version of the operation set, where the format has several.
+    /// Version of the operation set, if the format has several.
     pub opset: Option<u32>,
-    /// The version of the operation set of the source, if it has one: the default, unless the graph needs a
-    /// later one.
+    /// Version of the operation set of the source, if any: the default, unless the graph needs a later one.
     pub source_opset: Option<u32>,
 }
 
@@ -27,33 +26,33 @@ impl Default for WriteOptions {
     }
 }
 
-/// A file, and what there is to say about it.
+/// A written file and the notes of its writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenModel {
-    /// The file.
+    /// Content of the file.
     pub content: Vec<u8>,
-    /// The file that has to lie beside it, with its name.
+    /// Name and content of its external file, if any.
     pub beside: Option<(String, Vec<u8>)>,
-    /// What was composed of other operations.
+    /// Operations that the writer decomposed.
     pub composed: Vec<Composed>,
-    /// Where the other system may compute something else, as sentences.
+    /// Sentences about operations that the other system may compute differently.
     pub warnings: Vec<String>,
 }
 
-/// An operation that the format lacks, and what stands for it.
+/// An operation that the format lacks, and its decomposition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
     /// The operation.
     pub operation: String,
-    /// What stands for it: `Exp(x * ln 2)`.
+    /// The decomposition: `Exp(x * ln 2)`.
     pub by: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: usize,
 }
 
-/// Writes one format.
+/// A writer of one file format.
 pub trait Writer {
-    /// The file of a graph of which every value is used, with a name for each output.
+    /// Writes the graph, with one name for each output. Every value of the graph must be used.
     ///
     /// # Errors
     /// `unsupported-op`, `unsupported-type`.
@@ -65,7 +64,7 @@ pub trait Writer {
     ) -> Result<WrittenModel, FormatError>;
 }
 
-/// What is noted while a graph is written.
+/// Collects notes while a graph is written.
 #[derive(Debug, Default)]
 pub struct Notes {
     composed: BTreeMap<(String, &'static str), (usize, Location)>,
@@ -73,21 +72,21 @@ pub struct Notes {
     census: Census,
 }
 
-/// What was noted of a graph that could be written.
+/// Notes of a written graph: decompositions and warnings.
 pub type WriterNotes = (Vec<Composed>, Vec<String>);
 
 impl Notes {
-    /// An operation that is composed of others.
+    /// Notes a decomposed operation.
     pub fn composed(&mut self, operation: &str, by: &'static str, place: Location) {
         self.composed.entry((operation.to_owned(), by)).or_insert((0, place)).0 += 1;
     }
 
-    /// An operation that is not to be had.
+    /// Notes an unsupported operation.
     pub fn unsupported(&mut self, operation: &str, reason: Option<String>, place: Location) {
         self.census.add(operation, reason, place);
     }
 
-    /// Something that the other system may compute otherwise.
+    /// Notes a possible difference in the results of the other system.
     pub fn warning(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !self.warnings.contains(&text) {
@@ -96,7 +95,7 @@ impl Notes {
     }
 
     /// # Errors
-    /// `unsupported-op`, with all of them: under `exact` what was composed is none that is to be had either.
+    /// `unsupported-op`, with all unsupported operations; under `exact` the decomposed ones count too.
     pub fn finish(mut self, exact: bool) -> Result<WriterNotes, FormatError> {
         let mut all = Vec::with_capacity(self.composed.len());
         for ((operation, by), (count, place)) in self.composed {
@@ -112,7 +111,7 @@ impl Notes {
     }
 }
 
-/// The place of a value in a graph that is written: `%3 = exp2 f32[4]`.
+/// Location of a value in a graph: `%3 = exp2 f32[4]`.
 pub fn place_of(graph: &Graph, value: ValueId) -> Location {
     let node = &graph[value];
     Location::described(format!("{value} = {} {}", node.kind.name(), node.array_type))

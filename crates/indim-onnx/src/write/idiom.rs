@@ -3,7 +3,9 @@
 
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_model::{AlongAxes, AlongRecogniser, Recognised, RecognisedReduction, Recogniser};
+use indim_model::{
+    AxisOperation, CompositionMatch, CompositionMatcher, ReductionMatch, ReductionMatcher,
+};
 use indim_ops::DType;
 use indim_shape::Shape;
 
@@ -15,9 +17,9 @@ use super::writing::{Writing, float, int, text};
 #[derive(Clone)]
 pub(super) enum Idiom {
     /// A composition.
-    Composition(Recognised),
+    Composition(CompositionMatch),
     /// A softmax or a reduction.
-    Reduction(RecognisedReduction),
+    Reduction(ReductionMatch),
     /// A normalisation with its gain and bias.
     Normalization(Normalization),
 }
@@ -43,7 +45,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn of(graph: &Graph, opset: i64) -> Plan {
-        let mut along = AlongRecogniser::default();
+        let mut along = ReductionMatcher::default();
         let mut idioms = vec![None; graph.len()];
         let mut is_needed = vec![false; graph.len()];
         graph.outputs().iter().for_each(|output| is_needed[output.index()] = true);
@@ -63,10 +65,10 @@ impl Plan {
 }
 
 /// The operator that ends at a value.
-fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut AlongRecogniser) -> Option<Idiom> {
+fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher) -> Option<Idiom> {
     // Numbers are attributes, which have 32 bits.
     if graph[value].array_type.dtype == DType::F32 {
-        let found = Recogniser::shared().find(graph, value);
+        let found = CompositionMatcher::shared().find(graph, value);
         if let Some(found) = found.filter(|found| operator(found, opset).is_some()) {
             return Some(Idiom::Composition(found));
         }
@@ -80,7 +82,7 @@ fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut AlongRecogniser)
 }
 
 /// The operator with its attributes, from the opset on that has it.
-fn operator(found: &Recognised, opset: i64) -> Option<(&'static str, Vec<AttributeProto>)> {
+fn operator(found: &CompositionMatch, opset: i64) -> Option<(&'static str, Vec<AttributeProto>)> {
     let number = |name: &str, index: usize| float(name, found.numbers[index] as f32);
     let (since, operator, attributes) = match found.composition {
         Composition::Elu => (1, "Elu", vec![number("alpha", 0)]),
@@ -108,9 +110,9 @@ enum AlongOperator {
 
 /// The operator for a function of elements of a type. ONNX adds 16-bit floats in 16 bits, so their sums are
 /// written as they are computed here, in double precision.
-fn operator_along(found: &RecognisedReduction, dtype: DType) -> Option<AlongOperator> {
+fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AlongOperator> {
     use AlongOperator::{OneAxis, SeveralAxes};
-    let AlongAxes::Function(function) = found.function else { return None };
+    let AxisOperation::Function(function) = found.function else { return None };
     let is_run = found.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     let is_wide = dtype.size() > 2;
     match function {
@@ -134,14 +136,14 @@ impl Writing<'_> {
         }
     }
 
-    fn one_composition(&mut self, value: ValueId, found: &Recognised) {
+    fn one_composition(&mut self, value: ValueId, found: &CompositionMatch) {
         let piece = self.piece(found.operand);
         let Some((operator, attributes)) = operator(found, self.opset) else { return };
         let name = self.node(operator, &[&piece.name], attributes);
         self.set(value, name, piece.sizes);
     }
 
-    fn along(&mut self, value: ValueId, found: &RecognisedReduction) {
+    fn along(&mut self, value: ValueId, found: &ReductionMatch) {
         let array_type = self.graph[value].array_type.clone();
         let Some(operator) = operator_along(found, array_type.dtype) else { return };
         let whole = self.whole(found.operand);

@@ -1,7 +1,7 @@
 //! Normalisations that are one node: a standardisation, scaled and moved.
 
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_model::{AlongAxes, AlongRecogniser, Epsilon};
+use indim_model::{AxisOperation, Epsilon, ReductionMatcher};
 use indim_ops::{DType, Op};
 use indim_shape::Shape;
 
@@ -25,7 +25,7 @@ impl Normalization {
     pub(super) fn find(
         graph: &Graph,
         value: ValueId,
-        along: &mut AlongRecogniser,
+        along: &mut ReductionMatcher,
     ) -> Option<Normalization> {
         let node = &graph[value];
         let product = |value: ValueId| match graph[value].kind {
@@ -55,11 +55,11 @@ impl Normalization {
         graph: &Graph,
         standard: ValueId,
         [gain, bias]: [Option<ValueId>; 2],
-        along: &mut AlongRecogniser,
+        along: &mut ReductionMatcher,
     ) -> Option<Normalization> {
         let NodeKind::Elementwise(Op::Div) = graph[standard].kind else { return None };
         let found = along.find(graph, standard)?;
-        let AlongAxes::Standardised(Epsilon::InsideRoot(epsilon)) = found.function else {
+        let AxisOperation::Standardised(Epsilon::InsideRoot(epsilon)) = found.function else {
             return None;
         };
         let (first, rank) = (found.axes[0], graph[standard].array_type.shape.rank());

@@ -2,7 +2,7 @@
 
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::{AlongAxes, AlongRecogniser, Epsilon, RecognisedReduction, Recogniser};
+use indim_model::{AxisOperation, CompositionMatcher, Epsilon, ReductionMatch, ReductionMatcher};
 use indim_ops::{DType, Op, ReduceOp};
 
 use crate::write::reducing::reduction;
@@ -29,9 +29,9 @@ pub(super) fn idiom(
     graph: &Graph,
     value: ValueId,
     uses: &[usize],
-    along: &mut AlongRecogniser,
+    along: &mut ReductionMatcher,
 ) -> Option<(Idiom, ValueId)> {
-    if let Some(found) = Recogniser::shared().find(graph, value) {
+    if let Some(found) = CompositionMatcher::shared().find(graph, value) {
         return Some((Idiom::Composition(found.composition, found.numbers), found.operand));
     }
     if let Some(found) = along.find(graph, value)
@@ -56,15 +56,15 @@ pub(super) fn idiom(
 }
 
 /// The operation for a function along axes that keep their size.
-fn along_axes(found: &RecognisedReduction) -> Option<Idiom> {
+fn along_axes(found: &ReductionMatch) -> Option<Idiom> {
     match (found.function, &found.axes[..]) {
-        (AlongAxes::Function(Reduction::Softmax), &[axis]) => {
+        (AxisOperation::Function(Reduction::Softmax), &[axis]) => {
             Some(Idiom::OneAxis(("SoftMax", 8), axis))
         }
-        (AlongAxes::Function(Reduction::LogSoftmax), &[axis]) => {
+        (AxisOperation::Function(Reduction::LogSoftmax), &[axis]) => {
             Some(Idiom::OneAxis(("LogSoftmax", 5), axis))
         }
-        (AlongAxes::Standardised(epsilon), axes) => Some(Idiom::Mvn(epsilon, axes.to_vec())),
+        (AxisOperation::Standardised(epsilon), axes) => Some(Idiom::Mvn(epsilon, axes.to_vec())),
         _ => None,
     }
 }

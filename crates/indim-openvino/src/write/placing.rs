@@ -1,7 +1,7 @@
 //! Broadcasts: where operands of an operation meet by NumPy's rule they need not be made, only lie right.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::AlongRecogniser;
+use indim_model::ReductionMatcher;
 use indim_ops::Op;
 use indim_shape::{AxisMap, RuleSet, Shape};
 
@@ -24,7 +24,7 @@ impl Placing {
         let (mut is_made, uses) = (vec![false; graph.len()], uses(graph));
         let mut idioms: Vec<Option<(Idiom, ValueId)>> = Vec::new();
         idioms.resize_with(graph.len(), || None);
-        let mut along = AlongRecogniser::default();
+        let mut along = ReductionMatcher::default();
         graph.outputs().iter().for_each(|output| is_made[output.index()] = true);
         for (value, node) in graph.iter().rev() {
             is_made[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });

@@ -1,7 +1,7 @@
-//! Functions along axes found again in a graph, in which they are the nodes of their definitions.
+//! Matching of functions along axes: finds the nodes of their definitions in a graph.
 //!
-//! The reductions near a value say along which axes a function could have been taken. Its definition is then
-//! made for these axes and compared with the value.
+//! The reductions close to a value give the candidate axes. The definition is built for these axes and
+//! matched against the value.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -13,35 +13,36 @@ use indim_shape::{ReductionRuleName, Shape};
 use crate::pattern::{PLACEHOLDERS, Pattern};
 use crate::standardise::{Epsilon, standardised};
 
-/// Values visited in the search for reductions: no definition has half as many.
+/// `MAX_VISITED`: number of values visited in the search for reductions; twice the size of the largest
+/// definition.
 const MAX_VISITED: usize = 96;
 
-/// Reductions compared for one value.
+/// `MAX_REDUCTIONS`: number of reductions tried for one value.
 const MAX_REDUCTIONS: usize = 8;
 
-/// A function along axes that formats have as one operation.
+/// A function along axes that other formats have as one operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum AlongAxes {
-    /// A function of the table.
+pub enum AxisOperation {
+    /// A function of `Reduction`.
     Function(Reduction),
     /// `(x - mean) / deviation`
     Standardised(Epsilon),
 }
 
-/// A function along axes in a graph.
+/// A match of a function along axes in a graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RecognisedReduction {
+pub struct ReductionMatch {
     /// The function.
-    pub function: AlongAxes,
+    pub function: AxisOperation,
     /// The axes, in ascending order.
     pub axes: Vec<usize>,
     /// Whether a reduced axis stays, with size 1.
     pub keepdims: bool,
-    /// What it is of.
+    /// Its operand.
     pub operand: ValueId,
 }
 
-/// The definitions that are compared.
+/// The definitions to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Definition {
     Function(Reduction),
@@ -64,19 +65,19 @@ const DEFINITIONS: [Definition; 10] = [
     Definition::OutsideRoot,
 ];
 
-/// A definition for operands of one type along some axes.
+/// A definition for an operand type, axes and `keepdims`.
 type Key = (Definition, ArrayType, Vec<usize>, bool);
 
-/// Functions along axes that are looked for in one graph.
+/// The matcher of functions along axes in one graph; caches its patterns.
 #[derive(Default)]
-pub struct AlongRecogniser {
+pub struct ReductionMatcher {
     patterns: HashMap<Key, Option<Pattern>>,
 }
 
-impl AlongRecogniser {
-    /// The function of floats along axes that a value is, if it is one. The graph has no pairs of bitcasts:
-    /// [`drop_bitcast_pairs`] removes them.
-    pub fn find(&mut self, graph: &Graph, value: ValueId) -> Option<RecognisedReduction> {
+impl ReductionMatcher {
+    /// The function of floats along axes that computes `value`, if any. The graph must have no pairs of
+    /// bitcasts: [`drop_bitcast_pairs`] removes them.
+    pub fn find(&mut self, graph: &Graph, value: ValueId) -> Option<ReductionMatch> {
         let node = &graph[value];
         let may_end_one = matches!(
             node.kind,
@@ -95,21 +96,21 @@ impl AlongRecogniser {
         keys.collect::<Vec<_>>().into_iter().find_map(|key| self.compare(key, graph, value))
     }
 
-    fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<RecognisedReduction> {
+    fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<ReductionMatch> {
         let pattern = self.patterns.entry(key.clone()).or_insert_with(|| pattern(&key));
         let found = pattern.as_ref()?.find(graph, value)?;
         let (definition, operand_type, axes, keepdims) = key;
         let operand = found.operand.filter(|&x| graph[x].array_type == operand_type)?;
         let function = match definition {
-            Definition::Function(function) => AlongAxes::Function(function),
+            Definition::Function(function) => AxisOperation::Function(function),
             Definition::OutsideRoot => {
-                AlongAxes::Standardised(Epsilon::OutsideRoot(found.numbers[0]?))
+                AxisOperation::Standardised(Epsilon::OutsideRoot(found.numbers[0]?))
             }
             Definition::InsideRoot | Definition::LayerNorm => {
-                AlongAxes::Standardised(Epsilon::InsideRoot(found.numbers[0]?))
+                AxisOperation::Standardised(Epsilon::InsideRoot(found.numbers[0]?))
             }
         };
-        Some(RecognisedReduction { function, axes, keepdims, operand })
+        Some(ReductionMatch { function, axes, keepdims, operand })
     }
 }
 
@@ -169,7 +170,7 @@ impl Definition {
         }
     }
 
-    /// The value that is compared, in the graph of the definition.
+    /// The value to match in the graph of the definition.
     fn root(self, graph: &Graph) -> ValueId {
         let output = graph.outputs()[0];
         match self {
@@ -180,7 +181,8 @@ impl Definition {
     }
 }
 
-/// Nothing where the function does not take the type, or its definition ends in the type of 16-bit floats.
+/// Returns `None` if the function does not support the type, or if its definition ends in a 16-bit float
+/// type.
 fn pattern((definition, operand, axes, keepdims): &Key) -> Option<Pattern> {
     let is_half = operand.dtype.size() == 2;
     if *definition == Definition::LayerNorm && is_half {
@@ -194,7 +196,7 @@ fn pattern((definition, operand, axes, keepdims): &Key) -> Option<Pattern> {
     Some(Pattern::of_shape(graph, root))
 }
 
-/// Values that are reduced not far from a value, nearest first, and along which of their axes.
+/// The reduced values close to a value, nearest first, and their reduced axes.
 fn reductions_near(graph: &Graph, value: ValueId) -> Vec<(ValueId, Vec<usize>)> {
     let (mut queue, mut visited) = (VecDeque::from([value]), vec![value]);
     let mut found: Vec<(ValueId, Vec<usize>)> = Vec::new();
@@ -223,14 +225,14 @@ fn reductions_near(graph: &Graph, value: ValueId) -> Vec<(ValueId, Vec<usize>)> 
     found
 }
 
-/// Reductions by one operation, one after another, as one: the value that is reduced, and its axes.
+/// Merges consecutive reductions by one operation: the reduced value and its axes.
 fn reduced_axes(graph: &Graph, value: ValueId, op: ReduceOp) -> (ValueId, Vec<usize>) {
     let (mut reduced, mut axes) = (value, Vec::new());
     while let NodeKind::Reduce { op: inner, axis } = graph[reduced].kind {
         if inner != op {
             break;
         }
-        // An axis behind one that was reduced before it stood one further.
+        // Each later axis moves by one for an axis that was reduced before it.
         axes.iter_mut().for_each(|later: &mut usize| *later += usize::from(*later >= axis));
         axes.push(axis);
         reduced = graph[reduced].operands[0];
@@ -247,17 +249,17 @@ mod tests {
 
     use super::*;
 
-    /// Checks that `make` of a value along each choice of axes is found again.
-    fn check(function: AlongAxes, keepdims: bool, make: impl Fn(&Value, &[usize]) -> Value) {
+    /// Checks that the matcher finds `make` for each choice of axes.
+    fn check(function: AxisOperation, keepdims: bool, make: impl Fn(&Value, &[usize]) -> Value) {
         for dtype in [DType::F32, DType::F64] {
             for axes in [vec![0], vec![1], vec![2], vec![1, 2], vec![0, 2], vec![0, 1, 2]] {
                 let b = GraphBuilder::new();
                 let x = b.parameter("x", dtype, [2, 3, 4]).unwrap().tanh();
                 let graph = b.finish(&[make(&x, &axes), x]).unwrap();
                 let (graph, _) = drop_bitcast_pairs(&graph);
-                let found = AlongRecogniser::default().find(&graph, graph.outputs()[0]);
+                let found = ReductionMatcher::default().find(&graph, graph.outputs()[0]);
                 let operand = graph.outputs()[1];
-                let expected = RecognisedReduction { function, axes, keepdims, operand };
+                let expected = ReductionMatch { function, axes, keepdims, operand };
                 assert_eq!(found, Some(expected), "{dtype}");
             }
         }
@@ -271,7 +273,7 @@ mod tests {
                 if function.keeps_shape() && !keepdims {
                     continue;
                 }
-                check(AlongAxes::Function(function), keepdims, |x, axes| {
+                check(AxisOperation::Function(function), keepdims, |x, axes| {
                     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
                     let keepdims = keepdims && !function.keeps_shape();
                     let along = ReduceOptions { keepdims, ..ReduceOptions::axes(&axes) };
@@ -284,23 +286,23 @@ mod tests {
     #[test]
     fn standardisations_are_found_again() {
         for epsilon in [Epsilon::InsideRoot(0.25), Epsilon::OutsideRoot(1e-9)] {
-            check(AlongAxes::Standardised(epsilon), true, |x, axes| {
+            check(AxisOperation::Standardised(epsilon), true, |x, axes| {
                 standardised(x, axes, epsilon).unwrap()
             });
         }
     }
 
     #[test]
-    fn what_only_resembles_a_function_is_none() {
+    fn similar_values_do_not_match() {
         let b = GraphBuilder::new();
         let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
         let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
         let sum = |x: &Value| b.along(Reduction::Sum, x, &along, &[]).unwrap();
-        // The sum is not of the same exponentials; the mean is over another count.
+        // The sum has other exponentials; the mean has another count.
         let quotient = b.numpy().div(x.exp(), sum(&y.exp())).unwrap();
         let graph = b.finish(&[quotient, sum(&x) / 3.0]).unwrap();
         for &output in graph.outputs() {
-            assert_eq!(AlongRecogniser::default().find(&graph, output), None);
+            assert_eq!(ReductionMatcher::default().find(&graph, output), None);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the values of a program come from, and the rule by which its file has operands broadcast.
+//! The source operation of each value, and the broadcast rule of its operands.
 
 use core::fmt;
 use std::cell::RefCell;
@@ -6,18 +6,18 @@ use std::cell::RefCell;
 use indim_graph::ValueId;
 use indim_shape::{RuleSet, TargetRule};
 
-/// What values come from: an operation of the file.
+/// An operation of the file, as the source of values of the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceOperation {
-    /// The first of the values; the last comes before the next origin's first.
+    /// First value of the operation; its values end before the first of the next operation.
     pub first: ValueId,
-    /// What [`Model::place`](crate::Model::place) knows the place in the file by.
+    /// Key for [`Model::place`](crate::Model::place).
     pub number: usize,
-    /// The rule by which it has operands broadcast, if it has any.
+    /// Broadcast rule of its operands, if any.
     pub rule: Option<BroadcastRule>,
 }
 
-/// A rule by which a file has operands broadcast.
+/// A broadcast rule of an operation in a file.
 ///
 /// ```
 /// use indim_model::BroadcastRule;
@@ -28,9 +28,9 @@ pub struct SourceOperation {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BroadcastRule {
-    /// Operands that meet.
+    /// A rule for several operands.
     Operands(RuleSet),
-    /// One operand, onto a shape.
+    /// A rule that broadcasts one operand to a shape.
     Onto(TargetRule),
 }
 
@@ -55,18 +55,18 @@ impl fmt::Display for BroadcastRule {
     }
 }
 
-/// The rule that an operation asks for, noted where its attributes are read.
+/// A cell that records the broadcast rule of an operation while its attributes are read.
 #[derive(Debug, Default)]
 pub struct RuleNote(RefCell<Option<BroadcastRule>>);
 
 impl RuleNote {
-    /// This rule, which is noted.
+    /// Records the rule and returns it.
     pub fn of<R: Clone + Into<BroadcastRule>>(&self, rule: R) -> R {
         self.0.replace(Some(rule.clone().into()));
         rule
     }
 
-    /// What was noted last.
+    /// Takes the last recorded rule.
     pub fn take(&self) -> Option<BroadcastRule> {
         self.0.take()
     }

@@ -1,4 +1,4 @@
-//! A program in the making, whatever its format: what is counted, and which node comes from where.
+//! The builder of a program from a file: counts resources and records the source operation of each node.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use indim_shape::Shape;
 use crate::error::{FormatError, FormatErrorKind, Location, Unsupported};
 use crate::limits::FormatLimits;
 use crate::model::{Expectation, ModelProgram};
-use crate::origin::{BroadcastRule, SourceOperation};
+use crate::source_operation::{BroadcastRule, SourceOperation};
 
-/// More remarks than these tell nobody more.
-const REMARKS: usize = 64;
+/// `MAX_REMARKS`: number of remarks; more do not help the user.
+const MAX_REMARKS: usize = 64;
 
-/// What readers build a graph by.
+/// Builds the graph of a model, within limits.
 pub struct ModelBuilder {
-    /// Makes the nodes.
+    /// Builder of the nodes.
     pub builder: GraphBuilder,
     limits: FormatLimits,
     operations: usize,
@@ -27,7 +27,7 @@ pub struct ModelBuilder {
 }
 
 impl ModelBuilder {
-    /// Nothing yet, within these limits.
+    /// An empty program with these limits.
     pub fn new(limits: &FormatLimits) -> Self {
         ModelBuilder {
             builder: GraphBuilder::new(),
@@ -39,7 +39,8 @@ impl ModelBuilder {
         }
     }
 
-    /// Counts an operation, from which the next nodes come; its model knows its place by this number.
+    /// Counts an operation and makes it the source of the next nodes. `number` is its key for
+    /// [`Model::place`](crate::Model::place).
     ///
     /// # Errors
     /// `limit`.
@@ -61,14 +62,14 @@ impl ModelBuilder {
         Ok(())
     }
 
-    /// The rule by which the last operation has operands broadcast.
+    /// Records the broadcast rule of the current operation.
     pub fn rule(&mut self, rule: Option<BroadcastRule>) {
-        if let (Some(origin), Some(_)) = (self.origins.last_mut(), &rule) {
-            origin.rule = rule;
+        if let (Some(source_operation), Some(_)) = (self.origins.last_mut(), &rule) {
+            source_operation.rule = rule;
         }
     }
 
-    /// A constant with these elements, bounded together with all others.
+    /// A constant with these elements; the limit applies to the bytes of all constants together.
     ///
     /// # Errors
     /// `limit`.
@@ -87,7 +88,7 @@ impl ModelBuilder {
         Ok(self.builder.constant(array))
     }
 
-    /// One element for all of a shape: a scalar constant, broadcast.
+    /// A broadcast scalar constant: one element repeated over the shape.
     ///
     /// # Errors
     /// `too-large`.
@@ -99,18 +100,19 @@ impl ModelBuilder {
         self.builder.broadcast_in_dim(scalar, &[], shape)
     }
 
-    /// Says what was done that the file does not say.
+    /// Records a change that the file does not state. Duplicates are dropped.
     pub fn remark(&mut self, text: impl Into<String>) {
         let text = text.into();
-        if self.remarks.len() < REMARKS && !self.remarks.contains(&text) {
+        if self.remarks.len() < MAX_REMARKS && !self.remarks.contains(&text) {
             self.remarks.push(text);
         }
     }
 
-    /// The program with these outputs; each expectation compares two values, which become outputs too.
+    /// Finishes the program with these outputs. Each expectation compares two values, which become outputs
+    /// too.
     ///
     /// # Errors
-    /// What the builder has kept.
+    /// Returns the first error that the graph builder recorded.
     pub fn finish(
         self,
         outputs: Vec<(String, Value)>,
@@ -129,7 +131,7 @@ impl ModelBuilder {
     }
 }
 
-/// The array of these little-endian bytes, which have to fill it exactly.
+/// The array with these little-endian bytes; their number must match the type exactly.
 ///
 /// # Errors
 /// `wrong-element-count`.
@@ -145,7 +147,7 @@ pub fn array_of_bytes(array_type: &ArrayType, bytes: &[u8]) -> Result<Array, For
     Array::from_data(array_type.shape.clone(), data).map_err(|_| wrong())
 }
 
-/// An array of whole numbers, for shapes and axes.
+/// The elements of an integer array, for shapes and axes.
 pub fn integers(array: &Array) -> Option<Vec<i64>> {
     let data = match array.dtype() {
         DType::I64 => return array.elements::<i64>().map(<[i64]>::to_vec),
@@ -164,7 +166,7 @@ pub fn integers(array: &Array) -> Option<Vec<i64>> {
     Some(data)
 }
 
-/// The operations of a file that are not to be had, as they are come upon.
+/// Unsupported operations of a file, in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub struct Census {
     found: BTreeMap<(String, Option<String>), (usize, Location)>,
@@ -172,7 +174,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// One more operation that is not to be had, at this place; those of one name and reason are counted.
+    /// Counts an unsupported operation at this location; operations of one name and reason share an entry.
     pub fn add(&mut self, name: &str, reason: Option<String>, place: Location) {
         let key = (name.to_owned(), reason);
         let order = &mut self.order;
@@ -183,10 +185,10 @@ impl Census {
         entry.0 += 1;
     }
 
-    /// Whether there are none.
+    /// Succeeds if all operations are supported.
     ///
     /// # Errors
-    /// `unsupported-op`, with all of them, if there are any.
+    /// `unsupported-op`, with all unsupported operations.
     pub fn check(self) -> Result<(), FormatError> {
         let Census { mut found, order } = self;
         let operations: Vec<Unsupported> = order

@@ -1,7 +1,6 @@
-//! Compositions found again in a graph, in which they are the nodes that they are made of.
+//! Matching of compositions: finds the primitive nodes of a composition in a graph.
 //!
-//! Each is made once, of an operand and numbers that stand for its own; a value that is made of the same
-//! nodes is that composition.
+//! Each composition is built once as a pattern, with placeholders for its operand and its numbers.
 
 use std::sync::OnceLock;
 
@@ -12,8 +11,8 @@ use indim_shape::RuleSet;
 
 use crate::pattern::{PLACEHOLDERS, Pattern};
 
-/// What is looked for, with its numbers: those that are not said are found.
-const SOUGHT: &[(Composition, &[Option<f64>])] = &[
+/// Compositions to match, with their numbers; a match binds each number that is `None`.
+const COMPOSITIONS: &[(Composition, &[Option<f64>])] = &[
     (Composition::Gelu, &[]),
     (Composition::GeluTanh, &[]),
     (Composition::Elu, &[None]),
@@ -26,48 +25,48 @@ const SOUGHT: &[(Composition, &[Option<f64>])] = &[
     (Composition::Relu, &[]),
 ];
 
-/// A composition in a graph.
+/// A match of a composition in a graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Recognised {
-    /// Which composition it is.
+pub struct CompositionMatch {
+    /// The composition.
     pub composition: Composition,
     /// Its numbers, as elements of the operand's type.
     pub numbers: Vec<f64>,
-    /// What it is of.
+    /// Its operand.
     pub operand: ValueId,
 }
 
-/// The compositions of floats that are looked for.
-pub struct Recogniser {
-    patterns: Vec<Sought>,
+/// The patterns of all compositions, for every float type.
+pub struct CompositionMatcher {
+    patterns: Vec<CompositionPattern>,
 }
 
-struct Sought {
+struct CompositionPattern {
     composition: Composition,
     numbers: &'static [Option<f64>],
     dtype: DType,
     pattern: Pattern,
 }
 
-impl Recogniser {
-    /// The one that there is, made when it is first needed.
-    pub fn shared() -> &'static Recogniser {
-        static SHARED: OnceLock<Recogniser> = OnceLock::new();
-        SHARED.get_or_init(Recogniser::new)
+impl CompositionMatcher {
+    /// The global matcher, built on first use.
+    pub fn shared() -> &'static CompositionMatcher {
+        static SHARED: OnceLock<CompositionMatcher> = OnceLock::new();
+        SHARED.get_or_init(CompositionMatcher::new)
     }
 
-    fn new() -> Recogniser {
+    fn new() -> CompositionMatcher {
         let floats = [DType::F32, DType::F64, DType::F16, DType::Bf16];
         let all = floats.iter().flat_map(|&dtype| {
-            SOUGHT
-                .iter()
-                .filter_map(move |&(composition, numbers)| Sought::new(composition, numbers, dtype))
+            COMPOSITIONS.iter().filter_map(move |&(composition, numbers)| {
+                CompositionPattern::new(composition, numbers, dtype)
+            })
         });
-        Recogniser { patterns: all.collect() }
+        CompositionMatcher { patterns: all.collect() }
     }
 
-    /// The composition that a value is, if it is one.
-    pub fn find(&self, graph: &Graph, value: ValueId) -> Option<Recognised> {
+    /// The composition that computes `value`, if any.
+    pub fn find(&self, graph: &Graph, value: ValueId) -> Option<CompositionMatch> {
         let node = &graph[value];
         let NodeKind::Elementwise(_) = node.kind else { return None };
         let sought = self.patterns.iter().filter(|sought| sought.dtype == node.array_type.dtype);
@@ -75,13 +74,13 @@ impl Recogniser {
     }
 }
 
-impl Sought {
-    /// Nothing for a composition that does not take the type.
+impl CompositionPattern {
+    /// Returns `None` for a composition that does not support the type.
     fn new(
         composition: Composition,
         numbers: &'static [Option<f64>],
         dtype: DType,
-    ) -> Option<Sought> {
+    ) -> Option<CompositionPattern> {
         let b = GraphBuilder::new();
         let x = b.parameter("x", dtype, [2]).ok()?;
         let given: Vec<Option<Literal>> = numbers
@@ -91,15 +90,15 @@ impl Sought {
             .collect();
         let value = b.compose(composition, &[x], &given, &RuleSet::None).ok()?;
         let pattern = Pattern::of_any_shape(b.finish(&[value]).ok()?);
-        Some(Sought { composition, numbers, dtype, pattern })
+        Some(CompositionPattern { composition, numbers, dtype, pattern })
     }
 
-    fn find(&self, graph: &Graph, value: ValueId) -> Option<Recognised> {
+    fn find(&self, graph: &Graph, value: ValueId) -> Option<CompositionMatch> {
         let found = self.pattern.find(graph, value)?;
         let numbers = self.numbers.iter().zip(found.numbers);
         let numbers = numbers.map(|(said, found)| said.or(found)).collect::<Option<Vec<f64>>>()?;
         let operand = found.operand.filter(|&x| graph[x].array_type == graph[value].array_type)?;
-        Some(Recognised { composition: self.composition, numbers, operand })
+        Some(CompositionMatch { composition: self.composition, numbers, operand })
     }
 }
 
@@ -110,12 +109,12 @@ mod tests {
     use indim_ops::DType;
     use indim_shape::RuleSet;
 
-    use crate::recognise::{Recognised, Recogniser, SOUGHT};
+    use crate::match_composition::{COMPOSITIONS, CompositionMatch, CompositionMatcher};
 
     #[test]
     fn compositions_are_found_again() {
-        let recogniser = Recogniser::shared();
-        for &(composition, numbers) in SOUGHT {
+        let recogniser = CompositionMatcher::shared();
+        for &(composition, numbers) in COMPOSITIONS {
             for shape in [&[][..], &[2, 3]] {
                 let b = GraphBuilder::new();
                 let x = b.parameter("x", DType::F32, shape).unwrap().tanh();
@@ -128,19 +127,19 @@ mod tests {
                 let graph = b.finish(&[&value, &x]).unwrap();
                 let found = recogniser.find(&graph, graph.outputs()[0]).unwrap();
                 let operand = graph.outputs()[1];
-                assert_eq!(found, Recognised { composition, numbers: given, operand });
+                assert_eq!(found, CompositionMatch { composition, numbers: given, operand });
             }
         }
     }
 
     #[test]
-    fn what_only_resembles_a_composition_is_none() {
+    fn similar_values_do_not_match() {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F32, [2]).unwrap();
         let y = b.parameter("y", DType::F32, [2]).unwrap();
-        // The gate of another value, another factor.
+        // The gate of another value; another factor.
         let graph = b.finish(&[&x * y.logistic(), &x * 0.5 * (&x * -0.7).erfc()]).unwrap();
-        let recogniser = Recogniser::shared();
+        let recogniser = CompositionMatcher::shared();
         for &output in graph.outputs() {
             assert_eq!(recogniser.find(&graph, output), None);
         }
