@@ -1,7 +1,8 @@
-//! Programs in the files of other systems, read into graphs in which every broadcast is explicit.
+//! Readers and writers of programs of other systems, for all formats; every broadcast in the graphs is
+//! explicit.
 //!
-//! Here is who reads and writes which format: StableHLO and HLO `indim-xla`, the others `indim-openvino` and
-//! `indim-onnx`. What any file becomes is in `indim-model`.
+//! `lib.rs` selects the crate of a format: `indim-xla` for StableHLO and HLO, `indim-openvino`,
+//! `indim-onnx`. The common model is in `indim-model`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -15,10 +16,10 @@ pub use indim_onnx::{OnnxNode, read_onnx_tensor};
 
 use indim_model::{Reader, Writer};
 
-/// Reads a file, in whichever format it is.
+/// Reads a file and detects its format.
 ///
 /// # Errors
-/// `unknown-format`, `limit`, and what is wrong with the file.
+/// `unknown-format`, `limit`, and all errors of the format's reader.
 pub fn read(source: &SourceFile, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
     let Some(format) = ModelFormat::of(source.bytes()) else {
         return Err(FormatErrorKind::UnknownFormat { advice: ModelFormat::advice(source.bytes()) }
@@ -30,7 +31,7 @@ pub fn read(source: &SourceFile, options: &ReadOptions) -> Result<Box<dyn Model>
 /// Reads a file in this format.
 ///
 /// # Errors
-/// As [`read`].
+/// Those of [`read`].
 pub fn read_as(
     format: ModelFormat,
     source: &SourceFile,
@@ -49,8 +50,7 @@ pub fn read_as(
     }
 }
 
-/// The names of the operations that can be read from files of this format; none where this build has no
-/// reader of it.
+/// Names of the operations that the reader of the format supports; empty if this build has no such reader.
 ///
 /// ```
 /// use indim_formats::{ModelFormat, operations};
@@ -77,7 +77,7 @@ fn reader(format: ModelFormat) -> Option<&'static dyn Reader> {
     }
 }
 
-/// The file of a graph, with these names for its outputs.
+/// Writes a graph, with these names for its outputs.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -94,8 +94,8 @@ fn reader(format: ModelFormat) -> Option<&'static dyn Reader> {
 /// ```
 ///
 /// # Errors
-/// `unsupported-op`: what the format lacks, all of it at once, and what would be composed, if that is not
-/// wanted; `unsupported-type`; `wrong-count` unless there is a name for each output.
+/// `unsupported-op`: lists all operations that the format lacks, and under `exact` the decomposed ones;
+/// `unsupported-type`; `wrong-count` unless each output has a name.
 pub fn write(
     format: ModelFormat,
     graph: &indim_graph::Graph,

@@ -1,4 +1,4 @@
-//! HLO's text: what is written and what it gives, what is wrong with a text, and hostile ones.
+//! HLO text: results of programs, errors, and hostile input.
 
 mod support;
 
@@ -29,7 +29,7 @@ fn code_and_line(text: &str) -> (&'static str, usize) {
     (error.code(), source.line_and_column(span.start).0)
 }
 
-/// An entry of one instruction on `x = f32[2,3]`, on line 4.
+/// A module whose entry applies one instruction to `x = f32[2,3]`, on line 4.
 fn unary(instruction: &str) -> String {
     format!("HloModule m\nENTRY e {{\n  x = f32[2,3] parameter(0)\n  ROOT r = {instruction}\n}}")
 }
@@ -39,7 +39,7 @@ fn matrix() -> Array {
 }
 
 #[test]
-fn instructions_stand_in_instructions_and_need_no_types() {
+fn nested_instructions_need_no_types() {
     let text = "f { p = f32[] parameter(0) one = f32[] constant(1) ROOT r = f32[] add(p, one) }
 ENTRY %e.1 (x: f32[2,3]) -> f32[2,3] {
   %x = f32[2,3]{1,0} parameter(0) /* the only one */
@@ -110,7 +110,7 @@ fn views_and_their_attributes() {
     let rows = f32s("f32[2,2,3] broadcast(x), dimensions={1,2}");
     assert_eq!(rows[..6], rows[6..]);
     let coarse = f32s("f32[2,3] reduce-precision(x), exponent_bits=8, mantissa_bits=0");
-    // Ties go to even bits: those of 2 are, those of 4 are not.
+    // Ties go to even mantissas: 2 has an even one, 4 an odd one.
     assert_eq!(coarse, [1.0, 2.0, 2.0, 4.0, 4.0, 8.0]);
 }
 
@@ -190,7 +190,7 @@ fn mistakes_have_a_code_and_a_line() {
 }
 
 #[test]
-fn all_that_cannot_be_had_is_said_at_once() {
+fn one_error_lists_all_unsupported_operations() {
     let text = "HloModule m
 sub { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] subtract(a, b) }
 fused {
@@ -215,7 +215,7 @@ ENTRY e {
 
 #[test]
 fn hostile_texts_end_quickly() {
-    // Calls that double.
+    // Exponential expansion of calls.
     let mut text = "f0 { ROOT p = f32[] parameter(0) }\n".to_owned();
     for level in 1..100 {
         let below = level - 1;
@@ -225,13 +225,13 @@ fn hostile_texts_end_quickly() {
         );
     }
     assert_eq!(error(&text).code(), "limit");
-    // Tuples that double, of nothing.
+    // Exponential expansion of empty tuples.
     let mut text = "ENTRY e {\nt0 = () tuple()\n".to_owned();
     for level in 1..64 {
         text += &format!("t{level} = tuple(t{below}, t{below})\n", below = level - 1);
     }
     assert_eq!(error(&(text + "}")).code(), "limit");
-    // What is nested deeper than any stack.
+    // Nesting deeper than any stack.
     for open in ["(", "f32[] negate(", "{", "((f32[], "] {
         let open = open.repeat(100_000);
         error(&format!("ENTRY e {{ r = {open}"));

@@ -1,5 +1,5 @@
-//! HLO as a message: modules that XLA has written, `hlo_proto/`, give what XLA computes, and the graph of
-//! their text; what is wrong with a message, and hostile ones.
+//! HLO protobufs: modules that XLA wrote, in `hlo_proto/`, give XLA's results and the graph of their text;
+//! errors and hostile input.
 #![cfg(feature = "xla")]
 
 mod support;
@@ -38,17 +38,17 @@ fn error(content: &[u8]) -> FormatError {
     built.map(drop).expect_err("there is a mistake")
 }
 
-/// A field of a message that has a length.
+/// A length-delimited field of a message.
 fn field(number: u64, content: &[u8]) -> Vec<u8> {
     Message::default().bytes(number, content).as_ref().to_vec()
 }
 
-/// A field that is a number.
+/// A varint field.
 fn number(number: u64, value: u64) -> Vec<u8> {
     Message::default().int(number, value as i64).as_ref().to_vec()
 }
 
-/// A computation of these instructions, whose last one is its root.
+/// A computation of these instructions; the last one is its root.
 fn computation(id: u64, instructions: &[Vec<u8>]) -> Vec<u8> {
     let numbered = instructions.iter().enumerate().map(|(id, instruction)| {
         field(2, &[&instruction[..], &number(35, id as u64 + 1)].concat())
@@ -62,7 +62,7 @@ fn instruction(name: &str, opcode: &str, shape: &[u8]) -> Vec<u8> {
     [field(1, name.as_bytes()), field(2, opcode.as_bytes()), field(3, shape)].concat()
 }
 
-/// A module of computations, of which the one with this id is the program.
+/// A module of computations; `entry` is the identifier of the program.
 fn module(computations: &[Vec<u8>], entry: u64) -> Vec<u8> {
     [field(1, b"m"), field(2, b"entry"), computations.concat(), number(6, entry)].concat()
 }
@@ -132,7 +132,7 @@ fn mistakes_name_the_instruction() {
     let direction = error(&replaced(b"\x02LT", b"\x02XY"));
     assert_eq!(direction.code(), "attribute");
     assert_eq!(described(&direction), "instruction `less` (compare) of `main`");
-    // A type that XLA has and indim has not: 8-bit floats.
+    // A type of XLA that indim lacks: 8-bit floats.
     let f8 = [number(2, 19), field(3, &[2, 3])].concat();
     let content = module(&[computation(1, &[instruction("x", "parameter", &f8)])], 1);
     let f8 = error(&content);
@@ -149,7 +149,7 @@ fn modules_are_whole() {
     let sound = module(&[computation(1, &[x.clone(), with(number(36, 1))])], 1);
     model_of("sound", &sound);
     assert_eq!(code(&[x.clone(), with(number(36, 7))]), "undefined");
-    // Its own operand.
+    // An instruction that is its own operand.
     assert_eq!(code(&[x.clone(), with(number(36, 2))]), "undefined");
     assert_eq!(code(&[x.clone(), with(Vec::new())]), "wrong-count");
     assert_eq!(code(&[x.clone(), x.clone()]), "attribute");
@@ -170,17 +170,17 @@ fn damaged_messages_give_an_error_or_a_program() {
     for name in ["everything.hlo.pb", "tuples.hlo.pb", "softmax.hlo.pb"] {
         let content = bytes(name);
         for end in 0..content.len() {
-            either_is_fine(&content[..end]);
+            read_without_panic(&content[..end]);
         }
         for place in 0..content.len() {
             let mut changed = content.clone();
             changed[place] ^= 1 << (place % 8);
-            either_is_fine(&changed);
+            read_without_panic(&changed);
         }
     }
 }
 
-fn either_is_fine(content: &[u8]) {
+fn read_without_panic(content: &[u8]) {
     if let Ok(model) = read("changed.hlo.pb", content) {
         let types = model.inputs().iter().filter_map(|input| input.array_type());
         let types: Vec<_> = types.map(Bound::Type).collect();
@@ -190,7 +190,7 @@ fn either_is_fine(content: &[u8]) {
 
 #[test]
 fn hostile_messages_end_quickly() {
-    // Calls that double.
+    // Exponential expansion of calls.
     let parameter = instruction("x", "parameter", &scalar());
     let call = |operand: u64, called: u64| {
         [instruction("y", "call", &scalar()), number(36, operand), number(38, called)].concat()
@@ -201,7 +201,7 @@ fn hostile_messages_end_quickly() {
         computations.push(computation(level, &calls));
     }
     assert_eq!(error(&module(&computations, 99)).code(), "limit");
-    // Types nested deeper than any stack, and with more parts than memory should hold.
+    // Types nested deeper than any stack, and a type with more elements than memory can hold.
     let deep = (0..2000).fold(scalar(), |inner, _| [number(2, 13), field(4, &inner)].concat());
     let wide = [number(2, 13), field(4, b"").repeat(1_000_000)].concat();
     let huge = [number(2, 11), number(3, u64::MAX >> 1).repeat(2)].concat();
@@ -210,7 +210,7 @@ fn hostile_messages_end_quickly() {
         let content = module(&[computation(1, &[instruction("x", "parameter", &shape)])], 1);
         assert_eq!(error(&content).code(), code);
     }
-    // More instructions than are read.
+    // More instructions than the limit.
     let many = field(3, &field(2, b"").repeat(1_000_000));
     assert_eq!(error(&module(&[many], 1)).code(), "limit");
 }

@@ -1,5 +1,4 @@
-//! Models of ONNX as a whole: functions, shapes that are computed or given, arrays, and files that are
-//! damaged or hostile.
+//! ONNX models as a whole: functions, computed and given shapes, arrays, damaged and hostile files.
 #![cfg(feature = "onnx")]
 
 mod support;
@@ -22,7 +21,7 @@ fn named(name: &str) -> Message {
     Message::default().bytes(1, name)
 }
 
-/// `y` of an `x` of `f32[3]`, made by these nodes.
+/// A model of these nodes, from `x` of `f32[3]` to `y`.
 fn model(nodes: Vec<Message>) -> Model {
     Model {
         opset: 18,
@@ -93,7 +92,8 @@ fn functions_that_call_themselves_are_named() {
     assert!(place.contains("in the function my.G"), "{place}");
 }
 
-/// Calls that double at each step would take longer than the age of the world, with operators or without.
+/// Without a limit, calls that double at each step would take longer than the age of the universe, with or
+/// without operators.
 #[test]
 fn calls_that_double_come_to_an_end() {
     for innermost in [vec![], vec![node("Neg", &["a"], &["b"], &[])]] {
@@ -112,7 +112,7 @@ fn calls_that_double_come_to_an_end() {
 
 #[test]
 fn shapes_that_are_computed_become_constants() {
-    // Reshape(x, Concat(Gather(Shape(x), 1), [-1])), as exporters write a transposition of sizes.
+    // `Reshape(x, Concat(Gather(Shape(x), 1), [-1]))`: the pattern by which exporters transpose sizes.
     let nodes = vec![
         node("Shape", &["x"], &["s"], &[]),
         node("Gather", &["s", "one"], &["g"], &[int("axis", 0)]),
@@ -176,7 +176,7 @@ fn inputs_that_say_shapes_are_bound_by_their_elements() {
 }
 
 #[test]
-fn sizes_that_depend_on_data_are_refused_with_what_leads_to_them() {
+fn errors_of_data_dependent_sizes_list_their_operands() {
     let nodes = vec![
         node("Cast", &["x"], &["whole"], &[int("to", INT64)]),
         node("Abs", &["whole"], &["sizes"], &[]),
@@ -198,7 +198,7 @@ fn sizes_of_one_name_are_equal() {
 
 #[test]
 fn defaults_of_inputs_and_operands_that_are_left_out() {
-    // Those that must be given come first, wherever the file lists them.
+    // Required inputs come first, independent of their order in the file.
     let inputs = vec![value("limit", FLOAT, Some(&[])), value("x", FLOAT, Some(&["3"]))];
     let clip = node("Clip", &["x", "", "limit"], &["y"], &[]);
     let limit = floats("limit", &[], &[1.0]);
@@ -214,7 +214,7 @@ fn defaults_of_inputs_and_operands_that_are_left_out() {
 }
 
 #[test]
-fn elements_stand_raw_or_in_the_field_for_their_type() {
+fn elements_are_raw_or_in_the_field_of_their_type() {
     let read = |tensor: Message| {
         let source = SourceFile::new("x.pb", tensor.as_ref().to_vec());
         read_onnx_tensor(&source, &FormatLimits::default())
@@ -233,7 +233,7 @@ fn elements_stand_raw_or_in_the_field_for_their_type() {
     assert_eq!(of(tensor("x", 10, &[1]).packed(5, &[0x3c00])), Ok(halves));
     let complex = tensor("x", 14, &[]).float(4, 1.0).float(4, -2.0);
     assert_eq!(of(complex), Ok(Array::scalar(c64::new(1.0, -2.0))));
-    // What does not fit, is too few, too many, negative, or of a type that is not to be had.
+    // Elements out of range, too few, too many, negative, or of an unsupported type.
     assert_eq!(of(tensor("x", 3, &[1]).packed(5, &[300])), Err("bad-element"));
     assert_eq!(of(tensor("x", FLOAT, &[2]).float(4, 1.0)), Err("wrong-element-count"));
     assert_eq!(of(tensor("x", FLOAT, &[1 << 62]).bytes(9, [0; 8])), Err("wrong-element-count"));
@@ -245,7 +245,7 @@ fn elements_stand_raw_or_in_the_field_for_their_type() {
     assert_eq!(read(floats("weights", &[1], &[0.])).unwrap().0, "weights");
 }
 
-/// One file of 12 bytes.
+/// A folder with one file of 12 bytes.
 struct OneFile;
 
 impl Folder for OneFile {
@@ -259,7 +259,7 @@ impl Folder for OneFile {
 }
 
 #[test]
-fn elements_in_a_file_beside_the_model() {
+fn elements_in_an_external_file() {
     let read = |location: &str, offset: &str, length: &str| {
         let entry = |key: &str, value: &str| Message::default().bytes(1, key).bytes(2, value);
         let tensor = tensor("x", FLOAT, &[2]).int(14, 1).bytes(13, entry("location", location));
@@ -277,7 +277,7 @@ fn elements_in_a_file_beside_the_model() {
 }
 
 #[test]
-fn all_that_is_not_to_be_had_is_named_at_once() {
+fn one_error_lists_all_unsupported_operations() {
     let nodes = vec![
         node("MatMul", &["x", "x"], &["a"], &[]),
         node("my.Thing", &["a"], &["b"], &[]),
@@ -292,7 +292,7 @@ fn all_that_is_not_to_be_had_is_named_at_once() {
 }
 
 #[test]
-fn what_is_wrong_with_names_is_said() {
+fn errors_of_names() {
     let of = |nodes| support::read("test.onnx", model(nodes).encoded()).err().map(|e| e.code());
     let neg = |from: &str, to: &str| node("Neg", &[from], &[to], &[]);
     assert_eq!(of(vec![neg("x", "y")]), None);
@@ -304,7 +304,7 @@ fn what_is_wrong_with_names_is_said() {
 }
 
 #[test]
-fn element_types_that_are_not_to_be_had_are_refused_while_reading() {
+fn unsupported_element_types_are_refused_while_reading() {
     let identity = || model(vec![node("Identity", &["x"], &["y"], &[])]);
     let read = |model: Model| support::read("test.onnx", model.encoded()).err();
     let texts = Model { initializers: vec![tensor("texts", 8, &[1])], ..identity() };
@@ -331,7 +331,7 @@ fn truth_values_are_bytes_to_a_cast_of_bits() {
     assert_eq!(run(&cast(INT64), &x), Err("element-type-not-allowed"));
 }
 
-/// A model with a bit of everything.
+/// A model with many features.
 fn various() -> Vec<u8> {
     let splat = array("value", &tensor("", FLOAT, &[1]).float(4, 2.0));
     let nodes = vec![
@@ -353,7 +353,7 @@ fn various() -> Vec<u8> {
     .encoded()
 }
 
-/// Reads and builds it; what comes out is no matter.
+/// Reads and builds the model; any result is accepted.
 fn try_all(bytes: &[u8]) {
     let source = SourceFile::new("test.onnx", bytes.to_vec());
     let format = indim_formats::ModelFormat::Onnx;
@@ -371,7 +371,7 @@ fn try_all(bytes: &[u8]) {
 }
 
 #[test]
-fn no_damage_is_more_than_an_error() {
+fn damaged_models_give_errors() {
     let bytes = various();
     let model = support::read("test.onnx", &bytes).unwrap();
     assert_eq!(support::run(&*model, &[vector(&[3., 4., 5.])]), Ok(vec![Array::scalar(9.0f32)]));
@@ -385,7 +385,7 @@ fn no_damage_is_more_than_an_error() {
     }
 }
 
-/// Tiny messages that would take hundreds of bytes each, and graphs within graphs.
+/// Tiny messages that would take hundreds of bytes each, and nested graphs.
 #[test]
 fn many_small_messages_and_deep_ones_end_quickly() {
     let nodes = (0..600_000).fold(Message::default(), |graph, _| graph.bytes(1, []));

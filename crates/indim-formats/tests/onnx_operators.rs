@@ -1,4 +1,4 @@
-//! What operators of ONNX compute under the opsets that changed them; expected values by hand.
+//! ONNX operators under the opsets that changed them; expected values computed by hand.
 #![cfg(feature = "onnx")]
 
 mod support;
@@ -14,7 +14,7 @@ fn list(elements: &[i64]) -> Array {
     Array::new([elements.len()], elements.to_vec()).expect("the elements fill the shape")
 }
 
-/// The number of the type of an array's elements.
+/// ONNX's number of the element type of an array.
 fn element_type(array: &Array) -> i64 {
     match array.dtype() {
         indim_ops::DType::F32 => FLOAT,
@@ -51,7 +51,7 @@ fn code(opset: i64, operator: &str, inputs: &[Array], attributes: &[Message]) ->
 }
 
 #[test]
-fn broadcasts_are_said_before_opset_7_and_numpys_from_it_on() {
+fn broadcasts_are_explicit_before_opset_7_and_numpys_since() {
     let (x, y) = (floats(&[2, 3], &[1., 2., 3., 4., 5., 6.]), floats(&[2], &[10., 20.]));
     let operands = [x, y];
     let onto_rows = result(6, "Add", &operands, &[int("broadcast", 1), int("axis", 0)]);
@@ -61,7 +61,7 @@ fn broadcasts_are_said_before_opset_7_and_numpys_from_it_on() {
     assert_eq!(code(7, "Add", &operands, &[]), "size-mismatch");
     let operands = [operands[0].clone(), floats(&[3], &[10., 20., 30.])];
     assert_eq!(result(7, "Add", &operands, &[]), floats(&[2, 3], &[11., 22., 33., 14., 25., 36.]));
-    // Of many operands all shapes were equal before opset 8.
+    // Before opset 8 the operands of variadic operators had equal shapes.
     assert_eq!(code(7, "Sum", &operands, &[]), "shapes-differ");
     assert_eq!(
         result(8, "Mean", &operands, &[]),
@@ -105,7 +105,7 @@ fn reductions_take_axes_as_an_attribute_then_as_an_operand() {
     assert_eq!(code(10, "ReduceSum", &of_x, &[ints("axes", &[-1])]), "axis-negative");
     assert_eq!(result(17, "ReduceMax", &of_x, &[ints("axes", &[-1])]), floats(&[2, 1], &[2., 4.]));
     assert_eq!(result(18, "ReduceMax", &with_axes, &[]), floats(&[2, 1], &[2., 4.]));
-    // Without axes all go, or none: then only what is done with each element is done.
+    // Without axes the reduction covers all of them, or none; with none only its element-wise part remains.
     assert_eq!(result(18, "ReduceSumSquare", &of_x, &[]), floats(&[1, 1], &[30.]));
     let none = int("noop_with_empty_axes", 1);
     let squares = floats(&[2, 2], &[1., 4., 9., 16.]);
@@ -113,7 +113,7 @@ fn reductions_take_axes_as_an_attribute_then_as_an_operand() {
 }
 
 #[test]
-fn means_of_whole_numbers_are_whole_and_reductions_of_nothing_are_known() {
+fn means_of_integers_are_integers_and_empty_reductions_have_values() {
     let axes = list(&[0]);
     let mean = result(18, "ReduceMean", &[list(&[2, 3, 2]), axes.clone()], &[int("keepdims", 0)]);
     assert_eq!(mean, Array::scalar(2i64));
@@ -138,7 +138,7 @@ fn clip_takes_attributes_then_operands() {
     assert_eq!(result(6, "Clip", core::slice::from_ref(&x), &attributes), both);
     let bound = |number: f32| Array::scalar(number);
     assert_eq!(result(11, "Clip", &[x.clone(), bound(-1.0), bound(1.0)], &[]), both);
-    // The larger bound counts where they are exchanged; without one infinities stay.
+    // If the bounds are exchanged, the upper one wins; without bounds infinities stay.
     assert_eq!(
         result(13, "Clip", &[x.clone(), bound(1.0), bound(-1.0)], &[]),
         floats(&[4], &[-1.; 4])
@@ -157,7 +157,7 @@ fn remainders_and_powers_keep_their_types() {
     let (x, y) = (floats(&[2], &[-7., 5.]), floats(&[2], &[3., f32::NEG_INFINITY]));
     assert_eq!(code(13, "Mod", &[x.clone(), y.clone()], &[]), "attribute");
     assert_eq!(result(28, "Mod", &[x, y], &[]), floats(&[2], &[2., f32::NEG_INFINITY]));
-    // A whole number to a power with a fraction is computed as a float and cut.
+    // An integer to a fractional power is computed as a float and truncated.
     let whole = [Array::new([2], vec![2i32, 10]).unwrap(), floats(&[2], &[0.5, 0.5])];
     assert_eq!(result(12, "Pow", &whole, &[]), Array::new([2], vec![1i32, 3]).unwrap());
     let large = [list(&[3]), list(&[39])];
@@ -231,7 +231,7 @@ fn padding_is_all_beginnings_then_all_ends() {
     assert_eq!(result(2, "Pad", core::slice::from_ref(&x), &attributes), padded);
     let operands = [x.clone(), list(&[1, 0, 0, 1]), Array::scalar(9.0f32)];
     assert_eq!(result(11, "Pad", &operands, &[]), padded);
-    // Negative ones crop; from opset 18 on some axes may be named.
+    // Negative padding crops; since opset 18 padding can be limited to some axes.
     let operands = [x.clone(), list(&[-1, 1]), Array::scalar(0.0f32), list(&[-1])];
     assert_eq!(result(18, "Pad", &operands, &[]), floats(&[1, 2], &[2., 0.]));
     let reflected = [x, list(&[0, 1, 0, 0])];
@@ -288,7 +288,7 @@ fn attributes_of_another_kind_are_refused() {
     assert_eq!(code(20, "Gelu", &x, &[text("approximate", "sigmoid")]), "attribute");
     assert_eq!(code(13, "Cast", &x, &[int("to", 8)]), "unsupported-op");
     assert_eq!(code(1, "Cast", &x, &[text("to", "STRING")]), "unsupported-type");
-    // Some writers leave out a number that is 0, and say only what it is.
+    // Some writers omit a number that is 0 and write only its kind.
     let zero = Message::default().bytes(1, "axis").int(20, 2);
     assert_eq!(result(13, "Flatten", &[list(&[1, 2])], &[zero]).shape().to_vec(), [1, 2]);
 }
@@ -304,19 +304,19 @@ fn truth_values_are_no_numbers() {
 }
 
 #[test]
-fn attributes_that_the_version_has_not_are_refused() {
+fn attributes_of_other_versions_are_refused() {
     let x = [floats(&[2], &[1., 2.]), floats(&[2], &[3., 4.])];
     let one = core::slice::from_ref(&x[0]);
-    // Each said something once, or says something later, or elsewhere.
+    // Attributes of earlier or later versions, or of other operators.
     assert_eq!(code(7, "Add", &x, &[int("broadcast", 1)]), "attribute");
     assert_eq!(code(13, "Squeeze", one, &[ints("axes", &[0])]), "attribute");
-    // Where axes belong says the rule of reductions.
+    // The error of misplaced axes names the rule of reductions.
     assert_eq!(code(13, "ReduceSum", one, &[ints("axes", &[0])]), "axes-misplaced");
     assert_eq!(code(11, "ReduceSum", one, &[int("noop_with_empty_axes", 1)]), "attribute");
     assert_eq!(code(11, "Relu", one, &[float("alpha", 0.5)]), "attribute");
     assert_eq!(code(18, "Elu", one, &[float("alpah", 0.5)]), "attribute");
     assert_eq!(code(18, "Elu", one, &[float("alpha", 0.5), float("alpha", 1.0)]), "duplicate");
-    // A hint to a long gone planner of memory, and what a writer keeps for itself.
+    // A hint for an obsolete memory planner, and an attribute for the writer's own use.
     assert!(results(5, "Relu", one, &[ints("consumed_inputs", &[0])], 1).is_ok());
     assert!(results(18, "Elu", one, &[int("__of_mine", 1)], 1).is_ok());
     let model = Model::of_node(18, "Elu", &[FLOAT], &[float("alpah", 0.5)], 1).encoded();
@@ -341,7 +341,7 @@ fn searches_give_the_first_or_the_last_extreme() {
     let last = [int("axis", 1), int("keepdims", 0), int("select_last_index", 1)];
     assert_eq!(search("ArgMax", &last), list(&[2, 2]));
     assert_eq!(search("ArgMin", &last), list(&[0, 1]));
-    // The first axis is searched, and stays.
+    // The first axis is searched; `keepdims` keeps it.
     let columns = Array::new([1, 3], vec![0i64, 0, 1]).unwrap();
     assert_eq!(search("ArgMax", &[]), columns);
     assert_eq!(code(11, "ArgMax", &[x], &last), "attribute");
@@ -362,13 +362,13 @@ fn one_hot_values_stand_along_a_new_axis() {
     let (off, on) = (0.5, 2.0);
     let expected = floats(&[3, 3], &[off, on, off, off, off, on, off, off, off]);
     assert_eq!(result(11, "OneHot", &inputs, &[]), expected);
-    // Once no index counted from the end.
+    // In an early version, indices did not count from the end.
     let expected = floats(&[3, 3], &[off, off, off, on, off, off, off, off, off]);
     assert_eq!(result(9, "OneHot", &inputs, &[int("axis", 0)]), expected);
-    // Indices may be floats.
+    // Indices can be floats.
     let inputs = [floats(&[1], &[1.]), list(&[2]), list(&[0, 1])];
     assert_eq!(result(11, "OneHot", &inputs, &[]), Array::new([1, 2], vec![0i64, 1]).unwrap());
-    // Unsigned indices from 2^63 on are large, and no index from the end.
+    // Unsigned indices from 2^63 on are large; they do not count from the end.
     let indices = Array::new([3], vec![1u64, u64::MAX, 1 << 63]).unwrap();
     let expected = Array::new([3, 2], vec![0i64, 1, 0, 0, 0, 0]).unwrap();
     for opset in [9, 11] {
@@ -388,7 +388,7 @@ fn quantized_elements_saturate_and_come_back() {
     assert_eq!(quantized, bytes(&[128, 130, 132, 126, 255, 0]));
     let back = result(13, "DequantizeLinear", &[quantized, scalar(0.5), zero], &[]);
     assert_eq!(back, floats(&[6], &[0., 1., 2., -1., 63.5, -64.]));
-    // Without a zero point they are bytes.
+    // Without a zero point the results are bytes.
     assert_eq!(result(10, "QuantizeLinear", &[x, scalar(1.)], &[]).dtype(), indim_ops::DType::U8);
     let matrix = floats(&[2, 2], &[2., 2., 6., 6.]);
     let rows = [matrix.clone(), floats(&[2], &[1., 2.])];
@@ -397,7 +397,7 @@ fn quantized_elements_saturate_and_come_back() {
     let columns = result(13, "QuantizeLinear", &rows, &[]);
     assert_eq!(columns.elements::<u8>(), Some(&[2u8, 1, 6, 3][..]));
     assert_eq!(code(21, "QuantizeLinear", &rows, &[int("block_size", 2)]), "unsupported-op");
-    // INT4 is no element type here.
+    // indim lacks the element type INT4.
     let int4 = [int("output_dtype", 22)];
     assert_eq!(code(21, "QuantizeLinear", &rows, &int4), "unsupported-op");
     assert_eq!(code(12, "QuantizeLinear", &rows, &[]), "attribute");

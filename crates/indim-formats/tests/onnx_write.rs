@@ -1,4 +1,4 @@
-//! Graphs as models of ONNX: read back they compute what they computed.
+//! Graphs written as ONNX models; read back, they compute the same results.
 #![cfg(feature = "onnx")]
 
 mod support;
@@ -27,7 +27,7 @@ fn written(graph: &Graph, opset: u32) -> Result<WrittenModel, FormatError> {
     )
 }
 
-/// Whether the model computes what the graph computes.
+/// Asserts that the model computes the results of the graph.
 fn check(case: &Case, opset: u32) {
     let Case { name, graph, arguments } = case;
     let written = written(graph, opset).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -38,7 +38,7 @@ fn check(case: &Case, opset: u32) {
     assert!(differences.is_empty(), "{name}, opset {opset}: {differences:?}");
 }
 
-/// What ONNX has no operators for, on real numbers.
+/// Operations on real numbers without an ONNX operator.
 const REFUSED: &[Op] = &[
     Op::Clz,
     Op::Imag,
@@ -55,7 +55,7 @@ const REFUSED: &[Op] = &[
     Op::Complex,
 ];
 
-/// The operations that can be written, on real numbers.
+/// The supported operations on real numbers.
 fn written_operations() -> Vec<Case> {
     let is_written =
         |op: Op, dtype: DType| !REFUSED.contains(&op) && dtype.class() != DTypeClass::Complex;
@@ -73,7 +73,7 @@ fn operations_are_operators_or_made_of_them() {
 }
 
 #[test]
-fn what_onnx_has_no_operators_for_is_refused() {
+fn operations_without_an_operator_are_refused() {
     for (op, dtype, case) in operations() {
         if REFUSED.contains(&op) || dtype.class() == DTypeClass::Complex {
             let error = written(&case.graph, 21).expect_err(&case.name);
@@ -94,7 +94,7 @@ fn views_and_reductions() {
     check(&sum_of_nothing(), 21);
 }
 
-/// Compositions, with the operators that they are and the opsets that introduced these.
+/// Compositions with their ONNX operators and the opsets that introduced these.
 fn functions() -> Vec<(&'static str, u32, Case)> {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [12]).unwrap();
@@ -145,7 +145,7 @@ fn has_node(written: &WrittenModel, operator: &str) -> bool {
     written.content.windows(field.len()).any(|bytes| bytes == field)
 }
 
-/// Operators of which a normalisation or a softmax would be composed.
+/// Operators in the decomposition of a normalisation or a softmax.
 const PARTS: [&str; 7] = ["BitCast", "Cast", "Div", "Exp", "Mul", "ReduceMax", "Sub"];
 
 #[test]
@@ -162,11 +162,11 @@ fn functions_along_axes_are_one_operator() {
 }
 
 #[test]
-fn functions_that_no_operator_is_are_composed_without_bit_casts() {
+fn functions_without_an_operator_are_composed_without_bit_casts() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
     let half = b.parameter("half", DType::F16, [2, 3, 4]).unwrap();
-    // No operator has axes apart, nor a selection, and the sum of 16-bit floats is wide.
+    // No operator has separate axes or a selection; the sum of 16-bit floats is computed in a wide type.
     let selected = ReduceOptions { selected: Some(x.gt(0)), ..ReduceOptions::axes(&[1]) };
     let outputs = [
         b.along(Reduction::Softmax, &x, &ReduceOptions::axes(&[0, 2]), &[]).unwrap(),
@@ -225,7 +225,7 @@ fn normalisations_of_a_model_are_written_as_they_were() {
 }
 
 #[test]
-fn the_default_opset_is_the_first_that_says_the_program() {
+fn the_default_opset_is_the_first_that_supports_the_program() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2]).unwrap();
     let n = b.parameter("n", DType::I32, [2]).unwrap();
@@ -245,7 +245,7 @@ fn the_default_opset_is_the_first_that_says_the_program() {
     assert_eq!(opset_of(&shifted, None), Some(28));
 }
 
-/// The bytes of arrays, and what they are, for a script.
+/// Stores bytes and types of arrays for a script.
 fn store(folder: &Path, name: &str, arrays: &[Array]) {
     for (index, array) in arrays.iter().enumerate() {
         let path = |ending: &str| folder.join(format!("{name}{index}.{ending}"));
@@ -255,7 +255,7 @@ fn store(folder: &Path, name: &str, arrays: &[Array]) {
     }
 }
 
-/// Runs with the Python that the variable names, which has onnx and onnxruntime.
+/// Runs if the environment variable names a Python with onnx and onnxruntime.
 #[test]
 fn onnx_runtime_computes_the_same() {
     let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
@@ -286,7 +286,7 @@ fn onnx_runtime_computes_the_same() {
 }
 
 #[test]
-fn what_is_composed_is_listed_or_refused() {
+fn decompositions_are_listed_or_refused() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2]).unwrap();
     let graph = b.finish(&[x.exp2() + x.exp2().log2() + b.erfc(&x).unwrap()]).unwrap();
@@ -333,7 +333,7 @@ fn constants_keep_their_bits_and_stand_once() {
     assert_eq!(results[1], payload);
 }
 
-/// The axis goes in front and back again, floats become wide and narrow again.
+/// The writer moves the axis to the front and back, and widens and narrows floats.
 #[test]
 fn a_scatter_is_one_operator() {
     let b = GraphBuilder::new();

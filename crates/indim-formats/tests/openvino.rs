@@ -1,4 +1,4 @@
-//! Networks of OpenVINO's IR whose results are computed by hand.
+//! OpenVINO networks; expected results computed by hand.
 #![cfg(feature = "openvino")]
 
 mod support;
@@ -17,14 +17,14 @@ fn numbers(array: &Array) -> &[f32] {
     array.elements::<f32>().expect("floats")
 }
 
-/// The only result of a network.
+/// The single result of a network.
 fn result(network: &Network, inputs: &[Array]) -> Vec<f32> {
     let model = network.read().unwrap_or_else(|error| panic!("{error}"));
     let results = run(&*model, inputs).unwrap_or_else(|error| panic!("{error}"));
     numbers(&results[0]).to_vec()
 }
 
-/// The mistake of a network, found as soon as the types of the inputs are known.
+/// The error of a network, found once the types of the inputs are known.
 fn mistake(network: &Network, inputs: &[Array]) -> FormatError {
     match network.read() {
         Err(error) => error,
@@ -58,7 +58,7 @@ fn the_pdpd_axis_says_where_the_second_operand_lands() {
 }
 
 #[test]
-fn an_absent_pdpd_axis_is_the_documented_one_and_is_remarked_upon() {
+fn an_absent_pdpd_axis_is_the_documented_one_and_gives_a_remark() {
     let network = operation("Add-1", "auto_broadcast=\"pdpd\"", &["2,3", "3"], "FP32 2 3");
     let x = floats(&[2, 3], &[1., 2., 3., 4., 5., 6.]);
     let inputs = [x, floats(&[3], &[10., 20., 30.])];
@@ -69,7 +69,7 @@ fn an_absent_pdpd_axis_is_the_documented_one_and_is_remarked_upon() {
 }
 
 #[test]
-fn attributes_that_mean_nothing_are_remarked_upon() {
+fn unused_attributes_give_a_remark() {
     let remarks = |attributes: &str| {
         let network = operation("Add-1", attributes, &["2,3", "3"], "FP32 2 3");
         let inputs = [floats(&[2, 3], &[0.; 6]), floats(&[3], &[0.; 3])];
@@ -109,7 +109,7 @@ fn layers_may_stand_in_any_order_and_constants_at_any_byte() {
     let turned = network.arranged(|layers| layers.reverse());
     let inputs = [floats(&[2], &[1., 2.]), floats(&[2], &[5., 7.])];
     assert_eq!(result(&network, &inputs), [6., 15.]);
-    // Parameters are ordered as they stand in the file: now y comes first.
+    // Parameters have the order of the file: now y is first.
     let model = ir::read(&turned, &network.constants).unwrap();
     let [x, y] = inputs;
     assert_eq!(numbers(&run(&*model, &[y, x]).unwrap()[0]), [6., 15.]);
@@ -191,7 +191,7 @@ fn inputs_that_say_shapes_are_given_their_elements() {
 }
 
 #[test]
-fn what_depends_on_data_says_from_where() {
+fn errors_of_data_dependent_sizes_list_their_operands() {
     let mut network = Network::default();
     let x = network.parameter("f32", "2", "FP32 2").to_string();
     let whole = network.add("Convert-1", "destination_type=\"i64\"", &[&x], &["I64 2"]).to_string();
@@ -217,7 +217,7 @@ fn ranges_of_sizes_are_kept() {
 }
 
 #[test]
-fn what_ports_say_is_compared_with_what_follows() {
+fn types_of_ports_are_compared_with_inferred_types() {
     let x = [floats(&[2], &[-1., 2.])];
     for wrong in ["FP32 3", "FP16 2", "FP32 2 1", "FP32"] {
         let network = operation("ReLU-1", "", &["2"], wrong);
@@ -233,7 +233,7 @@ fn what_ports_say_is_compared_with_what_follows() {
 #[test]
 fn an_operation_is_of_the_newest_version_that_its_set_has() {
     let x = [floats(&[1], &[1.])];
-    // The second version has no attribute; what it does not know is not read.
+    // The second version has no attributes; the reader ignores unknown ones.
     for (version, attributes) in
         [("Gelu-2", "approximation_mode=\"TANH\""), ("Gelu-6", ""), ("gelu-7", ""), ("Gelu-16", "")]
     {
@@ -248,7 +248,7 @@ fn an_operation_is_of_the_newest_version_that_its_set_has() {
 }
 
 #[test]
-fn all_operations_that_are_not_to_be_had_are_named() {
+fn one_error_lists_all_unsupported_operations() {
     let mut network = Network::default();
     let x = network.parameter("f32", "2", "FP32 2").to_string();
     let a = network.add("CumSum-3", "", &[&x, &x], &["FP32 2"]).to_string();
@@ -263,7 +263,7 @@ fn all_operations_that_are_not_to_be_had_are_named() {
     assert_eq!(found, [("CumSum", 2), ("MatMul", 1), ("Pad", 1)]);
 }
 
-/// An operation, its attributes, the shapes of its operands, and the code of what is wrong with it.
+/// An operation, its attributes, the shapes of its operands, and the code of its error.
 type Mistake<'t> = (&'t str, &'t str, &'t [&'t str], &'t str);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Damaged and hostile files of OpenVINO's IR: each ends soon, in an error.
+//! Damaged and hostile OpenVINO files: each ends early in an error.
 #![cfg(feature = "openvino")]
 
 mod support;
@@ -6,12 +6,12 @@ mod support;
 use indim_formats::{Bound, FormatLimits, Model, ModelFormat, ReadOptions};
 use support::ir::{self, Network};
 
-/// The code of what is wrong with a file, found as soon as its inputs have the types that it says.
+/// The error code of a file, found once its inputs have their declared types.
 fn code(text: &str, constants: &[u8]) -> Option<&'static str> {
     code_within(&ReadOptions::default(), text, constants)
 }
 
-/// As [`code`], of a file that may have so many operations.
+/// Like [`code`], with another limit of operations.
 fn code_of_operations(operations: usize, text: &str, constants: &[u8]) -> Option<&'static str> {
     let limits = FormatLimits { operations, ..FormatLimits::default() };
     code_within(&ReadOptions { limits, ..ReadOptions::default() }, text, constants)
@@ -24,7 +24,7 @@ fn code_within(options: &ReadOptions, text: &str, constants: &[u8]) -> Option<&'
         Err(error) => error,
         Ok(()) => return None,
     };
-    // Whatever is wrong can be drawn.
+    // Every error can be drawn.
     assert!(error.draw(&source).starts_with("error["));
     Some(error.code())
 }
@@ -40,7 +40,7 @@ fn build(model: &dyn Model) -> Result<(), indim_formats::FormatError> {
     }
 }
 
-/// A network of one operation on a parameter and lists of whole numbers.
+/// A network of one operation on a parameter and integer lists.
 fn operation(name: &str, attributes: &str, shape: &str, lists: &[&[i64]]) -> Network {
     let mut network = Network::default();
     let port = format!("FP32 {}", shape.replace(',', " "));
@@ -52,7 +52,7 @@ fn operation(name: &str, attributes: &str, shape: &str, lists: &[&[i64]]) -> Net
     network
 }
 
-/// Some operations of each kind.
+/// A network with some operations of each kind.
 fn example() -> Network {
     let mut network = Network::default();
     let x = network.parameter("f32", "2,3", "FP32 2 3").to_string();
@@ -82,7 +82,7 @@ fn a_file_that_ends_early_is_damaged() {
     }
 }
 
-/// Numbers that look random; always the same.
+/// Deterministic pseudorandom numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -121,7 +121,7 @@ fn elements_may_not_be_nested_deeply() {
 }
 
 #[test]
-fn what_the_xml_parser_takes_long_for_is_limited() {
+fn slow_xml_is_limited() {
     let attributes: String = (0..200_000).map(|n| format!(" a{n}=\"\"")).collect();
     let namespaces: String = (0..20_000).map(|n| format!("<a xmlns:b{n}=\"{n}\">")).collect();
     let texts = [

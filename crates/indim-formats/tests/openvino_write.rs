@@ -1,4 +1,4 @@
-//! Graphs that are written as OpenVINO's IR, read back, and give what they gave before.
+//! Graphs written as OpenVINO IR; read back, they give the same results.
 #![cfg(feature = "openvino")]
 
 #[path = "../../indim-builder/tests/random/mod.rs"]
@@ -20,7 +20,7 @@ fn written(graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
     write(ModelFormat::OpenVino, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
 }
 
-/// The results of what was written.
+/// The results of the written model.
 fn read_back(written: &WrittenModel, arguments: &[Array]) -> Vec<Array> {
     let text = std::str::from_utf8(&written.content).unwrap();
     let constants = &written.beside.as_ref().unwrap().1;
@@ -32,7 +32,8 @@ fn read_back(written: &WrittenModel, arguments: &[Array]) -> Vec<Array> {
     evaluate(&program.graph, arguments).unwrap()
 }
 
-/// Writes a graph and compares: equal elements, or near ones where something was composed.
+/// Writes a graph and compares results: equal elements, or close ones if the writer decomposed an
+/// operation.
 fn round_trip(name: &str, graph: &Graph, arguments: &[Array]) -> Result<WrittenModel, FormatError> {
     let written = written(graph, false)?;
     let expected = evaluate(graph, arguments).unwrap();
@@ -48,7 +49,7 @@ fn round_trip(name: &str, graph: &Graph, arguments: &[Array]) -> Result<WrittenM
     Ok(written)
 }
 
-/// Small numbers of a type, none of them 0 where `from` is positive.
+/// Small numbers of a type; none is 0 if `from` is positive.
 fn numbers(dtype: DType, shape: &[usize], from: i32) -> Array {
     let count: usize = shape.iter().product();
     let number = |index: usize| f64::from(from) + index as f64 * 0.75;
@@ -76,7 +77,7 @@ fn is_real(dtype: DType) -> bool {
     !matches!(dtype, DType::C64 | DType::C128)
 }
 
-/// An operation on a matrix and, where it takes more, on a row, and on a column.
+/// An operation on a matrix and, if it has more operands, a row and a column.
 fn operation(op: Op, dtype: DType) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
     let shapes: [&[usize]; 3] = [&[2, 3], &[3], &[2, 1]];
@@ -189,12 +190,12 @@ fn reductions_one_after_another_are_one() {
         String::from_utf8(file.content).unwrap().matches("type=\"ReduceMax\"").count()
     };
     assert_eq!(count(&b.finish(&[&two]).unwrap()), 1);
-    // What is used elsewhere too is a reduction of its own.
+    // A value with another use stays a separate reduction.
     assert_eq!(count(&b.finish(&[&two, &one]).unwrap()), 2);
 }
 
 #[test]
-fn what_is_one_operation_there_is_written_as_one() {
+fn idioms_become_one_operation() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let along = ReduceOptions::axes(&[-1]);
@@ -217,7 +218,7 @@ fn what_is_one_operation_there_is_written_as_one() {
         "{:?}",
         file.warnings
     );
-    // A mean is a sum over the number of its elements, and no other number.
+    // A mean is a sum divided by the number of its elements, and by no other number.
     let sum = b.along(Reduction::Sum, b.convert(&x, DType::F64).unwrap(), &along, &[]).unwrap();
     let graph = b.finish(&[b.convert(sum / 2, DType::F32).unwrap()]).unwrap();
     let file = round_trip("no mean", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
@@ -279,14 +280,14 @@ fn functions_of_neural_networks_have_their_names() {
 }
 
 #[test]
-fn operands_only_lie_right_where_they_meet() {
+fn operands_are_aligned_before_a_broadcast() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
     let v = b.parameter("v", DType::F32, [3]).unwrap();
     let w = b.parameter("w", DType::F32, [4, 2]).unwrap();
     let turned = b.broadcast_in_dim(w, &[2, 0], [2, 3, 4]).unwrap();
     let sum = b.add(b.add(x, &v, &[1]).unwrap(), turned, &[]).unwrap();
-    // Here the first axis is of neither operand.
+    // Neither operand has the first axis.
     let alone = b.broadcast_in_dim(&v, &[1], [5, 3]).unwrap();
     let doubled = b.add(&alone, &alone, &[]).unwrap();
     let graph = b.finish(&[sum, doubled]).unwrap();
@@ -302,7 +303,7 @@ fn operands_only_lie_right_where_they_meet() {
 }
 
 #[test]
-fn what_would_be_composed_is_listed_or_refused() {
+fn decompositions_are_listed_or_refused() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2]).unwrap();
     let graph = b.finish(&[b.exp2(b.exp2(x).unwrap()).unwrap()]).unwrap();
@@ -316,7 +317,7 @@ fn what_would_be_composed_is_listed_or_refused() {
 }
 
 #[test]
-fn names_are_those_of_the_graph_whatever_they_hold() {
+fn names_of_the_graph_are_kept_with_any_characters() {
     let b = GraphBuilder::new();
     let x = b.parameter("a,b<\"&\\\n", DType::F32, [2]).unwrap();
     let graph = b.finish(&[&x, &x]).unwrap();

@@ -1,4 +1,4 @@
-//! The table of operations in `docs/formats.md` is that of the readers, and of what the writers write.
+//! The operation table of `docs/formats.md` matches the readers and the writers.
 #![cfg(all(feature = "onnx", feature = "openvino", feature = "xla"))]
 
 mod support;
@@ -24,7 +24,7 @@ fn compositions() -> Vec<Graph> {
     all.filter_map(composed).collect()
 }
 
-/// Indexed elements, searches, bit casts, and a normalisation of images.
+/// Indexed elements, arg-reductions, bit casts, and a normalisation of images.
 fn others() -> Vec<Graph> {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
@@ -48,7 +48,7 @@ fn others() -> Vec<Graph> {
     values.iter().map(|value| b.finish(core::slice::from_ref(value)).unwrap()).collect()
 }
 
-/// The contents of all files that are written of these graphs.
+/// The contents of all files written from these graphs.
 fn files(format: ModelFormat) -> Vec<Vec<u8>> {
     let operations = graphs::operations().into_iter().map(|(_, _, case)| case.graph);
     let along = functions_along().into_iter().map(|(_, case)| case.graph);
@@ -65,7 +65,7 @@ fn files(format: ModelFormat) -> Vec<Vec<u8>> {
     all.filter_map(one).collect()
 }
 
-/// How a file names an operation.
+/// Byte sequences by which a file names an operation.
 fn marks(format: ModelFormat, name: &str) -> Vec<Vec<u8>> {
     match format {
         ModelFormat::Onnx => vec![[&[4 << 3 | 2, name.len() as u8], name.as_bytes()].concat()],
@@ -75,7 +75,7 @@ fn marks(format: ModelFormat, name: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// A row of the table for each format, and whether its operations are written.
+/// The rows of the table: the operations of each format, and whether the writer supports them.
 fn table() -> String {
     let mut table = "| format | operations |\n|---|---|\n".to_owned();
     for format in ModelFormat::ALL {

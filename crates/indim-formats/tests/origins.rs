@@ -1,4 +1,4 @@
-//! Where the values of a program come from, and under which rule its file has operands broadcast.
+//! The source operation and the broadcast rule of each value.
 #![cfg(all(feature = "onnx", feature = "openvino", feature = "xla"))]
 
 mod support;
@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType};
 use support::ir::Network;
 use support::onnx::{self, FLOAT, INT64, int};
 
-/// The rules in the order of the program, with their places.
+/// The rules in the order of the program, with their locations.
 fn rules(model: &dyn Model, source: &SourceFile, shapes: &[&[usize]]) -> Vec<(String, String)> {
     let bound = |shape: &&[usize]| Bound::Type(ArrayType::new(DType::F32, shape.to_vec()));
     let program = model.build(&shapes.iter().map(bound).collect::<Vec<_>>()).expect("a program");

@@ -1,4 +1,4 @@
-//! Models of ONNX against what ONNX Runtime and ONNX's own node tests have for their results.
+//! ONNX models compared with the results of ONNX Runtime and of ONNX's own node tests.
 #![cfg(feature = "onnx")]
 
 mod support;
@@ -21,7 +21,7 @@ fn node_arrays(folder: &Path, name: &str) -> Vec<Array> {
     paths.take_while(|path| path.exists()).map(|path| read(&path)).collect()
 }
 
-/// What does not agree within the tolerance of a node test.
+/// The differences outside the tolerance of a node test.
 fn node_disagreements(case: &Case, found: &[Array], expected: &[Array]) -> Vec<String> {
     let number = |key: &str| case.entry[key].as_f64().expect("a tolerance");
     let near = Agreement::Near { absolute: number("atol"), relative: number("rtol") };
@@ -33,11 +33,11 @@ fn node_disagreements(case: &Case, found: &[Array], expected: &[Array]) -> Vec<S
     differences.collect()
 }
 
-/// What is wrong with a case, if anything is.
+/// The failure of a case, if any.
 fn outcome(case: &Case) -> Result<(), String> {
     let source = source(&case.file);
     let model = indim_formats::read(&source, &ReadOptions::default());
-    // What the samples call out of scope may have come into it.
+    // A case that the samples mark as out of scope can be supported by now.
     if let (false, Err(error)) = (case.is_in_scope, &model) {
         return match error.is_out_of_scope() {
             true => Ok(()),

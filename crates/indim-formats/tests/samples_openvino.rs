@@ -1,4 +1,4 @@
-//! OpenVINO's IR against what OpenVINO computed.
+//! OpenVINO networks compared with OpenVINO's results.
 #![cfg(feature = "openvino")]
 
 mod support;
@@ -10,7 +10,7 @@ fn source(path: &std::path::Path) -> SourceFile {
     SourceFile::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What is wrong with a case, if anything is.
+/// The failure of a case, if any.
 fn outcome(case: &Case) -> Result<(), String> {
     let source = source(&case.file);
     let model = indim_formats::read(&source, &ReadOptions::default());

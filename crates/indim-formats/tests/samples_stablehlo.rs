@@ -5,7 +5,7 @@ mod support;
 use support::samples::Samples;
 use support::xla;
 
-/// Where the expected values are those of another algorithm: XLA's single-precision polynomials, which are
+/// Samples whose expected values follow another algorithm: XLA's single-precision polynomials, which are
 /// four floats off, and other zeros and NaNs of complex functions at the ends of their range.
 const KNOWN_TO_DIFFER: [&str; 4] = [
     "cosh_float32_20_20_chlo.mlir",

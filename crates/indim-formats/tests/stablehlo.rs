@@ -1,4 +1,4 @@
-//! StableHLO's text: what is written and what it gives, what is wrong with a text, and hostile ones.
+//! StableHLO text: results of programs, errors, and hostile input.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn error(text: &str) -> FormatError {
     model.build(&types).expect_err("there is a mistake")
 }
 
-/// The code of the mistake, its line, and what is said of it.
+/// The code of the error, its line, and its message.
 fn mistake(text: &str) -> (&'static str, usize, String) {
     let error = error(text);
     let source = SourceFile::new("text.mlir", text.to_owned());
@@ -35,7 +35,7 @@ fn code_and_line(text: &str) -> (&'static str, usize) {
     (code, line)
 }
 
-/// A function of one operation on `%x: tensor<3xf32>`, which is also called `$T`.
+/// A function of one operation on `%x: tensor<3xf32>`; `$T` stands for this type.
 fn unary(operation: &str) -> String {
     let text =
         format!("func.func @main(%x: $T) -> $T {{\n  %r = {operation}\n  return %r : $T\n}}");
@@ -128,7 +128,7 @@ fn elements_that_do_not_fit_are_refused_at_their_line() {
         ("dense<[1, 2, 3]>", "tensor<2xi32>"),
         ("dense<\"0x0102\">", "tensor<3xi8>"),
         ("dense<>", "tensor<2xi32>"),
-        // Nothing is allocated for what a type claims.
+        // A type alone does not make the reader allocate memory.
         ("dense<[1]>", "tensor<1000000000000xi32>"),
     ] {
         assert_eq!(code(dense, of), ("wrong-element-count", 3), "{dense} : {of}");
@@ -155,7 +155,8 @@ fn blobs_stand_at_the_end_of_a_file() {
 fn tuples_composites_and_maps_are_resolved() {
     let text = include_str!("stablehlo/calls.mlir");
     let error = error(text);
-    // A scalar from outside of the body of a map has not the shape of what stands for its scalars.
+    // A scalar from outside the body of a map does not have the shape that stands for the scalars of the
+    // body.
     assert_eq!(error.code(), "shapes-differ", "{error}");
     let text = text.replace("add %s, %n :", "add %s, %s :");
     let inputs = [f32s([2.0, 4.0]), Array::scalar(7i32), Array::scalar(0.0f32)];
@@ -169,7 +170,7 @@ fn tuples_composites_and_maps_are_resolved() {
     assert_eq!(model.outputs(), ["output0", "output1", "output2.0", "output2.1.0"]);
 }
 
-/// A gather on `x` of sizes 4 and 3 by a list of two indices, with these attributes.
+/// A gather with these attributes from `x` of sizes 4 and 3, by a list of two indices.
 fn gather(attributes: &str, slice_sizes: &str, result: &str) -> String {
     format!(
         "func.func @main(%x: tensor<4x3xf32>, %i: tensor<2x1xi32>) -> tensor<{result}xf32> {{
@@ -195,7 +196,7 @@ fn gathers_take_elements_along_one_axis() {
                 index_vector_dim = 1";
     let found = results(&gather(rows, "1, 3", "2x3"), &inputs);
     assert_eq!(found[0].elements::<f32>(), Some(&[6.0f32, 7.0, 8.0, 0.0, 1.0, 2.0][..]));
-    // The axes of the indices may come last.
+    // The axes of the indices can come last.
     let turned = rows.replace("offset_dims = [1]", "offset_dims = [0]");
     let found = results(&gather(&turned, "1, 3", "3x2"), &inputs);
     assert_eq!(found[0].elements::<f32>(), Some(&[6.0f32, 0.0, 7.0, 1.0, 8.0, 2.0][..]));
@@ -305,7 +306,7 @@ fn the_program_is_main_or_the_only_public_function_or_asked_for() {
 }
 
 #[test]
-fn programs_say_what_they_expect_of_themselves() {
+fn checks_in_a_program_become_expectations() {
     let text = "
 func.func @main() {
   %a = stablehlo.constant dense<1.0> : tensor<2xf32>
@@ -328,7 +329,7 @@ func.func @main() {
 }
 
 #[test]
-fn all_that_cannot_be_had_is_said_at_once() {
+fn one_error_lists_all_unsupported_operations() {
     let text = include_str!("stablehlo/unsupported.mlir");
     let error = error(text);
     assert!(error.is_out_of_scope());
@@ -353,7 +354,7 @@ fn all_that_cannot_be_had_is_said_at_once() {
 }
 
 #[test]
-fn types_that_cannot_be_had_are_named() {
+fn errors_name_unsupported_types() {
     let of = |of: &str| {
         mistake(&format!("func.func @main(%x: {of}) -> {of} {{\n  return %x : {of}\n}}"))
     };
@@ -428,7 +429,7 @@ func.func private @f(%x: tensor<f32>) -> tensor<f32> {
 
 #[test]
 fn hostile_texts_end_quickly() {
-    // Calls that double.
+    // Exponential expansion of calls.
     let mut text = String::new();
     for level in 0..100 {
         text += &format!(
@@ -443,14 +444,14 @@ fn hostile_texts_end_quickly() {
     text += "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n\
              %a = call @f0(%x) : (tensor<f32>) -> tensor<f32>\nreturn %a : tensor<f32>\n}";
     assert_eq!(error(&text).code(), "limit");
-    // Tuples that double.
+    // Exponential expansion of tuples.
     let mut text = "func.func @main() {\n%t0 = \"stablehlo.tuple\"() : () -> tuple<>\n".to_owned();
     for level in 0..63 {
         text += &format!("%t{} = stablehlo.tuple %t{level}, %t{level}\n", level + 1);
     }
     let doubling = text + "return %t63\n}";
     assert!(matches!(error(&doubling).code(), "limit" | "unexpected" | "wrong-count"));
-    // What is nested deeper than any stack.
+    // Nesting deeper than any stack.
     for (open, inside) in [
         ("(", ""),
         ("{a = ", "0"),
@@ -466,7 +467,7 @@ fn hostile_texts_end_quickly() {
         error(&open.repeat(100_000));
         error(&format!("#a = {}", open.repeat(100_000)));
     }
-    // Claims.
+    // Types larger than their elements.
     for text in [
         "func.func @main() { %a:99999999999999999999 = stablehlo.constant dense<1> : tensor<i32> }",
         "func.func @main(%x: tensor<99999999999999999999xf32>) { return }",
@@ -509,7 +510,7 @@ fn each_beginning_of_a_text_gives_an_error_or_a_program() {
 }
 
 #[test]
-fn attributes_that_mean_nothing_are_remarked_upon() {
+fn unused_attributes_give_a_remark() {
     let remarks = |attributes: &str| {
         let text = format!(
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{

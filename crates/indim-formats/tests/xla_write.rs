@@ -1,4 +1,4 @@
-//! Graphs that are written as StableHLO and as HLO, read back, and give what they gave before.
+//! Graphs written as StableHLO and as HLO; read back, they give the same results.
 #![cfg(feature = "xla")]
 
 #[path = "../../indim-builder/tests/random/mod.rs"]
@@ -24,7 +24,7 @@ fn written(format: ModelFormat, graph: &Graph, exact: bool) -> Result<WrittenMod
     write(format, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
 }
 
-/// The results of what was written.
+/// The results of the written model.
 fn read_back(format: ModelFormat, written: &WrittenModel, arguments: &[Array]) -> Vec<Array> {
     let text = String::from_utf8(written.content.clone()).expect("a text");
     assert_eq!(ModelFormat::of(text.as_bytes()), Some(format), "{text}");
@@ -33,7 +33,8 @@ fn read_back(format: ModelFormat, written: &WrittenModel, arguments: &[Array]) -
     run.unwrap_or_else(|error| panic!("{}\n{text}", error.draw(&source)))
 }
 
-/// Writes a graph and compares: equal elements, or near ones where something was composed.
+/// Writes a graph and compares results: equal elements, or close ones if the writer decomposed an
+/// operation.
 fn round_trip(
     format: ModelFormat,
     name: &str,
@@ -55,7 +56,7 @@ fn round_trip(
     Ok(written)
 }
 
-/// Numbers of a type, special ones among them, in this shape.
+/// Numbers of a type in this shape, special values included.
 fn numbers(dtype: DType, shape: [usize; 2]) -> Array {
     let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0];
     let plain = [-3.5, -2.0, -1.0, -0.5, 0.25, 1.0, 1.5, 2.0, 3.0, 7.0];
@@ -78,7 +79,7 @@ fn numbers(dtype: DType, shape: [usize; 2]) -> Array {
     evaluate(&graph, &[list]).expect("it runs").remove(0)
 }
 
-/// An operation on a column and, where it takes more, on rows.
+/// An operation on a column and, if it has more operands, on rows.
 fn operation(op: Op, dtype: DType) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
     let mut arguments = Vec::new();
@@ -115,7 +116,7 @@ fn every_operation_is_written_or_refused() {
         composed.dedup();
         refused.dedup();
         eprintln!("{format}: {written} written, composed {composed:?}, refused {refused:?}");
-        // Of complex numbers, but for the last.
+        // All but the last are operations on complex numbers.
         let missing: &[&str] = match format {
             ModelFormat::Hlo => {
                 &["asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "nextafter"]
@@ -237,15 +238,16 @@ fn round_trip_exactly(format: ModelFormat, seed: u64, graph: &Graph, arguments: 
     true
 }
 
-/// What XLA computes otherwise than StableHLO says: of a whole exponent it looks at six bits.
-const OTHERWISE_IN_XLA: [(Op, DType); 1] = [(Op::Pow, DType::I32)];
+/// Operations that XLA computes differently from StableHLO's specification: it uses only six bits of an
+/// integer exponent.
+const DIFFERENT_IN_XLA: [(Op, DType); 1] = [(Op::Pow, DType::I32)];
 
-/// What is to be run by XLA, with a name each.
+/// Graphs for XLA, with names.
 fn for_xla() -> Vec<(String, Graph, Vec<Array>)> {
     let mut cases = Vec::new();
     for dtype in [DType::F32, DType::I32] {
         for &op in Op::ALL.iter().filter(|op| op.takes(dtype)) {
-            if !OTHERWISE_IN_XLA.contains(&(op, dtype)) {
+            if !DIFFERENT_IN_XLA.contains(&(op, dtype)) {
                 let (graph, arguments) = operation(op, dtype);
                 cases.push((format!("{}-{dtype}", op.name()), graph, arguments));
             }
@@ -261,7 +263,7 @@ fn for_xla() -> Vec<(String, Graph, Vec<Array>)> {
     cases
 }
 
-/// Runs with the Python that the variable names, which has jax.
+/// Runs if the environment variable names a Python with jax.
 #[test]
 fn xla_computes_the_same() {
     let Some(python) = std::env::var_os("INDIM_JAX_PYTHON") else {
@@ -281,7 +283,7 @@ fn xla_computes_the_same() {
             line += &format!("\t{file}:{}:{}", array.dtype(), sizes.join("x"));
         }
         for (format, extension) in [(ModelFormat::StableHlo, "mlir"), (ModelFormat::Hlo, "hlo")] {
-            // HLO's mulhi has no counterpart on the way by which XLA's Python takes HLO.
+            // HLO's mulhi has no counterpart in the conversion that XLA's Python uses for HLO.
             let is_written = format != ModelFormat::Hlo || !name.starts_with("mulhi");
             if let (true, Ok(file)) = (is_written, written(format, &graph, false)) {
                 let path = folder.join(format!("{name}.{extension}"));
@@ -299,7 +301,7 @@ fn xla_computes_the_same() {
 }
 
 #[test]
-fn names_are_those_of_the_graph_whatever_they_hold() {
+fn names_of_the_graph_are_kept_with_any_characters() {
     let b = GraphBuilder::new();
     let x = b.parameter("a,%b<\"é\\\n", DType::F32, [2]).expect("a parameter");
     let y = b.parameter("y z", DType::F32, [2]).expect("a parameter");
@@ -319,7 +321,7 @@ fn names_are_those_of_the_graph_whatever_they_hold() {
 }
 
 #[test]
-fn what_would_be_composed_is_listed_or_refused() {
+fn decompositions_are_listed_or_refused() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2]).expect("a parameter");
     let graph = b.finish(&[x.exp2().exp2()]).expect("a graph");

@@ -1,4 +1,4 @@
-//! The functions of neural networks that have parameters.
+//! Activation functions of neural networks with parameters.
 
 use indim_builder::Value;
 use indim_graph::{Array, Literal};
@@ -6,21 +6,21 @@ use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 
-pub(super) fn celu(call: &Call<'_>) -> Made {
+pub(super) fn celu(call: &Call<'_>) -> LoweringResult {
     let (x, alpha) = (call.value(0)?, call.float("alpha", 1.0)?);
     one(x.max(0) + ((x / alpha).expm1() * alpha).min(0))
 }
 
-pub(super) fn elu(call: &Call<'_>) -> Made {
+pub(super) fn elu(call: &Call<'_>) -> LoweringResult {
     one(call.builder.elu(call.value(0)?, call.float("alpha", 1.0)?)?)
 }
 
-/// The version in which the factors got all their digits.
+/// The version that gave the default factors all their digits.
 const SELU_DIGITS_SINCE: i64 = 6;
 
-pub(super) fn selu(call: &Call<'_>) -> Made {
+pub(super) fn selu(call: &Call<'_>) -> LoweringResult {
     let (alpha, gamma) = match call.version() < SELU_DIGITS_SINCE {
         true => (1.6732, 1.0507),
         false => (1.673_263_2, 1.050_701),
@@ -29,7 +29,7 @@ pub(super) fn selu(call: &Call<'_>) -> Made {
     one(elu * call.float("gamma", gamma)?)
 }
 
-pub(super) fn gelu(call: &Call<'_>) -> Made {
+pub(super) fn gelu(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     match &call.text("approximate", "none")?[..] {
         "none" => one(call.builder.gelu(x)?),
@@ -38,32 +38,32 @@ pub(super) fn gelu(call: &Call<'_>) -> Made {
     }
 }
 
-pub(super) fn hard_sigmoid(call: &Call<'_>) -> Made {
+pub(super) fn hard_sigmoid(call: &Call<'_>) -> LoweringResult {
     let (alpha, beta) = (call.float("alpha", 0.2)?, call.float("beta", 0.5)?);
     one(call.builder.hard_sigmoid(call.value(0)?, alpha, beta)?)
 }
 
-pub(super) fn swish(call: &Call<'_>) -> Made {
+pub(super) fn swish(call: &Call<'_>) -> LoweringResult {
     one(call.builder.swish(call.value(0)?, call.float("alpha", 1.0)?)?)
 }
 
-pub(super) fn swiglu(call: &Call<'_>) -> Made {
+pub(super) fn swiglu(call: &Call<'_>) -> LoweringResult {
     let gate = call.builder.swish(call.value(0)?, call.float("alpha", 1.0)?)?;
     one(call.builder.elementwise(Op::Mul, &[&gate, call.value(1)?], &RuleSet::None)?)
 }
 
-pub(super) fn leaky_relu(call: &Call<'_>) -> Made {
+pub(super) fn leaky_relu(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     one(x.lt(0).select(x * call.float("alpha", 0.01)?, x))
 }
 
-pub(super) fn thresholded_relu(call: &Call<'_>) -> Made {
+pub(super) fn thresholded_relu(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     one(x.gt(call.float("alpha", 1.0)?).select(x, 0))
 }
 
-/// On integers too it is computed in double precision, as the threshold and the bias are no integers.
-pub(super) fn shrink(call: &Call<'_>) -> Made {
+/// Integers are computed in double precision too, because the threshold and the bias are no integers.
+pub(super) fn shrink(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     let computed = if dtype.is_float() { dtype } else { DType::F64 };
     let x = call.builder.convert(call.value(0)?, computed)?;
@@ -72,8 +72,9 @@ pub(super) fn shrink(call: &Call<'_>) -> Made {
     one(call.builder.convert(x.lt(-threshold).select(&x + bias, above), dtype)?)
 }
 
-/// Before opset 7 a slope for each channel lies on axis 1, or there is one; then it lies on the last axes.
-pub(super) fn prelu(call: &Call<'_>) -> Made {
+/// Before opset 7 the slope is one number or has one element per channel, on axis 1; since then it
+/// broadcasts onto the last axes.
+pub(super) fn prelu(call: &Call<'_>) -> LoweringResult {
     let (x, slope) = (call.value(0)?, call.value(1)?);
     let slopes = call.shape(1)?;
     let below = match call.version() < 7 {
@@ -87,8 +88,9 @@ pub(super) fn prelu(call: &Call<'_>) -> Made {
     one(x.lt(0).select(below, x))
 }
 
-/// The operand itself, and a mask that leaves out nothing; the first versions have the mask in its type.
-pub(super) fn dropout(call: &Call<'_>) -> Made {
+/// The operand itself, and a mask that keeps every element. In the first versions the mask has the
+/// operand's type.
+pub(super) fn dropout(call: &Call<'_>) -> LoweringResult {
     if call.version() >= 12 && call.optional(2).is_some() {
         let is_training = call.elements(2)?;
         if is_training.elements::<bool>() != Some(&[false][..]) {

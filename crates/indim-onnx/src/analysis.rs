@@ -1,9 +1,9 @@
-//! What follows from the nodes alone: which values must be known before a run.
+//! Analysis of the nodes: values that must be known at build time.
 
 use super::flat_node::ValueNumber;
 use super::flatten::Step;
 
-/// For each value whether shapes are made of it: it is, or leads to, an operand that says a shape.
+/// For each value whether it determines shapes: it is a shape operand, or an operand's value depends on it.
 pub(super) fn make_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
     let mut leads = vec![false; value_count];
     for Step { node, operator } in nodes.iter().rev() {

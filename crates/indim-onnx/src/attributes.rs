@@ -1,4 +1,4 @@
-//! The attributes of a node, read as what the operator takes them for.
+//! Typed access to the attributes of a node.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use indim_model::FormatErrorKind;
 use super::call::Call;
 use super::messages::{AttributeProto, TensorProto};
 
-/// What an attribute is, by the number of its type, which old files do not say.
+/// The kind of an attribute by its number in ONNX; old files omit it.
 #[derive(Clone, Copy)]
 enum Kind {
     Float = 1,
@@ -37,7 +37,7 @@ impl Call<'_> {
     /// The attribute with this name, if the node has it.
     ///
     /// # Errors
-    /// `attribute`: it says that it is something else.
+    /// `attribute`: the attribute has another kind.
     fn attribute(&self, name: &str, kind: Kind) -> Read<Option<&Arc<AttributeProto>>> {
         let attribute = self.node.attributes.get(name);
         match attribute.filter(|attribute| ![0, kind as i32].contains(&attribute.r#type)) {
@@ -46,7 +46,7 @@ impl Call<'_> {
         }
     }
 
-    /// A value that is in a field of its own. Some writers leave out what is 0, and say only the type.
+    /// A value in a field of its own. Some writers omit a 0 and write only the kind.
     fn single<'a, T: Default>(
         &'a self,
         name: &str,
@@ -70,7 +70,7 @@ impl Call<'_> {
     }
 
     /// # Errors
-    /// `attribute`: it is missing, too.
+    /// `attribute`: also if it is missing.
     pub(super) fn required_int(&self, name: &str) -> Read<i64> {
         self.optional_int(name)?.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
     }
@@ -83,7 +83,7 @@ impl Call<'_> {
         self.single(name, Kind::Float, |attribute| attribute.f.map(f64::from))
     }
 
-    /// A number. Its default too is one of `f32`: 0.2 is 0.20000000298.
+    /// A number. The default is an `f32` too: 0.2 is 0.20000000298.
     pub(super) fn float(&self, name: &str, default: f32) -> Read<f64> {
         Ok(self.optional_float(name)?.unwrap_or(default.into()))
     }

@@ -1,4 +1,4 @@
-//! The nodes of a graph or of a function, decoded, and what their operators are looked up by.
+//! Bodies of graphs and functions: decoded nodes and the versions of their operators.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::messages::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdPro
 /// The nodes of a graph or a function.
 pub(super) struct Body {
     pub(super) nodes: Vec<Arc<Node>>,
-    /// The version of the operators of each domain.
+    /// The operator set version of each domain.
     opsets: HashMap<String, i64>,
 }
 
 /// A node with its attributes.
 pub(super) struct Node {
-    /// Without its attributes.
+    /// The message without its attributes.
     pub(super) proto: NodeProto,
-    /// The attributes that it says itself.
+    /// The attributes in the node itself.
     pub(super) attributes: Attributes,
-    /// The attributes whose value is an attribute of the function around it: their names, and those there.
+    /// References to attributes of the enclosing function: the name here and the name there.
     pub(super) references: Vec<(String, String)>,
 }
 
@@ -32,15 +32,15 @@ pub(super) struct Function {
     pub(super) body: Body,
     pub(super) inputs: Vec<String>,
     pub(super) outputs: Vec<String>,
-    /// The names of attributes that a call says.
+    /// Names of the attributes without a default.
     attributes: Vec<String>,
-    /// Attributes that a call need not say.
+    /// Attributes with a default.
     pub(super) defaults: Attributes,
-    /// Its name with its domain.
+    /// Its name with its domain, for messages.
     pub(super) shown: String,
 }
 
-/// The attributes of a node: few, so that they are looked for one by one.
+/// The attributes of a node. They are few, so lookup is linear.
 #[derive(Clone, Default)]
 pub(super) struct Attributes(Arc<Vec<(String, Arc<AttributeProto>)>>);
 
@@ -58,12 +58,12 @@ impl Attributes {
     }
 }
 
-/// The domain under its one name: ONNX's own has two.
+/// The canonical name of a domain: ONNX's own has two names.
 pub(super) fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
 
-/// A message, or that it is damaged.
+/// Decodes a message.
 pub(super) fn decoded<M: Message + Default>(
     bytes: Bytes,
     place: impl FnOnce() -> Location,
@@ -96,7 +96,7 @@ impl Body {
         Ok(body)
     }
 
-    /// The version of the operators of a domain.
+    /// The operator set version of a domain.
     pub(super) fn opset(&self, domain: &str) -> Option<i64> {
         self.opsets.get(domain_of(domain)).copied()
     }
@@ -115,14 +115,14 @@ impl Node {
         Node { proto, attributes: Attributes::new(attributes), references }
     }
 
-    /// The attributes, with those that are `arguments` of the function around it.
+    /// The attributes, with references replaced by the `arguments` of the enclosing function.
     pub(super) fn resolved(&self, arguments: &Attributes) -> Attributes {
         if self.references.is_empty() {
             return self.attributes.clone();
         }
         let mut resolved: Vec<_> = self.attributes.iter().cloned().collect();
         for (name, referred) in &self.references {
-            // What the call does not say, and has no default, is not said here either.
+            // An attribute that the call omits and that has no default is omitted here too.
             if let Some(attribute) = arguments.get(referred) {
                 resolved.push((name.clone(), attribute.clone()));
             }
@@ -130,14 +130,14 @@ impl Node {
         Attributes::new(resolved)
     }
 
-    /// What the node takes of the work that a file may ask for: one step, and more if it is large.
+    /// Work units of the node, for the limit on operations: one, and more for a large node.
     pub(super) fn work(&self) -> usize {
         let proto = &self.proto;
         let parts = proto.input.len() + proto.output.len() + self.references.len();
         1 + parts / 16
     }
 
-    /// The name of the operator, with its domain.
+    /// Name of the operator, with its domain.
     pub(super) fn operator_name(&self) -> String {
         match domain_of(&self.proto.domain) {
             "" => self.proto.op_type.clone(),
@@ -170,17 +170,17 @@ impl Function {
         })
     }
 
-    /// Whether it has an attribute of this name.
+    /// Whether the function has an attribute of this name.
     pub(super) fn takes(&self, name: &str) -> bool {
         self.attributes.iter().any(|known| known == name) || self.defaults.get(name).is_some()
     }
 
-    /// What a call takes of the work that a file may ask for, beside that of the nodes.
+    /// Work units of a call, without those of its nodes.
     pub(super) fn work(&self) -> usize {
         (self.inputs.len() + self.outputs.len() + self.defaults.0.len()) / 16
     }
 
-    /// The attributes within a call that says these.
+    /// The attributes inside a call with these attributes.
     pub(super) fn arguments(&self, said: &Attributes) -> Attributes {
         let is_said = |name: &str| said.get(name).is_some();
         let defaults = self.defaults.iter().filter(|(name, _)| !is_said(name));

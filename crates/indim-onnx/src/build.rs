@@ -1,17 +1,17 @@
-//! The program of a model for inputs of known types: the nodes one after another, and constants for what is
-//! known before a run.
+//! Builds the program of a model for inputs of known types: node by node, with constant folding of known
+//! values.
 
 use indim_builder::Value;
 use indim_graph::Array;
 use indim_ops::ArrayType;
 
-use super::call::{Call, Made};
+use super::call::{Call, LoweringResult};
 use super::constants;
 use super::elementwise;
 use super::flat_node::{FlatNode, ValueNumber};
 use super::flatten::Step;
 use super::model::OnnxModel;
-use super::operators::Meaning;
+use super::operators::Lowering;
 use super::reductions;
 use super::tensor::Tensors;
 use super::types::declared_at;
@@ -21,20 +21,20 @@ use indim_model::{
     check_inputs,
 };
 
-/// How many values of a chain are named.
-const CHAIN: usize = 8;
+/// `MAX_CHAIN`: number of values that an error lists.
+const MAX_CHAIN: usize = 8;
 
-/// A program in the making.
-pub(super) struct Build<'m> {
+/// The builder of one program.
+pub(super) struct ProgramBuilder<'m> {
     model: &'m OnnxModel,
     making: ModelBuilder,
     tensors: Tensors,
     values: Vec<Option<KnownValue>>,
 }
 
-impl<'m> Build<'m> {
+impl<'m> ProgramBuilder<'m> {
     pub(super) fn new(model: &'m OnnxModel) -> Self {
-        Build {
+        ProgramBuilder {
             model,
             making: ModelBuilder::new(&model.limits),
             tensors: Tensors::new(&model.source, &model.limits),
@@ -43,7 +43,7 @@ impl<'m> Build<'m> {
     }
 
     /// # Errors
-    /// As [`crate::Model::build`].
+    /// Those of [`crate::Model::build`].
     pub(super) fn program(mut self, given: &[Bound]) -> Result<ModelProgram, FormatError> {
         let types = check_inputs(&self.model.inputs, given)?;
         self.model.remarks.iter().for_each(|remark| self.making.remark(remark));
@@ -53,7 +53,7 @@ impl<'m> Build<'m> {
             }
         }
         for (tensor, number) in &self.model.initializers {
-            // An input that is given comes before its default.
+            // A bound input overrides its default.
             if self.values[*number].is_none() {
                 let place = || declared_at("initializer", &tensor.name);
                 let array = self.tensors.array(tensor).map_err(|kind| kind.at(place()))?;
@@ -100,7 +100,7 @@ impl<'m> Build<'m> {
         Ok(KnownValue::with_elements(value, array))
     }
 
-    fn node(&mut self, node: &FlatNode, meaning: &Meaning) -> Result<(), FormatError> {
+    fn node(&mut self, node: &FlatNode, meaning: &Lowering) -> Result<(), FormatError> {
         let place = || node.place();
         let operands: Vec<Option<KnownValue>> =
             node.operands.iter().map(|number| self.values[(*number)?].clone()).collect();
@@ -109,7 +109,7 @@ impl<'m> Build<'m> {
         let rule = RuleNote::default();
         let call = Call { builder: &builder, node, operands: &operands, tensors, rule: &rule };
         let made = match meaning {
-            Meaning::Constant => {
+            Lowering::Constant => {
                 let array = constants::of_node(&call).map_err(|kind| kind.at(place()))?;
                 vec![self.constant(array, place)?]
             }
@@ -125,7 +125,7 @@ impl<'m> Build<'m> {
             return Err(FormatErrorKind::Count { what: "results", expected, given }.at(place()));
         }
         for (known, number) in made.into_iter().zip(&node.results) {
-            // What an operator of Rust has found wrong shows here.
+            // Errors of Rust operators on values are reported here.
             known.value.array_type().map_err(|error| FormatErrorKind::from(error).at(place()))?;
             if let Some(number) = number {
                 self.values[*number] = Some(known);
@@ -134,7 +134,7 @@ impl<'m> Build<'m> {
         Ok(())
     }
 
-    /// The names of the values that lead to an operand whose elements are not known, that one the last.
+    /// Adds the names of the values from which an unknown operand is computed; that operand is the last.
     fn with_chain(&self, kind: FormatErrorKind, node: &FlatNode) -> FormatErrorKind {
         let FormatErrorKind::DependsOnData { chain } = &kind else { return kind };
         let Some(name) = chain.first() else { return kind };
@@ -142,7 +142,7 @@ impl<'m> Build<'m> {
         let mut sought = inputs.zip(&node.operands).find(|(input, _)| *input == name);
         let mut names = vec![];
         let mut rest = &self.model.nodes[..];
-        while let Some((name, Some(number))) = sought.filter(|_| names.len() < CHAIN) {
+        while let Some((name, Some(number))) = sought.filter(|_| names.len() < MAX_CHAIN) {
             let makes = |step: &Step| step.node.results.contains(&Some(*number));
             let Some(position) = rest.iter().rposition(makes) else {
                 names.push(indim_graph::terminal::shown(name));
@@ -188,8 +188,8 @@ impl<'m> Build<'m> {
     }
 }
 
-/// The results of a node: constants where all that it depends on is known.
-fn make_known(meaning: &Meaning, call: &Call<'_>) -> Made {
+/// The results of a node: constants if all its dependencies are known.
+fn make_known(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
     let again = folded(call.operands, |builder, operands| {
         make(meaning, &Call { builder, operands, ..*call })
     });
@@ -201,17 +201,17 @@ fn make_known(meaning: &Meaning, call: &Call<'_>) -> Made {
     }
 }
 
-fn make(meaning: &Meaning, call: &Call<'_>) -> Made {
+fn make(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
     match meaning {
-        Meaning::Unary(op) => elementwise::unary(call, *op),
-        Meaning::Binary(op, takes) => elementwise::binary(call, *op, *takes),
-        Meaning::Folded(op) => elementwise::fold(call, *op).map(|value| vec![value.into()]),
-        Meaning::Composed(composition) => elementwise::composed(call, *composition),
-        Meaning::Reduced(reduction) => reductions::reduce(call, *reduction),
-        Meaning::Pooled(function) => reductions::pool(call, *function),
-        Meaning::Constant => {
+        Lowering::Unary(op) => elementwise::unary(call, *op),
+        Lowering::Binary(op, takes) => elementwise::binary(call, *op, *takes),
+        Lowering::Fold(op) => elementwise::fold(call, *op).map(|value| vec![value.into()]),
+        Lowering::Composition(composition) => elementwise::composed(call, *composition),
+        Lowering::Reduction(reduction) => reductions::reduce(call, *reduction),
+        Lowering::GlobalPool(function) => reductions::pool(call, *function),
+        Lowering::Constant => {
             Ok(vec![KnownValue::constant(call.builder, constants::of_node(call)?)])
         }
-        Meaning::By(make) => make(call),
+        Lowering::Function(make) => make(call),
     }
 }

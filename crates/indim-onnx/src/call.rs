@@ -1,4 +1,4 @@
-//! What an operator is given: operands and attributes, of which it makes nodes.
+//! A call of an operator: its operands and attributes, for the lowering to nodes.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::signature::existing_axis;
@@ -11,10 +11,10 @@ use super::tensor::Tensors;
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, RuleNote};
 
-/// The results of an operator, as many as it may have; or what is wrong.
-pub(super) type Made = Result<Vec<KnownValue>, FormatErrorKind>;
+/// The results of an operator, in order, or its error.
+pub(super) type LoweringResult = Result<Vec<KnownValue>, FormatErrorKind>;
 
-/// One node, with the values of its operands.
+/// A node with the values of its operands.
 pub(super) struct Call<'c> {
     pub(super) builder: &'c GraphBuilder,
     pub(super) node: &'c FlatNode,
@@ -23,24 +23,24 @@ pub(super) struct Call<'c> {
     pub(super) rule: &'c RuleNote,
 }
 
-/// One result.
-pub(super) fn one(value: Value) -> Made {
+/// A single result.
+pub(super) fn one(value: Value) -> LoweringResult {
     Ok(vec![value.into()])
 }
 
 impl Call<'_> {
-    /// The version of the operator: the one in which it last changed, as far as the model's opset knows.
+    /// The operator's version: the newest opset up to the model's that changed the operator.
     pub(super) fn version(&self) -> i64 {
         self.node.version
     }
 
-    /// An operand that may be left out.
+    /// An optional operand.
     pub(super) fn optional(&self, position: usize) -> Option<&KnownValue> {
         self.operands.get(position)?.as_ref()
     }
 
     /// # Errors
-    /// `wrong-count`: it is left out.
+    /// `wrong-count`: the operand is missing.
     pub(super) fn known(&self, position: usize) -> Result<&KnownValue, FormatErrorKind> {
         self.optional(position).ok_or_else(|| FormatErrorKind::Count {
             what: "operands",
@@ -50,7 +50,7 @@ impl Call<'_> {
     }
 
     /// # Errors
-    /// As [`Call::known`].
+    /// Those of [`Call::known`].
     pub(super) fn value(&self, position: usize) -> Result<&Value, FormatErrorKind> {
         self.known(position).map(|known| &known.value)
     }
@@ -63,7 +63,7 @@ impl Call<'_> {
         Ok(self.value(position)?.array_type()?.dtype)
     }
 
-    /// The elements of an operand, which must be known.
+    /// The elements of an operand, which must be known at build time.
     ///
     /// # Errors
     /// `depends-on-data`, with the name of the operand.
@@ -74,7 +74,7 @@ impl Call<'_> {
         known.elements.as_ref().ok_or_else(unknown)
     }
 
-    /// The elements of an operand as whole numbers.
+    /// The elements of an operand as integers.
     ///
     /// # Errors
     /// `depends-on-data`; `unexpected` for other elements.
@@ -84,10 +84,10 @@ impl Call<'_> {
             .ok_or_else(|| FormatErrorKind::Unexpected { expected: "whole numbers".to_owned() })
     }
 
-    /// The elements of an operand as whole numbers, if it is there.
+    /// The elements of an optional operand as integers.
     ///
     /// # Errors
-    /// As [`Call::integers`].
+    /// Those of [`Call::integers`].
     pub(super) fn optional_integers(
         &self,
         position: usize,
@@ -95,12 +95,12 @@ impl Call<'_> {
         self.optional(position).map(|_| self.integers(position)).transpose()
     }
 
-    /// One number: an operand without axes, or with one element.
+    /// A single number: a scalar operand, or one with one element.
     pub(super) fn scalar(&self, position: usize) -> Result<Value, FormatErrorKind> {
         Ok(self.builder.reshape(self.value(position)?, Shape::scalar())?)
     }
 
-    /// What was once an attribute and is an operand from version `since` on: a list of whole numbers.
+    /// A list of integers: an attribute before version `since`, an operand from it on.
     pub(super) fn list(
         &self,
         name: &str,
@@ -113,7 +113,7 @@ impl Call<'_> {
         }
     }
 
-    /// An axis of an operand with so many; negative ones count from the end.
+    /// Normalises an axis of an operand of this rank; negative axes count from the end.
     ///
     /// # Errors
     /// `axis-out-of-range`.
@@ -121,7 +121,7 @@ impl Call<'_> {
         existing_axis(axis, rank).map_err(|kind| self.graph_error(kind))
     }
 
-    /// Axes, none of them twice, in the order in which they are given.
+    /// Normalises distinct axes and keeps their order.
     ///
     /// # Errors
     /// `axis-out-of-range`, `axes-not-unique`.
@@ -138,7 +138,7 @@ impl Call<'_> {
         Ok(axes)
     }
 
-    /// What is wrong with this node as one of a graph.
+    /// The error of this node as an error of the graph.
     pub(super) fn graph_error(&self, kind: GraphErrorKind) -> FormatErrorKind {
         let operand = |(position, known): (usize, &Option<KnownValue>)| {
             let name = self.node.node.proto.input.get(position)?.clone();
@@ -149,7 +149,7 @@ impl Call<'_> {
     }
 
     /// # Errors
-    /// TY1: an operand is of another element type than the operator takes.
+    /// TY1: the operator does not support the element type of an operand.
     pub(super) fn check_dtype(
         &self,
         operand: usize,
@@ -164,7 +164,7 @@ impl Call<'_> {
         }
     }
 
-    /// The rule by which operators of two operands broadcast: before opset 7 an attribute says it.
+    /// The broadcast rule of binary operators; before opset 7 an attribute states it.
     ///
     /// # Errors
     /// `attribute`.
@@ -178,7 +178,7 @@ impl Call<'_> {
         }))
     }
 
-    /// An operand broadcast onto the last axes of `shape`, which does not grow.
+    /// An operand broadcast to the last axes of `shape`; `shape` itself does not grow.
     pub(super) fn onto(&self, value: &Value, shape: &Shape) -> Result<Value, FormatErrorKind> {
         let rule = self.rule.of(TargetRule::Unidirectional);
         Ok(self.builder.broadcast_to_target(value, &rule, shape)?)

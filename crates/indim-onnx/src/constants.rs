@@ -1,20 +1,20 @@
-//! Constants, and arrays that are computed of sizes and numbers: ranges, shapes, triangles.
+//! Constants, and arrays computed from sizes and numbers: ranges, shapes, triangles.
 
 use indim_builder::{Index, Value};
 use indim_graph::{Array, Literal};
 use indim_ops::{DType, Element};
 use indim_shape::Shape;
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 use super::elementwise::sizes;
 use super::types::dtype_of;
 use indim_model::FormatErrorKind;
 use indim_model::shape_values::KnownValue;
 
-/// The array that a `Constant` is.
+/// The array of a `Constant` node.
 ///
 /// # Errors
-/// `attribute` where it says none; as [`super::tensor::Tensors::array`].
+/// `attribute` if it has none; those of [`super::tensor::Tensors::array`].
 pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
     if let Some(tensor) = call.tensor("value")? {
         return call.tensors.of_attribute(tensor);
@@ -39,7 +39,7 @@ fn list<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
     Array::new([count], elements).map_err(|_| FormatErrorKind::attribute("value", "is no array"))
 }
 
-pub(super) fn of_shape(call: &Call<'_>) -> Made {
+pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {
     let shape = sizes(&call.integers(0)?)?;
     let element = match call.tensor("value")? {
         None => Array::scalar(0.0f32),
@@ -52,8 +52,8 @@ pub(super) fn of_shape(call: &Call<'_>) -> Made {
     one(call.builder.broadcast_in_dim(call.builder.constant(element), &[], shape)?)
 }
 
-/// The sizes from axis `start` to axis `end`.
-pub(super) fn shape(call: &Call<'_>) -> Made {
+/// The sizes of the axes from `start` to `end`.
+pub(super) fn shape(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let rank = shape.rank() as i64;
     let place =
@@ -64,19 +64,19 @@ pub(super) fn shape(call: &Call<'_>) -> Made {
     Ok(vec![KnownValue::constant(call.builder, list(sizes)?)])
 }
 
-pub(super) fn size(call: &Call<'_>) -> Made {
+pub(super) fn size(call: &Call<'_>) -> LoweringResult {
     let count = call.shape(0)?.element_count().unwrap_or(usize::MAX);
     Ok(vec![KnownValue::constant(call.builder, Array::scalar(count as i64))])
 }
 
-/// `start + i * delta`, as long as that does not reach `limit`.
-pub(super) fn range(call: &Call<'_>) -> Made {
+/// The numbers `start + i * delta` before `limit`.
+pub(super) fn range(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     let count = match dtype.is_integer() {
         true => whole_count(&[0, 1, 2].map(|position| number(call, position)))?,
         false => float_count(call)?,
     };
-    // 16-bit floats are summed in `f32`, unless that is said not to be so.
+    // 16-bit floats are summed in `f32`, unless `stash_type` disables it.
     let is_half = matches!(dtype, DType::F16 | DType::Bf16) && call.int("stash_type", 1)? == 1;
     let computed = if is_half { DType::F32 } else { dtype };
     let places = call.builder.iota(computed, [count], 0)?;
@@ -96,7 +96,7 @@ fn whole_count(numbers: &[Result<i64, FormatErrorKind>; 3]) -> Result<usize, For
     let [start, limit, delta] = numbers.clone().map(|number| number.map(i128::from));
     let (start, limit, delta) = (start?, limit?, delta?);
     let span = limit - start;
-    // Rounded up; where the step leads away from the limit, there is nothing.
+    // Rounded up; a step away from the limit gives an empty range.
     let count = match delta {
         0 => return Err(FormatErrorKind::attribute("delta", "is 0")),
         _ if (span > 0) != (delta > 0) => 0,
@@ -116,23 +116,23 @@ fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     });
     let count = ((limit? - start?) / delta?).ceil();
     match count.is_finite() {
-        // What is beyond any size becomes the largest, which the builder refuses.
+        // A count beyond `usize::MAX` saturates; the builder rejects it.
         true => Ok(count.max(0.0) as usize),
         false => Err(FormatErrorKind::attribute("delta", "gives no number of steps")),
     }
 }
 
-/// The opset from which on indices below 0 count from the end.
+/// The opset since which negative indices count from the end.
 const NEGATIVE_SINCE: i64 = 11;
 
-/// The second of two values where the index along a new axis is that of the operand, else the first.
-pub(super) fn one_hot(call: &Call<'_>) -> Made {
+/// The second of two values if the index along a new axis equals the operand, else the first.
+pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let depth = depth(call)?;
     let mut sizes = call.shape(0)?.to_vec();
     let axis = call.axis(call.int("axis", -1)?, sizes.len() + 1)?;
     sizes.insert(axis, depth);
     let own = (0..sizes.len()).filter(|&at| at != axis).map(|at| at as i64).collect::<Vec<_>>();
-    // As `i64` large unsigned indices would count from the end.
+    // As `i64`, large unsigned indices would count from the end.
     let dtype = if call.dtype(0)? == DType::U64 { DType::U64 } else { DType::I64 };
     let mut indices = call.value(0)?.convert(dtype);
     if call.version() >= NEGATIVE_SINCE && dtype == DType::I64 {
@@ -145,7 +145,7 @@ pub(super) fn one_hot(call: &Call<'_>) -> Made {
     one(is_on.select(on?, off?))
 }
 
-/// The number of indices, which may be written as a float.
+/// The number of classes; ONNX also allows a float.
 fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     let elements = call.elements(1)?;
     let dtype = if elements.dtype() == DType::U64 { DType::U64 } else { DType::I64 };
@@ -160,12 +160,12 @@ fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     match number {
         None => Err(FormatErrorKind::Unexpected { expected: "a number".to_owned() }),
         Some(..0) => Err(FormatErrorKind::attribute("depth", "is negative")),
-        // The builder refuses sizes beyond those of arrays.
+        // The builder rejects larger sizes than those of arrays.
         Some(number) => Ok(usize::try_from(number).unwrap_or(usize::MAX)),
     }
 }
 
-/// For each element of a matrix, and of matrices beside each other, its column less its row.
+/// For each element of a batch of matrices: its column minus its row.
 fn columns_less_rows(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErrorKind> {
     let Some(row_axis) = shape.rank().checked_sub(2) else {
         let expected = "an array with at least two axes".to_owned();
@@ -176,7 +176,7 @@ fn columns_less_rows(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErro
     Ok(columns - rows)
 }
 
-pub(super) fn eye_like(call: &Call<'_>) -> Made {
+pub(super) fn eye_like(call: &Call<'_>) -> LoweringResult {
     let dtype = match call.optional_int("dtype")? {
         Some(number) => dtype_of(number)?,
         None => call.dtype(0)?,
@@ -185,7 +185,7 @@ pub(super) fn eye_like(call: &Call<'_>) -> Made {
     one(call.builder.convert(is_on, dtype)?)
 }
 
-pub(super) fn triangle(call: &Call<'_>) -> Made {
+pub(super) fn triangle(call: &Call<'_>) -> LoweringResult {
     let diagonal = match call.optional_integers(1)?.as_deref() {
         None => 0,
         Some(&[diagonal]) => diagonal,

@@ -1,4 +1,4 @@
-//! Operators that compute each element by itself, and those that only convert or repeat elements.
+//! Element-wise operators, conversions and broadcasts.
 
 use indim_builder::{Composition, Value};
 use indim_graph::Literal;
@@ -6,45 +6,45 @@ use indim_model::FormatErrorKind;
 use indim_ops::{DType, DTypeClass, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 use super::types::{dtype_named, dtype_of};
 
-/// Which element types an operator takes of those that its operation takes.
+/// Element types of an operator, as a subset of those of its operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
-    /// All.
+pub(super) enum AcceptedTypes {
+    /// All types.
     Any,
-    /// Truth values.
+    /// Booleans.
     Booleans,
     /// Numbers.
     Numbers,
 }
 
-impl Takes {
+impl AcceptedTypes {
     fn takes(self, dtype: DType) -> bool {
         match self {
-            Takes::Any => true,
-            Takes::Booleans => dtype == DType::Bool,
-            Takes::Numbers => dtype != DType::Bool,
+            AcceptedTypes::Any => true,
+            AcceptedTypes::Booleans => dtype == DType::Bool,
+            AcceptedTypes::Numbers => dtype != DType::Bool,
         }
     }
 }
 
-pub(super) fn unary(call: &Call<'_>, op: Op) -> Made {
+pub(super) fn unary(call: &Call<'_>, op: Op) -> LoweringResult {
     one(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
 }
 
-pub(super) fn composed(call: &Call<'_>, composition: Composition) -> Made {
+pub(super) fn composed(call: &Call<'_>, composition: Composition) -> LoweringResult {
     let operands = [call.value(0)?.clone()];
     one(call.builder.compose(composition, &operands, &[], &RuleSet::None)?)
 }
 
-pub(super) fn binary(call: &Call<'_>, op: Op, takes: Takes) -> Made {
+pub(super) fn binary(call: &Call<'_>, op: Op, takes: AcceptedTypes) -> LoweringResult {
     call.check_dtype(0, |dtype| takes.takes(dtype))?;
     one(call.builder.elementwise(op, &[call.value(0)?, call.value(1)?], &call.rule()?)?)
 }
 
-/// All operands from left to right.
+/// Folds all operands from left to right.
 pub(super) fn fold(call: &Call<'_>, op: Op) -> Result<Value, FormatErrorKind> {
     let rule = call.rule.of(if call.version() >= 8 { RuleSet::Numpy } else { RuleSet::None });
     call.check_dtype(0, |dtype| dtype != DType::Bool)?;
@@ -55,15 +55,15 @@ pub(super) fn fold(call: &Call<'_>, op: Op) -> Result<Value, FormatErrorKind> {
     Ok(folded)
 }
 
-pub(super) fn mean(call: &Call<'_>) -> Made {
+pub(super) fn mean(call: &Call<'_>) -> LoweringResult {
     let sum = fold(call, Op::Add)?;
     let count = Literal::Int(call.operands.len() as i128);
     let count = call.builder.literal(count, call.dtype(0)?)?;
     one(sum / count)
 }
 
-/// An amount that is negative or beyond the width leaves what the sign bit alone does.
-pub(super) fn bit_shift(call: &Call<'_>) -> Made {
+/// A negative amount, or one beyond the width, leaves only copies of the sign bit.
+pub(super) fn bit_shift(call: &Call<'_>) -> LoweringResult {
     let is_signed = call.dtype(0)?.class() == DTypeClass::Signed;
     let op = match &call.text("direction", "")?[..] {
         "LEFT" => Op::Shl,
@@ -71,26 +71,26 @@ pub(super) fn bit_shift(call: &Call<'_>) -> Made {
         "RIGHT" => Op::ShrLogical,
         _ => return Err(FormatErrorKind::attribute("direction", "is neither LEFT nor RIGHT")),
     };
-    binary(call, op, Takes::Numbers)
+    binary(call, op, AcceptedTypes::Numbers)
 }
 
-/// The opset from which on floats too have a remainder with the sign of the divisor.
+/// The opset since which the remainder of floats can have the sign of the divisor.
 const FLOAT_MODULO_SINCE: i64 = 28;
 
-pub(super) fn modulo(call: &Call<'_>) -> Made {
+pub(super) fn modulo(call: &Call<'_>) -> LoweringResult {
     let is_c = call.int("fmod", 0)? != 0;
     if !is_c && call.dtype(0)?.is_float() && call.version() < FLOAT_MODULO_SINCE {
         return Err(FormatErrorKind::attribute("fmod", "must be 1 for floats before opset 28"));
     }
-    binary(call, if is_c { Op::Rem } else { Op::PyMod }, Takes::Numbers)
+    binary(call, if is_c { Op::Rem } else { Op::PyMod }, AcceptedTypes::Numbers)
 }
 
-/// The result has the type of the base, whatever that of the exponent.
-pub(super) fn power(call: &Call<'_>) -> Made {
+/// The result has the type of the base; the exponent can have another one.
+pub(super) fn power(call: &Call<'_>) -> LoweringResult {
     let (base, exponent) = (call.dtype(0)?, call.dtype(1)?);
     let common = match (base, exponent) {
         _ if base == exponent || call.version() < 12 => {
-            return binary(call, Op::Pow, Takes::Numbers);
+            return binary(call, Op::Pow, AcceptedTypes::Numbers);
         }
         _ if base.is_integer() && exponent.is_integer() => DType::I64,
         _ if holds_all(base, exponent) => base,
@@ -101,7 +101,7 @@ pub(super) fn power(call: &Call<'_>) -> Made {
     one(call.builder.convert(power, base)?)
 }
 
-/// Whether a float type has each number of another type.
+/// Whether a float type represents every number of another type exactly.
 fn holds_all(float: DType, other: DType) -> bool {
     match (float, other) {
         (DType::F64, _) => other.size() <= 4,
@@ -111,19 +111,19 @@ fn holds_all(float: DType, other: DType) -> bool {
     }
 }
 
-pub(super) fn choose(call: &Call<'_>) -> Made {
+pub(super) fn choose(call: &Call<'_>) -> LoweringResult {
     let operands = [call.value(0)?, call.value(1)?, call.value(2)?];
     one(call.builder.elementwise(Op::Select, &operands, &call.rule.of(RuleSet::Numpy))?)
 }
 
-/// May give more than is asked for: the operand's sizes count as well.
-pub(super) fn expand(call: &Call<'_>) -> Made {
+/// The result broadcasts the operand and the given shape: it can be larger than either.
+pub(super) fn expand(call: &Call<'_>) -> LoweringResult {
     let target = sizes(&call.integers(1)?)?;
     let rule = call.rule.of(TargetRule::Bidirectional);
     one(call.builder.broadcast_to_target(call.value(0)?, &rule, target)?)
 }
 
-/// Sizes of axes, none of them negative.
+/// A shape from sizes; none can be negative.
 ///
 /// # Errors
 /// `attribute`, `limit`.
@@ -138,7 +138,7 @@ pub(super) fn sizes(given: &[i64]) -> Result<Shape, FormatErrorKind> {
     Ok(Shape::from(sizes))
 }
 
-pub(super) fn cast(call: &Call<'_>) -> Made {
+pub(super) fn cast(call: &Call<'_>) -> LoweringResult {
     let dtype = match call.version() < 6 {
         true => dtype_named(&call.text("to", "")?)?,
         false => dtype_of(call.required_int("to")?)?,
@@ -146,12 +146,12 @@ pub(super) fn cast(call: &Call<'_>) -> Made {
     one(call.builder.convert(call.value(0)?, dtype)?)
 }
 
-pub(super) fn cast_like(call: &Call<'_>) -> Made {
+pub(super) fn cast_like(call: &Call<'_>) -> LoweringResult {
     one(call.builder.convert(call.value(0)?, call.dtype(1)?)?)
 }
 
-/// Truth values are bytes that are 0 or 1.
-pub(super) fn bit_cast(call: &Call<'_>) -> Made {
+/// Booleans are bytes with the values 0 and 1.
+pub(super) fn bit_cast(call: &Call<'_>) -> LoweringResult {
     let dtype = dtype_of(call.required_int("to")?)?;
     let is_byte = |dtype: DType| dtype.is_integer() && dtype.size() == 1;
     let is_truth = match (call.dtype(0)?, dtype) {
@@ -164,12 +164,12 @@ pub(super) fn bit_cast(call: &Call<'_>) -> Made {
     }
 }
 
-pub(super) fn identity(call: &Call<'_>) -> Made {
+pub(super) fn identity(call: &Call<'_>) -> LoweringResult {
     Ok(vec![call.known(0)?.clone()])
 }
 
-/// A bound that is not given is none: infinities stay.
-pub(super) fn clip(call: &Call<'_>) -> Made {
+/// A missing bound keeps infinities.
+pub(super) fn clip(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     let dtype = call.dtype(0)?;
     let bound = |name: &str, position: usize| match call.version() < 11 {
@@ -188,7 +188,7 @@ pub(super) fn clip(call: &Call<'_>) -> Made {
     one(clipped)
 }
 
-pub(super) fn is_infinite(call: &Call<'_>) -> Made {
+pub(super) fn is_infinite(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     let detects = |name: &str| Ok::<bool, FormatErrorKind>(call.int(name, 1)? != 0);
     let is_infinite = call.builder.is_inf(x)?;

@@ -1,4 +1,4 @@
-//! A node of an operator with everything that it depends on, wherever in the file it stands.
+//! A node of the flattened model, with all its dependencies.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use indim_model::Location;
 
 use super::body::{Attributes, Node};
 
-/// A value by its number.
+/// Index of a value.
 pub(super) type ValueNumber = usize;
 
-/// A node of an operator, with everything that it depends on.
+/// A node of an operator, with all its dependencies.
 pub(super) struct FlatNode {
     pub(super) node: Arc<Node>,
-    /// The name of the operator.
+    /// Name of the operator.
     pub(super) operator: &'static str,
-    /// The version of the operator: the opset that introduced it or changed it last.
+    /// Version of the operator: the opset that introduced it or changed it last.
     pub(super) version: i64,
     pub(super) opset: i64,
     pub(super) attributes: Attributes,
-    /// The values of its operands; nothing for those that are left out.
+    /// The operands; `None` for a missing optional one.
     pub(super) operands: Vec<Option<ValueNumber>>,
-    /// The number of each result that has a name.
+    /// Index of each result; `None` for an unnamed one.
     pub(super) results: Vec<Option<ValueNumber>>,
     pub(super) index: usize,
     pub(super) function: Option<Arc<str>>,
@@ -34,7 +34,7 @@ impl FlatNode {
     }
 }
 
-/// Where a node stands, whatever is known of it.
+/// Location of a node; works before its operator is known.
 pub(super) fn node_place(
     node: &Node,
     index: usize,

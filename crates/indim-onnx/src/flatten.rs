@@ -1,8 +1,8 @@
-//! A model as one list of nodes: calls of functions are replaced by what these are made of, names by
-//! numbers, and operators are looked up.
+//! Flattens a model to one list of nodes: inlines calls of functions, resolves names to indices, and looks
+//! up operators.
 //!
-//! Calls are a stack, not a recursion. Each step counts, calls too, so that functions that call each other
-//! twice and twice again come to an end.
+//! A stack of frames replaces recursion. Each step counts against the limit on operations, so exponential
+//! expansion of calls ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 use indim_graph::terminal::shown;
 use indim_model::{Census, FormatError, FormatErrorKind, FormatLimits, Location};
 
+use super::attribute_table;
 use super::body::{Attributes, Body, Function, Node, domain_of};
-use super::declared;
 use super::flat_node::{FlatNode, ValueNumber, node_place};
 use super::operators::{NEWEST_OPSET, Operator};
-use super::refused::{refusal, why_unknown};
+use super::unsupported::{refusal, why_unknown};
 
-/// More remarks than these tell nobody more.
-const REMARKS: usize = 16;
+/// `MAX_REMARKS`: number of remarks; more do not help the user.
+const MAX_REMARKS: usize = 16;
 
-/// A node of an operator.
+/// A node of an operator, and the values of its function.
 pub(super) struct Step {
     pub(super) node: FlatNode,
     pub(super) operator: &'static Operator,
@@ -28,23 +28,23 @@ pub(super) struct Step {
 /// The functions of a model, by domain, name and overload.
 pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
 
-/// Makes the list.
-pub(super) struct Flattening<'m> {
+/// Builds the list.
+pub(super) struct Flattener<'m> {
     functions: &'m Functions,
     limits: &'m FormatLimits,
     pub(super) nodes: Vec<Step>,
     pub(super) census: Census,
     pub(super) value_count: usize,
-    /// What calls say that their functions do not take.
+    /// Remarks about attributes that the called functions lack.
     pub(super) remarks: Vec<String>,
     work: usize,
 }
 
-/// The body that is gone through, and what its names mean.
+/// A body during its traversal, with the values of its names.
 struct Frame {
     place: FramePlace,
     next: usize,
-    /// Nothing for an input that the call leaves out.
+    /// `None` for an input that the call omits.
     names: HashMap<String, Option<ValueNumber>>,
     arguments: Attributes,
 }
@@ -69,7 +69,7 @@ impl Frame {
         }
     }
 
-    /// Where a node of the body stands.
+    /// Location of a node of the body.
     fn place_of(&self, graph: &Body, index: usize, node: &Node) -> Location {
         let opset = self.body(graph).opset(&node.proto.domain);
         node_place(node, index, opset, self.function_name().as_deref())
@@ -92,9 +92,9 @@ impl Frame {
     }
 }
 
-impl<'m> Flattening<'m> {
+impl<'m> Flattener<'m> {
     pub(super) fn new(functions: &'m Functions, limits: &'m FormatLimits) -> Self {
-        Flattening {
+        Flattener {
             functions,
             limits,
             nodes: Vec::new(),
@@ -105,13 +105,13 @@ impl<'m> Flattening<'m> {
         }
     }
 
-    /// A value that there was not before.
+    /// Allocates a new value.
     pub(super) fn new_value(&mut self) -> ValueNumber {
         self.value_count += 1;
         self.value_count - 1
     }
 
-    /// Goes through a graph in which these names mean these values; the numbers of its outputs.
+    /// Flattens a graph with these values for its inputs; returns the values of its outputs.
     ///
     /// # Errors
     /// `undefined`, `duplicate`, `cycle`, `limit`, `wrong-count`, `operator-too-new`.
@@ -147,7 +147,7 @@ impl<'m> Flattening<'m> {
         outputs.iter().map(value).collect()
     }
 
-    /// One node: a call, for which there is a new frame, or one of an operator.
+    /// Flattens one node: pushes a frame for a call, or appends an operator.
     fn node(
         &mut self,
         frames: &mut [Frame],
@@ -179,7 +179,7 @@ impl<'m> Flattening<'m> {
             self.census.add(&name, reason, frame.place_of(graph, index, node));
             return Ok(None);
         };
-        declared::check(operator.name, version, &attributes)?;
+        attribute_table::check(operator.name, version, &attributes)?;
         let flat = FlatNode {
             node: node.clone(),
             operator: operator.name,
@@ -256,18 +256,18 @@ impl<'m> Flattening<'m> {
         Ok(Frame { place, next: 0, names, arguments })
     }
 
-    /// The attributes of a call that its function has not mean nothing, as they mean to others.
+    /// Reports attributes that the called function lacks; other systems ignore them too.
     fn remark_attributes(&mut self, function: &Function, attributes: &Attributes) {
         for (name, _) in attributes.iter().filter(|(name, _)| !function.takes(name)) {
             let [name, function] = [name, &function.shown].map(|text| shown(text));
             let remark = format!("the function {function} has no attribute {name}: it is ignored");
-            if self.remarks.len() < REMARKS && !self.remarks.contains(&remark) {
+            if self.remarks.len() < MAX_REMARKS && !self.remarks.contains(&remark) {
                 self.remarks.push(remark);
             }
         }
     }
 
-    /// The end of a call: its outputs get the names that the caller has for them.
+    /// Leaves a call: binds its outputs to their names in the caller.
     fn leave(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
         let Some(left) = frames.pop() else { return Ok(()) };
         let (FramePlace::Call { function, node, name }, Some(caller)) =
@@ -287,7 +287,7 @@ impl<'m> Flattening<'m> {
     }
 }
 
-/// The operator of a node with its version; nothing where none has the name.
+/// The operator of a node with its version; `None` for an unknown name.
 fn operator(
     node: &Node,
     opset: Option<i64>,

@@ -1,21 +1,29 @@
-//! ONNX: models in protobuf.
+//! ONNX: reads and writes models in protobuf.
 //!
-//! Messages are in `messages.rs`, arrays in `tensor.rs`, types in `types.rs`. `body.rs` holds the nodes of a
-//! graph or a function, `flatten.rs` makes one list of them, calls replaced, operators looked up in the table
-//! of `operators.rs`, their attributes in that of `declared.rs`; `refused.rs` and `analysis.rs` say what of
-//! it cannot be had. A `model.rs` of that is built by `build.rs` for inputs of known types: each node is a
-//! `Call`, of which the other files make nodes of a graph. `write/` is the way back.
+//! Read in this order:
+//!
+//! * `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `types.rs`: element types and declared
+//!   inputs.
+//! * `body.rs`: nodes of a graph or a function; `flatten.rs`: one list of nodes with calls inlined;
+//!   `flat_node.rs`: a node of it; `operators.rs`: the table of operators; `attribute_table.rs`: the table
+//!   of their attributes; `attributes.rs`: access to the attributes of a node.
+//! * `unsupported.rs`: unsupported nodes; `analysis.rs`: values that must be known at build time;
+//!   `model.rs`: the model.
+//! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
+//!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
+//!   `normalizations.rs`, `quantization.rs`, `reductions.rs`, `views.rs`.
+//! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod activations;
 mod analysis;
+mod attribute_table;
 mod attributes;
 mod body;
 mod build;
 mod call;
 mod constants;
-mod declared;
 mod elementwise;
 mod flat_node;
 mod flatten;
@@ -25,9 +33,9 @@ mod normalizations;
 mod operators;
 mod quantization;
 mod reductions;
-mod refused;
 mod tensor;
 mod types;
+mod unsupported;
 mod views;
 mod write;
 
@@ -38,7 +46,7 @@ use indim_model::{FormatError, Location, Model, ReadOptions, Reader, SourceFile}
 
 use self::messages::ModelProto;
 
-/// Reads and writes models of ONNX.
+/// The reader and writer of ONNX models.
 #[derive(Debug, Clone, Copy)]
 pub struct Onnx;
 

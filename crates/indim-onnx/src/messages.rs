@@ -1,11 +1,12 @@
-//! The messages of ONNX that are read, with the numbers of their fields.
+//! The protobuf messages of ONNX, with the numbers of their fields.
 //!
-//! Whatever else a file has is skipped. What repeats and is large when decoded (nodes, functions, tensors) is
-//! kept as bytes, so that it is counted before it is decoded; bytes share the memory of the file.
+//! The decoder skips all other fields. Large repeated messages (nodes, functions, tensors) stay encoded as
+//! bytes, so that they count against limits before they are decoded; these bytes share the memory of the
+//! file.
 
 use bytes::Bytes;
 
-/// A model: a graph, the operator sets it is written for, and functions of its own.
+/// A model: a graph, its operator sets, and its functions.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ModelProto {
     #[prost(int64, tag = "1")]
@@ -14,12 +15,12 @@ pub(super) struct ModelProto {
     pub(super) graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
     pub(super) opset_import: Vec<OperatorSetIdProto>,
-    /// Of [`FunctionProto`].
+    /// Encoded [`FunctionProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "25")]
     pub(super) functions: Vec<Bytes>,
 }
 
-/// Which version of the operators of a domain is meant.
+/// The operator set version of a domain.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct OperatorSetIdProto {
     #[prost(string, tag = "1")]
@@ -28,29 +29,29 @@ pub(super) struct OperatorSetIdProto {
     pub(super) version: i64,
 }
 
-/// Nodes, in the order in which they are computed.
+/// A graph; its nodes are in topological order.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct GraphProto {
-    /// Of [`NodeProto`].
+    /// Encoded [`NodeProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "1")]
     pub(super) node: Vec<Bytes>,
     #[prost(string, tag = "2")]
     pub(super) name: String,
-    /// Of [`TensorProto`].
+    /// Encoded [`TensorProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "5")]
     pub(super) initializer: Vec<Bytes>,
-    /// Of [`ValueInfoProto`].
+    /// Encoded [`ValueInfoProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "11")]
     pub(super) input: Vec<Bytes>,
-    /// Of [`ValueInfoProto`].
+    /// Encoded [`ValueInfoProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "12")]
     pub(super) output: Vec<Bytes>,
-    /// That there are any is all that is read of them.
+    /// Only the presence of sparse constants is read.
     #[prost(bytes = "bytes", repeated, tag = "15")]
     pub(super) sparse_initializer: Vec<Bytes>,
 }
 
-/// An operation, or a call of a function.
+/// An operation or a call of a function.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct NodeProto {
     #[prost(string, repeated, tag = "1")]
@@ -69,7 +70,7 @@ pub(super) struct NodeProto {
     pub(super) overload: String,
 }
 
-/// An attribute of a node: a value of one of its fields, or the name of a function's attribute.
+/// An attribute of a node: a value, or a reference to an attribute of the enclosing function.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct AttributeProto {
     #[prost(string, tag = "1")]
@@ -82,7 +83,7 @@ pub(super) struct AttributeProto {
     pub(super) s: Option<Bytes>,
     #[prost(message, optional, tag = "5")]
     pub(super) t: Option<TensorProto>,
-    /// A graph: that there is one is all that is read of it.
+    /// Only the presence of a graph is read.
     #[prost(bytes = "bytes", optional, tag = "6")]
     pub(super) g: Option<Bytes>,
     #[prost(float, repeated, tag = "7")]
@@ -126,11 +127,11 @@ pub(super) struct TensorProto {
     pub(super) data_location: i32,
 }
 
-/// A part of an array that is stored in parts.
+/// A segment of an array that is stored in segments.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Segment {}
 
-/// A key and what it stands for.
+/// A key and its value.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct StringStringEntryProto {
     #[prost(string, tag = "1")]
@@ -139,7 +140,7 @@ pub(super) struct StringStringEntryProto {
     pub(super) value: String,
 }
 
-/// The name and the type of an input or an output.
+/// Name and type of an input or an output.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ValueInfoProto {
     #[prost(string, tag = "1")]
@@ -148,7 +149,7 @@ pub(super) struct ValueInfoProto {
     pub(super) r#type: Option<TypeProto>,
 }
 
-/// A type: of arrays, or of what is not read.
+/// A type: of arrays, or one that the reader does not support.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]
@@ -179,7 +180,7 @@ pub(super) struct TensorShapeProto {
     pub(super) dim: Vec<DimensionProto>,
 }
 
-/// The size of an axis: a number, a name, or nothing.
+/// The size of an axis: a number, a name, or unknown.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct DimensionProto {
     #[prost(int64, optional, tag = "1")]
@@ -197,10 +198,10 @@ pub(super) struct FunctionProto {
     pub(super) input: Vec<String>,
     #[prost(string, repeated, tag = "5")]
     pub(super) output: Vec<String>,
-    /// The names of attributes without a default.
+    /// Names of the attributes without a default.
     #[prost(string, repeated, tag = "6")]
     pub(super) attribute: Vec<String>,
-    /// Of [`NodeProto`].
+    /// Encoded [`NodeProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "7")]
     pub(super) node: Vec<Bytes>,
     #[prost(message, repeated, tag = "9")]

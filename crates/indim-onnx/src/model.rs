@@ -1,4 +1,4 @@
-//! A model of ONNX: its nodes as one list, its inputs and outputs.
+//! An ONNX model: its flattened nodes, inputs and outputs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use indim_ops::DType;
 
 use super::analysis::make_shapes;
 use super::body::{Body, Function, decoded, domain_of};
-use super::build::Build;
+use super::build::ProgramBuilder;
 use super::flat_node::ValueNumber;
-use super::flatten::{Flattening, Functions, Step};
+use super::flatten::{Flattener, Functions, Step};
 use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
 use super::types::{declared_at, dtype_of, input_of};
 
-/// The version of the format from which on a model says which operator sets it imports.
+/// The version of the format since which a model states the operator sets that it imports.
 const OPSETS_SINCE: i64 = 3;
 
-/// What was read from a file.
+/// A model read from a file.
 pub(super) struct OnnxModel {
     pub(super) source: SourceFile,
     pub(super) limits: FormatLimits,
     pub(super) inputs: Vec<ModelInput>,
     pub(super) input_numbers: Vec<ValueNumber>,
-    /// Arrays of the file, and the values that they are.
+    /// Arrays of the file and their values.
     pub(super) initializers: Vec<(TensorProto, ValueNumber)>,
     pub(super) nodes: Vec<Step>,
     pub(super) value_count: usize,
-    /// What the file says that means nothing.
+    /// Remarks about unused content of the file.
     pub(super) remarks: Vec<String>,
-    /// What the file says of its outputs, as of inputs.
+    /// Outputs as the file declares them.
     pub(super) outputs: Vec<ModelInput>,
     pub(super) output_numbers: Vec<ValueNumber>,
     /// The imported version of ONNX's own operators.
@@ -51,14 +51,14 @@ impl Model for OnnxModel {
     }
 
     fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
-        Build::new(self).program(inputs)
+        ProgramBuilder::new(self).program(inputs)
     }
 
     fn opset(&self) -> Option<u32> {
         self.opset
     }
 
-    /// Of a node, by its position in the list.
+    /// Location of a node by its position in the list.
     fn place(&self, number: usize) -> Location {
         self.nodes.get(number).map_or_else(Location::default, |step| step.node.place())
     }
@@ -66,7 +66,7 @@ impl Model for OnnxModel {
 
 impl OnnxModel {
     /// # Errors
-    /// What is wrong with the file.
+    /// Returns the error in the file.
     pub(super) fn new(
         proto: ModelProto,
         source: &SourceFile,
@@ -85,7 +85,7 @@ impl OnnxModel {
             opsets.push(OperatorSetIdProto { domain: String::new(), version: 1 });
         }
         let body = Body::new(&graph.node, &opsets, limits)?;
-        let mut flattening = Flattening::new(&functions, limits);
+        let mut flattening = Flattener::new(&functions, limits);
         let mut names = Names::default();
         let inputs = names.inputs(&graph, &mut flattening, limits)?;
         let initializers = names.initializers(&graph, &mut flattening, limits)?;
@@ -94,7 +94,7 @@ impl OnnxModel {
             |output: &ModelInput| (output.name.clone(), declared_at("output", &output.name));
         let sought: Vec<(String, Location)> = outputs.iter().map(place).collect();
         let output_numbers = flattening.graph(&body, names.values, &sought)?;
-        let Flattening { nodes, census, value_count, remarks, .. } = flattening;
+        let Flattener { nodes, census, value_count, remarks, .. } = flattening;
         let mut model = OnnxModel {
             source: source.clone(),
             limits: *limits,
@@ -113,8 +113,8 @@ impl OnnxModel {
         Ok(model)
     }
 
-    /// Says of the inputs whether they have a default, and whether shapes are made of them. Those that must
-    /// be given come first: before IR version 4 every array of the file is listed as an input too.
+    /// Marks inputs that have a default and inputs that determine shapes. Moves required inputs first:
+    /// before IR version 4 a file lists every array as an input too.
     fn find_shapes(&mut self) {
         let leads = make_shapes(&self.nodes, self.value_count);
         let mut is_filled = vec![false; self.value_count];
@@ -131,14 +131,14 @@ impl OnnxModel {
     }
 }
 
-/// Whole numbers and truth values say shapes, and single numbers where a range begins and ends.
+/// Integers and booleans can determine shapes, and scalars the bounds of a range.
 fn may_say_shapes(input: &ModelInput) -> bool {
     let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let is_one = |sizes: &[Size]| sizes.iter().all(|size| *size == Size::Known(1));
     is_whole || input.sizes.as_deref().is_some_and(is_one)
 }
 
-/// What the names of a graph mean before its first node.
+/// The values of a graph's names before its first node.
 #[derive(Default)]
 struct Names {
     values: HashMap<String, Option<ValueNumber>>,
@@ -149,7 +149,7 @@ impl Names {
     fn inputs(
         &mut self,
         graph: &GraphProto,
-        flattening: &mut Flattening<'_>,
+        flattening: &mut Flattener<'_>,
         limits: &FormatLimits,
     ) -> Result<Vec<ModelInput>, FormatError> {
         let inputs = declared(&graph.input, "input", limits)?;
@@ -165,11 +165,11 @@ impl Names {
         Ok(inputs)
     }
 
-    /// The arrays of the file, of which those that are inputs too are their defaults.
+    /// The arrays of the file; those with the name of an input are its defaults.
     fn initializers(
         &mut self,
         graph: &GraphProto,
-        flattening: &mut Flattening<'_>,
+        flattening: &mut Flattener<'_>,
         limits: &FormatLimits,
     ) -> Result<Vec<(TensorProto, ValueNumber)>, FormatError> {
         check_many("initializers", graph.initializer.len(), limits)?;

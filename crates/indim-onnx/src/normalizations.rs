@@ -1,4 +1,4 @@
-//! Normalisations: elements less their mean, over their deviation, then scaled and moved.
+//! Normalisations: `(x - mean) / deviation`, then scale and bias.
 
 use indim_builder::{Reduction, Value};
 use indim_graph::GraphError;
@@ -6,10 +6,10 @@ use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 use super::reductions::along;
 
-/// An operand and the axes that are normalised together.
+/// An operand and its normalised axes.
 struct Normalized<'c> {
     call: &'c Call<'c>,
     x: Value,
@@ -17,7 +17,7 @@ struct Normalized<'c> {
 }
 
 impl Normalized<'_> {
-    /// Of the axes, which stay with size 1.
+    /// A reduction over the normalised axes; they stay with size 1.
     fn of_axes(&self, function: Reduction) -> Result<Value, GraphError> {
         self.call.builder.along(function, &self.x, &along(&self.axes, true), &[])
     }
@@ -32,7 +32,7 @@ impl Normalized<'_> {
     }
 }
 
-/// The type in which statistics are computed.
+/// The type for the statistics.
 fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
     match call.int("stash_type", 1)? {
         0 => call.dtype(0),
@@ -40,7 +40,7 @@ fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
     }
 }
 
-/// A value for each channel, which lies on axis `axis` of `shape`.
+/// Broadcasts one value per channel; `axis` of `shape` is the channel axis.
 fn along_channel(
     call: &Call<'_>,
     value: &Value,
@@ -50,13 +50,13 @@ fn along_channel(
     Ok(call.builder.broadcast_in_dim(value, &[axis], shape)?)
 }
 
-/// The axes from the attribute `axis` on.
+/// The axes from the attribute `axis` to the last.
 fn last_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
     let rank = call.shape(0)?.rank();
     Ok((call.axis(call.int("axis", -1)?, rank)?..rank).collect())
 }
 
-pub(super) fn layer(call: &Call<'_>) -> Made {
+pub(super) fn layer(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
     let normalized = Normalized { call, x, axes: last_axes(call)? };
@@ -71,7 +71,7 @@ pub(super) fn layer(call: &Call<'_>) -> Made {
     Ok(vec![scaled.into(), mean.into(), deviation.reciprocal().into()])
 }
 
-pub(super) fn root_mean_square(call: &Call<'_>) -> Made {
+pub(super) fn root_mean_square(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
     let squares = Normalized { call, x: x.square(), axes: last_axes(call)? };
@@ -80,8 +80,8 @@ pub(super) fn root_mean_square(call: &Call<'_>) -> Made {
     one(standard * call.onto(call.value(1)?, &shape)?)
 }
 
-/// Over the images of each channel.
-pub(super) fn instance(call: &Call<'_>) -> Made {
+/// Normalises over the image of each channel.
+pub(super) fn instance(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let axes = (2..shape.rank()).collect();
     let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
@@ -90,11 +90,11 @@ pub(super) fn instance(call: &Call<'_>) -> Made {
     one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
 }
 
-/// The opset from which on there is a scale for each channel, and not for each group.
+/// The opset since which there is one scale per channel instead of one per group.
 const SCALES_OF_CHANNELS_SINCE: i64 = 21;
 
-/// Over the channels of each group.
-pub(super) fn group(call: &Call<'_>) -> Made {
+/// Normalises over the channels of each group.
+pub(super) fn group(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let groups = usize::try_from(call.required_int("num_groups")?).unwrap_or(0);
     let channels = shape.get(1).copied().unwrap_or(0);
@@ -116,10 +116,11 @@ pub(super) fn group(call: &Call<'_>) -> Made {
     one(call.builder.reshape(scaled, &shape)?)
 }
 
-/// By statistics that are given: mean and variance of each channel.
-pub(super) fn batch(call: &Call<'_>) -> Made {
+/// Normalises by given statistics: mean and variance of each channel.
+pub(super) fn batch(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
-    // Without a second axis there is one channel; once there could be a scale for each element of an image.
+    // Without a second axis there is one channel. Before version 9 each element of an image could have its
+    // own scale.
     let is_spatial = call.version() >= 9 || call.int("spatial", 1)? != 0;
     let dims: Vec<i64> = match (shape.rank(), is_spatial) {
         (0 | 1, _) => vec![0],
@@ -135,17 +136,17 @@ pub(super) fn batch(call: &Call<'_>) -> Made {
     one(standard * statistic(1)? + statistic(2)?)
 }
 
-/// What the standard's own definition adds to a deviation.
+/// The epsilon in the standard's definition.
 const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
 
-pub(super) fn mean_variance(call: &Call<'_>) -> Made {
+pub(super) fn mean_variance(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank();
     let axes = call.axes(&call.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]), rank)?;
     one(standardised(call.value(0)?, &axes, Epsilon::OutsideRoot(MEAN_VARIANCE_EPSILON))?)
 }
 
-/// Over the sum of magnitudes, or the root of the sum of squares; what is all 0 stays so.
-pub(super) fn lp(call: &Call<'_>) -> Made {
+/// Divides by the sum of magnitudes, or by the root of the sum of squares; a norm of 0 leaves 0.
+pub(super) fn lp(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank();
     let x = call.value(0)?;
     let axes = vec![call.axis(call.int("axis", -1)?, rank)?];

@@ -1,76 +1,81 @@
-//! THE table of operators: since which opsets they are what they are, and what they become.
+//! The table of supported operators: opset range and lowering.
 //!
-//! A row gives the name, the versions (opsets that introduced or changed the operator), how many operands it
-//! takes, and what makes nodes of it; some say more: which operands say shapes, or that only the types of the
-//! operands matter.
+//! A row has the name, the versions (opsets that introduced or changed the operator), the number of
+//! operands, and the lowering. Some rows also mark operands that determine shapes, or that only the types
+//! of the operands matter.
 
 use indim_builder::{Composition, Reduction};
 use indim_ops::Op;
 
-use super::call::{Call, Made};
+use super::call::{Call, LoweringResult};
 use super::{activations, constants, elementwise, normalizations, quantization, reductions, views};
 
-/// An operator of ONNX that can be had.
+/// A supported operator of ONNX.
 pub(super) struct Operator {
     pub(super) name: &'static str,
-    /// The opsets that introduced it or changed it.
+    /// Opsets that introduced or changed it.
     since: &'static [i64],
-    /// The least and the largest number of operands.
+    /// Minimal and maximal number of operands.
     pub(super) operands: (usize, usize),
-    pub(super) becomes: Meaning,
-    /// The operands whose elements say a shape, axes or a count: they must be known.
+    pub(super) becomes: Lowering,
+    /// Operands whose elements are a shape, axes or a count; they must be known at build time.
     pub(super) shape_operands: &'static [usize],
-    /// Whether the results depend on the types of the operands alone.
+    /// Whether the results depend only on the types of the operands.
     pub(super) reads_types: bool,
 }
 
-/// What an operator becomes.
-pub(super) enum Meaning {
-    /// An operation on one operand.
+/// The lowering of an operator.
+pub(super) enum Lowering {
+    /// A unary operation.
     Unary(Op),
-    /// An operation on two, under the rule of the version; of truth values if so it is said.
-    Binary(Op, Takes),
-    /// An operation on all operands from left to right.
-    Folded(Op),
+    /// A binary operation under the broadcast rule of the version, for these element types.
+    Binary(Op, AcceptedTypes),
+    /// A left fold of a binary operation over all operands.
+    Fold(Op),
     /// A composition without parameters.
-    Composed(Composition),
+    Composition(Composition),
     /// A reduction.
-    Reduced(reductions::ReduceOperator),
-    /// A function along all axes but the first two.
-    Pooled(Reduction),
+    Reduction(reductions::ReduceOperator),
+    /// A reduction over all axes except the first two.
+    GlobalPool(Reduction),
     /// A constant of the file.
     Constant,
-    /// What the function makes.
-    By(fn(&Call<'_>) -> Made),
+    /// A lowering function.
+    Function(fn(&Call<'_>) -> LoweringResult),
 }
 
-/// More operands than any node has.
-const MANY: usize = usize::MAX;
+/// No upper bound on the number of operands.
+const VARIADIC: usize = usize::MAX;
 
 const fn of(
     name: &'static str,
     since: &'static [i64],
     operands: (usize, usize),
-    becomes: Meaning,
+    becomes: Lowering,
 ) -> Operator {
     Operator { name, since, operands, becomes, shape_operands: &[], reads_types: false }
 }
 
 const fn unary(name: &'static str, since: &'static [i64], op: Op) -> Operator {
-    of(name, since, (1, 1), Meaning::Unary(op))
+    of(name, since, (1, 1), Lowering::Unary(op))
 }
 
-const fn binary(name: &'static str, since: &'static [i64], op: Op, takes: Takes) -> Operator {
-    of(name, since, (2, 2), Meaning::Binary(op, takes))
+const fn binary(
+    name: &'static str,
+    since: &'static [i64],
+    op: Op,
+    takes: AcceptedTypes,
+) -> Operator {
+    of(name, since, (2, 2), Lowering::Binary(op, takes))
 }
 
 const fn by(
     name: &'static str,
     since: &'static [i64],
     operands: (usize, usize),
-    make: fn(&Call<'_>) -> Made,
+    make: fn(&Call<'_>) -> LoweringResult,
 ) -> Operator {
-    of(name, since, operands, Meaning::By(make))
+    of(name, since, operands, Lowering::Function(make))
 }
 
 const fn reduced(
@@ -78,7 +83,7 @@ const fn reduced(
     since: &'static [i64],
     reduction: reductions::ReduceOperator,
 ) -> Operator {
-    of(name, since, (1, 2), Meaning::Reduced(reduction)).shapes(&[1])
+    of(name, since, (1, 2), Lowering::Reduction(reduction)).shapes(&[1])
 }
 
 impl Operator {
@@ -92,31 +97,31 @@ impl Operator {
         self
     }
 
-    /// The operator with this name.
+    /// Finds an operator by its name.
     pub(super) fn named(name: &str) -> Option<&'static Operator> {
         OPERATORS.iter().find(|operator| operator.name == name)
     }
 
-    /// The version that an opset means: the last one that is not newer.
+    /// The version for an opset: the last one that is not newer.
     pub(super) fn version(&self, opset: i64) -> Option<i64> {
         self.since.iter().copied().rfind(|&since| since <= opset)
     }
 
-    /// The opset that introduced it.
+    /// The opset that introduced the operator.
     pub(super) fn introduced(&self) -> i64 {
         self.since[0]
     }
 }
 
-/// The names of the operators that can be read.
+/// Names of the supported operators.
 pub(super) fn names() -> Vec<String> {
     OPERATORS.iter().map(|operator| operator.name.to_owned()).collect()
 }
 
-/// The newest opset that this table knows.
+/// The newest opset in the table.
 pub(super) const NEWEST_OPSET: i64 = 28;
 
-use elementwise::Takes::{self, Any, Booleans, Numbers};
+use elementwise::AcceptedTypes::{self, Any, Booleans, Numbers};
 use reductions::ReduceOperator;
 
 static OPERATORS: &[Operator] = &[
@@ -165,10 +170,10 @@ static OPERATORS: &[Operator] = &[
     by("BitShift", &[11, 28], (2, 2), elementwise::bit_shift),
     by("Mod", &[10, 13, 28], (2, 2), elementwise::modulo),
     by("Pow", &[1, 7, 12, 13, 15], (2, 2), elementwise::power),
-    of("Max", &[1, 6, 8, 12, 13], (1, MANY), Meaning::Folded(Op::Max)),
-    by("Mean", &[1, 6, 8, 13], (1, MANY), elementwise::mean),
-    of("Min", &[1, 6, 8, 12, 13], (1, MANY), Meaning::Folded(Op::Min)),
-    of("Sum", &[1, 6, 8, 13], (1, MANY), Meaning::Folded(Op::Add)),
+    of("Max", &[1, 6, 8, 12, 13], (1, VARIADIC), Lowering::Fold(Op::Max)),
+    by("Mean", &[1, 6, 8, 13], (1, VARIADIC), elementwise::mean),
+    of("Min", &[1, 6, 8, 12, 13], (1, VARIADIC), Lowering::Fold(Op::Min)),
+    of("Sum", &[1, 6, 8, 13], (1, VARIADIC), Lowering::Fold(Op::Add)),
     by("BitCast", &[26], (1, 1), elementwise::bit_cast),
     by("Cast", &[1, 6, 9, 13, 19, 21, 23, 24, 25, 28], (1, 1), elementwise::cast),
     by("CastLike", &[15, 19, 21, 23, 24, 25], (2, 2), elementwise::cast_like),
@@ -177,11 +182,11 @@ static OPERATORS: &[Operator] = &[
     by("Identity", &[1, 13, 14, 16, 19, 21, 23, 24, 25], (1, 1), elementwise::identity),
     by("IsInf", &[10, 20], (1, 1), elementwise::is_infinite),
     by("Where", &[9, 16], (3, 3), elementwise::choose),
-    of("Mish", &[18, 22], (1, 1), Meaning::Composed(Composition::Mish)),
-    of("Relu", &[1, 6, 13, 14], (1, 1), Meaning::Composed(Composition::Relu)),
-    of("Softplus", &[1, 22], (1, 1), Meaning::Composed(Composition::Softplus)),
-    of("Softsign", &[1, 22], (1, 1), Meaning::Composed(Composition::Softsign)),
-    of("HardSwish", &[14, 22], (1, 1), Meaning::Composed(Composition::HardSwish)),
+    of("Mish", &[18, 22], (1, 1), Lowering::Composition(Composition::Mish)),
+    of("Relu", &[1, 6, 13, 14], (1, 1), Lowering::Composition(Composition::Relu)),
+    of("Softplus", &[1, 22], (1, 1), Lowering::Composition(Composition::Softplus)),
+    of("Softsign", &[1, 22], (1, 1), Lowering::Composition(Composition::Softsign)),
+    of("HardSwish", &[14, 22], (1, 1), Lowering::Composition(Composition::HardSwish)),
     by("Celu", &[12, 28], (1, 1), activations::celu),
     by("Dropout", &[1, 6, 7, 10, 12, 13, 22], (1, 3), activations::dropout).shapes(&[2]),
     by("Elu", &[1, 6, 22], (1, 1), activations::elu),
@@ -194,14 +199,14 @@ static OPERATORS: &[Operator] = &[
     by("SwiGLU", &[28], (2, 2), activations::swiglu),
     by("Swish", &[24], (1, 1), activations::swish),
     by("ThresholdedRelu", &[10, 22], (1, 1), activations::thresholded_relu),
-    of("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], (0, 0), Meaning::Constant),
+    of("Constant", &[1, 9, 11, 12, 13, 19, 21, 23, 24, 25], (0, 0), Lowering::Constant),
     by("ConstantOfShape", &[9, 20, 21, 23, 24, 25], (1, 1), constants::of_shape).shapes(&[0]),
     by("EyeLike", &[9, 22], (1, 1), constants::eye_like).of_types(),
     by("Range", &[11, 27], (3, 3), constants::range).shapes(&[0, 1, 2]),
     by("Shape", &[1, 13, 15, 19, 21, 23, 24, 25], (1, 1), constants::shape).of_types(),
     by("Size", &[1, 13, 19, 21, 23, 24, 25], (1, 1), constants::size).of_types(),
     by("Trilu", &[14], (1, 2), constants::triangle).shapes(&[1]),
-    by("Concat", &[1, 4, 11, 13], (1, MANY), views::concat),
+    by("Concat", &[1, 4, 11, 13], (1, VARIADIC), views::concat),
     by("DepthToSpace", &[1, 11, 13, 28], (1, 1), views::depth_to_space),
     by("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], (1, 1), views::flatten),
     by("Gather", &[1, 11, 13], (2, 2), views::gather),
@@ -227,8 +232,8 @@ static OPERATORS: &[Operator] = &[
     reduced("ReduceSumSquare", &[1, 11, 13, 18], ReduceOperator::SumSquare),
     by("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
     by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
-    of("GlobalAveragePool", &[1, 22], (1, 1), Meaning::Pooled(Reduction::Mean)),
-    of("GlobalMaxPool", &[1, 22], (1, 1), Meaning::Pooled(Reduction::Max)),
+    of("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Mean)),
+    of("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Max)),
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
     by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
     by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),

@@ -1,17 +1,18 @@
-//! Floats as small integers and back, by a scale and the integer that stands for 0.
+//! Quantization of floats to small integers and back, by a scale and a zero point.
 
 use indim_builder::Value;
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 use super::types::dtype_of;
 
-/// The opset from which on scales may lie along an axis.
+/// The opset since which scales can lie along an axis.
 const AXES_SINCE: i64 = 13;
 
-/// A scale or zero point in the shape of the operand: one number, or one for each index of `axis`.
+/// Broadcasts a scale or zero point to the shape of the operand: one number, or one for each index of
+/// `axis`.
 fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
     let (shape, own) = (call.shape(0)?, value.array_type()?.shape);
     let is_one = own.element_count().is_ok_and(|count| count == 1);
@@ -27,7 +28,7 @@ fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
     Ok(call.builder.broadcast_in_dim(value, &[axis], &shape)?)
 }
 
-/// The element type that the attribute says, if it says one.
+/// The element type in the attribute, if any.
 fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
     match call.int("output_dtype", 0)? {
         0 => Ok(None),
@@ -35,13 +36,14 @@ fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
     }
 }
 
-/// The type of quantized elements.
+/// Whether this is a type of quantized elements.
 fn is_quantized(dtype: DType) -> bool {
     matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16)
 }
 
-/// `saturate(round_even(x / scale) + zero_point)`, computed in f32, which holds all of these integers.
-pub(super) fn quantize(call: &Call<'_>) -> Made {
+/// `saturate(round_even(x / scale) + zero_point)`, computed in f32, which represents all these integers
+/// exactly.
+pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
     let stated = stated_dtype(call)?;
     let zero = call.optional(2).map(|zero| &zero.value);
     let dtype = match zero {
@@ -62,7 +64,7 @@ pub(super) fn quantize(call: &Call<'_>) -> Made {
     one(result.clamp(limit(low)?, limit(high)?).convert(dtype))
 }
 
-/// The least and the largest integer.
+/// The smallest and the largest integer.
 fn limits(dtype: DType) -> (f64, f64) {
     match dtype {
         DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
@@ -72,8 +74,8 @@ fn limits(dtype: DType) -> (f64, f64) {
     }
 }
 
-/// `(x - zero_point) * scale`, in f32 and rounded to the type of the scale.
-pub(super) fn dequantize(call: &Call<'_>) -> Made {
+/// `(x - zero_point) * scale`, computed in f32 and rounded to the type of the scale.
+pub(super) fn dequantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, |dtype| is_quantized(dtype) || dtype == DType::I32)?;
     let result = stated_dtype(call)?.unwrap_or(call.dtype(1)?);
     let scale = spread(call, &call.value(1)?.convert(DType::F32))?;

@@ -1,4 +1,4 @@
-//! Reductions, softmax and its kin.
+//! Reductions, softmax, log-softmax, arg-reductions and hardmax.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
@@ -6,10 +6,10 @@ use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op};
 use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 use super::views::matrix_sizes;
 
-/// What is left of elements along axes.
+/// A reduction operator of ONNX.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReduceOperator {
     L1,
@@ -25,7 +25,7 @@ pub(super) enum ReduceOperator {
 }
 
 impl ReduceOperator {
-    /// Each element as it is reduced, and as it is where no axis is: that of a square is the square.
+    /// The element-wise part before the reduction; with no axes it is the whole result, such as the square.
     fn prepared(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         let is_negative_free = !dtype.is_float() && x.builder().neg(x).is_err();
         Ok(match self {
@@ -35,7 +35,7 @@ impl ReduceOperator {
         })
     }
 
-    /// What a reduction along no axis makes of each element.
+    /// The element-wise part of a reduction over no axes.
     fn of_one(self, x: &Value) -> Result<Value, FormatErrorKind> {
         Ok(match self {
             ReduceOperator::L2 => x.builder().abs(x)?,
@@ -60,13 +60,13 @@ impl ReduceOperator {
     }
 }
 
-/// Along axes that have been checked; of nothing there are extremes as well.
+/// Options for checked axes; extremes of empty axes have a value too.
 pub(super) fn along(axes: &[usize], keepdims: bool) -> ReduceOptions {
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
     ReduceOptions { keepdims, rule: ReductionRuleName::Xla, ..ReduceOptions::axes(&axes) }
 }
 
-pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> Made {
+pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResult {
     let dtype = call.dtype(0)?;
     let form = rule(call, reduction)?.elaborate(&call.shape(0)?);
     let form =
@@ -79,7 +79,7 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> Made {
     let is_whole_mean = reduction == ReduceOperator::Mean && dtype.is_integer();
     let reduced = match is_whole_mean {
         true => {
-            // Of whole numbers it is one, rounded towards 0.
+            // The mean of integers is an integer, rounded towards 0.
             let count: usize = form.axes().iter().map(|&axis| form.operand()[axis]).product();
             let sum = call.builder.along(Reduction::Sum, &x, &along, &[])?;
             let count = indim_graph::Literal::Int(count as i128);
@@ -92,7 +92,7 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> Made {
     one(call.builder.convert(reduced, dtype)?)
 }
 
-/// Where the axes stand, and which are legal, depends on the opset.
+/// The source and the legal values of axes depend on the opset.
 fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, FormatErrorKind> {
     let opset = u32::try_from(call.version()).unwrap_or(u32::MAX);
     let onnx = OnnxReduction::new(opset, reduction == ReduceOperator::Sum);
@@ -109,13 +109,13 @@ fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, For
     }))
 }
 
-/// All axes but the first two: the images of each channel.
-pub(super) fn pool(call: &Call<'_>, function: Reduction) -> Made {
+/// Reduces all axes except the first two: the images of each channel.
+pub(super) fn pool(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
     one(call.builder.along(function, call.value(0)?, &along(&axes, true), &[])?)
 }
 
-/// The opset from which on one axis is normalised, and not all from it on as one.
+/// The opset since which softmax normalises one axis, instead of all axes from it on together.
 const ONE_AXIS_SINCE: i64 = 13;
 
 fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
@@ -129,25 +129,25 @@ fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
     }
 }
 
-pub(super) fn softmax(call: &Call<'_>) -> Made {
+pub(super) fn softmax(call: &Call<'_>) -> LoweringResult {
     let along = along(&softmax_axes(call)?, false);
     one(call.builder.along(Reduction::Softmax, call.value(0)?, &along, &[])?)
 }
 
-pub(super) fn log_softmax(call: &Call<'_>) -> Made {
+pub(super) fn log_softmax(call: &Call<'_>) -> LoweringResult {
     let along = along(&softmax_axes(call)?, false);
     one(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &along, &[])?)
 }
 
-pub(super) fn arg_max(call: &Call<'_>) -> Made {
+pub(super) fn arg_max(call: &Call<'_>) -> LoweringResult {
     search(call, Reduction::ArgMax)
 }
 
-pub(super) fn arg_min(call: &Call<'_>) -> Made {
+pub(super) fn arg_min(call: &Call<'_>) -> LoweringResult {
     search(call, Reduction::ArgMin)
 }
 
-fn search(call: &Call<'_>, function: Reduction) -> Made {
+fn search(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
     let along = along(&[axis], call.int("keepdims", 1)? != 0);
     let takes_last = call.int("select_last_index", 0)? != 0;
@@ -155,8 +155,8 @@ fn search(call: &Call<'_>, function: Reduction) -> Made {
     one(call.builder.along(function, call.value(0)?, &along, &numbers)?)
 }
 
-/// 1 where the first of the largest elements is, else 0.
-pub(super) fn hardmax(call: &Call<'_>) -> Made {
+/// 1 at the first of the largest elements, else 0.
+pub(super) fn hardmax(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let axes = softmax_axes(call)?;
     let is_flattened = call.version() < ONE_AXIS_SINCE;

@@ -1,4 +1,4 @@
-//! Arrays of the file: their elements stand in it, raw or one by one, or in a file beside it.
+//! Arrays of the file: their elements are raw bytes, typed fields, or in an external file.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -14,14 +14,14 @@ use prost::Message;
 use super::messages::TensorProto;
 use super::types::{declared_at, dtype_of};
 
-/// The value of `data_location` for elements in another file.
+/// The value of `data_location` for elements in an external file.
 const EXTERNAL: i32 = 1;
 
-/// Reads arrays of one model.
+/// The reader of the arrays of one model.
 pub(super) struct Tensors {
     source: SourceFile,
     limits: FormatLimits,
-    /// Arrays of attributes by where these are: a node of a function stands in the model once for each call.
+    /// Cache of attribute arrays by the address of their message: a call of a function repeats its nodes.
     arrays: Mutex<HashMap<usize, Array>>,
 }
 
@@ -30,10 +30,10 @@ impl Tensors {
         Tensors { source: source.clone(), limits: *limits, arrays: Mutex::default() }
     }
 
-    /// The array of an attribute, which stays where it is.
+    /// The array of an attribute; the cache key is the address of `tensor`.
     ///
     /// # Errors
-    /// As [`Tensors::array`].
+    /// Those of [`Tensors::array`].
     pub(super) fn of_attribute(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
         let place = core::ptr::from_ref(tensor).addr();
         let known = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +45,7 @@ impl Tensors {
         Ok(array)
     }
 
-    /// The array.
+    /// The array in the message.
     ///
     /// # Errors
     /// `unsupported-type`, `unsupported`, `limit`, `attribute`, `wrong-element-count`, `bad-element`,
@@ -76,7 +76,7 @@ impl Tensors {
         Ok(ArrayType::new(dtype, Shape::from(shape.ok_or_else(negative)?)))
     }
 
-    /// The bytes of an array that stands in a file beside the model: these alone are read of it.
+    /// The bytes of an array in an external file; only these are read.
     fn external(
         &self,
         tensor: &TensorProto,
@@ -98,7 +98,7 @@ impl Tensors {
         let offset = number("offset")?.unwrap_or(0);
         let needed = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX);
         let length = number("length")?.unwrap_or(needed);
-        // Before anything is read.
+        // Checked before the read.
         if length != needed {
             let (array_type, given) = (array_type.clone(), format!("{length} bytes"));
             return Err(FormatErrorKind::ElementCount { array_type, given });
@@ -117,11 +117,11 @@ impl Tensors {
     }
 }
 
-/// The little-endian bytes of elements that stand one by one in the field for their type.
+/// The little-endian bytes of elements in the typed field of their type.
 fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErrorKind> {
     let words = |words: &[i32]| narrowed(dtype, words.iter().map(|&word| word.into()));
     let bytes = match dtype {
-        // A complex number is a pair of them.
+        // A complex number is a pair of floats.
         DType::F32 | DType::C64 => {
             tensor.float_data.iter().flat_map(|number| number.to_le_bytes()).collect()
         }
@@ -137,7 +137,8 @@ fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErro
     Ok(bytes)
 }
 
-/// Numbers in as many bytes as the type has, which hold them; 16-bit floats are given as their bits.
+/// Encodes numbers in the byte width of the type, with a range check; 16-bit floats are given as their
+/// bits.
 fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>, FormatErrorKind> {
     let size = dtype.size();
     let bits = match dtype {
@@ -156,11 +157,11 @@ fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The array in a file that holds one `TensorProto` and nothing else, as ONNX's node tests have them for
-/// inputs and results, with its name.
+/// Reads a file of one `TensorProto`, the format of inputs and results in ONNX's node tests. Returns the
+/// name and the array.
 ///
 /// # Errors
-/// `damaged`, and what is wrong with the array.
+/// `damaged`, and the errors of the array.
 pub fn read_onnx_tensor(
     source: &SourceFile,
     limits: &FormatLimits,

@@ -1,4 +1,4 @@
-//! Element types, and what a model says of its inputs and outputs.
+//! Element types, and declared types of inputs and outputs.
 
 use indim_model::{FormatErrorKind, FormatLimits, Location, ModelInput, Size};
 use indim_ops::DType;
@@ -6,7 +6,7 @@ use indim_shape::saturating_size;
 
 use super::messages::{TensorShapeProto, TypeProto, ValueInfoProto};
 
-/// The names of the element types, by their numbers, and what they are here.
+/// ONNX's element types by their number: name, and type of indim.
 const ELEMENT_TYPES: [(&str, Option<DType>); 29] = [
     ("UNDEFINED", None),
     ("FLOAT", Some(DType::F32)),
@@ -52,13 +52,13 @@ pub(super) fn dtype_of(number: i64) -> Result<DType, FormatErrorKind> {
     }
 }
 
-/// The number of an element type.
+/// ONNX's number of an element type.
 pub(super) fn number_of(dtype: DType) -> i32 {
     let is_same = |row: &(&str, Option<DType>)| row.1 == Some(dtype);
     ELEMENT_TYPES.iter().position(is_same).unwrap_or(0) as i32
 }
 
-/// The element type with this name, as the first version of `Cast` has it.
+/// The element type with this name; the first version of `Cast` uses names.
 ///
 /// # Errors
 /// `unsupported-type`.
@@ -70,7 +70,7 @@ pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
     }
 }
 
-/// What a model says of an input.
+/// The declaration of an input.
 ///
 /// # Errors
 /// `unsupported-type`, `limit`, `attribute` for a negative size.
@@ -113,7 +113,7 @@ fn sizes_of(shape: &TensorShapeProto, limits: &FormatLimits) -> Result<Vec<Size>
     let size = |dim: &super::messages::DimensionProto| match (dim.dim_value, &dim.dim_param) {
         (Some(value), _) => match u64::try_from(value) {
             Ok(value) => Size::Known(saturating_size(value)),
-            // Some exporters write -1 for a size that is not known.
+            // Some exporters write -1 for an unknown size.
             Err(_) => Size::Any,
         },
         (None, Some(name)) if !name.is_empty() => Size::Named(name.clone()),
@@ -122,7 +122,7 @@ fn sizes_of(shape: &TensorShapeProto, limits: &FormatLimits) -> Result<Vec<Size>
     Ok(shape.dim.iter().map(size).collect())
 }
 
-/// Where an input or an output is declared.
+/// Location of the declaration of an input or output.
 pub(super) fn declared_at(what: &str, name: &str) -> Location {
     Location::described(format!("{what} {}", indim_graph::terminal::shown(name)))
 }

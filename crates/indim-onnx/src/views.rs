@@ -1,17 +1,16 @@
-//! Operators that only show elements elsewhere: under another shape, in another order, in parts or put
-//! together.
+//! Data movement operators: reshape, transpose, slice, pad, concatenate, split, tile and gather.
 
 use indim_builder::Value;
 use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_shape::Shape;
 
-use super::call::{Call, Made, one};
+use super::call::{Call, LoweringResult, one};
 use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
 use indim_model::shape_values::KnownValue;
 
-/// A size of 0 is that of the operand, one of -1 what is left.
-pub(super) fn reshape(call: &Call<'_>) -> Made {
+/// A size of 0 is that of the operand; the size -1 is inferred.
+pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
     let from = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("shape", "is missing");
     let mut target = call.list("shape", 1, 5)?.ok_or_else(missing)?;
@@ -29,7 +28,7 @@ pub(super) fn reshape(call: &Call<'_>) -> Made {
     one(call.builder.reshape(call.value(0)?, sizes(&target)?)?)
 }
 
-/// The size of the axis that the others leave open.
+/// The inferred size of an axis.
 fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErrorKind> {
     let others = target.iter().enumerate().filter(|(axis, _)| *axis != open);
     let product = others.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul);
@@ -42,9 +41,9 @@ fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErr
     }
 }
 
-pub(super) fn flatten(call: &Call<'_>) -> Made {
+pub(super) fn flatten(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
-    // Behind the last axis is a place too.
+    // The axis can equal the rank.
     let axis = match call.int("axis", 1)? {
         axis if axis == shape.rank() as i64 => shape.rank(),
         axis => call.axis(axis, shape.rank())?,
@@ -52,20 +51,20 @@ pub(super) fn flatten(call: &Call<'_>) -> Made {
     one(call.builder.reshape(call.value(0)?, matrix_sizes(&shape, axis))?)
 }
 
-/// The sizes of a matrix whose columns are the axes from `axis` on. What no size can be, is refused where it
-/// becomes a shape.
+/// The sizes of a matrix whose columns are the axes from `axis` on. Overflowing sizes saturate; they are
+/// rejected when they become a shape.
 pub(super) fn matrix_sizes(shape: &Shape, axis: usize) -> [usize; 2] {
     let product = |sizes: &[usize]| sizes.iter().fold(1usize, |count, &n| count.saturating_mul(n));
     [product(&shape[..axis]), product(&shape[axis..])]
 }
 
-pub(super) fn transpose(call: &Call<'_>) -> Made {
+pub(super) fn transpose(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank() as i64;
     let permutation = call.ints("perm")?.unwrap_or_else(|| (0..rank).rev().collect());
     one(call.builder.transpose(call.value(0)?, &permutation)?)
 }
 
-pub(super) fn squeeze(call: &Call<'_>) -> Made {
+pub(super) fn squeeze(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let dropped = match call.list("axes", 1, 13)? {
         Some(axes) => call.axes(&axes, shape.rank())?,
@@ -78,8 +77,8 @@ pub(super) fn squeeze(call: &Call<'_>) -> Made {
     one(call.builder.reshape(call.value(0)?, kept.collect::<Shape>())?)
 }
 
-/// The axes are those of the result.
-pub(super) fn unsqueeze(call: &Call<'_>) -> Made {
+/// The axes refer to the result.
+pub(super) fn unsqueeze(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("axes", "is missing");
     let given = call.list("axes", 1, 13)?.ok_or_else(missing)?;
@@ -96,8 +95,8 @@ pub(super) fn unsqueeze(call: &Call<'_>) -> Made {
     one(call.builder.reshape(call.value(0)?, (0..rank).map(size).collect::<Shape>())?)
 }
 
-/// Before opset 4 the axis was 1 if it was not said.
-pub(super) fn concat(call: &Call<'_>) -> Made {
+/// Before opset 4 the default axis is 1.
+pub(super) fn concat(call: &Call<'_>) -> LoweringResult {
     let axis = match call.version() < 4 {
         true => call.int("axis", 1)?,
         false => call.required_int("axis")?,
@@ -107,13 +106,13 @@ pub(super) fn concat(call: &Call<'_>) -> Made {
     one(call.builder.concatenate(&values, axis)?)
 }
 
-/// Indices below 0 count from the end; others that name no element are an error of the run.
-pub(super) fn gather(call: &Call<'_>) -> Made {
+/// Negative indices count from the end; other indices out of range are run-time errors.
+pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
     let axis = call.int("axis", 0)?;
     one(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)
 }
 
-/// The axes of a list that comes with values for each: those named, or the first ones.
+/// The axes of a list with one value per axis: the given ones, or the first ones.
 fn listed_axes(
     call: &Call<'_>,
     axes: Option<Vec<i64>>,
@@ -132,7 +131,7 @@ fn listed_axes(
 }
 
 /// Ends beyond the operand are clamped.
-pub(super) fn slice(call: &Call<'_>) -> Made {
+pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("starts", "is missing");
     let starts = call.list("starts", 1, 10)?.ok_or_else(missing)?;
@@ -155,8 +154,8 @@ pub(super) fn slice(call: &Call<'_>) -> Made {
     one(call.builder.slice(call.value(0)?, &slices)?)
 }
 
-/// All beginnings, then all ends; negative ones are taken away.
-pub(super) fn pad(call: &Call<'_>) -> Made {
+/// The list has all beginnings, then all ends; negative padding crops.
+pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     let (rank, dtype) = (call.shape(0)?.rank(), call.dtype(0)?);
     let name = if call.version() < 2 { "paddings" } else { "pads" };
     let missing = || FormatErrorKind::attribute(name, "is missing");
@@ -181,10 +180,10 @@ pub(super) fn pad(call: &Call<'_>) -> Made {
     one(call.builder.pad(call.value(0)?, value, &widths)?)
 }
 
-pub(super) fn split(call: &Call<'_>) -> Made {
+pub(super) fn split(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let axis = call.axis(call.int("axis", 0)?, shape.rank())?;
-    // In the first version the sizes were either.
+    // In the first version the sizes are an attribute or an operand.
     let given = match call.version() {
         1 if call.optional(1).is_some() => call.optional_integers(1)?,
         _ => call.list("split", 1, 13)?,
@@ -207,7 +206,7 @@ pub(super) fn split(call: &Call<'_>) -> Made {
     Ok(made)
 }
 
-/// From opset 18 on the last part may be smaller.
+/// Since opset 18 the last piece can be smaller.
 fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let outputs = call.node.results.len();
     let count = match call.optional_int("num_outputs")? {
@@ -225,8 +224,8 @@ fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKi
     Ok((0..count).map(|position| first(position + 1) - first(position)).collect())
 }
 
-/// The operand again and again along each axis: an axis in front of it is repeated, then both are one.
-pub(super) fn tile(call: &Call<'_>) -> Made {
+/// Repeats the operand along each axis: broadcasts a new axis in front of it and merges the two.
+pub(super) fn tile(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let repeats = match call.version() < 6 {
         true => single_repeat(call, shape.rank())?,
@@ -262,7 +261,7 @@ fn single_repeat(call: &Call<'_>, rank: usize) -> Result<Vec<i64>, FormatErrorKi
     Ok(repeats)
 }
 
-/// The sizes of an image, of which there are several with several channels, and those of a block.
+/// The sizes of a batch of images with channels, and the block size.
 fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     let block = usize::try_from(call.required_int("blocksize")?).ok().filter(|&block| block > 0);
     let block = block.filter(|block| block.checked_mul(*block).is_some());
@@ -272,12 +271,17 @@ fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     Ok((shape.map_err(|_| FormatErrorKind::Unexpected { expected })?, block))
 }
 
-fn rearranged(call: &Call<'_>, apart: &[usize], order: &[i64], joined: [usize; 4]) -> Made {
+fn rearranged(
+    call: &Call<'_>,
+    apart: &[usize],
+    order: &[i64],
+    joined: [usize; 4],
+) -> LoweringResult {
     let apart = call.builder.reshape(call.value(0)?, apart)?;
     one(call.builder.reshape(call.builder.transpose(apart, order)?, joined)?)
 }
 
-pub(super) fn depth_to_space(call: &Call<'_>) -> Made {
+pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
     let ([n, c, h, w], b) = image(call)?;
     if c % (b * b) != 0 {
         return Err(FormatErrorKind::attribute("blocksize", "does not divide the channels"));
@@ -291,7 +295,7 @@ pub(super) fn depth_to_space(call: &Call<'_>) -> Made {
     }
 }
 
-pub(super) fn space_to_depth(call: &Call<'_>) -> Made {
+pub(super) fn space_to_depth(call: &Call<'_>) -> LoweringResult {
     let ([n, c, h, w], b) = image(call)?;
     if h % b != 0 || w % b != 0 {
         return Err(FormatErrorKind::attribute("blocksize", "does not divide the image"));

@@ -1,18 +1,18 @@
-//! Graphs with arguments, to be written as programs of other systems.
+//! Graphs with arguments, for the tests of writers.
 
 use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisSlice, Graph, GraphError, evaluate, remove_unused};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
 
-/// A graph and what it is run on.
+/// A graph and its arguments.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) graph: Graph,
     pub(crate) arguments: Vec<Array>,
 }
 
-/// Numbers of a type: small ones, and for floats fractions, zeros, infinities and NaN.
+/// Small numbers of a type; floats include fractions, zeros, infinities and NaN.
 pub(crate) fn numbers(dtype: DType, count: usize, first: usize) -> Array {
     let floats = [0.5, -1.5, 2.0, -0.0, 0.25, -3.0, f64::INFINITY, 0.0, 1.0, f64::NAN, -0.75, 1e-3];
     let whole = [1, 3, -2, 5, -7, 2, 4, -1, 6, -3, 7, 2];
@@ -43,7 +43,7 @@ fn graph_of(op: Op, dtype: DType) -> Result<(Graph, Vec<Array>), GraphError> {
     Ok((graph, arguments))
 }
 
-/// Each operation on each element type that it takes.
+/// Each operation on each element type that it supports.
 pub(crate) fn operations() -> Vec<(Op, DType, Case)> {
     let all = Op::ALL.iter().flat_map(|&op| DType::ALL.iter().map(move |&dtype| (op, dtype)));
     let case = |(op, dtype): (Op, DType)| {
@@ -53,7 +53,7 @@ pub(crate) fn operations() -> Vec<(Op, DType, Case)> {
     all.filter_map(case).collect()
 }
 
-/// Axes that end last, that do not, that are exchanged, and values that are only repeated.
+/// Broadcasts along trailing, leading and permuted axes, and broadcasts of scalars.
 pub(crate) fn broadcasts() -> Case {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
@@ -72,7 +72,7 @@ pub(crate) fn broadcasts() -> Case {
     Case { name: "broadcasts".to_owned(), graph, arguments: arguments.to_vec() }
 }
 
-/// Slices, reversals, reductions and the like.
+/// Slices, reversals, reductions and similar operations.
 pub(crate) fn views() -> Case {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::I32, [4, 3]).unwrap();
@@ -110,7 +110,7 @@ pub(crate) fn sum_of_nothing() -> Case {
     Case { name: "sum of nothing".to_owned(), graph, arguments: vec![x] }
 }
 
-/// Functions along axes of f32, with the operators of ONNX that they are.
+/// Functions of f32 along axes, with their ONNX operators.
 pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
     use Reduction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
     let b = GraphBuilder::new();

@@ -1,28 +1,28 @@
-//! Small networks of OpenVINO's IR, written as text.
+//! Small OpenVINO networks, built as text.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use indim_formats::{Directory, Folder, FormatError, Model, ReadOptions, SourceFile};
 
-/// A network in the making.
+/// The builder of a network.
 #[derive(Default)]
 pub(crate) struct Network {
     layers: Vec<Layer>,
-    /// The file of constants.
+    /// Content of the file of constants.
     pub(crate) constants: Vec<u8>,
 }
 
 struct Layer {
     text: String,
-    /// The layer and port of each input; without a port the first one.
+    /// Layer and port of each input; without a port the first one.
     sources: Vec<(usize, Option<usize>)>,
 }
 
-/// Constants that lie in memory.
-struct Beside(Bytes);
+/// A folder whose constants are in memory.
+struct MemoryFolder(Bytes);
 
-impl Folder for Beside {
+impl Folder for MemoryFolder {
     fn read(&self, name: &str) -> std::io::Result<Bytes> {
         match name {
             "model.bin" => Ok(self.0.clone()),
@@ -31,7 +31,7 @@ impl Folder for Beside {
     }
 }
 
-/// The attributes and elements of a port: `FP32 2 3` is one of type f32[2, 3].
+/// Attributes and elements of a port: `FP32 2 3` is a port of type f32[2, 3].
 fn port(id: usize, text: &str) -> String {
     let (precision, sizes) = text.split_once(' ').unwrap_or((text, ""));
     let sizes: String = sizes.split_whitespace().map(|size| format!("<dim>{size}</dim>")).collect();
@@ -39,8 +39,8 @@ fn port(id: usize, text: &str) -> String {
 }
 
 impl Network {
-    /// A layer with this operation (`Add-1` is the one of the first operation set), attributes, sources
-    /// (numbers of layers, `3:4` for port 4 of layer 3) and results. Returns its number.
+    /// Adds a layer and returns its number. `Add-1` is the operation of the first operation set; sources
+    /// are numbers of layers, `3:4` for port 4 of layer 3.
     pub(crate) fn add(
         &mut self,
         operation: &str,
@@ -72,7 +72,7 @@ impl Network {
         self.add("Parameter-1", &attributes, &[], &[port])
     }
 
-    /// A constant of whole numbers along one axis.
+    /// A constant of integers along one axis.
     pub(crate) fn integers(&mut self, numbers: &[i64]) -> usize {
         let (offset, count) = (self.constants.len(), numbers.len());
         numbers.iter().for_each(|number| self.constants.extend(number.to_le_bytes()));
@@ -112,7 +112,7 @@ impl Network {
         let mut edges = String::new();
         for (to, layer) in self.layers.iter().enumerate() {
             for (index, &(from, port)) in layer.sources.iter().enumerate() {
-                // The ports of results are numbered behind those of inputs.
+                // Ports of results have the numbers after those of inputs.
                 let first = self.layers.get(from).map_or(0, |layer| layer.sources.len());
                 let port = port.unwrap_or(first);
                 edges += &format!(
@@ -133,13 +133,13 @@ impl Network {
     }
 }
 
-/// A text with a file of constants beside it.
+/// A text with an external file of constants.
 pub(crate) fn source(text: &str, constants: &[u8]) -> SourceFile {
-    let beside = Arc::new(Beside(Bytes::copy_from_slice(constants)));
+    let beside = Arc::new(MemoryFolder(Bytes::copy_from_slice(constants)));
     SourceFile::new("model.xml", text.as_bytes().to_vec()).beside(beside)
 }
 
-/// The model of a text with a file of constants beside it.
+/// The model of a text with an external file of constants.
 pub(crate) fn read(text: &str, constants: &[u8]) -> Result<Box<dyn Model>, FormatError> {
     indim_formats::read(&source(text, constants), &ReadOptions::default())
 }

@@ -1,4 +1,4 @@
-//! What the tests of all formats share: programs are run by the reference evaluator.
+//! Helpers of the tests of all formats; the reference evaluator runs the programs.
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod graphs;
@@ -13,12 +13,12 @@ pub(crate) mod xla;
 use indim_formats::{Bound, FormatError, Model, ModelProgram, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
-/// The model in a text or in bytes, under a name for messages.
+/// The model in a text or in bytes; `name` is for messages.
 pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Box<dyn Model>, FormatError> {
     indim_formats::read(&SourceFile::new(name, content.as_ref().to_vec()), &ReadOptions::default())
 }
 
-/// What the inputs of a model are bound to: elements where these say shapes, else types.
+/// Bindings of the inputs of a model: elements for inputs that determine shapes, types for the others.
 pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<Bound> {
     let is_shape = |index: usize| model.inputs().get(index).is_some_and(|input| input.is_shape);
     let bound = |(index, array): (usize, &Array)| match is_shape(index) {

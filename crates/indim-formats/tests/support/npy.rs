@@ -6,18 +6,18 @@ use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
 use indim_ops::{ArrayData, DType};
 
-/// The array in a file; bfloat16 lies in it as 16 bits of an integer, so that its type has to be said.
+/// The array in a file. A file stores bfloat16 as 16-bit integers, so the caller names the type.
 ///
 /// # Panics
-/// When it is none that tests use.
+/// On a file that is not one of the tests' arrays.
 pub(crate) fn read(path: &Path, dtype: DType) -> Array {
     parse(&std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())), dtype)
 }
 
-/// The array in the bytes of such a file.
+/// The array in the bytes of a file.
 ///
 /// # Panics
-/// When it is none that tests use.
+/// On bytes that are not one of the tests' arrays.
 pub(crate) fn parse(bytes: &[u8], dtype: DType) -> Array {
     assert_eq!(&bytes[..6], b"\x93NUMPY");
     let (start, length) = match bytes[6] {

@@ -1,4 +1,4 @@
-//! Arrays from `.npz` files, which are archives of `.npy` files.
+//! Arrays from `.npz` files: archives of `.npy` files.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,10 +9,10 @@ use indim_graph::Array;
 use super::npy;
 use super::samples::dtype_of;
 
-/// The arrays `input0`, `input1`, ... or such of another name, whose types are these.
+/// The arrays `input0`, `input1`, ... for the name `input`, with these types.
 ///
 /// # Panics
-/// When they are not there.
+/// If an array is missing.
 pub(crate) fn read(path: &Path, name: &str, types: &[String]) -> Vec<Array> {
     let file = File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut archive = zip::ZipArchive::new(file).expect("an archive");

@@ -1,6 +1,6 @@
-//! Models of ONNX, written byte by byte: a second opinion on what the messages are.
+//! ONNX models encoded byte by byte: an implementation of the messages independent of the reader.
 
-/// A message in the making: fields one after another.
+/// The builder of a message: a sequence of fields.
 #[derive(Clone, Default)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -13,7 +13,7 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// A whole number.
+    /// An integer.
     pub(crate) fn int(mut self, field: u64, number: i64) -> Message {
         self.varint(field << 3);
         self.varint(number as u64);
@@ -43,12 +43,12 @@ impl Message {
         self
     }
 
-    /// Numbers one by one, as they are written where they are not packed.
+    /// Numbers one by one: the unpacked encoding.
     pub(crate) fn ints(self, field: u64, numbers: &[i64]) -> Message {
         numbers.iter().fold(self, |message, &number| message.int(field, number))
     }
 
-    /// Numbers packed.
+    /// Numbers in the packed encoding.
     pub(crate) fn packed(self, field: u64, numbers: &[i64]) -> Message {
         let mut packed = Message::default();
         numbers.iter().for_each(|&number| packed.varint(number as u64));
@@ -62,7 +62,7 @@ impl AsRef<[u8]> for Message {
     }
 }
 
-/// The numbers of element types.
+/// ONNX's numbers of element types.
 pub(crate) const FLOAT: i64 = 1;
 pub(crate) const INT64: i64 = 7;
 pub(crate) const BOOL: i64 = 9;
@@ -71,32 +71,32 @@ fn message() -> Message {
     Message::default()
 }
 
-/// An attribute that is a whole number.
+/// An integer attribute.
 pub(crate) fn int(name: &str, number: i64) -> Message {
     message().bytes(1, name).int(3, number).int(20, 2)
 }
 
-/// An attribute that is a float.
+/// A float attribute.
 pub(crate) fn float(name: &str, number: f32) -> Message {
     message().bytes(1, name).float(2, number).int(20, 1)
 }
 
-/// An attribute that is a list of whole numbers.
+/// An attribute with a list of integers.
 pub(crate) fn ints(name: &str, numbers: &[i64]) -> Message {
     message().bytes(1, name).ints(8, numbers).int(20, 7)
 }
 
-/// An attribute that is a text.
+/// A text attribute.
 pub(crate) fn text(name: &str, text: &str) -> Message {
     message().bytes(1, name).bytes(4, text).int(20, 3)
 }
 
-/// An attribute that is an array.
+/// An array attribute.
 pub(crate) fn array(name: &str, tensor: &Message) -> Message {
     message().bytes(1, name).bytes(5, tensor).int(20, 4)
 }
 
-/// An attribute that is the attribute `of` of the function around it.
+/// A reference to the attribute `of` of the enclosing function.
 pub(crate) fn reference(name: &str, of: &str) -> Message {
     message().bytes(1, name).bytes(21, of)
 }
@@ -112,12 +112,12 @@ pub(crate) fn floats(name: &str, dims: &[i64], elements: &[f32]) -> Message {
     tensor(name, FLOAT, dims).bytes(9, raw)
 }
 
-/// A list of `i64`, its elements one by one.
+/// A list of `i64`, its elements unpacked.
 pub(crate) fn list(name: &str, elements: &[i64]) -> Message {
     tensor(name, INT64, &[elements.len() as i64]).packed(7, elements)
 }
 
-/// A node; `ai.onnx` unless its operator is written `domain.Name`.
+/// A node; its domain is `ai.onnx` unless the operator is written `domain.Name`.
 pub(crate) fn node(
     operator: &str,
     inputs: &[&str],
@@ -131,7 +131,7 @@ pub(crate) fn node(
     attributes.iter().fold(node, |node, attribute| node.bytes(5, attribute))
 }
 
-/// An input or output whose sizes are numbers, or names; without sizes nothing is said of its axes.
+/// An input or output whose sizes are numbers or names; with `None` its rank is unknown.
 pub(crate) fn value(name: &str, element_type: i64, sizes: Option<&[&str]>) -> Message {
     let dimension = |size: &&str| match size.parse() {
         Ok(size) => message().int(1, size),
@@ -166,7 +166,7 @@ fn imported(domain: &str, version: i64) -> Message {
     message().bytes(1, domain).int(2, version)
 }
 
-/// A model in the making.
+/// The builder of a model.
 #[derive(Clone, Default)]
 pub(crate) struct Model {
     pub(crate) opset: i64,
@@ -178,7 +178,7 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// One node on inputs `a`, `b`, ... of any shape, with so many results `y0`, `y1`, ...
+    /// A model of one node: inputs `a`, `b`, ... of any shape, results `y0`, `y1`, ...
     pub(crate) fn of_node(
         opset: i64,
         operator: &str,
@@ -201,7 +201,7 @@ impl Model {
         }
     }
 
-    /// The file.
+    /// Bytes of the file.
     pub(crate) fn encoded(&self) -> Vec<u8> {
         let mut graph = message().bytes(2, "g");
         for (field, messages) in

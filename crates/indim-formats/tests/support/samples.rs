@@ -1,4 +1,5 @@
-//! Programs of other systems with their inputs and results, in the folder that `INDIM_FORMAT_SAMPLES` names.
+//! Sample programs of other systems with inputs and results, in the folder that `INDIM_FORMAT_SAMPLES`
+//! names.
 
 use std::path::PathBuf;
 
@@ -19,26 +20,26 @@ pub(crate) struct Samples {
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) file: PathBuf,
-    /// Where its arrays are.
+    /// Folder of its arrays.
     pub(crate) arrays: PathBuf,
     /// `float32[2, 3]`
     pub(crate) inputs: Vec<String>,
     pub(crate) outputs: Vec<String>,
     pub(crate) is_in_scope: bool,
-    /// All that the manifest says.
+    /// Its entry in the manifest.
     pub(crate) entry: Value,
 }
 
 /// A damaged file.
 pub(crate) struct Damaged {
     pub(crate) file: PathBuf,
-    /// Where a reader stops, if one line is to blame.
+    /// The line of the error, if it is in one line.
     pub(crate) line: Option<usize>,
     pub(crate) about: String,
 }
 
 impl Samples {
-    /// The samples; `None`, said to whoever runs the test, where the variable is not set.
+    /// Opens the samples. Returns `None` with a message if the variable is not set.
     pub(crate) fn open() -> Option<Samples> {
         let Some(folder) = std::env::var_os("INDIM_FORMAT_SAMPLES") else {
             eprintln!("skipped: INDIM_FORMAT_SAMPLES names no folder of samples");
@@ -109,7 +110,7 @@ pub(crate) fn dtype_of(text: &str) -> DType {
     name.parse().unwrap_or_else(|_| panic!("the element type {name}"))
 }
 
-/// How well the results of different systems agree.
+/// Accuracy to which results of different systems agree.
 pub(crate) fn agreement(dtype: DType) -> Agreement {
     let near = |tolerance| Agreement::Near { absolute: tolerance, relative: tolerance };
     match dtype {
@@ -121,7 +122,7 @@ pub(crate) fn agreement(dtype: DType) -> Agreement {
     }
 }
 
-/// What does not agree, output by output.
+/// The differences, output by output.
 pub(crate) fn disagreements(found: &[Array], expected: &[Array]) -> Vec<String> {
     if found.len() != expected.len() {
         return vec![format!("{} results where {} belong", found.len(), expected.len())];

@@ -1,4 +1,4 @@
-//! The samples of StableHLO and HLO, run as their manifest says.
+//! Runs the samples of StableHLO and HLO as their manifest says.
 
 use indim_formats::{Bound, FormatError, Model, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
@@ -6,11 +6,12 @@ use indim_graph::{Array, evaluate};
 use super::npz;
 use super::samples::{Case, Samples, disagreements};
 
-/// Runs all samples of a format: those in scope give what they should, the others are refused by name, or
-/// give it too. Those whose file ends so are known to differ, and do. Prints how many there are.
+/// Runs all samples of a format and prints their number. Samples in scope must give their expected results;
+/// the others must give these or an error that names the unsupported feature. Samples whose file has a
+/// suffix in `known_to_differ` must differ.
 ///
 /// # Panics
-/// When one does not.
+/// If a sample fails.
 pub(crate) fn run_all(samples: &Samples, format: &str, known_to_differ: &[&str]) {
     let cases = samples.cases(format);
     let (mut passed, mut refused, mut differ, mut failures) = (0, 0, 0, Vec::new());
@@ -43,7 +44,7 @@ fn source(case: &Case) -> SourceFile {
     }
 }
 
-/// What a sample does not give as it should.
+/// The differences of a sample from its expected results.
 fn run(case: &Case) -> Result<Vec<String>, FormatError> {
     let model = indim_formats::read(&source(case), &ReadOptions::default())?;
     let has_arrays = case.entry["arrays"].is_string();
@@ -79,10 +80,10 @@ fn compare(
     Ok(wrong)
 }
 
-/// Reads all damaged files of a format: each gives an error, at the line that the manifest says.
+/// Reads all damaged files of a format; each must give an error at the line in the manifest.
 ///
 /// # Panics
-/// When one does not.
+/// If a file does not.
 pub(crate) fn read_damaged(samples: &Samples, format: &str) {
     for damaged in samples.damaged(format) {
         let source = SourceFile::open(&damaged.file).expect("the file can be read");

@@ -1,15 +1,15 @@
-//! Operations that ONNX lacks, made of operators that it has. Each says how, for the list that users get.
+//! Decompositions of operations that ONNX lacks; each has a text for the list that users get.
 
 use indim_ops::{DType, Op};
 
-use super::writing::Writing;
+use super::model_writer::ModelWriter;
 
-/// The value and how it is made.
-type Composed = Option<(String, &'static str)>;
+/// The name of the value and the text of its decomposition.
+type Decomposition = Option<(String, &'static str)>;
 
-impl Writing<'_> {
-    /// An operation on operands of one type, made of several operators.
-    pub(super) fn composition(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Composed {
+impl ModelWriter<'_> {
+    /// Decomposes an operation on operands of one type.
+    pub(super) fn composition(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Decomposition {
         let x = *inputs.first()?;
         let y = inputs.get(1).copied().unwrap_or(x);
         if dtype == DType::Bool {
@@ -67,7 +67,7 @@ impl Writing<'_> {
         })
     }
 
-    fn of_booleans(&mut self, op: Op, x: &str, y: &str) -> Composed {
+    fn of_booleans(&mut self, op: Op, x: &str, y: &str) -> Decomposition {
         let [operator, negated, other] = match op {
             Op::Ne => return Some((self.op("Xor", &[x, y]), "Xor")),
             Op::Lt => ["And", x, y],
@@ -80,8 +80,8 @@ impl Writing<'_> {
         Some((self.op(operator, &[&negated, other]), "And or Or, and Not"))
     }
 
-    /// 16-bit floats are computed in 32 bits, as here.
-    fn of_halves(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Composed {
+    /// 16-bit floats are computed in 32 bits, as in indim's kernels.
+    fn of_halves(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Decomposition {
         let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::F32)).collect();
         let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
         let (computed, by) = self.composition(op, &wide, DType::F32)?;
@@ -91,7 +91,7 @@ impl Writing<'_> {
         })
     }
 
-    fn of_integers(&mut self, op: Op, x: &str, y: &str, dtype: DType) -> Composed {
+    fn of_integers(&mut self, op: Op, x: &str, y: &str, dtype: DType) -> Decomposition {
         Some(match op {
             Op::FloorDiv => {
                 let rest = self.op("Mod", &[x, y]);
@@ -133,7 +133,7 @@ impl Writing<'_> {
         self.op("Div", &[&log, &base])
     }
 
-    /// With `t = tanh(x / 2)` it is `2 t / (1 - t)`, in which nothing cancels near 0.
+    /// `2 t / (1 - t)` with `t = tanh(x / 2)`: no cancellation near 0.
     fn expm1(&mut self, x: &str, dtype: DType) -> String {
         let [half, one] = [0.5, 1.0].map(|number| self.number(number, dtype));
         let halved = self.op("Mul", &[x, &half]);
@@ -148,7 +148,7 @@ impl Writing<'_> {
         self.op("Where", &[&is_near, &near, &far])
     }
 
-    /// With `u = 1 + x`, rounded, it is `log(u) * x / (u - 1)`, or `x` where `u` is 1.
+    /// `log(u) * x / (u - 1)` with rounded `u = 1 + x`, or `x` if `u` is 1.
     fn log1p(&mut self, x: &str, dtype: DType) -> String {
         let one = self.number(1.0, dtype);
         let u = self.op("Add", &[x, &one]);
@@ -169,10 +169,10 @@ impl Writing<'_> {
         self.op("Mul", &[&sign, &root])
     }
 
-    /// The remainder with the sign of `x`, and whether it and `y` are of different signs.
+    /// The remainder with the sign of `x`, and whether its sign differs from that of `y`.
     fn remainder(&mut self, x: &str, y: &str, dtype: DType) -> [String; 2] {
         let zero = self.number(0.0, dtype);
-        let rest = self.node("Mod", &[x, y], vec![super::writing::int("fmod", 1)]);
+        let rest = self.node("Mod", &[x, y], vec![super::model_writer::int("fmod", 1)]);
         let [below, above] = ["Less", "Greater"].map(|order| self.op(order, &[&rest, &zero]));
         let [below_y, above_y] = ["Less", "Greater"].map(|order| self.op(order, &[y, &zero]));
         let (first, second) =
@@ -187,7 +187,7 @@ impl Writing<'_> {
         self.op("Where", &[&differ, &moved, &rest])
     }
 
-    /// A whole number but for rounding, so it is rounded once more; by 0 it is the quotient itself.
+    /// The exact result is an integer, so it is rounded again; a division by 0 gives the quotient itself.
     fn floored(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [zero, one] = [0.0, 1.0].map(|number| self.number(number, dtype));
         let [rest, differ] = self.remainder(x, y, dtype);
@@ -222,7 +222,7 @@ impl Writing<'_> {
         self.op("Where", &[&is_infinite, &infinity, &finite])
     }
 
-    /// Whether a number has a sign: one that is 0 has the reciprocal of a negative one.
+    /// Whether the sign bit of a number is set; for 0 the sign of the reciprocal decides.
     fn is_signed(&mut self, x: &str, dtype: DType) -> String {
         let zero = self.number(0.0, dtype);
         let inverse = self.op("Reciprocal", &[x]);
@@ -237,8 +237,8 @@ impl Writing<'_> {
         self.op("Where", &[&is_negative, &negative, &size])
     }
 
-    /// The angle of a point with the ordinate `x` in the first quadrant, then in its own. Of two zeros the
-    /// quotient is taken as 0, of two infinities as 1.
+    /// The angle of a point with the ordinate `x`, first in the first quadrant, then in its own. The
+    /// quotient of two zeros counts as 0, that of two infinities as 1.
     fn angle(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [zero, one, infinity, half_turn] = [0.0, 1.0, f64::INFINITY, core::f64::consts::PI]
             .map(|number| self.number(number, dtype));
@@ -257,7 +257,7 @@ impl Writing<'_> {
         self.copy_sign(&angle, x, dtype)
     }
 
-    /// Equal infinities have no difference.
+    /// The difference of equal infinities is taken as 0.
     fn log_add_exp(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let largest = self.op("Max", &[x, y]);
         let difference = self.op("Sub", &[x, y]);

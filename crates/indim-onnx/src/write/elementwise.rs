@@ -1,13 +1,13 @@
-//! Operations of the table as operators of ONNX. What ONNX has under a name of its own is one node; what it
-//! lacks is made of several in `compositions.rs`.
+//! Element-wise operations as ONNX operators: one node if ONNX has the operation, else the decomposition in
+//! `compositions.rs`.
 
 use indim_graph::{Node, ValueId};
 use indim_model::place_of;
 use indim_ops::{DType, DTypeClass, Op};
 
-use super::writing::{Piece, Writing, int, text};
+use super::model_writer::{CompactValue, ModelWriter, int, text};
 
-/// The operators that compute one operation each, and what they are called.
+/// Operations that are one operator.
 const NAMES: &[(Op, &str)] = &[
     (Op::Abs, "Abs"),
     (Op::Sign, "Sign"),
@@ -50,8 +50,8 @@ const NAMES: &[(Op, &str)] = &[
     (Op::Select, "Where"),
 ];
 
-/// What takes truth values under another name.
-const OF_BOOLEANS: &[(Op, &str)] = &[
+/// Operators on booleans with another name.
+const BOOLEAN_OPERATORS: &[(Op, &str)] = &[
     (Op::Not, "Not"),
     (Op::And, "And"),
     (Op::Or, "Or"),
@@ -62,15 +62,15 @@ const OF_BOOLEANS: &[(Op, &str)] = &[
     (Op::Min, "And"),
 ];
 
-/// What takes the bits of whole numbers.
-const OF_BITS: &[(Op, &str)] = &[
+/// Operators on the bits of integers.
+const BITWISE_OPERATORS: &[(Op, &str)] = &[
     (Op::Not, "BitwiseNot"),
     (Op::And, "BitwiseAnd"),
     (Op::Or, "BitwiseOr"),
     (Op::Xor, "BitwiseXor"),
 ];
 
-/// What takes no 16-bit floats before opset 22, or not all of them.
+/// Operations without 16-bit floats, or without some of them, before opset 22.
 const WIDE_BEFORE_22: &[Op] = &[
     Op::Acos,
     Op::Acosh,
@@ -91,13 +91,14 @@ fn name_in(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
     table.iter().find(|(known, _)| *known == op).map(|(_, name)| *name)
 }
 
-impl Writing<'_> {
-    /// The operation of a node on its operands.
+impl ModelWriter<'_> {
+    /// Writes an operation on its operands.
     pub(super) fn elementwise(&mut self, value: ValueId, node: &Node, op: Op) {
-        let pieces: Vec<Piece> = node.operands.iter().map(|&operand| self.piece(operand)).collect();
-        let sizes = Writing::joined_sizes(&pieces);
+        let pieces: Vec<CompactValue> =
+            node.operands.iter().map(|&operand| self.piece(operand)).collect();
+        let sizes = ModelWriter::joined_sizes(&pieces);
         let inputs: Vec<&str> = pieces.iter().map(|piece| piece.name.as_str()).collect();
-        // The first operand of a choice is a truth value.
+        // The first operand of a select is a boolean.
         let last = node.operands.last().copied();
         let dtype = last.map_or(node.array_type.dtype, |last| self.graph[last].array_type.dtype);
         let name = match self.of_one_operator(op, &inputs, dtype) {
@@ -127,11 +128,11 @@ impl Writing<'_> {
         if dtype == DType::Bool {
             let name = match op {
                 Op::Select | Op::Eq => name_in(NAMES, op),
-                _ => name_in(OF_BOOLEANS, op),
+                _ => name_in(BOOLEAN_OPERATORS, op),
             };
             return name.map(|name| self.op(name, inputs));
         }
-        if let Some(name) = name_in(OF_BITS, op) {
+        if let Some(name) = name_in(BITWISE_OPERATORS, op) {
             return Some(self.op(name, inputs));
         }
         if op == Op::Div && dtype.is_integer() {
@@ -161,7 +162,7 @@ impl Writing<'_> {
         }
     }
 
-    /// 16-bit floats are computed in 32 bits here too.
+    /// Computes 16-bit floats in 32 bits, as indim's kernels do.
     fn through_f32(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Option<String> {
         let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::F32)).collect();
         let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
@@ -172,13 +173,13 @@ impl Writing<'_> {
         }
     }
 
-    /// The larger bound counts, as everywhere; `Clip` takes bounds without axes alone.
+    /// `Clip` accepts only scalar bounds. The upper bound wins, as in all of indim.
     fn clamp(&mut self, inputs: &[&str]) -> String {
         let above = self.op("Max", &[inputs[0], inputs[1]]);
         self.op("Min", &[&above, inputs[2]])
     }
 
-    /// Whole numbers of other widths are raised as `i64`, and wrap alike.
+    /// Integers of other widths are computed as `i64`; the results wrap equally.
     fn power(&mut self, inputs: &[&str], dtype: DType) -> Option<String> {
         if dtype.is_float() || matches!(dtype, DType::I32 | DType::I64) {
             return Some(self.op("Pow", inputs));
@@ -188,12 +189,12 @@ impl Writing<'_> {
         Some(self.cast(&power, dtype))
     }
 
-    /// Before opset 28 only bits without a sign are moved, by amounts below their width.
+    /// Before opset 28 ONNX shifts only unsigned integers, by amounts below their width.
     fn shift(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Option<String> {
         let is_signed = dtype.class() == DTypeClass::Signed;
         let direction = if op == Op::Shl { "LEFT" } else { "RIGHT" };
-        let shifted = |writing: &mut Self, inputs: &[&str]| {
-            writing.node("BitShift", inputs, vec![text("direction", direction)])
+        let shifted = |model_writer: &mut Self, inputs: &[&str]| {
+            model_writer.node("BitShift", inputs, vec![text("direction", direction)])
         };
         match op {
             Op::ShrArithmetic if self.opset < 28 || !is_signed => return None,

@@ -1,5 +1,5 @@
-//! Definitions that are one operator of ONNX: compositions and functions along axes. The nodes of which they
-//! are made are not written.
+//! Idioms: subgraphs that are one ONNX operator, compositions and functions along axes. Their inner nodes
+//! are not written.
 
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, NodeKind, ValueId};
@@ -10,22 +10,22 @@ use indim_ops::DType;
 use indim_shape::Shape;
 
 use super::super::messages::AttributeProto;
+use super::model_writer::{ModelWriter, float, int, text};
 use super::normalization::Normalization;
-use super::writing::{Writing, float, int, text};
 
-/// Several nodes that are one operator.
+/// A subgraph that is one operator.
 #[derive(Clone)]
 pub(super) enum Idiom {
     /// A composition.
     Composition(CompositionMatch),
     /// A softmax or a reduction.
     Reduction(ReductionMatch),
-    /// A normalisation with its gain and bias.
+    /// A normalisation with gain and bias.
     Normalization(Normalization),
 }
 
 impl Idiom {
-    /// The values that the operator reads.
+    /// The operands of the operator.
     fn operands(&self) -> Vec<ValueId> {
         match self {
             Idiom::Composition(found) => vec![found.operand],
@@ -35,11 +35,11 @@ impl Idiom {
     }
 }
 
-/// What is written of a graph.
+/// The nodes to write.
 pub(super) struct Plan {
-    /// The operator that ends at each value, if it stands for several nodes.
+    /// The idiom whose result is this value, if any.
     pub(super) idioms: Vec<Option<Idiom>>,
-    /// Whether each value stands in the file.
+    /// Whether the file needs the value.
     pub(super) is_needed: Vec<bool>,
 }
 
@@ -64,7 +64,7 @@ impl Plan {
     }
 }
 
-/// The operator that ends at a value.
+/// The idiom whose result is this value.
 fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher) -> Option<Idiom> {
     // Numbers are attributes, which have 32 bits.
     if graph[value].array_type.dtype == DType::F32 {
@@ -81,7 +81,7 @@ fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher
     Some(Idiom::Reduction(found))
 }
 
-/// The operator with its attributes, from the opset on that has it.
+/// The operator with its attributes, since the opset that introduced it.
 fn operator(found: &CompositionMatch, opset: i64) -> Option<(&'static str, Vec<AttributeProto>)> {
     let number = |name: &str, index: usize| float(name, found.numbers[index] as f32);
     let (since, operator, attributes) = match found.composition {
@@ -101,17 +101,17 @@ fn operator(found: &CompositionMatch, opset: i64) -> Option<(&'static str, Vec<A
 
 /// An operator along axes.
 #[derive(Clone, Copy)]
-enum AlongOperator {
-    /// A reduction, whose axes are an input.
+enum AxisOperator {
+    /// A reduction; its axes are an input.
     SeveralAxes(&'static str),
-    /// An operator along one axis, which is an attribute.
+    /// An operator along one axis; the axis is an attribute.
     OneAxis(&'static str),
 }
 
 /// The operator for a function of elements of a type. ONNX adds 16-bit floats in 16 bits, so their sums are
-/// written as they are computed here, in double precision.
-fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AlongOperator> {
-    use AlongOperator::{OneAxis, SeveralAxes};
+/// written in double precision, as indim computes them.
+fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> {
+    use AxisOperator::{OneAxis, SeveralAxes};
     let AxisOperation::Function(function) = found.function else { return None };
     let is_run = found.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     let is_wide = dtype.size() > 2;
@@ -127,7 +127,7 @@ fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AlongOperator>
     }
 }
 
-impl Writing<'_> {
+impl ModelWriter<'_> {
     pub(super) fn idiom(&mut self, value: ValueId, idiom: &Idiom) {
         match idiom {
             Idiom::Composition(found) => self.one_composition(value, found),
@@ -148,13 +148,13 @@ impl Writing<'_> {
         let Some(operator) = operator_along(found, array_type.dtype) else { return };
         let whole = self.whole(found.operand);
         let name = match operator {
-            AlongOperator::SeveralAxes(operator) => {
+            AxisOperator::SeveralAxes(operator) => {
                 let axes: Vec<i64> = found.axes.iter().map(|&axis| axis as i64).collect();
                 let axes = self.list(&axes);
                 let keepdims = int("keepdims", i64::from(found.keepdims));
                 self.node(operator, &[&whole, &axes], vec![keepdims])
             }
-            AlongOperator::OneAxis(operator) => {
+            AxisOperator::OneAxis(operator) => {
                 let (from, merged) = (&array_type.shape, merged(&array_type.shape, &found.axes));
                 let x = self.resized(&whole, from, &merged);
                 let axis = int("axis", found.axes[0] as i64);
@@ -166,7 +166,7 @@ impl Writing<'_> {
     }
 }
 
-/// The shape with a run of axes as one.
+/// The shape with consecutive axes merged into one.
 fn merged(shape: &Shape, axes: &[usize]) -> Shape {
     let (first, end) = (axes[0], axes[0] + axes.len());
     let size: usize = shape[first..end].iter().product();

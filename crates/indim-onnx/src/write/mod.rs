@@ -1,18 +1,21 @@
-//! Graphs as models of ONNX.
+//! The writer of ONNX models.
 //!
-//! NumPy's rule broadcasts by itself, so a broadcast is a `Transpose` and a `Reshape` where axes do not end
-//! up last, and an `Expand` only where a value is read in its full shape. `writing.rs` is the model in the
-//! making, `structure.rs`, `scatter.rs`, `elementwise.rs` and `compositions.rs` write the kinds of nodes,
-//! `idiom.rs` several of them that are one operator, `normalization.rs` of those the normalisations.
+//! ONNX broadcasts by NumPy's rule. A broadcast therefore needs a `Transpose` and a `Reshape` only if its
+//! axes are not the last ones, and an `Expand` only if a reader needs the full shape.
+//!
+//! * `model_writer.rs`: nodes, constants and names of the model.
+//! * `structure.rs`, `scatter.rs`, `elementwise.rs`, `compositions.rs`: the kinds of nodes.
+//! * `idiom.rs`: subgraphs that are one operator; `normalization.rs`: normalisations among them.
+//! * `one_node.rs`: models of a single node, for tests of other systems.
 
 mod compositions;
 mod elementwise;
 mod idiom;
+mod model_writer;
 mod normalization;
 mod one_node;
 mod scatter;
 mod structure;
-mod writing;
 
 pub use one_node::OnnxNode;
 
@@ -25,7 +28,7 @@ use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
 use self::idiom::Plan;
-use self::writing::{Writing, int};
+use self::model_writer::{ModelWriter, int};
 use super::Onnx;
 use super::messages::{
     DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, StringStringEntryProto,
@@ -34,21 +37,22 @@ use super::messages::{
 use super::operators::NEWEST_OPSET;
 use super::types::{declared_at, number_of};
 
-/// The operator set that models are written for unless their source has another one, and the oldest one.
-const OPSET: i64 = 21;
+/// The default operator set, unless the source has another one, and the oldest supported one.
+const DEFAULT_OPSET: i64 = 21;
 const OLDEST_OPSET: i64 = 18;
 
-/// The opsets that introduced `BitCast`, and `BitShift` of signed numbers.
+/// The opsets that introduced `BitCast`, and `BitShift` of signed integers.
 const BITCAST_SINCE: i64 = 26;
 const SIGNED_SHIFT_SINCE: i64 = 28;
 
-/// The version of the format that has that operator set.
+/// The version of the format with this operator set.
 const IR_VERSION: i64 = 10;
 
-/// With more bytes of constants than this, they go into a file of their own: a protobuf has at most 2 GiB.
-const MAX_BYTES_WITHIN: usize = 1 << 30;
+/// `MAX_INLINE_BYTES`: more bytes of constants than this go into an external file, because a protobuf has
+/// at most 2 GiB.
+const MAX_INLINE_BYTES: usize = 1 << 30;
 
-/// The value of `data_location` for elements in another file.
+/// The value of `data_location` for elements in an external file.
 const EXTERNAL: i32 = 1;
 
 impl Writer for Onnx {
@@ -64,18 +68,18 @@ impl Writer for Onnx {
                 format!("models for opset {opset}, not {OLDEST_OPSET} to {NEWEST_OPSET}, are");
             return Err(FormatErrorKind::Unsupported { what }.nowhere());
         }
-        let mut writing = Writing::new(graph, outputs, opset);
+        let mut model_writer = ModelWriter::new(graph, outputs, opset);
         let plan = Plan::of(graph, opset);
         for (value, node) in graph.iter().filter(|(value, _)| plan.is_needed[value.index()]) {
             match &plan.idioms[value.index()] {
-                Some(found) => writing.idiom(value, found),
-                None => writing.value(value, node),
+                Some(found) => model_writer.idiom(value, found),
+                None => model_writer.value(value, node),
             }
         }
-        let names = writing.outputs(outputs)?;
-        let Writing { nodes, mut initializers, notes, .. } = writing;
+        let names = model_writer.outputs(outputs)?;
+        let ModelWriter { nodes, mut initializers, notes, .. } = model_writer;
         let (composed, warnings) = notes.finish(options.exact)?;
-        let beside = moved_out(&mut initializers, &options.name, MAX_BYTES_WITHIN);
+        let beside = moved_out(&mut initializers, &options.name, MAX_INLINE_BYTES);
         let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
         let parameters: Vec<String> = (0..graph.parameters().len())
             .map(|index| graph.parameter_name(index).to_owned())
@@ -102,9 +106,9 @@ impl Writer for Onnx {
     }
 }
 
-/// The opset of the source, or `OPSET`; a later one where an operation of the graph needs it.
+/// The opset of the source, or `DEFAULT_OPSET`; a later one if an operation of the graph needs it.
 fn default_opset(graph: &Graph, options: &WriteOptions) -> i64 {
-    let preferred = options.source_opset.map_or(OPSET, i64::from);
+    let preferred = options.source_opset.map_or(DEFAULT_OPSET, i64::from);
     let preferred = preferred.clamp(OLDEST_OPSET, NEWEST_OPSET);
     let plan = Plan::of(graph, preferred);
     let written = graph
@@ -113,7 +117,7 @@ fn default_opset(graph: &Graph, options: &WriteOptions) -> i64 {
     written.map(|(_, node)| least_opset(node)).fold(preferred, i64::max)
 }
 
-/// The first opset that says a node.
+/// The first opset that supports a node.
 fn least_opset(node: &Node) -> i64 {
     let is_signed = node.array_type.dtype.class() == DTypeClass::Signed;
     match node.kind {
@@ -123,7 +127,7 @@ fn least_opset(node: &Node) -> i64 {
     }
 }
 
-/// The name and the type of an input or output.
+/// Name and type of an input or output.
 fn info(name: &str, array_type: &ArrayType) -> Bytes {
     let dim = |&size: &usize| DimensionProto { dim_value: Some(size as i64), dim_param: None };
     let shape = TensorShapeProto { dim: array_type.shape.iter().map(dim).collect() };
@@ -132,7 +136,7 @@ fn info(name: &str, array_type: &ArrayType) -> Bytes {
     Bytes::from(ValueInfoProto { name: name.to_owned(), r#type: Some(declared) }.encode_to_vec())
 }
 
-/// The constants in a file of their own, if they have more bytes than `most`.
+/// Moves the constants to an external file if they have more than `most` bytes.
 fn moved_out(tensors: &mut [TensorProto], name: &str, most: usize) -> Option<(String, Vec<u8>)> {
     let size = |tensor: &TensorProto| tensor.raw_data.as_ref().map_or(0, Bytes::len);
     if tensors.iter().map(size).sum::<usize>() <= most {
@@ -155,7 +159,7 @@ fn moved_out(tensors: &mut [TensorProto], name: &str, most: usize) -> Option<(St
     Some((file, content))
 }
 
-impl Writing<'_> {
+impl ModelWriter<'_> {
     fn value(&mut self, value: ValueId, node: &Node) {
         let ArrayType { dtype, shape } = node.array_type.clone();
         if dtype.class() == DTypeClass::Complex {
@@ -251,10 +255,10 @@ mod tests {
     use super::*;
     use crate::tensor::Tensors;
 
-    /// One file beside a model.
-    struct Beside(String, Vec<u8>);
+    /// A folder with one external file.
+    struct MemoryFolder(String, Vec<u8>);
 
-    impl Folder for Beside {
+    impl Folder for MemoryFolder {
         fn read(&self, name: &str) -> io::Result<Bytes> {
             assert_eq!(name, self.0);
             Ok(Bytes::from(self.1.clone()))
@@ -265,18 +269,19 @@ mod tests {
     fn large_constants_are_read_back_from_the_file_beside() {
         let nothing: [indim_builder::Value; 0] = [];
         let graph = indim_builder::GraphBuilder::new().finish(&nothing).unwrap();
-        let mut writing = Writing::new(&graph, &[], OPSET);
+        let mut model_writer = ModelWriter::new(&graph, &[], DEFAULT_OPSET);
         let arrays = [
             Array::new([3], vec![1.0f32, 2.0, 3.0]).unwrap(),
             Array::new([2, 1], vec![true, false]).unwrap(),
             Array::scalar(7i64),
         ];
-        arrays.iter().for_each(|array| drop(writing.constant(array)));
-        let mut tensors = writing.initializers;
+        arrays.iter().for_each(|array| drop(model_writer.constant(array)));
+        let mut tensors = model_writer.initializers;
         assert_eq!(moved_out(&mut tensors, "m", 22), None);
         let (name, content) = moved_out(&mut tensors, "m", 21).expect("a file");
         assert_eq!((name.as_str(), content.len()), ("m.onnx.data", 22));
-        let source = SourceFile::new("m.onnx", Vec::new()).beside(Arc::new(Beside(name, content)));
+        let source =
+            SourceFile::new("m.onnx", Vec::new()).beside(Arc::new(MemoryFolder(name, content)));
         let reader = Tensors::new(&source, &FormatLimits::default());
         let read: Vec<Array> = tensors.iter().map(|t| reader.array(t).unwrap()).collect();
         assert_eq!(read, arrays);

@@ -1,27 +1,27 @@
-//! Normalisations that are one node: a standardisation, scaled and moved.
+//! Normalisations that are one node: standardisation, scale and bias.
 
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_model::{AxisOperation, Epsilon, ReductionMatcher};
 use indim_ops::{DType, Op};
 use indim_shape::Shape;
 
-use super::writing::{Writing, float, int};
+use super::model_writer::{ModelWriter, float, int};
 
 /// `(x - mean) / sqrt(variance + epsilon) * gain + bias`
 #[derive(Clone)]
 pub(super) struct Normalization {
     operand: ValueId,
     epsilon: f64,
-    /// The first of the axes that are normalised; the others follow, up to the last.
+    /// The first normalised axis; all axes from it on are normalised.
     first_axis: usize,
-    /// The axes along which gain and bias lie.
+    /// The axes of gain and bias.
     parameter_axes: Vec<usize>,
     gain: Option<ValueId>,
     bias: Option<ValueId>,
 }
 
 impl Normalization {
-    /// The normalisation that ends at a value of f32.
+    /// The normalisation of f32 whose result is this value.
     pub(super) fn find(
         graph: &Graph,
         value: ValueId,
@@ -89,7 +89,7 @@ fn both_ways(operands: &[ValueId]) -> [(ValueId, ValueId); 2] {
     [(operands[0], operands[1]), (operands[1], operands[0])]
 }
 
-/// The value that one repeats along all axes but these, or everywhere.
+/// The source of a broadcast along all axes except these, or of a scalar.
 fn lying_along(graph: &Graph, value: ValueId, axes: &[usize]) -> Option<ValueId> {
     let node = &graph[value];
     let shape = &node.array_type.shape;
@@ -105,7 +105,7 @@ fn lying_along(graph: &Graph, value: ValueId, axes: &[usize]) -> Option<ValueId>
     }
 }
 
-impl Writing<'_> {
+impl ModelWriter<'_> {
     pub(super) fn normalization(&mut self, value: ValueId, found: &Normalization) {
         let shape = self.graph[value].array_type.shape.clone();
         let sizes: Shape = found.parameter_axes.iter().map(|&axis| shape[axis]).collect();

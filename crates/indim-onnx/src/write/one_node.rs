@@ -1,4 +1,4 @@
-//! Models of a single node, as they are asked for: for testing what other systems make of them.
+//! Models of a single node, for tests of other systems.
 
 use bytes::Bytes;
 use indim_graph::Array;
@@ -10,13 +10,13 @@ use super::super::messages::{
     ValueInfoProto,
 };
 use super::super::types::number_of;
-use super::writing::int;
+use super::model_writer::int;
 use super::{IR_VERSION, info};
 
-/// The version of the format when operators broadcast by an attribute.
+/// The version of the format in which operators broadcast by an attribute.
 const LEGACY_IR_VERSION: i64 = 3;
 
-/// A node of ONNX with inputs `x0`, `x1`, ... and the output `y`, of whose sense nothing is checked.
+/// An ONNX node with inputs `x0`, `x1`, ... and the output `y`; its validity is not checked.
 ///
 /// ```
 /// use indim_model::ModelFormat;
@@ -39,20 +39,20 @@ const LEGACY_IR_VERSION: i64 = 3;
 pub struct OnnxNode<'a> {
     /// The operator.
     pub operator: &'a str,
-    /// The version of ONNX's operators.
+    /// The operator set version.
     pub opset: i64,
-    /// Attributes that are whole numbers.
+    /// Integer attributes.
     pub attributes: &'a [(&'static str, i64)],
-    /// The types of the inputs.
+    /// Types of the inputs.
     pub inputs: &'a [ArrayType],
-    /// Whole numbers that the file holds as a last input, such as the shape of `Expand`.
+    /// Integers that the file stores as an additional last input, such as the shape of `Expand`.
     pub list: Option<&'a [i64]>,
-    /// The element type of the output, whose shape the file leaves open.
+    /// The element type of the output; the file does not state its shape.
     pub result: DType,
 }
 
 impl OnnxNode<'_> {
-    /// The file of a model of this node alone.
+    /// Encodes a model of this node.
     pub fn model(&self) -> Vec<u8> {
         let inputs = self.inputs.iter().enumerate();
         let list = self.list.map(|_| "list".to_owned());

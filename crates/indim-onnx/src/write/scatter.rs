@@ -4,9 +4,9 @@ use indim_graph::{Node, TakeMode, ValueId};
 use indim_ops::DType;
 use indim_shape::Shape;
 
-use super::writing::{Writing, ints, text};
+use super::model_writer::{ModelWriter, ints, text};
 
-impl Writing<'_> {
+impl ModelWriter<'_> {
     /// Indices into an axis of `size` elements, as ONNX reads them.
     pub(super) fn places(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
         let mut named = self.whole(indices);
@@ -26,7 +26,8 @@ impl Writing<'_> {
         }
     }
 
-    /// `ScatterND` has its axis in front, and rounds each sum: narrower floats go there as `f64`.
+    /// `ScatterND` indexes the first axis and rounds each partial sum, so narrower floats are written as
+    /// `f64`.
     pub(super) fn scatter_add(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
         let [operand, indices, updates] = [0, 1, 2].map(|index| node.operands[index]);
         let shape = &node.array_type.shape;

@@ -1,29 +1,29 @@
-//! Nodes that move, repeat or reduce elements, as operators of ONNX.
+//! Nodes of data movement and reductions as ONNX operators.
 
 use indim_graph::{AxisSlice, Node, TakeMode, ValueId};
 use indim_model::place_of;
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use super::writing::{Writing, int, ints};
+use super::model_writer::{ModelWriter, int, ints};
 
 fn sizes_of(shape: &Shape) -> Vec<i64> {
     shape.iter().map(|&size| size as i64).collect()
 }
 
-impl Writing<'_> {
-    /// A value under other sizes in the file.
+impl ModelWriter<'_> {
+    /// A value reshaped in the file.
     pub(super) fn resized(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
         if from == to {
             return name.to_owned();
         }
         let target = self.list(&sizes_of(to));
-        // A 0 is a size, not one of the operand's.
+        // With `allowzero` a 0 is a size instead of a copy of the operand's.
         let attributes = if to.contains(&0) { vec![int("allowzero", 1)] } else { Vec::new() };
         self.node("Reshape", &[name, &target], attributes)
     }
 
-    /// The axes land where the map says; what the result only repeats is left to those who read it.
+    /// Moves axes to their positions in the map; the readers of the result broadcast it.
     pub(super) fn broadcast(&mut self, value: ValueId, operand: ValueId, map: &AxisMap) {
         let rank = self.graph[value].array_type.shape.rank();
         let piece = self.piece(operand);
@@ -33,7 +33,7 @@ impl Writing<'_> {
             self.set(value, piece.name, piece.sizes);
             return;
         }
-        // The axes that are not there in front have size 1.
+        // Missing leading axes have size 1.
         let absent = operand_rank - piece.sizes.rank();
         let size = |axis: usize| if axis < absent { 1 } else { piece.sizes[axis - absent] };
         let mut name = piece.name.clone();
@@ -65,7 +65,7 @@ impl Writing<'_> {
     pub(super) fn iota(&mut self, value: ValueId, axis: usize) {
         let array_type = self.graph[value].array_type.clone();
         let count = array_type.shape[axis];
-        // Floats do not count beyond what they hold, so whole numbers do.
+        // Floats cannot count beyond their precision, so integers count.
         let counted = match array_type.dtype {
             DType::I16 | DType::I32 => array_type.dtype,
             _ => DType::I64,
@@ -90,7 +90,7 @@ impl Writing<'_> {
             let (start, step) = (slice.start() as i64, slice.step() as i64);
             let end = i128::from(start) + slice.count() as i128 * i128::from(step);
             starts.push(start);
-            // An end in front of the first element is none that counts from the end.
+            // An end before the first element must not count from the end.
             ends.push(if end < 0 { i64::MIN } else { i64::try_from(end).unwrap_or(i64::MAX) });
             axes.push(axis as i64);
             steps.push(step);
@@ -146,14 +146,14 @@ impl Writing<'_> {
         self.node(operator, &[whole, &axes], vec![int("keepdims", 0)])
     }
 
-    /// Truth values as 0 and 1: before opset 20 they have no extremes.
+    /// Booleans as 0 and 1: before opset 20 they have no extremes.
     fn over_bytes(&mut self, operator: &str, whole: &str, axis: usize) -> String {
         let bytes = self.cast(whole, DType::U8);
         let reduced = self.reduced(operator, &bytes, axis);
         self.cast(&reduced, DType::Bool)
     }
 
-    /// Narrow whole numbers are reduced as wider ones: sums and products wrap alike.
+    /// Narrow integers are reduced as wider ones; sums and products wrap equally.
     fn fold(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = match op {
             ReduceOp::Add => "ReduceSum",

@@ -1,4 +1,4 @@
-//! A model in the making: nodes, constants and the names of values.
+//! The state of the writer: nodes, constants and names of values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,56 +12,56 @@ use indim_shape::Shape;
 use super::super::messages::{AttributeProto, NodeProto, TensorProto};
 use super::super::types::number_of;
 
-/// A value as it stands in the file: its axes are those of the value, but some that are only repeated have
-/// size 1 or, in front, are not there. Operators broadcast them by themselves.
+/// A value in the file without materialised broadcasts: its broadcast axes have size 1 or, if leading, are
+/// missing. Operators broadcast them.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct CompactValue {
     pub(super) name: String,
     /// The sizes in the file.
     pub(super) sizes: Shape,
 }
 
-/// What is written of a graph.
-pub(super) struct Writing<'g> {
+/// Writes the model of one graph.
+pub(super) struct ModelWriter<'g> {
     pub(super) graph: &'g Graph,
     pub(super) opset: i64,
     pub(super) nodes: Vec<NodeProto>,
     pub(super) initializers: Vec<TensorProto>,
     pub(super) notes: Notes,
-    pieces: Vec<Option<Piece>>,
-    /// The names of values in their full shape.
+    pieces: Vec<Option<CompactValue>>,
+    /// Names of values in their full shape.
     wholes: HashMap<ValueId, String>,
     constants: HashMap<Array, String>,
-    /// The names that users have given.
+    /// Names that the user chose.
     taken: HashSet<String>,
     fresh: usize,
 }
 
-/// An attribute that is a whole number.
+/// An integer attribute.
 pub(super) fn int(name: &str, number: i64) -> AttributeProto {
     AttributeProto { name: name.to_owned(), i: Some(number), r#type: 2, ..Default::default() }
 }
 
-/// An attribute that is a number.
+/// A float attribute.
 pub(super) fn float(name: &str, number: f32) -> AttributeProto {
     AttributeProto { name: name.to_owned(), f: Some(number), r#type: 1, ..Default::default() }
 }
 
-/// An attribute that is a text.
+/// A text attribute.
 pub(super) fn text(name: &str, text: &'static str) -> AttributeProto {
     let s = Some(Bytes::from_static(text.as_bytes()));
     AttributeProto { name: name.to_owned(), s, r#type: 3, ..Default::default() }
 }
 
-/// An attribute that is a list of whole numbers.
+/// An attribute with a list of integers.
 pub(super) fn ints(name: &str, numbers: Vec<i64>) -> AttributeProto {
     AttributeProto { name: name.to_owned(), ints: numbers, r#type: 7, ..Default::default() }
 }
 
-impl<'g> Writing<'g> {
+impl<'g> ModelWriter<'g> {
     pub(super) fn new(graph: &'g Graph, outputs: &[String], opset: i64) -> Self {
         let parameters = (0..graph.parameters().len()).map(|i| graph.parameter_name(i).to_owned());
-        Writing {
+        ModelWriter {
             graph,
             opset,
             nodes: Vec::new(),
@@ -75,7 +75,7 @@ impl<'g> Writing<'g> {
         }
     }
 
-    /// A name that nothing has.
+    /// A name that no value has.
     pub(super) fn fresh(&mut self, prefix: &str) -> String {
         loop {
             let name = format!("{prefix}{}", self.fresh);
@@ -86,7 +86,7 @@ impl<'g> Writing<'g> {
         }
     }
 
-    /// The result of a node.
+    /// Adds a node and returns the name of its result.
     pub(super) fn node(
         &mut self,
         operator: &str,
@@ -114,12 +114,12 @@ impl<'g> Writing<'g> {
         });
     }
 
-    /// The result of an operator without attributes.
+    /// Adds an operator without attributes and returns the name of its result.
     pub(super) fn op(&mut self, operator: &str, inputs: &[&str]) -> String {
         self.node(operator, inputs, Vec::new())
     }
 
-    /// An array of the file; equal ones stand in it once.
+    /// Adds an array to the file; equal arrays share one entry.
     pub(super) fn constant(&mut self, array: &Array) -> String {
         if let Some(name) = self.constants.get(array) {
             return name.clone();
@@ -149,7 +149,7 @@ impl<'g> Writing<'g> {
         self.constant(&array)
     }
 
-    /// A list of whole numbers.
+    /// A list of integers.
     pub(super) fn list(&mut self, numbers: &[i64]) -> String {
         let array = Array::new([numbers.len()], numbers.to_vec());
         self.constant(&array.expect("invariant: a list has as many elements as it has"))
@@ -161,15 +161,15 @@ impl<'g> Writing<'g> {
     }
 
     pub(super) fn set(&mut self, value: ValueId, name: String, sizes: Shape) {
-        self.pieces[value.index()] = Some(Piece { name, sizes });
+        self.pieces[value.index()] = Some(CompactValue { name, sizes });
     }
 
-    /// A value as it stands in the file.
-    pub(super) fn piece(&self, value: ValueId) -> Piece {
+    /// The value in the file, with broadcasts not materialised.
+    pub(super) fn piece(&self, value: ValueId) -> CompactValue {
         self.pieces[value.index()].clone().expect("invariant: operands are earlier")
     }
 
-    /// The name of a value in its full shape.
+    /// Name of a value in its full shape.
     pub(super) fn whole(&mut self, value: ValueId) -> String {
         if let Some(name) = self.wholes.get(&value) {
             return name.clone();
@@ -188,8 +188,8 @@ impl<'g> Writing<'g> {
         name
     }
 
-    /// The sizes that are the result of operands under NumPy's rule, which they are known to keep.
-    pub(super) fn joined_sizes(operands: &[Piece]) -> Shape {
+    /// The result sizes of operands that broadcast by NumPy's rule; the caller has checked that they do.
+    pub(super) fn joined_sizes(operands: &[CompactValue]) -> Shape {
         let rank = operands.iter().map(|piece| piece.sizes.rank()).max().unwrap_or(0);
         let size = |axis: usize| {
             let from_end = rank - axis;

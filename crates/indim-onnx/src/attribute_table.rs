@@ -1,42 +1,42 @@
-//! Which attributes the operators have, in which of their versions, as ONNX declares them; those that it does
-//! not declare are refused, as its checker and ONNX Runtime refuse them.
+//! The table of attributes: the versions of each operator that have each attribute. Other attributes are
+//! rejected, as ONNX's checker and ONNX Runtime reject them.
 
 use indim_model::FormatErrorKind;
 
 use super::body::Attributes;
 
-/// An attribute, from the opset on that is said first up to that which is said last.
-struct Declared {
+/// An attribute and its first and last opset.
+struct AttributeVersions {
     first: i64,
     last: i64,
     name: &'static str,
 }
 
-impl Declared {
+impl AttributeVersions {
     fn is_of(&self, version: i64) -> bool {
         (self.first..=self.last).contains(&version)
     }
 }
 
-const fn between(first: i64, last: i64, name: &'static str) -> Declared {
-    Declared { first, last, name }
+const fn between(first: i64, last: i64, name: &'static str) -> AttributeVersions {
+    AttributeVersions { first, last, name }
 }
 
-const fn always(name: &'static str) -> Declared {
+const fn always(name: &'static str) -> AttributeVersions {
     between(1, i64::MAX, name)
 }
 
-const fn since(first: i64, name: &'static str) -> Declared {
+const fn since(first: i64, name: &'static str) -> AttributeVersions {
     between(first, i64::MAX, name)
 }
 
-const fn up_to(last: i64, name: &'static str) -> Declared {
+const fn up_to(last: i64, name: &'static str) -> AttributeVersions {
     between(1, last, name)
 }
 
-/// Of the operators that have any.
+/// The attributes of each operator; operators without attributes are omitted.
 #[rustfmt::skip]
-const DECLARED: &[(&[&str], &[Declared])] = &[
+const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&[
         "Abs", "Ceil", "Exp", "Floor", "Log", "Max", "Mean", "Min", "Neg", "PRelu", "Reciprocal", "Relu",
         "Sigmoid", "Sqrt", "Sum", "Tanh",
@@ -110,16 +110,17 @@ const DECLARED: &[(&[&str], &[Declared])] = &[
 ];
 
 /// # Errors
-/// `attribute`: one that this version of the operator has not; `duplicate`.
+/// `attribute`: this version of the operator lacks the attribute; `duplicate`.
 pub(super) fn check(
     operator: &'static str,
     version: i64,
     attributes: &Attributes,
 ) -> Result<(), FormatErrorKind> {
-    let row = DECLARED.iter().find(|(operators, _)| operators.contains(&operator));
+    let row = ATTRIBUTES.iter().find(|(operators, _)| operators.contains(&operator));
     let declared = row.map_or(&[][..], |(_, declared)| declared);
     for (position, (name, _)) in attributes.iter().enumerate() {
-        // Whoever names one so asks for it to be passed over; where axes belong says the rule of reductions.
+        // A name that begins with `__` is for the writer's own use. The reduction rule reports misplaced
+        // axes.
         if name.starts_with("__") || name == "axes" && operator.starts_with("Reduce") {
             continue;
         }
@@ -135,8 +136,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// When the operator has it, or what it has instead.
-fn why_unknown(name: &str, version: i64, declared: &[Declared]) -> String {
+/// The versions that have the attribute, or the attributes of this version.
+fn why_unknown(name: &str, version: i64, declared: &[AttributeVersions]) -> String {
     match declared.iter().find(|known| known.name == name) {
         Some(once) if once.last < version => format!(": it was up to opset {}", once.last),
         Some(once) => format!(": it came with opset {}", once.first),

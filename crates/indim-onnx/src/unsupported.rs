@@ -1,4 +1,4 @@
-//! What nodes ask for that is not to be had, as far as the file alone says so.
+//! Unsupported nodes, as far as the file alone determines them.
 
 use indim_model::FormatErrorKind;
 
@@ -6,7 +6,7 @@ use super::flat_node::FlatNode;
 use super::messages::NodeProto;
 use super::types::dtype_of;
 
-/// Why an operator that is in the table is refused here: it has modes that are not to be had.
+/// The reason why a node of a supported operator is unsupported: an unsupported mode or type.
 pub(super) fn refusal(node: &FlatNode) -> Option<String> {
     let number = |name: &str| node.attributes.get(name).and_then(|attribute| attribute.i);
     let is_set = |name: &str| number(name).unwrap_or(0) != 0;
@@ -32,7 +32,7 @@ pub(super) fn refusal(node: &FlatNode) -> Option<String> {
     }
 }
 
-/// What is said of an element type that is not to be had: of an array, or of a result.
+/// The unsupported element type of an array or a result, if any.
 fn unknown_type(node: &FlatNode) -> Option<String> {
     let types = ["to", "dtype", "output_dtype"].into_iter();
     let types = types.filter_map(|name| node.attributes.get(name)?.i).filter(|&number| number != 0);
@@ -50,11 +50,11 @@ fn pad_mode(node: &FlatNode) -> Option<String> {
     (!is_constant).then(|| format!("in the mode {}", String::from_utf8_lossy(mode)))
 }
 
-/// Why an operator that is not in the table is refused, where there is more to say.
+/// An additional reason for an operator that is not in the table, if any.
 pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
     let domain = super::body::domain_of(&proto.domain);
     match domain {
-        "" if !OTHERS.contains(&proto.op_type.as_str()) => {
+        "" if !UNSUPPORTED_OPERATORS.contains(&proto.op_type.as_str()) => {
             Some("no operator of ONNX that is known has this name".to_owned())
         }
         "" => None,
@@ -62,8 +62,8 @@ pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
     }
 }
 
-/// The operators of ONNX that are not to be had.
-const OTHERS: &[&str] = &[
+/// The unsupported operators of ONNX.
+const UNSUPPORTED_OPERATORS: &[&str] = &[
     "AffineGrid",
     "Attention",
     "AveragePool",
