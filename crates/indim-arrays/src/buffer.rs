@@ -48,7 +48,7 @@ pub struct Buffer {
     memory: Memory,
 }
 
-/// Where the elements of a buffer lie.
+/// The memory of a buffer.
 enum Memory {
     /// In memory of the allocator, which begins here.
     Allocated(NonNull<u8>, Layout),
@@ -70,7 +70,7 @@ impl fmt::Debug for Buffer {
 /// A copy, in the same order in memory.
 ///
 /// # Panics
-/// When there is no memory for it; [`Buffer::try_clone`] returns that as an error.
+/// If memory is exhausted; [`Buffer::try_clone`] returns that as an error.
 impl Clone for Buffer {
     fn clone(&self) -> Self {
         self.try_clone().expect("there is memory for a copy")
@@ -84,17 +84,17 @@ impl Buffer {
     /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`; `out-of-memory`.
     ///
     /// # Safety
-    /// The elements are not initialised: whoever asks must write each of them before the buffer is
+    /// The elements are not initialised: the caller must write each of them before the buffer is
     /// read or handed out.
     pub unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
         // SAFETY: the caller's promise.
         unsafe { Self::uninitialised_in_order(array_type, None) }
     }
 
-    /// As [`Buffer::uninitialised`]; the strides are those of a dense array, `None` for row-major.
+    /// Like [`Buffer::uninitialised`]; the strides are those of a dense array, `None` for row-major.
     ///
     /// # Safety
-    /// As [`Buffer::uninitialised`].
+    /// Like [`Buffer::uninitialised`].
     pub unsafe fn uninitialised_in_order(
         array_type: ArrayType,
         strides: Option<Vec<isize>>,
@@ -112,7 +112,8 @@ impl Buffer {
         Ok(Buffer { array_type, strides, is_row_major, first, bytes, memory })
     }
 
-    /// A row-major array whose bytes `fill` writes; they are zeros before. Of bools every byte but 0 is true.
+    /// A row-major array whose bytes `fill` writes; they are zeros before. For bools every byte but 0 is
+    /// true.
     ///
     /// ```
     /// use indim_arrays::{ArrayError, Buffer};
@@ -135,8 +136,8 @@ impl Buffer {
         Self::filled_with_strides(array_type, None, fill)
     }
 
-    /// As [`Buffer::filled`], of an array whose elements lie in column-major order: neighbours along the
-    /// first axis beside one another, as in Fortran.
+    /// Like [`Buffer::filled`], of an array whose elements lie in column-major order: neighbours along the
+    /// first axis are adjacent, as in Fortran.
     ///
     /// ```
     /// use indim_arrays::{ArrayError, Buffer};
@@ -151,7 +152,7 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// As [`Buffer::filled`].
+    /// Like [`Buffer::filled`].
     pub fn filled_column_major<E: From<ArrayError>>(
         array_type: ArrayType,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
@@ -175,7 +176,7 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// As [`ArrayView::from_slice`]; `out-of-memory`.
+    /// Like [`ArrayView::from_slice`]; `out-of-memory`.
     pub fn from_slice<T: StoredAs>(
         shape: impl Into<Shape>,
         elements: &[T],
@@ -184,7 +185,7 @@ impl Buffer {
         Self::copied(view.array_type().clone(), None, bytes_of(as_elements(elements)))
     }
 
-    /// An array with a copy of these bytes, all of which are its elements.
+    /// An array with a copy of these bytes as its elements.
     fn copied(
         array_type: ArrayType,
         strides: Option<Vec<isize>>,
@@ -272,7 +273,7 @@ impl Buffer {
             .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
     }
 
-    /// Where each element lies, in bytes from the first one, in row-major order.
+    /// The byte offset of each element from the first one, in row-major order.
     pub(crate) fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
         let strides = self.strides();
         let mut index = vec![0usize; strides.len()];

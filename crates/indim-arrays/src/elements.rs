@@ -59,7 +59,7 @@ impl IntoElementsError {
         self.reason.error_code()
     }
 
-    /// What people read of it.
+    /// The diagnostic of this error.
     pub fn diagnostic(&self) -> Diagnostic {
         self.reason.diagnostic()
     }
@@ -85,7 +85,7 @@ impl From<IntoElementsError> for ArrayError {
     }
 }
 
-/// As NumPy prints the array; [`print`](crate::print) has options.
+/// NumPy's text of the array; [`print`](crate::print) has options.
 impl fmt::Display for Buffer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(&array_text(self))
@@ -114,7 +114,7 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// `element-type` unless it is of type `T`; `not-scalar` when there are more elements, or none.
+    /// `element-type` unless it is of type `T`; `not-scalar` unless it has exactly one element.
     pub fn scalar<T: StoredAs>(&self) -> Result<T, ArrayError> {
         match self.typed_elements::<T>()? {
             [only] => Ok(*only),
@@ -160,7 +160,7 @@ impl Buffer {
     }
 }
 
-/// As [`Buffer::into_vec`].
+/// Like [`Buffer::into_vec`].
 impl<T: StoredAs> TryFrom<Buffer> for Vec<T> {
     type Error = IntoElementsError;
 

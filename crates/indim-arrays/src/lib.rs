@@ -1,4 +1,4 @@
-//! Arrays in memory: views of the caller's, buffers of our own, and what memory they lie in.
+//! Arrays in memory: views of the caller's arrays, owned buffers, and their allocation.
 //!
 //! - `view.rs`: an array somewhere in memory, with any strides; `buffer.rs`: one that owns its memory;
 //! - `order.rs`: in which order the elements of new outputs lie;

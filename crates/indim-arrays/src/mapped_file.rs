@@ -62,7 +62,7 @@ impl MappedFile {
     }
 }
 
-/// What tells one state of a file from another; some systems note no time.
+/// The state of a file; some systems record no time.
 fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }

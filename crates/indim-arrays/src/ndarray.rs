@@ -19,13 +19,13 @@ fn described<T: StoredAs>(sizes: &[usize], strides: &[isize]) -> (ArrayType, Vec
     let array_type = ArrayType::new(T::Element::DTYPE, Shape::from(sizes));
     let bytes = array_type.shape.byte_count(size_of::<T>());
     assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond what memory can hold");
-    // Of one element or none `ndarray` may keep strides that lead nowhere.
+    // For one element or none, `ndarray` may keep meaningless strides.
     let is_moved = array_type.shape.element_count().is_ok_and(|count| count > 1);
     let in_bytes = |stride: &isize| if is_moved { stride * size_of::<T>() as isize } else { 0 };
     (array_type, strides.iter().map(in_bytes).collect())
 }
 
-/// The same memory, in whatever order and direction its axes lie.
+/// The same memory, with any strides.
 ///
 /// ```
 /// use indim_arrays::ArrayView;
@@ -55,7 +55,7 @@ where
     }
 }
 
-/// The same memory, to be written, in whatever order and direction its axes lie.
+/// The same memory, writable, with any strides.
 ///
 /// ```
 /// use indim_arrays::ArrayViewMut;
@@ -67,7 +67,7 @@ where
 /// ```
 ///
 /// # Panics
-/// As for a view to read.
+/// Like the read-only view.
 impl<'a, S, D> From<&'a mut ArrayBase<S, D>> for ArrayViewMut<'a>
 where
     S: DataMut,

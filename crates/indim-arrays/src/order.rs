@@ -24,7 +24,7 @@ pub enum Order {
     F,
     /// Column-major if every input is, else row-major.
     A,
-    /// As the inputs lie: the axes sorted as their strides are, where they agree; else row-major.
+    /// The order of the inputs: axes sorted by stride, if the inputs agree; else row-major.
     K,
 }
 
@@ -42,7 +42,7 @@ impl OutputOrders {
         order: Order,
         inputs: &[ArrayView<'_>],
     ) -> Vec<Option<Vec<isize>>> {
-        // Of one axis there is one order.
+        // One axis has one order.
         if outputs.iter().all(|output| output.shape.rank() < 2) {
             return Vec::new();
         }

@@ -1,4 +1,4 @@
-//! Memory for large arrays: pages of their own, which are kept for the next array.
+//! Memory of large arrays: a pool of pages, reused by the next array.
 //!
 //! The first write to each page of new memory costs more than an element-wise operation on it. So large
 //! memory is asked for in huge pages, and what is given back is kept, up to a bound.
@@ -14,13 +14,13 @@ use crate::system_memory::MmapMut;
 /// Smaller arrays are left to the allocator, which keeps their memory itself.
 pub(crate) const MINIMUM_BYTES: usize = 1 << 20;
 
-/// The most bytes that are kept, where no other bound is set.
+/// Default limit of the pool, in bytes.
 const DEFAULT_KEPT_BYTES: usize = 1 << 30;
 
 /// A huge page.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// Pages that nobody uses, the last given back last.
+/// The free pages, most recently freed last.
 struct Kept {
     maps: Vec<MmapMut>,
     limit: usize,
@@ -57,8 +57,8 @@ impl Drop for Pages {
     }
 }
 
-/// How often the lock is tried for, which is held for less than a microsecond at a time, to take or to give
-/// back memory.
+/// The number of attempts to take the lock, which is held for less than a microsecond at a time, to take or
+/// to give back memory.
 const TRIES: usize = 20;
 
 /// The same for setting the bound, which is worth waiting for.

@@ -40,7 +40,7 @@ pub fn dtype_of(tensor: Dtype) -> Option<DType> {
     COMMON.iter().find(|(theirs, _)| *theirs == tensor).map(|(_, ours)| *ours)
 }
 
-/// The element type of a tensor that is to have these elements; there are none of two `f64`.
+/// The element type of a tensor with these elements; the format has no pairs of `f64`.
 ///
 /// ```
 /// use indim_arrays::safetensors::tensor_dtype;

@@ -1,5 +1,5 @@
 //! Memory mapped by the system: the types of `memmap2`, or what stands in for them without that feature. Then
-//! files are read, and no pages are to be had, so that whoever asks takes the allocator's memory.
+//! files are read, and no pages are to be had, so that callers use the allocator's memory.
 
 #[cfg(feature = "memmap2")]
 pub(crate) use memmap2::{Mmap, MmapMut};
@@ -33,7 +33,7 @@ mod stand_in {
         }
     }
 
-    /// There are none.
+    /// None, on this system.
     #[derive(Debug)]
     pub(crate) enum MmapMut {}
 

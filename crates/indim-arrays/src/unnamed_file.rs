@@ -21,13 +21,13 @@ pub struct UnnamedFile {
 
 impl UnnamedFile {
     /// A file in `folder`, as public as the user's mask says. It is locked for as long as somebody has it, so
-    /// that whoever finds it under a name for the time being sees that.
+    /// that a process that finds it under a temporary name detects that.
     ///
     /// # Errors
-    /// [`io::ErrorKind::Unsupported`] where there are no such files; when the folder may not be written to.
+    /// [`io::ErrorKind::Unsupported`] if the system has no such files; if the folder is not writable.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
         let file = system::create_in(folder)?;
-        // Where nothing can be locked nothing is removed either.
+        // A file system without locks removes nothing either.
         let _ = file.try_lock();
         Ok(UnnamedFile { file, map: None })
     }
@@ -35,7 +35,7 @@ impl UnnamedFile {
     /// Takes room on the disk for a file of so many bytes; whether the file system can.
     ///
     /// # Errors
-    /// When there is no room.
+    /// If the disk is full.
     pub fn reserve(&mut self, bytes: u64) -> io::Result<bool> {
         system::reserve(&self.file, bytes)
     }
@@ -48,11 +48,11 @@ impl UnnamedFile {
         copy_owner_and_mode(of, &self.file)
     }
 
-    /// The file as memory of `bytes` zeros, for which there is room on the disk; `None` where the file
-    /// system cannot tell that there is, or map the file.
+    /// The file as memory of `bytes` zeros, with disk space reserved; `None` if the file
+    /// system cannot reserve space, or map the file.
     ///
     /// # Errors
-    /// When there is no room.
+    /// If the disk is full.
     pub fn map(&mut self, bytes: usize) -> io::Result<Option<&mut [u8]>> {
         if !system::reserve(&self.file, bytes as u64)? {
             return Ok(None);

@@ -40,7 +40,7 @@ pub enum ArrayError {
         /// The bytes asked for.
         bytes: usize,
     },
-    /// There is not one stride per axis.
+    /// The strides are not one per axis.
     StrideCount {
         /// The number of axes.
         rank: usize,
@@ -51,14 +51,14 @@ pub enum ArrayError {
     ElementCount {
         /// The shape asked for.
         shape: Shape,
-        /// The elements there are.
+        /// The elements given.
         given: usize,
     },
     /// Some element would lie outside the memory.
     OutOfBounds {
         /// The shape asked for.
         shape: Shape,
-        /// The bytes there are.
+        /// The bytes given.
         bytes: usize,
     },
     /// Two elements of a writable view would share memory, or it cannot be decided in bounded time that
@@ -88,7 +88,7 @@ pub enum ArrayError {
     },
     /// Another library's array has elements that are no element type here, or none in this byte order.
     ForeignElements {
-        /// What that library calls them.
+        /// Their name in that library.
         name: String,
     },
 }
@@ -115,7 +115,7 @@ impl ArrayError {
         }
     }
 
-    /// What people read of it.
+    /// The diagnostic of this error.
     pub fn diagnostic(&self) -> Diagnostic {
         Diagnostic::new(self.error_code(), self.to_string())
     }
@@ -262,11 +262,11 @@ macro_rules! define_view {
                 $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
             }
 
-            /// As [`Self::from_raw`], of a type and strides that somebody else keeps, for an array that fills
-            /// this memory densely, and of which it is known whether it is row-major.
+            /// Like [`Self::from_raw`], of a type and strides that somebody else keeps, for an array that
+            /// fills this memory densely, and whose row-major flag is known.
             ///
             /// # Safety
-            /// As [`Self::from_raw`]; no stride is negative.
+            /// Like [`Self::from_raw`]; no stride is negative.
             pub unsafe fn of_dense(
                 array_type: &'a ArrayType,
                 strides: &'a [isize],
@@ -304,7 +304,7 @@ macro_rules! define_view {
                 &self.range
             }
 
-            /// Where the elements lie, for questions of overlap.
+            /// The layout of the elements, for overlap tests.
             pub fn layout(&self) -> StridedLayout<'_> {
                 StridedLayout {
                     range: self.range.clone(),
@@ -350,7 +350,7 @@ impl<'a> ArrayView<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// `element-count` when there are not as many elements as the shape has;
+    /// `element-count` if the shape has another number of elements;
     /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     pub fn from_slice<T: StoredAs>(
         shape: impl Into<Shape>,
@@ -395,7 +395,7 @@ impl<'a> ArrayView<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`ArrayView::from_bytes`].
+    /// Like [`ArrayView::from_bytes`].
     pub fn from_strided<T: StoredAs>(
         shape: impl Into<Shape>,
         strides: &[isize],
@@ -429,7 +429,7 @@ impl<'a> ArrayView<'a> {
             });
         assert!(is_within, "the part of {extents} from {starts:?} is within {shape}");
         let offsets = starts.iter().zip(&*self.strides);
-        // Of a part without elements the address is not used.
+        // The address of a part without elements is not used.
         let offset = offsets.map(|(&start, stride)| (start as isize).wrapping_mul(*stride));
         let offset = offset.fold(0, isize::wrapping_add);
         let first = self.first.as_ptr().wrapping_offset(offset);
@@ -454,7 +454,7 @@ impl<'a> ArrayViewMut<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// As [`ArrayView::from_slice`].
+    /// Like [`ArrayView::from_slice`].
     pub fn from_slice<T: StoredAs>(
         shape: impl Into<Shape>,
         elements: &'a mut [T],
@@ -469,7 +469,7 @@ impl<'a> ArrayViewMut<'a> {
     /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
     ///
     /// # Errors
-    /// As [`ArrayView::from_bytes`], and `shared-elements`.
+    /// Like [`ArrayView::from_bytes`], and `shared-elements`.
     pub fn from_bytes(
         array_type: ArrayType,
         strides: Vec<isize>,
@@ -485,7 +485,7 @@ impl<'a> ArrayViewMut<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
-    /// As [`ArrayView::from_strided`], to be written: no element may be met twice.
+    /// Like [`ArrayView::from_strided`], to be written: no element may be met twice.
     ///
     /// ```
     /// use indim_arrays::ArrayViewMut;
@@ -499,7 +499,7 @@ impl<'a> ArrayViewMut<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`ArrayViewMut::from_bytes`].
+    /// Like [`ArrayViewMut::from_bytes`].
     pub fn from_strided<T: StoredAs>(
         shape: impl Into<Shape>,
         strides: &[isize],

@@ -1,5 +1,6 @@
 //! A method for each operation of the table in `op.rs`: on [`GraphBuilder`] with XLA's
-//! `broadcast_dimensions`, on [`RuleScope`] with a rule set said once, on [`Value`] for equal shapes and scalars.
+//! `broadcast_dimensions`, on [`RuleScope`] with a rule set said once, on [`Value`] for equal shapes and
+//! scalars.
 
 use indim_ops::Op;
 use indim_shape::RuleSet;

@@ -1,7 +1,7 @@
 //! The bodies of loop nests as straight-line code, from which `indim-targets` makes machine code.
 //!
 //! A body is straight-line code over the primitives of the lane algebra (`body.rs`). `recorded.rs` is the
-//! family of lanes that records one, `definitions.rs` what operations and conversions record, `nest.rs` what
+//! lane back end that records one, `definitions.rs` what operations and conversions record, `nest.rs` what
 //! becomes of a loop nest, `folded.rs` what folds the results of one; `builder.rs` shares values and folds
 //! them as they come (`fold.rs`), `simplify.rs` leaves out what no output needs, `rounded.rs` knows which
 //! numbers are those of a `bf16`. What primitives give is in

@@ -1,4 +1,4 @@
-//! A family of lanes that computes nothing: each primitive is an instruction of a body.
+//! A lane back end that computes nothing: each primitive is an instruction of a body.
 //!
 //! Lanes know nothing of the body that they belong to, so there is one for each thread, in which
 //! [`record`] has the instructions collected.
@@ -16,7 +16,7 @@ use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::scalar::Word;
 
-/// The family.
+/// The recording back end.
 pub(crate) enum RecordingBackend {}
 
 impl LaneBackend for RecordingBackend {

@@ -1,6 +1,6 @@
-//! How exact the functions are, as measured.
+//! Measured accuracy of the functions.
 
-/// What `cargo xtask accuracy` has measured.
+/// A measurement of `cargo xtask accuracy`.
 const MEASURED: &str = include_str!("../tests/accuracy/measured.txt");
 
 /// The largest error that was measured of a function, at one element type.
@@ -12,9 +12,9 @@ pub struct Accuracy {
     pub dtype: &'static str,
     /// For f32 in units in the last place of the exact value, else in floats from the correctly rounded one.
     pub error: &'static str,
-    /// How many arguments were tried.
+    /// The number of arguments tried.
     pub tried: &'static str,
-    /// How many results are not the nearest float.
+    /// The number of results that are not the nearest float.
     pub not_nearest: &'static str,
 }
 

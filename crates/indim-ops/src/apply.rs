@@ -1,4 +1,4 @@
-//! The generic entry: any operation, or conversion, on lanes of any family.
+//! The generic entry: any operation, or conversion, on lanes of any back end.
 //!
 //! For code that learns only when it runs what is to be computed, as a code generator does.
 
@@ -10,7 +10,7 @@ use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 use crate::op::{Binary, Op, OpVisitor, Ternary, Unary};
 
 impl Op {
-    /// The result of the operation on one element of each operand, in any family of lanes; `None`
+    /// The result of the operation on one element of each operand, in any lane back end; `None`
     /// where the operation does not take so many, or not of these types.
     ///
     /// ```

@@ -1,6 +1,6 @@
 //! Complex elements as storage: two floats side by side, the real part first.
 //!
-//! Called by whoever makes or reads arrays of `c64` and `c128`. What operations on them mean is in
+//! For arrays of `c64` and `c128`. The definitions of operations on them are in
 //! `meaning/complex.rs`.
 
 use alloc::string::ToString;
@@ -61,7 +61,7 @@ impl<F: FloatLane> Complex<F> {
     }
 }
 
-/// As Python writes it, `1-2.5j`; the imaginary part has its sign always.
+/// Python's notation, `1-2.5j`; the imaginary part always has a sign.
 impl<F: fmt::Display + Copy> fmt::Display for Complex<F> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let imaginary = self.im.to_string();

@@ -1,7 +1,7 @@
 //! Element types: their names, classes and sizes.
 //!
 //! One table lists every type; parsing, printing and the classes of the op table come from it.
-//! What a type's elements look like in Rust is in `element.rs`.
+//! `element.rs` has the Rust types of elements.
 
 use core::fmt;
 use core::str::FromStr;
@@ -88,7 +88,7 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $size,)* }
             }
 
-            /// What NumPy, or ml_dtypes, calls the type: `float32`, `bfloat16`.
+            /// The type's name in NumPy or ml_dtypes: `float32`, `bfloat16`.
             pub const fn numpy_name(self) -> &'static str {
                 match self { $(DType::$variant => $numpy,)* }
             }

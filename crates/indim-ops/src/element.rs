@@ -66,12 +66,12 @@ pub trait Element:
     const DTYPE: DType;
     /// The type of one part of a complex element; of any other the type itself.
     type Component: Element;
-    /// What lies in memory: any bits are a value of it.
+    /// The type in memory: any bits are a valid value.
     type Stored: Copy + Default + Send + Sync + 'static;
 
     /// The element that is stored so; of a bool, whether any bit is set.
     fn from_stored(stored: Self::Stored) -> Self;
-    /// How the element is stored.
+    /// The stored form of the element.
     fn to_stored(self) -> Self::Stored;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
@@ -121,7 +121,7 @@ macro_rules! define_elements {
                 match self { $(ArrayData::$variant(elements) => elements.len(),)* }
             }
 
-            /// Whether there are no elements.
+            /// Whether it has no elements.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
@@ -240,7 +240,7 @@ macro_rules! define_elements {
 
 for_each_element!(define_elements);
 
-/// The first `N` bytes; zeros where there are fewer.
+/// The first `N` bytes, padded with zeros.
 fn first_bytes<const N: usize>(bytes: &[u8]) -> [u8; N] {
     core::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
 }

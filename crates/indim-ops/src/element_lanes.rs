@@ -1,4 +1,4 @@
-//! How each element type stands in a family of lanes, and which compute in a wider type.
+//! Mapping of element types to the lanes of a back end, and types that compute in a wider type.
 
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
@@ -8,7 +8,7 @@ use crate::lane::{Cast, FloatBits, LaneBackend};
 use crate::meaning::canonical::canonical_parts;
 use crate::meaning::half;
 
-/// How an element type stands in a family of lanes.
+/// Mapping of an element type to the lanes of a back end.
 ///
 /// ```
 /// use indim_ops::{ElementLanes, ScalarBackend, f16, lane::LaneBackend};
@@ -19,7 +19,7 @@ use crate::meaning::half;
 /// assert_eq!(canonical_nan::<f16, ScalarBackend>(f16::from_bits(0xfe01)).to_bits(), 0x7e00);
 /// ```
 pub trait ElementLanes {
-    /// One element in the family `L`: a lane; of a 16-bit float its bits, of a complex number two
+    /// One element in the back end `L`: a lane; of a 16-bit float its bits, of a complex number two
     /// lanes. In Rust's scalars it is the element itself.
     type In<L: LaneBackend>: Copy;
 
@@ -33,7 +33,7 @@ pub trait ElementLanes {
 
 macro_rules! define_element_lanes {
     ($($variant:ident $type:ident $class:ident;)*) => {
-        /// One element of any type, in the family of lanes `L`.
+        /// One element of any type, in the lane back end `L`.
         pub enum AnyLane<L: LaneBackend> {
             $(
                 #[doc = concat!("An element of type `", stringify!($type), "`.")]
@@ -104,7 +104,7 @@ pub trait Widened: Element {
     fn widen<L: LaneBackend>(x: Self::In<L>) -> <Self::Wide as ElementLanes>::In<L>;
 }
 
-/// What a result in the wider type becomes. A truth value stays.
+/// Rounds a result of the wider type. A truth value stays.
 pub trait FromWide<Wide: Element>: Element {
     /// The nearest value, half to even; overflow gives an infinity.
     fn from_wide<L: LaneBackend>(wide: Wide::In<L>) -> Self::In<L>;

@@ -1,7 +1,7 @@
 //! The exact functions of Rust's floats that `core` lacks: of the standard library, or of `libm`, which
 //! gives the same bits.
 
-/// What of a float is computed exactly, or rounded once.
+/// Float functions that are exact, or rounded once.
 pub(crate) trait ExactFloat: Copy {
     /// `self * factor + addend` with one rounding.
     fn mul_add_once(self, factor: Self, addend: Self) -> Self;

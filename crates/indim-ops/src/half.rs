@@ -1,6 +1,6 @@
-//! The 16-bit floats: `f16` and `bf16`, which are their bits, in any family of lanes.
+//! The 16-bit floats: `f16` and `bf16`, which are their bits, in any lane back end.
 //!
-//! How they widen to `f32` and how results are rounded to them is in `meaning/half.rs`.
+//! `meaning/half.rs` widens them to `f32` and rounds results to them.
 
 use alloc::format;
 use alloc::vec;
@@ -139,7 +139,7 @@ macro_rules! half_float {
 
             /// The shortest decimal that reads back as this number, nearest to it among those.
             ///
-            /// As an `f64` it prints with just these digits.
+            /// Converted to `f64` it prints with just these digits.
             pub fn shortest_decimal(self) -> f64 {
                 let exact = self.to_f64();
                 let mut decimals = (0..9).flat_map(|digits| decimals_beside(exact, digits));
@@ -203,7 +203,8 @@ half_float! {
 
 /// The decimal nearest to `exact` with so many digits behind the first, and the next one away from zero.
 ///
-/// Of a power of two the nearest may lie below, where numbers are twice as dense, and read as another.
+/// The nearest text of a power of two may lie below it, where numbers are twice as dense, and parse as
+/// another number.
 fn decimals_beside(exact: f64, digits: usize) -> Vec<f64> {
     let nearest = format!("{:.digits$e}", exact.abs());
     let parts = nearest.split_once('e').map(|(mantissa, exponent)| {
@@ -244,7 +245,7 @@ mod tests {
         }
     }
 
-    /// The midpoint of each pair of neighbours and the floats beside it, in 32 and in 64 bits.
+    /// The midpoint of each pair of neighbours and the floats next to it, in 32 and in 64 bits.
     macro_rules! rounding_test {
         ($name:ident, $type:ident) => {
             #[test]

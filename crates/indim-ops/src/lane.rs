@@ -13,7 +13,7 @@
 
 use crate::meaning::canonical::canonical;
 
-/// A family of lanes: one for each type of machines, and the conversions between them.
+/// A lane back end: one lane type for each machine type, and the conversions between them.
 ///
 /// ```
 /// use indim_ops::ScalarBackend;
@@ -52,7 +52,7 @@ pub trait LaneBackend: Sized + 'static {
     type F64: FloatLane<Bits = Self::I64, Wide = Self::F64> + Number<Self>;
 }
 
-/// Conversion to another lane of the family.
+/// Conversion to another lane of the back end.
 ///
 /// Integer to integer keeps the low bits or extends by the source's sign; to a float gives the
 /// nearest, half to even, overflow an infinity; float to integer truncates, saturates, and of a NaN
@@ -64,7 +64,7 @@ pub trait Cast<To> {
 
 macro_rules! define_number {
     ($($lane:ident)*) => {
-        /// A lane that converts to every number of its family.
+        /// A lane that converts to every number of its back end.
         pub trait Number<L: LaneBackend>: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
 
         impl<L: LaneBackend, T> Number<L> for T where T: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
@@ -75,7 +75,7 @@ define_number!(I8 I16 I32 I64 U8 U16 U32 U64 F32 F64);
 
 /// One element: can be compared for equality and chosen.
 pub trait Lane: Copy {
-    /// What comparisons of this lane yield.
+    /// The result of comparisons.
     type Bool: BoolLane;
 
     /// `on_true` where `condition` holds, else `on_false`.
@@ -133,7 +133,8 @@ pub trait IntLane: Lane {
     fn shl(self, amount: Self) -> Self;
     /// Right shift by the amount modulo the width, zeros enter.
     fn shr_logical(self, amount: Self) -> Self;
-    /// Right shift by the amount modulo the width, copies of the top bit enter, whatever the signedness.
+    /// Right shift by the amount modulo the width, copies of the top bit enter, for signed and unsigned
+    /// lanes.
     fn shr_arithmetic(self, amount: Self) -> Self;
     /// Whether the value read as unsigned is less than `other` read as unsigned.
     fn less_unsigned(self, other: Self) -> Self::Bool;
@@ -162,7 +163,7 @@ pub trait FloatBits: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The float of this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The float, with any NaN replaced by the canonical one. A family may have an instruction for it.
+    /// The float, with any NaN replaced by the canonical one. A back end may have an instruction for it.
     #[inline(always)]
     fn with_canonical_nan(self) -> Self {
         canonical(self)

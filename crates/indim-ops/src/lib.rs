@@ -1,4 +1,4 @@
-//! What an operation computes: element types, the table of operations, and the meaning of each.
+//! Operations: element types, the table of operations, and the definition of each.
 //!
 //! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations), `lane.rs` (the
 //! algebra) and `meaning/` (what operations compute, in that algebra). `element.rs`, `half.rs` and

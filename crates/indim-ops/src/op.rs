@@ -268,7 +268,7 @@ impl Arity {
     }
 }
 
-/// How the element type of a result follows from that of the operands.
+/// The element type of a result, derived from those of the operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum ResultType {
     Same,
@@ -290,7 +290,7 @@ impl ResultType {
     }
 }
 
-/// What is known of an operation; a test proves it.
+/// A property of an operation; a test proves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fact {
@@ -307,7 +307,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// As `==`, when a program is compiled.
+    /// Equality, evaluated at compile time.
     const fn is_same(self, other: Fact) -> bool {
         match (self, other) {
             (Fact::Mirrors(first), Fact::Mirrors(second)) => first as usize == second as usize,
@@ -320,7 +320,7 @@ impl Fact {
     }
 }
 
-/// One element of type `T` in the family of lanes `L`.
+/// One element of type `T` in the lane back end `L`.
 type In<T, L> = <T as ElementLanes>::In<L>;
 
 /// An operation as a type.
@@ -333,7 +333,7 @@ pub trait Operation: 'static {
 pub trait Unary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
-    /// The result for one element, in any family of lanes; NaNs are canonical.
+    /// The result for one element, in any lane back end; NaNs are canonical.
     fn over<L: LaneBackend>(x: T::In<L>) -> In<Self::Result, L>;
 
     /// The result for one element.
@@ -352,7 +352,7 @@ pub trait Unary<T: Element>: Operation {
 pub trait Binary<T: Element>: Operation {
     /// The element type of the result.
     type Result: Element;
-    /// The result for one element, in any family of lanes; NaNs are canonical.
+    /// The result for one element, in any lane back end; NaNs are canonical.
     fn over<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> In<Self::Result, L>;
 
     /// The result for one element of each operand.
@@ -368,7 +368,7 @@ pub trait Ternary<T: Element>: Operation {
     type First: Element;
     /// The element type of the result.
     type Result: Element;
-    /// The result for one element, in any family of lanes; NaNs are canonical.
+    /// The result for one element, in any lane back end; NaNs are canonical.
     fn over<L: LaneBackend>(
         first: In<Self::First, L>,
         x: T::In<L>,
@@ -382,12 +382,12 @@ pub trait Ternary<T: Element>: Operation {
     }
 }
 
-/// What is to be made of an operation at one element type; see [`Op::visit`].
+/// A function of an operation at one element type; see [`Op::visit`].
 ///
 /// The `widened` methods are called for operations that compute in a wider type. An implementer
 /// that does not care leaves them as they are.
 pub trait OpVisitor: Sized {
-    /// What each method makes.
+    /// The result of each method.
     type Output;
     /// Called for an operation of one operand.
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Self::Output;
@@ -454,7 +454,7 @@ macro_rules! is_of_word {
     (complex_widened $dtype:ident) => {
         matches!($dtype.class(), $crate::DTypeClass::Complex)
     };
-    // Of reductions and compositions.
+    // Reductions and compositions.
     (f64_c128 $dtype:ident) => {
         matches!($dtype, $crate::DType::F64 | $crate::DType::C128)
     };
@@ -771,7 +771,7 @@ impl Op {
         self.row().name
     }
 
-    /// What the operation means, with its edge cases.
+    /// The definition of the operation, with its edge cases.
     pub fn doc(self) -> &'static str {
         self.row().doc.trim()
     }
@@ -805,7 +805,7 @@ impl Op {
         false
     }
 
-    /// The operation that gives the same with the two operands exchanged, if there is one.
+    /// The operation that gives the same with exchanged operands, if one exists.
     ///
     /// ```
     /// use indim_ops::Op;
@@ -826,7 +826,7 @@ impl Op {
         (self.row().takes)(dtype)
     }
 
-    /// Whether the first operand is a `bool` whatever the others are.
+    /// Whether the first operand is a `bool` for any other operands.
     pub const fn first_is_bool(self) -> bool {
         self.row().first_is_bool
     }

@@ -1,4 +1,4 @@
-//! How operations are written as operators, as in Python: symbols and what binds tighter.
+//! Operators of operations, as in Python: symbols and precedence.
 
 use crate::dtype::{DType, DTypeClass};
 use crate::op::Op;
@@ -18,7 +18,7 @@ macro_rules! binary_operators {
             /// Every operator, those that bind least first.
             pub const ALL: &[BinaryOperator] = &[$(BinaryOperator::$name,)*];
 
-            /// How it is written.
+            /// Its symbol.
             pub const fn symbol(self) -> &'static str {
                 match self { $(BinaryOperator::$name => $text,)* }
             }

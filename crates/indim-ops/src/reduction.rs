@@ -34,9 +34,9 @@ macro_rules! for_each_reduction {
                 /// The smallest element; any NaN gives a NaN, -0 is below +0. Of nothing inf, or the type's
                 /// greatest value.
                 reduce_min = Min min highest [boolean signed unsigned float];
-                /// The largest number; a NaN only where there is no number.
+                /// The largest number; NaN if all are NaN.
                 reduce_fmax = Fmax fmax nan [float];
-                /// The smallest number; a NaN only where there is no number.
+                /// The smallest number; NaN if all are NaN.
                 reduce_fmin = Fmin fmin nan [float];
                 /// Whether all hold; of integers the bits that all have. Of nothing all bits.
                 reduce_and = And and ones [boolean signed unsigned];
@@ -69,17 +69,17 @@ macro_rules! for_each_widening {
     };
 }
 
-/// How an operation of the table folds elements of type `T`.
+/// The fold of an operation of the table over elements of type `T`.
 pub trait Fold<T: Element>: Operation {
-    /// What changes no element that it is combined with; what comes out of nothing.
+    /// The identity: combining with it changes no element; the result of no elements.
     fn identity<L: LaneBackend>() -> T::In<L>;
     /// Two elements, or folds of elements, combined; a NaN may have any bits.
     fn combine<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> T::In<L>;
 }
 
-/// What is to be made of a fold of one element type; see [`ReduceOp::visit`].
+/// A function of the fold of one element type; see [`ReduceOp::visit`].
 pub trait FoldVisitor {
-    /// What is made.
+    /// Its result.
     type Output;
     /// Called for a fold of elements of type `T`.
     fn fold<F: Fold<T>, T: Element>(self) -> Self::Output;
@@ -140,7 +140,7 @@ macro_rules! define_reductions {
             $sname:ident = $search:ident $extreme:ident [$($sclass:ident)*];
         )* }
     ) => {
-        /// What becomes of the elements along one axis.
+        /// A reduction of the elements along one axis.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ReduceOp {
             $($(#[doc = $doc])+ $op,)*
@@ -159,7 +159,7 @@ macro_rules! define_reductions {
                 }
             }
 
-            /// What the reduction gives, with its edge cases.
+            /// The result of the reduction, with its edge cases.
             pub fn doc(self) -> &'static str {
                 match self {
                     $(ReduceOp::$op => concat!($($doc),+).trim(),)*
@@ -262,7 +262,7 @@ impl FromStr for ReduceOp {
     }
 }
 
-/// What `F` makes of these elements along an axis, in their order: the definition of every fold.
+/// The fold `F` of these elements along an axis, in their order: the definition of every fold.
 ///
 /// ```
 /// use indim_ops::{fold, operations::{Add, Max}};

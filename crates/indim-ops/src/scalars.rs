@@ -1,4 +1,4 @@
-//! The family of Rust's scalars: what the reference evaluator and, vectorised, the kernels run.
+//! The lane back end of Rust's scalars, for the reference evaluator and, vectorised, the kernels.
 
 use crate::exact_float::ExactFloat;
 use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};

@@ -74,8 +74,8 @@ impl CompiledFunction {
         Ok(arguments)
     }
 
-    /// The trace for these arguments, made now if none exists, or if an object that the function reads outside them
-    /// has changed since.
+    /// The trace for these arguments, made now if none exists, or if an object that the function reads
+    /// outside them has changed since.
     fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
         let mut inputs = Vec::new();
         arguments.iter().for_each(|argument| argument.add_inputs(&mut inputs));

@@ -100,8 +100,8 @@ pub(crate) fn memory_limit() -> Option<usize> {
     Some(MEMORY_LIMIT.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
 }
 
-/// Refuses, by `MemoryError`, every later run that would hold more bytes, not counting its inputs; `None` lifts
-/// the limit.
+/// Refuses, by `MemoryError`, every later run that would hold more bytes, not counting its inputs; `None`
+/// lifts the limit.
 #[pyfunction]
 pub(crate) fn limit_memory(bytes: Option<usize>) {
     MEMORY_LIMIT.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);

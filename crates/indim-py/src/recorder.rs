@@ -327,7 +327,8 @@ impl Recording {
         name
     }
 
-    /// Adds the result of an operator on numbers. `None` if the numbers are too many, or the result is undefined.
+    /// Adds the result of an operator on numbers. `None` if the numbers are too many, or the result is
+    /// undefined.
     fn record_number(&mut self, call: &RecordedCall) -> Option<(Option<String>, Literal)> {
         let index = self.computation.steps.len();
         if index == MAXIMUM_OPERATIONS {

@@ -1,5 +1,5 @@
-//! The exports of the module: a page writes a request into memory that it allocates, calls a function, and reads
-//! the answer. Calls are sequential, so one request and one answer exist at a time.
+//! The exports of the module: a page writes a request into memory that it allocates, calls a function, and
+//! reads the answer. Calls are sequential, so one request and one answer exist at a time.
 //!
 //! Lengths are in bytes of UTF-8. The exports are called by nobody but the page: nothing here reads through a
 //! pointer, so there is no unsafe block.

@@ -312,8 +312,8 @@
 //!
 //! # Limits
 //!
-//! A text from a stranger is read within [`ParseLimits`]: bytes, depth, operations and axes, each refused with its
-//! own code before anything is computed. [`evaluate`] has the default ones.
+//! A text from a stranger is read within [`ParseLimits`]: bytes, depth, operations and axes, each refused
+//! with its own code before anything is computed. [`evaluate`] has the default ones.
 //!
 //! ```
 //! use indim::{Expression, ParseLimits, evaluate};

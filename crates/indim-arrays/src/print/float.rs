@@ -13,7 +13,7 @@ use super::{Format, Style};
 /// Below this numbers have exponents.
 const SMALL: f64 = 1e-4;
 
-/// What printing asks of a float type. All values of each are exact as f64.
+/// Requirements of printing on a float type. All its values are exact as f64.
 pub(super) trait Float:
     Copy + PartialEq + Into<f64> + FromStr + fmt::Display + fmt::LowerExp + 'static
 {
@@ -154,13 +154,13 @@ pub(super) fn scalar_text<F: Float>(x: F, precision: Option<usize>) -> String {
     format!("{whole}.{}", if fraction.is_empty() { "0" } else { &fraction })
 }
 
-/// How wide the parts of all numbers are.
+/// The widths of the parts of all numbers.
 pub(super) struct Widths {
     /// Before the point, with the sign.
     whole: usize,
     /// Whether positive numbers have a sign too, as the imaginary parts of complex ones have.
     has_plus: bool,
-    /// Digits behind the point, and how many there are at most.
+    /// Digits after the point, and their maximal number.
     fraction: usize,
     precision: usize,
     /// Digits of the exponent; `None` without exponents.
@@ -181,7 +181,7 @@ impl Widths {
             widths.exponent = widths.exponent.max(exponent.map(|(_, digits)| digits.len()));
         }
         if shown.iter().any(|x| !is_finite(*x)) {
-            // Infinity has room even where there are only NaNs.
+            // The width fits infinity even if all elements are NaN.
             let has_sign =
                 has_plus || shown.iter().any(|x| special(*x) == "-inf" && !is_finite(*x));
             let length = "inf".len() + usize::from(has_sign);
@@ -190,7 +190,7 @@ impl Widths {
         widths
     }
 
-    /// The digits with a plus, where there is to be one.
+    /// The digits, with a plus if requested.
     fn signed(&self, digits: &str) -> String {
         let plus = if self.has_plus && !digits.starts_with('-') { "+" } else { "" };
         format!("{plus}{digits}")

@@ -2,7 +2,7 @@
 //!
 //! The layout follows `numpy/_core/arrayprint.py` of NumPy 2.4 with its default options: 8 fractional
 //! digits, lines of 75 characters, and above 1000 elements only the first and last 3 along each axis.
-//! All elements have one width: `float.rs`, `complex.rs`. For programs there are `csv.rs` and `json.rs`.
+//! All elements have one width: `float.rs`, `complex.rs`. `csv.rs` and `json.rs` print for programs.
 
 mod complex;
 mod csv;
@@ -24,7 +24,7 @@ const LINE_WIDTH: usize = 75;
 const PRECISION: usize = 8;
 const EDGE_ITEMS: usize = 3;
 
-/// How much of an array is printed.
+/// Limits on the printed part of an array.
 ///
 /// ```
 /// use indim_arrays::Buffer;
@@ -44,18 +44,18 @@ pub struct PrintOptions {
 }
 
 impl Default for PrintOptions {
-    /// As NumPy prints.
+    /// NumPy's defaults.
     fn default() -> Self {
         PrintOptions { precision: None, threshold: 1000 }
     }
 }
 
-/// How one element is written.
+/// The format of one element.
 #[derive(Debug, Clone, Copy)]
 enum Style {
     /// By itself, with all digits that it needs, or so many behind the point.
     Alone(Option<usize>),
-    /// As wide as its neighbours, with so many digits behind the point at most.
+    /// As wide as its neighbours, with at most this many digits after the point.
     SideBySide(usize),
 }
 
@@ -74,7 +74,7 @@ pub fn array_text(buffer: &Buffer) -> String {
     array_text_with(buffer, &PrintOptions::default())
 }
 
-/// As [`array_text`], where `numpy.printoptions` sets the precision and the threshold.
+/// Like [`array_text`]; `numpy.printoptions` sets the precision and the threshold.
 ///
 /// ```
 /// use indim_arrays::Buffer;
@@ -145,7 +145,7 @@ fn integer_format<'a, T: core::fmt::Display>(
     Box::new(move |position| format!("{:>width$}", elements[position]))
 }
 
-/// Which elements are shown, and how their texts are put together.
+/// The elements shown, and the layout of their texts.
 struct Layout<'a> {
     shape: &'a Shape,
     strides: Vec<isize>,

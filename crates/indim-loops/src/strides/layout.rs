@@ -57,9 +57,9 @@ impl<'a> StridedLayout<'a> {
     /// use indim_loops::strides::layout::StridedLayout;
     ///
     /// // Two columns of a matrix, and both of its columns.
-    /// let column = |first| StridedLayout { range: first..first + 36, element_size: 4, sizes: &[5], strides: &[8] };
-    /// assert_eq!(column(0).shares_memory(&column(4)), Some(false));
-    /// let both = StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
+    /// let column = |first| StridedLayout { range: first..first + 36, element_size: 4, sizes: &[5],
+    /// strides: &[8] }; assert_eq!(column(0).shares_memory(&column(4)), Some(false)); let both =
+    /// StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
     /// assert_eq!(both.shares_memory(&column(4)), Some(true));
     /// ```
     pub fn shares_memory(&self, other: &StridedLayout<'_>) -> Option<bool> {

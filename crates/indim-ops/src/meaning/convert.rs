@@ -2,7 +2,7 @@
 //!
 //! float → int truncates and saturates, NaN gives 0; anything → bool asks for ≠ 0 (a NaN is);
 //! bool → number is 0 or 1; int → int keeps the low bits or extends by the source's sign;
-//! to floats: nearest even, overflow to infinity, rounded once, whatever the source; real → complex
+//! to floats: nearest even, overflow to infinity, rounded once, for any source; real → complex
 //! has the imaginary part 0, complex → real drops it.
 
 use super::canonical::canonical_parts;
@@ -17,7 +17,7 @@ use crate::scalars::ScalarBackend;
 
 /// Conversion of one element.
 pub trait ConvertTo<T: Element>: Element {
-    /// The converted element, in any family of lanes; a NaN is canonical.
+    /// The converted element, in any lane back end; a NaN is canonical.
     fn over<L: LaneBackend>(x: Self::In<L>) -> T::In<L>;
 
     /// The converted element.
@@ -27,16 +27,16 @@ pub trait ConvertTo<T: Element>: Element {
     }
 }
 
-/// What is to be made of a conversion; see [`visit_convert`].
+/// A function of a conversion; see [`visit_convert`].
 pub trait ConvertVisitor {
-    /// What the visit makes.
+    /// Its result.
     type Output;
     /// Called with the two types.
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Self::Output;
 }
 
 /// Defines the conversion of each type of one list to each of another, where `Self` and `To` are the types
-/// and `L` is the family of lanes.
+/// and `L` is the lane back end.
 macro_rules! convert_each {
     ([$($from:ident)*] to $to:tt: |$x:ident| $result:expr) => {
         $(convert_each!(@from $from to $to: |$x| $result);)*

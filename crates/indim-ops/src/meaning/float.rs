@@ -1,7 +1,7 @@
 //! The operations on floats that arithmetic and comparison give: IEEE 754, nothing contracted.
 //!
 //! Elementary functions (`exp`, `sin`, ...) are in `elementary/` and named here too. NaN payloads
-//! need no care: whoever applies an operation makes every NaN canonical.
+//! need no care: applying an operation makes every NaN canonical.
 
 pub use super::elementary::{
     acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, erfc, exp, exp2, expm1,
@@ -148,7 +148,7 @@ pub fn rem<F: FloatLane>(x: F, y: F) -> F {
     x.rem(y)
 }
 
-/// Remainder with the divisor's sign; a zero takes the divisor's sign. As NumPy's `remainder`
+/// Remainder with the divisor's sign; a zero takes the divisor's sign. Like NumPy's `remainder`
 /// (`npy_divmod` in NumPy's npymath), so `5 mod inf = 5` and `-5 mod inf = inf`.
 #[inline(always)]
 pub fn py_mod<F: FloatLane>(x: F, y: F) -> F {

@@ -1,6 +1,6 @@
-//! What a reduction starts from, for each class of element types: combined with it, no element changes.
+//! Identities of reductions, for each class of element types: combining with one changes no element.
 
-/// Of truth values.
+/// Identities of truth values.
 pub mod boolean {
     use crate::lane::BoolLane;
 
@@ -29,7 +29,7 @@ pub mod boolean {
     }
 }
 
-/// Of integers.
+/// Identities of integers.
 pub mod integer {
     use crate::lane::IntLane;
 
@@ -64,7 +64,7 @@ pub mod integer {
     }
 }
 
-/// Of floats.
+/// Identities of floats.
 pub mod float {
     use crate::lane::FloatLane;
 
@@ -99,7 +99,7 @@ pub mod float {
     }
 }
 
-/// Of complex numbers.
+/// Identities of complex numbers.
 pub mod complex {
     use crate::complex::Complex;
     use crate::lane::FloatLane;

@@ -1,4 +1,4 @@
-//! What each operation means on one element, written once over the algebra of `lane.rs`.
+//! Definitions of operations on one element, written once over the algebra of `lane.rs`.
 //!
 //! A row of the op table names the classes it takes; the function of the same name stands in the
 //! module of each class. The reference evaluator runs these functions one element at a time; the

@@ -1,4 +1,4 @@
-//! The meaning of operations and conversions is written over the lanes of any family: one that computes
+//! The meaning of operations and conversions is written over the lanes of any back end: one that computes
 //! nothing, but writes down the primitives, gives the bits of Rust's scalars when these are replayed.
 //!
 //! Nothing that is replayed can have looked at an operand, for there was none. And no definition looks at
@@ -6,16 +6,16 @@
 //! whichever it is. A complex definition does not even look at the signs of NaNs among its operands: what
 //! widens them need not keep those.
 
-mod family;
+mod back_end;
 mod special;
 mod words;
 
-use family::{NanSign, RecordingBackend, Tape};
+use back_end::{NanSign, RecordingBackend, Tape};
 use indim_ops::{AnyLane, DType, Op, ScalarBackend};
 use special::{lane_count, special_values};
 use words::{Word, WordLanes, any_of, words_of};
 
-/// The operands' types, and what is done to them in any family.
+/// The operands' types, and what is done to them in any back end.
 struct Definition<'a> {
     name: String,
     dtypes: Vec<DType>,

@@ -3,7 +3,7 @@
 use indim_ops::lane::{FloatBits, LaneBackend};
 use indim_ops::{AnyLane, Complex, DType, ScalarBackend, for_each_element};
 
-use crate::family::{NanSign, Recorded, RecordingBackend};
+use crate::back_end::{NanSign, Recorded, RecordingBackend};
 
 /// A scalar as a word.
 pub(crate) trait Word: Copy + 'static {
@@ -77,7 +77,7 @@ impl<T> WordLane for Recorded<T> {
     }
 }
 
-/// A family whose lanes are words.
+/// A lane back end whose lanes are words.
 pub(crate) trait WordLanes:
     LaneBackend<
         Bool: WordLane,

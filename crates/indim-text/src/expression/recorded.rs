@@ -27,8 +27,8 @@ use crate::span::Span;
 ///
 /// let x = CallOperand::Name("x".to_owned());
 /// let sizes = CallAttribute::Integers(vec![2, 3]);
-/// let call = RecordedCall { function: "reshape".to_owned(), operands: vec![x], attributes: vec![(None, sizes)] };
-/// assert_eq!(call.to_string(), "reshape(x, [2, 3])");
+/// let call = RecordedCall { function: "reshape".to_owned(), operands: vec![x], attributes: vec![(None,
+/// sizes)] }; assert_eq!(call.to_string(), "reshape(x, [2, 3])");
 /// assert_eq!(Expression::of_call(&call)?.names(), ["x"]);
 /// # Ok::<(), indim_text::ExprError>(())
 /// ```

@@ -6,7 +6,7 @@ use crate::lane::{BoolLane, FloatLane, IntLane};
 use crate::meaning::elementary::{scale, sum_of_squares_less_one};
 use crate::meaning::float;
 
-/// Where a real exponential is split, to overflow no earlier than the product it is part of.
+/// Threshold at which a real exponential is split, to overflow no earlier than its product.
 const SPLIT: f64 = 700.0;
 
 /// `e^SPLIT`.
@@ -25,7 +25,7 @@ pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let result = Complex::select(vanishes, nothing, product);
     let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
     let result = Complex::select(explodes, infinite, result);
-    // A real argument has a real result, whatever overflows.
+    // A real argument has a real result, even after overflow.
     let real = Complex::new(float::exp(x.re), x.im);
     Complex::select(x.im.equal(zero()), real, result)
 }
@@ -88,7 +88,7 @@ fn log_modulus<F: FloatLane>(x: Complex<F>) -> F {
     let far = float::log(float::hypot(number.re, number.im)).add(scale);
     let is_near = excess.abs().less(F::constant(0.5));
     let finite = F::select(is_near, near, far);
-    // Infinities count even beside a NaN, which `Scaled` leaves as they are.
+    // Infinities count even with a NaN; `Scaled` leaves both unchanged.
     F::select(float::is_inf(re).or(float::is_inf(im)), F::constant(f64::INFINITY), finite)
 }
 
@@ -131,7 +131,7 @@ pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let root = half.mul(number.re.abs().add(modulus)).sqrt();
     let is_left = number.re.less(zero());
     let root = scale(root, half_exponent);
-    // Of the part as it was given: beside a large real part the scaled one may have vanished.
+    // From the unscaled part: next to a large real part the scaled one may be zero.
     let other = x.im.abs().div(root).mul(half);
     let re = F::select(is_left, other, root);
     let im = copysign(F::select(is_left, root, other), x.im);

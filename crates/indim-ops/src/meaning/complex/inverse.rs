@@ -33,7 +33,7 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
 }
 
 /// An argument of which products of the roots do not overflow, and what that takes from the logarithm that
-/// their `asinh` is: a quarter of it and `log 4` where 1 is nothing beside it.
+/// their `asinh` is: a quarter of it and `log 4` if 1 is negligible.
 #[inline(always)]
 fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
@@ -68,7 +68,7 @@ pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(F::select(is_on_axis, F::constant(FRAC_PI_2), result.re), result.im)
 }
 
-/// With one infinite part the imaginary part of the result is infinite, whatever the other part.
+/// With one infinite part the imaginary part of the result is infinite, for any other part.
 #[inline(always)]
 fn with_infinite_modulus<F: FloatLane>(x: Complex<F>, finite: Complex<F>, angle: F) -> Complex<F> {
     let infinity = copysign(F::constant(f64::INFINITY), x.im);
@@ -122,7 +122,7 @@ fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
     let is_at_pole = rest.equal(zero()).and(im.less(F::constant(1.0e-100)));
     let at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
     let real = F::select(is_at_pole, at_pole, real);
-    // Where the squares would overflow: 1 / x and a quarter of a turn.
+    // If the squares would overflow: 1 / x and a quarter of a turn.
     let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
     let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
     let far = Complex::new(real_of_reciprocal(re, im), quarter);

@@ -39,7 +39,7 @@ fn real_one<F: FloatLane>() -> Complex<F> {
 
 /// The magnitude of `x` with the sign of `sign`, a NaN counting as positive: IEEE 754 leaves the sign of a
 /// NaN that an operation makes to the processor, so nothing may depend on it. With zeros and infinities
-/// this is what C99 asks for; beside a NaN it leaves the sign open.
+/// C99 requires this; with a NaN it leaves the sign open.
 #[inline(always)]
 fn copysign<F: FloatLane>(x: F, sign: F) -> F {
     float::copysign(x, F::select(float::is_nan(sign), one(), sign))
@@ -63,7 +63,7 @@ pub fn neg<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(x.re.neg(), x.im.neg())
 }
 
-/// The modulus; infinite if a part is, even beside a NaN.
+/// The modulus; infinite if a part is, even if the other is NaN.
 #[inline(always)]
 pub fn abs<F: FloatLane>(x: Complex<F>) -> F {
     float::hypot(x.re, x.im)
@@ -99,7 +99,7 @@ pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let along_im = Complex::new(zero(), copysign(one(), x.im));
     let along = Complex::select(is_re, along_re, along_im);
     let numbers = Complex::select(is_re.or(is_im), along, finite);
-    // One infinite part counts even beside a NaN.
+    // One infinite part counts even if the other is NaN.
     let is_undefined = is_nan(x).and(is_inf(x).not()).or(is_re.and(is_im));
     let result = Complex::select(is_undefined, Complex::new(nan, nan), numbers);
     Complex::select(is_zero(x), Complex::new(zero(), zero()), result)

@@ -43,7 +43,7 @@ fn is_undirected<F: FloatLane>(x: Complex<F>) -> F::Bool {
 pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let re = sinh_times(x.re, float::cos(x.im));
     let im = cosh_times(x.re, float::sin(x.im));
-    // Beside a part without direction 0 and an infinity stay.
+    // With an infinite other part, 0 and an infinity stay.
     let is_wild = float::is_finite(x.im).not();
     let keeps_re = is_wild.and(x.re.equal(zero()).or(float::is_inf(x.re)));
     Complex::new(F::select(keeps_re, x.re, re), F::select(x.im.equal(zero()), x.im, im))
@@ -84,7 +84,7 @@ fn far_tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let power = float::exp(x.re.abs().mul(F::constant(-2.0)));
     let sine_cosine = float::sin(x.im).mul(float::cos(x.im));
     let directed = F::constant(4.0).mul(sine_cosine).mul(power);
-    // Beside an infinity any imaginary part, even a NaN, gives a zero.
+    // With an infinite real part any imaginary part, even NaN, gives a zero.
     let im = F::select(is_undirected(x), copysign(zero(), x.im), directed);
     Complex::new(copysign(one(), x.re), im)
 }

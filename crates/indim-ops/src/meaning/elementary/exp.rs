@@ -173,7 +173,7 @@ pub fn expm1<F: FloatLane>(x: F) -> F {
     // Below, the result rounds to -1; above, to infinity.
     let inside = clamp_keeping_nan(by_width(-20.0, -40.0), x, by_width(89.0, 710.0));
     let half = exponential(inside).half_minus_half().value();
-    // Where x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
+    // If x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
     let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
     F::select(is_tiny, x, half.add(half))
 }

@@ -17,7 +17,7 @@ pub fn tanh<F: FloatLane>(x: F) -> F {
     let numerator = exponential(bounded.add(bounded)).half_minus_half().normalized();
     let denominator = two_sum(F::constant(1.0), numerator.high).add_low(numerator.low);
     let quotient = numerator.div(denominator).value();
-    // Where x³/3 is below the last bit; this also keeps subnormals and the sign of zero.
+    // If x³/3 is below the last bit; this also keeps subnormals and the sign of zero.
     let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
     F::select(is_tiny, x, copysign(quotient, x))
 }
@@ -63,7 +63,7 @@ pub(in crate::meaning) fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
     let is_negative = x.less(F::constant(0.0));
     let low = F::select(is_negative, low.neg(), low);
     let signed = Pair { high: copysign(high, x), low };
-    // Where the cube does not count; keeps subnormals.
+    // If the cube is negligible; keeps subnormals.
     let itself = Pair { high: x, low: F::constant(0.0) };
     let sine = Pair::select(magnitude.less(F::constant(1.0e-8)), itself, signed);
     (sine, cosh_of_moderate(power).normalized())

@@ -105,7 +105,7 @@ fn asin_wide<F: FloatLane>(x: F) -> F {
     let angle = half_angle(magnitude, is_large);
     let large = complement(quarter_turns(2.0), twice(angle));
     let result = copysign(Pair::select(is_large, large, angle).value(), x);
-    // Where the cube does not count; keeps subnormals.
+    // If the cube is negligible; keeps subnormals.
     F::select(magnitude.less(F::constant(7.450580596923828e-9)), x, result)
 }
 
@@ -169,7 +169,7 @@ fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
         F::select(F::constant(1.0e300).less(largest), F::constant(9.313225746154785e-10), one);
     let up =
         F::select(largest.less(F::constant(1.0e-290)), F::constant(1.152921504606847e18), down);
-    // An infinity counts as 1 and anything beside it as 0; of two zeros, x counts as 1.
+    // An infinity counts as 1 and its counterpart as 0; for two zeros, x counts as 1.
     let is_infinite = is_inf(largest);
     let unit = |value: F| F::select(is_inf(value), one, zero);
     let y_magnitude = F::select(is_infinite, unit(y), y.abs().mul(up));

@@ -21,7 +21,7 @@ const LOG_TAIL_DOUBLE: [f64; 7] = [
     0.14621061714227743,
 ];
 
-/// What follows 2/3 in the series above, divided by `s²`.
+/// The terms after 2/3 of the series above, divided by `s²`.
 const LOG_THIRD_SINGLE: [f64; 3] = [0.4000001520706263, 0.28562174267387197, 0.23051039703233206];
 const LOG_THIRD_DOUBLE: [f64; 8] = [
     0.4,
@@ -103,7 +103,7 @@ pub fn log<F: FloatLane>(x: F) -> F {
 #[inline(always)]
 pub fn log1p<F: FloatLane>(x: F) -> F {
     let ordinary = log_of_pair(two_sum(F::constant(1.0), x), F::constant(0.0));
-    // Where x²/2 is below the last bit; this also keeps the sign of zero.
+    // If x²/2 is below the last bit; this also keeps the sign of zero.
     let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
     F::select(is_tiny, x, ordinary)
 }

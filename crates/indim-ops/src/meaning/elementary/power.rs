@@ -123,7 +123,7 @@ fn cube_root<F: FloatLane>(x: F) -> F {
     F::select(is_small, result.mul(F::constant(9.5367431640625e-7)), result)
 }
 
-/// `sqrt(x² + y²)` without overflow; infinite if either is, even beside a NaN. In 64 bits.
+/// `sqrt(x² + y²)` without overflow; infinite if either is, even if the other is NaN. In 64 bits.
 #[inline(always)]
 pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
     let (x, y) = (x.widen().abs(), y.widen().abs());

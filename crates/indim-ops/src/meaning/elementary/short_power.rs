@@ -78,7 +78,7 @@ fn reciprocal<F: FloatLane>(x: F, is_exact: bool) -> Pair<F> {
     if is_exact { Pair { high, low } } else { single(high) }
 }
 
-/// The pair rounded. Where the high part is 0 or infinite, the low part may be anything.
+/// The rounded pair. If the high part is 0 or infinite, the low part is arbitrary.
 #[inline(always)]
 fn value<F: FloatLane>(x: Pair<F>, is_exact: bool) -> F {
     let is_number = x.low.abs().less(F::constant(f64::INFINITY));

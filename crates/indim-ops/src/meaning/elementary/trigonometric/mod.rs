@@ -2,7 +2,7 @@
 //!
 //! The argument is reduced exactly over the whole range, by integer arithmetic (Payne and Hanek,
 //! 1983): the significand times those bits of `1 / π` or `2 / π` that can change the result, as a
-//! fixed-point fraction of a turn. There is one path for all magnitudes, so it vectorises.
+//! fixed-point fraction of a turn. One path serves all magnitudes, so it vectorises.
 //!
 //! Floats of 32 bits take `single.rs`, which computes in 64 bits; those of 64 bits `double.rs`.
 

@@ -1,4 +1,4 @@
-//! A family of lanes that computes nothing: each primitive is written down as a step, and the steps are
+//! A lane back end that computes nothing: each primitive is written down as a step, and the steps are
 //! replayed later, on scalars.
 
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneB
 
 use crate::words::Word;
 
-/// The family.
+/// The recording back end.
 pub(crate) enum RecordingBackend {}
 
 impl LaneBackend for RecordingBackend {
