@@ -1,10 +1,10 @@
 //! Memory of large arrays: a pool of pages, reused by the next array.
 //!
-//! The first write to each page of new memory costs more than an element-wise operation on it. So large
-//! memory is asked for in huge pages, and what is given back is kept, up to a bound.
+//! The first write to each new page costs more than an element-wise operation on it. Large memory is
+//! therefore allocated in huge pages, and freed pages stay in the pool, up to a limit.
 //!
-//! Nobody waits for the kept memory: after a fork the lock may be held in the child, by a thread that is not
-//! there. Who finds it held does without, as if nothing were kept.
+//! No thread waits for the pool: after a fork the lock may be held in the child, by a thread that does not
+//! exist there. A thread that finds it held allocates, as if the pool were empty.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::yield_now;

@@ -1,15 +1,15 @@
 //! The algebra in which the meaning of every operation is written.
 //!
-//! A lane is one element on its way through a computation. A *family* has a lane for each type that
-//! machines compute in, and conversions between them ([`LaneBackend`]). Rust's scalars are one
-//! (`scalars.rs`), so a definition runs as it stands in the reference evaluator, and the compiler
-//! vectorises it in the block kernels; a code generator is one more. For that, definitions are
-//! straight lines: no `if` on a lane, only `select`; no library mathematics, only what stands here.
-//! Every primitive has one defined result for every input, but for the bits of a NaN that it makes;
-//! so all families give the same bits, because results are made canonical.
+//! A lane is one element in a computation. A *lane back end* ([`LaneBackend`]) has one lane type for each
+//! machine type, with primitives and conversions. `scalars.rs` is the back end of Rust's scalars: with it a
+//! definition runs in the reference evaluator, and the compiler vectorises it in the block kernels. A second
+//! back end, in `indim-codegen`, records the definition for machine code.
 //!
-//! Definitions in terms of these traits are in `meaning/`; how each element type stands in a family
-//! is in `element_lanes.rs`.
+//! Definitions are therefore straight-line code: no `if` on a lane, only `select`, and no library
+//! mathematics. Every primitive has one defined result for every input, except for the bits of a NaN. All
+//! back ends give the same bits, because every result NaN is made canonical.
+//!
+//! `meaning/` holds the definitions; `element_lanes.rs` maps element types to lanes.
 
 use crate::meaning::canonical::canonical;
 

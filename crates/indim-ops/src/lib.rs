@@ -1,8 +1,8 @@
 //! Operations: element types, the table of operations, and the definition of each.
 //!
 //! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations), `lane.rs` (the
-//! algebra) and `meaning/` (what operations compute, in that algebra). `element.rs`, `half.rs` and
-//! `complex.rs` say which Rust types carry elements, `element_lanes.rs` how they stand in the algebra.
+//! algebra of lane back ends) and `meaning/` (the definitions, in that algebra). `element.rs`, `half.rs` and
+//! `complex.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]
