@@ -24,6 +24,7 @@ cargo xtask COMMAND
   bless         write what the compiler does now into the documents it is tested against
   bits          record the bits that operations give on special values, against which every machine is tested
   ops           write docs/ops.md from the table of operations and the record of their accuracy
+  errors        write docs/errors.md from the registry of error codes
   accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
   bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
   bench-python  the Python package against NumPy, numexpr and JAX
@@ -56,7 +57,8 @@ fn main() -> ExitCode {
         Some("package") => cargo(&["publish", "--dry-run", "--workspace"], &[]),
         Some("deny") => deny(),
         Some("bench") => bench::bench(&rest),
-        Some("ops") => ops(),
+        Some("ops") => page("indim-text", "ops_page", "docs/ops.md"),
+        Some("errors") => page("indim-shape", "errors_page", "docs/errors.md"),
         Some("accuracy") => accuracy(&rest),
         Some("formats") => formats::formats(&root()),
         Some("site") => site::site(&root(), &rest),
@@ -116,15 +118,15 @@ fn demo() -> bool {
     jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
 }
 
-/// Writes the page of operations.
-fn ops() -> bool {
+/// Writes the document at `path`, which the example of this name in `package` prints.
+fn page(package: &str, example: &str, path: &str) -> bool {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let arguments = ["run", "--quiet", "--package", "indim-text", "--example", "ops_page"];
+    let arguments = ["run", "--quiet", "--package", package, "--example", example];
     match Command::new(cargo).args(arguments).current_dir(root).output() {
         Ok(output) if output.status.success() => {
-            std::fs::write(format!("{root}/docs/ops.md"), output.stdout)
-                .map_err(|error| eprintln!("docs/ops.md cannot be written: {error}"))
+            std::fs::write(format!("{root}/{path}"), output.stdout)
+                .map_err(|error| eprintln!("{path} cannot be written: {error}"))
                 .is_ok()
         }
         Ok(output) => {

@@ -13,6 +13,7 @@ use crate::axis_names::{check_rule, split_source};
 use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels, refuse_attributes};
 use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
+use crate::error_page::explain_code;
 use crate::expression::{check_names, no_misspelt_option, parse_expression, refused as not_typed};
 use crate::failure::Failure;
 use crate::model::{declared_inputs, is_path, load, refused};
@@ -34,11 +35,17 @@ Examples:
   indim explain 'x - m' 'x=f32[time: 8760, lat: 721]' 'm=f32[lat: 721]' --rule named
   indim explain 'x - mean(x, axis=0)' x=f32[1000000000,8] --pieces
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
-  indim explain model.onnx images=f32[8,3,224,224] --svg model.svg")]
+  indim explain model.onnx images=f32[8,3,224,224] --svg model.svg
+  indim explain --code size-mismatch")]
 pub(crate) struct Explain {
     /// An expression, the first shape, or a file with a program of StableHLO, HLO, OpenVINO IR or ONNX.
-    #[arg(value_name = "EXPR | SHAPE | FILE", allow_hyphen_values = true, value_parser = no_misspelt_option)]
-    first: String,
+    #[arg(
+        value_name = "EXPR | SHAPE | FILE",
+        allow_hyphen_values = true,
+        value_parser = no_misspelt_option,
+        required_unless_present = "code"
+    )]
+    first: Option<String>,
     /// The expression's operands (NAME=TYPE, or NAME=FILE), or more shapes.
     #[arg(value_name = "NAME=TYPE | SHAPE")]
     others: Vec<String>,
@@ -71,6 +78,9 @@ pub(crate) struct Explain {
         conflicts_with = "json"
     )]
     pieces: Option<usize>,
+    /// Print the page of an error code, such as size-mismatch; `list` prints all codes.
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    code: Option<String>,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
@@ -79,6 +89,9 @@ pub(crate) struct Explain {
 impl Explain {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
+        if let Some(code) = &self.code {
+            return explain_code(code);
+        }
         if self.json && self.draws_to_output() {
             return Err(Failure::Usage(
                 "standard output takes the drawing or the JSON: give --svg a file".to_owned(),
@@ -88,6 +101,11 @@ impl Explain {
             Err(Failure::Input(report)) => self.refuse(report),
             explained => explained,
         }
+    }
+
+    /// The first argument, which clap requires unless `--code` is given.
+    fn first(&self) -> &str {
+        self.first.as_deref().unwrap_or_default()
     }
 
     fn draws_to_output(&self) -> bool {
@@ -107,12 +125,12 @@ impl Explain {
     }
 
     fn explain(&self) -> Result<(), Failure> {
-        if is_path(&self.first) {
+        if is_path(self.first()) {
             self.refuse_sizes()?;
             return self.explain_program();
         }
-        let arguments = std::iter::once(&self.first).chain(&self.others);
-        match arguments.map(|text| Operand::parse(text)).collect::<Result<Vec<_>, _>>() {
+        let arguments = std::iter::once(self.first()).chain(self.others.iter().map(String::as_str));
+        match arguments.map(Operand::parse).collect::<Result<Vec<_>, _>>() {
             Ok(operands) => {
                 self.refuse_sizes()?;
                 self.explain_rule(&operands)
@@ -154,7 +172,7 @@ impl Explain {
         let bindings =
             self.others.iter().map(|text| self.typed_name(text)).collect::<Result<Vec<_>, _>>()?;
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
-        let expression = parse_expression(&self.first)?;
+        let expression = parse_expression(self.first())?;
         let names: Vec<&str> = bindings.iter().map(|input| input.name).collect();
         check_names(&expression, &names)?;
         let symbolic = SymbolicExpression::new(&expression, &bindings, rule.as_ref())
@@ -178,7 +196,7 @@ impl Explain {
         if !self.attributes.is_empty() || self.rule != RuleChoice::default() {
             return Err(Failure::Usage("a program carries its own rules".to_owned()));
         }
-        let model = load(Path::new(&self.first), None)?.compiled_with(compile_options()?);
+        let model = load(Path::new(self.first()), None)?.compiled_with(compile_options()?);
         let bound = declared_inputs(&model, &self.others)?;
         let explanation = model.explain(&bound).map_err(|error| refused(&error, &model))?;
         self.deliver_explanation(&explanation, "")

@@ -7,6 +7,9 @@ use indim::Diagnostic;
 use crate::output::{say, tell};
 use crate::report::Report;
 
+/// The exit code of a broken invariant: `EX_SOFTWARE` of `sysexits.h`.
+const INTERNAL_EXIT_CODE: u8 = 70;
+
 /// The message for standard error, by whose mistake it is.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -16,6 +19,8 @@ pub(crate) enum Failure {
     Told,
     /// The arguments do not go together, which clap cannot see: exit code 2, as clap's own.
     Usage(String),
+    /// An invariant of indim is broken: exit code 70, `EX_SOFTWARE` of `sysexits.h`.
+    Internal(Diagnostic),
 }
 
 impl Failure {
@@ -31,8 +36,17 @@ impl Failure {
                 say(&format!("error: {message}\n\nFor more information, try '--help'."));
                 ExitCode::from(2)
             }
+            Failure::Internal(diagnostic) => {
+                tell(diagnostic);
+                ExitCode::from(INTERNAL_EXIT_CODE)
+            }
         }
     }
+}
+
+/// Runs a command; a panic in it is [`Failure::Internal`].
+pub(crate) fn guard(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+    indim::internal_error::catch(command).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
 }
 
 impl From<Diagnostic> for Failure {
@@ -44,5 +58,26 @@ impl From<Diagnostic> for Failure {
 impl From<Report> for Failure {
     fn from(report: Report) -> Self {
         Failure::Input(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::ExitCode;
+
+    use super::{Failure, INTERNAL_EXIT_CODE, guard};
+
+    #[test]
+    fn a_panic_is_an_internal_error_with_an_exit_code_of_its_own() {
+        let failure = guard(|| panic!("invariant: the sizes agree")).unwrap_err();
+        let Failure::Internal(diagnostic) = &failure else { panic!("{failure:?}") };
+        let text = diagnostic.to_string();
+        assert!(text.starts_with("error[internal-error]: invariant: the sizes agree"), "{text}");
+        assert!(text.contains("report it"), "{text}");
+        assert_eq!(
+            format!("{:?}", failure.report()),
+            format!("{:?}", ExitCode::from(INTERNAL_EXIT_CODE))
+        );
+        assert!(guard(|| Ok(())).is_ok());
     }
 }

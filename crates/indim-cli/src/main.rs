@@ -1,6 +1,6 @@
 //! The command `indim`. One file per subcommand; what they do is in the library.
 //!
-//! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own).
+//! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own); 70 for a broken invariant.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]
 
@@ -14,6 +14,7 @@ mod convert;
 mod convert_program;
 mod convert_reduction;
 mod destination;
+mod error_page;
 mod eval;
 mod explain;
 mod expression;
@@ -69,12 +70,13 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    indim::internal_error::install_hook();
     color::set_choice(std::env::args_os());
     let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
     };
-    let result = match arguments.command {
+    let result = failure::guard(|| match arguments.command {
         Command::Eval(eval) => eval.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
@@ -85,7 +87,7 @@ fn main() -> ExitCode {
         Command::Oracle(oracle) => oracle.run().map_err(Into::into),
         Command::Completions(completions) => completions.run(Arguments::command()),
         Command::Manual(manual) => manual.run(Arguments::command()),
-    };
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::computation::Compiled;
 use crate::error::computation_error;
+use crate::internal_error::guard;
 use crate::model::as_stored;
 use crate::operand::Operand;
 use crate::run::run;
@@ -65,20 +66,22 @@ impl Kept {
         sizes: Vec<usize>,
         graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let operand = |chunk: &Bound<'py, PyAny>| Operand::from_python(chunk, "chunk");
-        let mut operands: Vec<Operand<'py>> =
-            chunks.iter().map(operand).collect::<PyResult<_>>()?;
-        operands.iter_mut().try_for_each(Operand::settle)?;
-        let array_type = |operand: &Operand<'py>| match operand {
-            Operand::Array(array) => Ok(array.array_type()),
-            Operand::Number(_) | Operand::Constant(_) => {
-                Err(PyTypeError::new_err("a chunk is a number, not an array"))
-            }
-        };
-        let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
-        let compiled = self.compiled(py, (types, sizes), graph)?;
-        let results = run(py, &compiled, &operands, &[], Order::K)?;
-        Ok(results.into_iter().map(|array| array.into_object()).collect())
+        guard(py, || {
+            let operand = |chunk: &Bound<'py, PyAny>| Operand::from_python(chunk, "chunk");
+            let mut operands: Vec<Operand<'py>> =
+                chunks.iter().map(operand).collect::<PyResult<_>>()?;
+            operands.iter_mut().try_for_each(Operand::settle)?;
+            let array_type = |operand: &Operand<'py>| match operand {
+                Operand::Array(array) => Ok(array.array_type()),
+                Operand::Number(_) | Operand::Constant(_) => {
+                    Err(PyTypeError::new_err("a chunk is a number, not an array"))
+                }
+            };
+            let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
+            let compiled = self.compiled(py, (types, sizes), graph)?;
+            let results = run(py, &compiled, &operands, &[], Order::K)?;
+            Ok(results.into_iter().map(|array| array.into_object()).collect())
+        })
     }
 }
 

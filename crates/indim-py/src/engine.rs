@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyType};
 use crate::asked::Form;
 use crate::cached_computation::CachedComputation;
 use crate::error::computation_error;
+use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
 use crate::rule::rule_of_operations;
 use crate::structure::Structure;
@@ -101,13 +102,17 @@ pub(crate) fn _graph_of_expression<'py>(
     rule: &str,
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GraphParts<'py>> {
-    let (form, names) = Form::asked(results)?;
-    let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
-        .map_err(|error| computation_error(py, &error))?;
-    let operand = |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
-    let parameters = &cached.computation.parameters;
-    let operands: Vec<Operand<'py>> = parameters.iter().map(operand).collect::<PyResult<_>>()?;
-    graph_parts(py, &cached, &operands, &form.structure(py, &cached))
+    guard(py, || {
+        let (form, names) = Form::asked(results)?;
+        let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
+            .map_err(|error| computation_error(py, &error))?;
+        let operand =
+            |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
+        let parameters = &cached.computation.parameters;
+        let operands: Vec<Operand<'py>> =
+            parameters.iter().map(operand).collect::<PyResult<_>>()?;
+        graph_parts(py, &cached, &operands, &form.structure(py, &cached))
+    })
 }
 
 /// Whether an expression calls axes by their names.
@@ -132,29 +137,33 @@ pub(crate) fn _graph_by_names<'py>(
     names: &Bound<'py, PyDict>,
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(GraphParts<'py>, Names)> {
-    let (form, asked) = Form::asked(results)?;
-    let asked = Asked { rule: Some(RuleSet::Named { names: Vec::new() }), names: asked };
-    let cached =
-        computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
-    let operand = |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
-    let parameters = &cached.computation.parameters;
-    let operands: Vec<Operand<'py>> = parameters.iter().map(operand).collect::<PyResult<_>>()?;
-    let types: Vec<OperandType> =
-        operands.iter().map(|operand| operand.operand_type().without_inputs()).collect();
-    let of_each = parameters.iter().map(|parameter| {
-        let given: Option<Vec<String>> =
-            names.get_item(parameter)?.map(|it| it.extract()).transpose()?;
-        Ok(given.unwrap_or_default().iter().map(String::as_str).collect())
-    });
-    let of_each: Vec<AxisNames> = of_each.collect::<PyResult<_>>()?;
-    let (graph, of_results) = cached
-        .computation
-        .graph_by_names(&types, &of_each)
-        .map_err(|error| computation_error(py, &error))?;
-    let (kind, keys) = form.structure(py, &cached).described(py);
-    let owned = |names: AxisNames| names.iter().map(|name| name.map(str::to_owned)).collect();
-    let parts = (graph.to_string(), arrays(&operands), kind, keys);
-    Ok((parts, of_results.into_iter().map(owned).collect()))
+    guard(py, || {
+        let (form, asked) = Form::asked(results)?;
+        let asked = Asked { rule: Some(RuleSet::Named { names: Vec::new() }), names: asked };
+        let cached =
+            computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
+        let operand =
+            |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
+        let parameters = &cached.computation.parameters;
+        let operands: Vec<Operand<'py>> =
+            parameters.iter().map(operand).collect::<PyResult<_>>()?;
+        let types: Vec<OperandType> =
+            operands.iter().map(|operand| operand.operand_type().without_inputs()).collect();
+        let of_each = parameters.iter().map(|parameter| {
+            let given: Option<Vec<String>> =
+                names.get_item(parameter)?.map(|it| it.extract()).transpose()?;
+            Ok(given.unwrap_or_default().iter().map(String::as_str).collect())
+        });
+        let of_each: Vec<AxisNames> = of_each.collect::<PyResult<_>>()?;
+        let (graph, of_results) = cached
+            .computation
+            .graph_by_names(&types, &of_each)
+            .map_err(|error| computation_error(py, &error))?;
+        let (kind, keys) = form.structure(py, &cached).described(py);
+        let owned = |names: AxisNames| names.iter().map(|name| name.map(str::to_owned)).collect();
+        let parts = (graph.to_string(), arrays(&operands), kind, keys);
+        Ok((parts, of_results.into_iter().map(owned).collect()))
+    })
 }
 
 /// The arrays among operands.

@@ -13,6 +13,7 @@ use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
 use crate::engine::{engine, is_for_engine};
 use crate::error::computation_error;
+use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::numpy_api::{Caller, NumpyArray};
 use crate::operand::Operand;
@@ -203,29 +204,31 @@ pub(crate) fn evaluate<'py>(
     _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-    let (form, names) = Form::asked(results)?;
-    let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
-        .map_err(|error| computation_error(py, &error))?;
-    check_keywords(&cached, kwargs)?;
-    let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
-    let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
-    let operands = match names.operands(py, &cached)? {
-        Found::Operands(operands) => operands,
-        Found::Foreign(_, objects) => {
-            return engine(py, "evaluate")?.call1((ex, objects, rule, results, out));
+    guard(py, || {
+        let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
+        let (form, names) = Form::asked(results)?;
+        let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
+            .map_err(|error| computation_error(py, &error))?;
+        check_keywords(&cached, kwargs)?;
+        let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
+        let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
+        let operands = match names.operands(py, &cached)? {
+            Found::Operands(operands) => operands,
+            Found::Foreign(_, objects) => {
+                return engine(py, "evaluate")?.call1((ex, objects, rule, results, out));
+            }
+        };
+        let structure = form.structure(py, &cached);
+        let outputs = outputs(&structure, out.as_ref())?;
+        let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
+        let outputs = outputs.unwrap_or_default();
+        let results = run(py, &compiled, &operands, &outputs, order)?;
+        remember(cached, form, &outputs, order, casting)?;
+        match &out {
+            Some(out) if structure.is_returned(out, &outputs) => Ok(out.clone()),
+            _ => structure.returned(py, results),
         }
-    };
-    let structure = form.structure(py, &cached);
-    let outputs = outputs(&structure, out.as_ref())?;
-    let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
-    let outputs = outputs.unwrap_or_default();
-    let results = run(py, &compiled, &operands, &outputs, order)?;
-    remember(cached, form, &outputs, order, casting)?;
-    match &out {
-        Some(out) if structure.is_returned(out, &outputs) => Ok(out.clone()),
-        _ => structure.returned(py, results),
-    }
+    })
 }
 
 /// The arrays of `out`, if it is given.
@@ -306,21 +309,23 @@ pub(crate) fn re_evaluate<'py>(
     global_dict: Option<Bound<'py, PyAny>>,
     _frame_depth: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
-        PyRuntimeError::new_err("nothing to evaluate again; call evaluate or validate first")
-    })?;
-    let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
-    let names = Names::new(py, None, local_dict, global_dict, skipped)?;
-    let operands = names.operands(py, &last.computation)?.operands()?;
-    let outputs = last.outputs.iter().map(|output| {
-        let array = output.as_ref().and_then(|output| output.bind(py).upgrade());
-        array.map(|array| output_array(&array, "out")).transpose()
-    });
-    let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
-    let given = (!outputs.is_empty()).then_some(&outputs[..]);
-    let compiled = variant_into(py, &last.computation, &operands, given, last.casting)?;
-    let results = run(py, &compiled, &operands, &outputs, last.order)?;
-    last.form.structure(py, &last.computation).returned(py, results)
+    guard(py, || {
+        let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
+            PyRuntimeError::new_err("nothing to evaluate again; call evaluate or validate first")
+        })?;
+        let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
+        let names = Names::new(py, None, local_dict, global_dict, skipped)?;
+        let operands = names.operands(py, &last.computation)?.operands()?;
+        let outputs = last.outputs.iter().map(|output| {
+            let array = output.as_ref().and_then(|output| output.bind(py).upgrade());
+            array.map(|array| output_array(&array, "out")).transpose()
+        });
+        let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
+        let given = (!outputs.is_empty()).then_some(&outputs[..]);
+        let compiled = variant_into(py, &last.computation, &operands, given, last.casting)?;
+        let results = run(py, &compiled, &operands, &outputs, last.order)?;
+        last.form.structure(py, &last.computation).returned(py, results)
+    })
 }
 
 /// Checks an expression as `evaluate` would, without computing. Returns the exception, or `None`.
@@ -343,30 +348,33 @@ pub(crate) fn validate<'py>(
     _frame_depth: usize,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let check = || -> PyResult<()> {
-        let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-        let (form, names) = Form::asked(results)?;
-        let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
-            .map_err(|error| computation_error(py, &error))?;
-        check_keywords(&cached, kwargs)?;
-        let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
-        let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
-        let operands = match names.operands(py, &cached)? {
-            Found::Operands(operands) => operands,
-            Found::Foreign(_, objects) => {
-                engine(py, "evaluate")?.call1((ex, objects, rule, results, out))?;
-                return Ok(());
-            }
+    guard(py, || {
+        let check = || -> PyResult<()> {
+            let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
+            let (form, names) = Form::asked(results)?;
+            let cached =
+                computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
+                    .map_err(|error| computation_error(py, &error))?;
+            check_keywords(&cached, kwargs)?;
+            let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
+            let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
+            let operands = match names.operands(py, &cached)? {
+                Found::Operands(operands) => operands,
+                Found::Foreign(_, objects) => {
+                    engine(py, "evaluate")?.call1((ex, objects, rule, results, out))?;
+                    return Ok(());
+                }
+            };
+            let outputs = outputs(&form.structure(py, &cached), out.as_ref())?;
+            variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
+            remember(cached, form, &outputs.unwrap_or_default(), order, casting)
         };
-        let outputs = outputs(&form.structure(py, &cached), out.as_ref())?;
-        variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
-        remember(cached, form, &outputs.unwrap_or_default(), order, casting)
-    };
-    match check() {
-        Ok(()) => Ok(None),
-        Err(error) if error.is_instance_of::<pyo3::exceptions::PyException>(py) => {
-            Ok(Some(error.into_value(py).into_bound(py).into_any()))
+        match check() {
+            Ok(()) => Ok(None),
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyException>(py) => {
+                Ok(Some(error.into_value(py).into_bound(py).into_any()))
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
-    }
+    })
 }

@@ -18,6 +18,7 @@ use crate::captured::{Place, Surroundings};
 use crate::casting::Casting;
 use crate::engine::{GraphParts, engine, graph_parts, is_for_engine};
 use crate::error::computation_error;
+use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::operand::{Operand, OperandType};
 use crate::out::variant_into;
@@ -225,29 +226,33 @@ impl CompiledFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let this = slf.get();
-        let options = Options::take(kwargs)?;
-        let args = this.parameters.bound(args, &options.rest)?;
-        let arguments = match this.arguments(&args) {
-            // Called by a function that is being traced: its operations become that one's.
-            Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
-            Err(error) if is_for_engine(py, &error) => {
-                let out = options.out.as_ref();
-                return engine(py, "call")?.call1((slf, this.function.bind(py), args, out));
+        guard(py, || {
+            let this = slf.get();
+            let options = Options::take(kwargs)?;
+            let args = this.parameters.bound(args, &options.rest)?;
+            let arguments = match this.arguments(&args) {
+                // Called by a function that is being traced: its operations become that one's.
+                Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
+                Err(error) if is_for_engine(py, &error) => {
+                    let out = options.out.as_ref();
+                    return engine(py, "call")?.call1((slf, this.function.bind(py), args, out));
+                }
+                arguments => arguments?,
+            };
+            let trace = this.trace(py, &arguments)?;
+            let operands = trace.operands(py, arguments)?;
+            let outputs =
+                options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
+            let cached = &trace.cached;
+            let compiled =
+                variant_into(py, cached, &operands, outputs.as_deref(), options.casting)?;
+            let outputs = outputs.unwrap_or_default();
+            let results = run(py, &compiled, &operands, &outputs, options.order)?;
+            match &options.out {
+                Some(out) if trace.structure.is_returned(out, &outputs) => Ok(out.clone()),
+                _ => trace.structure.returned(py, results),
             }
-            arguments => arguments?,
-        };
-        let trace = this.trace(py, &arguments)?;
-        let operands = trace.operands(py, arguments)?;
-        let outputs = options.out.as_ref().map(|out| trace.structure.outputs(out)).transpose()?;
-        let cached = &trace.cached;
-        let compiled = variant_into(py, cached, &operands, outputs.as_deref(), options.casting)?;
-        let outputs = outputs.unwrap_or_default();
-        let results = run(py, &compiled, &operands, &outputs, options.order)?;
-        match &options.out {
-            Some(out) if trace.structure.is_returned(out, &outputs) => Ok(out.clone()),
-            _ => trace.structure.returned(py, results),
-        }
+        })
     }
 
     /// Text, JSON and SVG that explain the computation for these arguments; without any, the last one.
@@ -258,19 +263,22 @@ impl CompiledFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Option<ExplainedTexts>> {
-        let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
-        let (trace, types) = if has_arguments {
-            let arguments = self.arguments(&self.parameters.bound(args, &keywords(kwargs)?)?)?;
-            let trace = self.trace(py, &arguments)?;
-            let operands = trace.operands(py, arguments)?;
-            let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-            (trace, types)
-        } else {
-            let Some(trace) = self.traces().last().cloned() else { return Ok(None) };
-            let Some(types) = trace.cached.last_types() else { return Ok(None) };
-            (trace, types)
-        };
-        explain_computation(py, &trace.cached.computation, &types, &trace.numbers).map(Some)
+        guard(py, || {
+            let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
+            let (trace, types) = if has_arguments {
+                let arguments =
+                    self.arguments(&self.parameters.bound(args, &keywords(kwargs)?)?)?;
+                let trace = self.trace(py, &arguments)?;
+                let operands = trace.operands(py, arguments)?;
+                let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
+                (trace, types)
+            } else {
+                let Some(trace) = self.traces().last().cloned() else { return Ok(None) };
+                let Some(types) = trace.cached.last_types() else { return Ok(None) };
+                (trace, types)
+            };
+            explain_computation(py, &trace.cached.computation, &types, &trace.numbers).map(Some)
+        })
     }
 
     /// The graph for these arguments.
@@ -279,10 +287,12 @@ impl CompiledFunction {
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
     ) -> PyResult<GraphParts<'py>> {
-        let arguments = self.arguments(args)?;
-        let trace = self.trace(py, &arguments)?;
-        let operands = trace.operands(py, arguments)?;
-        graph_parts(py, &trace.cached, &operands, &trace.structure)
+        guard(py, || {
+            let arguments = self.arguments(args)?;
+            let trace = self.trace(py, &arguments)?;
+            let operands = trace.operands(py, arguments)?;
+            graph_parts(py, &trace.cached, &operands, &trace.structure)
+        })
     }
 
     /// The computation for these arguments as a file of another system.
@@ -293,15 +303,17 @@ impl CompiledFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<WrittenParts<'py>> {
-        let args = self.parameters.bound(args, &keywords(Some(kwargs))?)?;
-        let arguments = self.arguments(&args)?;
-        let trace = self.trace(py, &arguments)?;
-        let operands = trace.operands(py, arguments)?;
-        let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
-        let types: Vec<OperandType> = types.collect();
-        let graph = trace.cached.computation.graph(&types, &[], false);
-        let graph = graph.map_err(|error| computation_error(py, &error))?;
-        write_traced(py, &graph, &destination)
+        guard(py, || {
+            let args = self.parameters.bound(args, &keywords(Some(kwargs))?)?;
+            let arguments = self.arguments(&args)?;
+            let trace = self.trace(py, &arguments)?;
+            let operands = trace.operands(py, arguments)?;
+            let types = operands.iter().map(|operand| operand.operand_type().without_inputs());
+            let types: Vec<OperandType> = types.collect();
+            let graph = trace.cached.computation.graph(&types, &[], false);
+            let graph = graph.map_err(|error| computation_error(py, &error))?;
+            write_traced(py, &graph, &destination)
+        })
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

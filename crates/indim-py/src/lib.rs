@@ -19,6 +19,7 @@ mod engine;
 mod error;
 mod evaluate;
 mod held;
+mod internal_error;
 mod jit;
 mod layout;
 mod model;
@@ -54,6 +55,8 @@ mod _indim {
     #[pymodule_export]
     use crate::held::held_bytes;
     #[pymodule_export]
+    use crate::internal_error::{_break_invariant, explain_error};
+    #[pymodule_export]
     use crate::jit::CompiledFunction;
     #[pymodule_export]
     use crate::model::Model;
@@ -75,6 +78,7 @@ mod _indim {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Lazy statics are initialised now: a process forked during initialisation would wait forever.
+        indim::internal_error::install_hook();
         indim::Level::detect();
         crate::numpy_api::prepare(module.py())?;
         crate::operand::prepare(module.py())?;

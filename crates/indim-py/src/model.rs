@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::computation::{Compiled, parameter};
 use crate::error::{computation_error, load_error};
+use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::operand::Operand;
 use crate::rules::{ExplainedTexts, explained_texts};
@@ -86,11 +87,13 @@ impl Model {
         inputs: Vec<Option<Bound<'py, PyAny>>>,
         order: &str,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let order: Order = parse_order(order)?;
-        let (given, operands) = self.given(py, &inputs)?;
-        let compiled = self.compiled(py, given)?;
-        let results = run(py, &compiled, &operands, &[], order)?;
-        Ok(results.into_iter().map(|array| array.into_object()).collect())
+        guard(py, || {
+            let order: Order = parse_order(order)?;
+            let (given, operands) = self.given(py, &inputs)?;
+            let compiled = self.compiled(py, given)?;
+            let results = run(py, &compiled, &operands, &[], order)?;
+            Ok(results.into_iter().map(|array| array.into_object()).collect())
+        })
     }
 
     /// The program for such inputs as a file of another system.
@@ -100,8 +103,10 @@ impl Model {
         destination: Destination,
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<WrittenParts<'py>> {
-        let given = self.declared(py, &inputs)?;
-        destination.written(py, |format, options| self.model.write(format, &given, options))
+        guard(py, || {
+            let given = self.declared(py, &inputs)?;
+            destination.written(py, |format, options| self.model.write(format, &given, options))
+        })
     }
 
     /// Text, JSON and SVG that explain it for such inputs; where one is `None`, as the file declares it.
@@ -110,9 +115,11 @@ impl Model {
         py: Python<'py>,
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExplainedTexts> {
-        let given = self.declared(py, &inputs)?;
-        let explained = py.detach(|| self.model.explain(&given));
-        Ok(explained_texts(explained.map_err(|error| load_error(py, &error))?))
+        guard(py, || {
+            let given = self.declared(py, &inputs)?;
+            let explained = py.detach(|| self.model.explain(&given));
+            Ok(explained_texts(explained.map_err(|error| load_error(py, &error))?))
+        })
     }
 }
 

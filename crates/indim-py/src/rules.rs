@@ -17,6 +17,7 @@ use crate::computation::{Computation, Definition};
 use crate::error::{
     compile_error, computation_error, diagnostic_error, input_error, rank_limit_error, shape_error,
 };
+use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
 use crate::rule::{attribute_error, parse_rule, rule_of_operations};
 
@@ -68,9 +69,11 @@ pub(crate) fn broadcast_shapes<'py>(
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let attributes = GivenAttributes { dims, axis, target, names };
-    let form = elaborate(py, &shapes, rule, attributes)?;
-    PyTuple::new(py, form.result().iter())
+    guard(py, || {
+        let attributes = GivenAttributes { dims, axis, target, names };
+        let form = elaborate(py, &shapes, rule, attributes)?;
+        PyTuple::new(py, form.result().iter())
+    })
 }
 
 /// The broadcast of these shapes under `rule`, stated under rule set `to`.
@@ -87,14 +90,16 @@ pub(crate) fn convert(
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<String> {
-    let attributes = GivenAttributes { dims, axis, target, names };
-    let form = elaborate(py, &shapes, rule, attributes)?;
-    match express(&form, parse_rule::<RuleSetName>(to)?) {
-        Ok(said) => Ok(said.to_string()),
-        Err(reason) => {
-            Err(PyValueError::new_err(format!("error[{}]: {reason}", ErrorCode::INEXPRESSIBLE)))
+    guard(py, || {
+        let attributes = GivenAttributes { dims, axis, target, names };
+        let form = elaborate(py, &shapes, rule, attributes)?;
+        match express(&form, parse_rule::<RuleSetName>(to)?) {
+            Ok(said) => Ok(said.to_string()),
+            Err(reason) => {
+                Err(PyValueError::new_err(format!("error[{}]: {reason}", ErrorCode::INEXPRESSIBLE)))
+            }
         }
-    }
+    })
 }
 
 /// An explanation of shapes alone: text, JSON, SVG.
@@ -109,12 +114,14 @@ pub(crate) fn _explain_shapes(
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<(String, String, String)> {
-    let attributes = GivenAttributes { dims, axis, target, names };
-    let form = elaborate(py, &shapes, rule, attributes)?;
-    let labels =
-        (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();
-    let explained = ExplainedBroadcast::new("broadcast", labels, form);
-    Ok((explained.to_string(), explained.to_json(), explained.to_svg()))
+    guard(py, || {
+        let attributes = GivenAttributes { dims, axis, target, names };
+        let form = elaborate(py, &shapes, rule, attributes)?;
+        let labels =
+            (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();
+        let explained = ExplainedBroadcast::new("broadcast", labels, form);
+        Ok((explained.to_string(), explained.to_json(), explained.to_svg()))
+    })
 }
 
 /// An explanation of an expression over arrays; only their types and shapes matter.
@@ -125,22 +132,24 @@ pub(crate) fn _explain_expression(
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
 ) -> PyResult<ExplainedTexts> {
-    let computation = Computation::of_expression(text, None, rule_of_operations(rule)?)
-        .map_err(|error| computation_error(py, &error))?;
-    let mut types = Vec::with_capacity(operands.len());
-    for name in &computation.parameters {
-        match operands.iter().find(|(given, _)| given == name) {
-            Some((_, object)) => types.push(Operand::from_python(object, name)?.operand_type()),
-            None => match Literal::constant(name) {
-                Some(number) => types.push(OperandType::Number(number)),
-                None => break,
-            },
+    guard(py, || {
+        let computation = Computation::of_expression(text, None, rule_of_operations(rule)?)
+            .map_err(|error| computation_error(py, &error))?;
+        let mut types = Vec::with_capacity(operands.len());
+        for name in &computation.parameters {
+            match operands.iter().find(|(given, _)| given == name) {
+                Some((_, object)) => types.push(Operand::from_python(object, name)?.operand_type()),
+                None => match Literal::constant(name) {
+                    Some(number) => types.push(OperandType::Number(number)),
+                    None => break,
+                },
+            }
         }
-    }
-    let explained = explain_computation(py, &computation, &types, &NumberProgram::default())?;
-    let has = |it: &Expression, name: &str| it.mentions(name) || it.assigns(name);
-    check_operands(&operands, |name| computation.expressions().any(|it| has(it, name)))?;
-    Ok(explained)
+        let explained = explain_computation(py, &computation, &types, &NumberProgram::default())?;
+        let has = |it: &Expression, name: &str| it.mentions(name) || it.assigns(name);
+        check_operands(&operands, |name| computation.expressions().any(|it| has(it, name)))?;
+        Ok(explained)
+    })
 }
 
 /// Refuses operands that an expression does not have.
@@ -164,28 +173,30 @@ pub(crate) fn _explain_types(
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
 ) -> PyResult<ExplainedTexts> {
-    let operation_rule = rule_of_operations(rule)?;
-    let expression = Definition::parse(text, None, operation_rule.clone())
-        .map_err(|error| computation_error(py, &error))?
-        .expression;
-    let mentioned = operands.iter().filter(|(name, _)| expression.mentions(name));
-    let inputs = mentioned.map(|(name, object)| typed_input(py, name, object));
-    let inputs = inputs.collect::<PyResult<Vec<_>>>()?;
-    let refused = |error: Diagnostic| diagnostic_error(py, &error, "ExprError");
-    if let Some(input) = inputs.iter().find(|input| input.axis_names.is_some()) {
-        check_axis_names(input.name, parse_rule(rule)?, "rule=\"named\"").map_err(refused)?;
-    }
-    let symbolic = SymbolicExpression::new(&expression, &inputs, operation_rule.as_ref())
-        .map_err(|error| input_error(py, text, error))?;
-    symbolic.check_free().map_err(refused)?;
-    check_operands(&operands, |name| expression.mentions(name) || expression.assigns(name))?;
-    let explanation = Explanation::new(symbolic.graph.graph(), &CompileOptions::default());
-    let (text, json, svg, machine_code) = explained_texts(explanation.map_err(compile_error)?);
-    let mut text = text + symbolic.axes_text();
-    if symbolic.has_names() {
-        text += &symbolic.sizes_text();
-    }
-    Ok((text.trim_end().to_owned(), json, svg, machine_code))
+    guard(py, || {
+        let operation_rule = rule_of_operations(rule)?;
+        let expression = Definition::parse(text, None, operation_rule.clone())
+            .map_err(|error| computation_error(py, &error))?
+            .expression;
+        let mentioned = operands.iter().filter(|(name, _)| expression.mentions(name));
+        let inputs = mentioned.map(|(name, object)| typed_input(py, name, object));
+        let inputs = inputs.collect::<PyResult<Vec<_>>>()?;
+        let refused = |error: Diagnostic| diagnostic_error(py, &error, "ExprError");
+        if let Some(input) = inputs.iter().find(|input| input.axis_names.is_some()) {
+            check_axis_names(input.name, parse_rule(rule)?, "rule=\"named\"").map_err(refused)?;
+        }
+        let symbolic = SymbolicExpression::new(&expression, &inputs, operation_rule.as_ref())
+            .map_err(|error| input_error(py, text, error))?;
+        symbolic.check_free().map_err(refused)?;
+        check_operands(&operands, |name| expression.mentions(name) || expression.assigns(name))?;
+        let explanation = Explanation::new(symbolic.graph.graph(), &CompileOptions::default());
+        let (text, json, svg, machine_code) = explained_texts(explanation.map_err(compile_error)?);
+        let mut text = text + symbolic.axes_text();
+        if symbolic.has_names() {
+            text += &symbolic.sizes_text();
+        }
+        Ok((text.trim_end().to_owned(), json, svg, machine_code))
+    })
 }
 
 /// An operand that is a type in text, an array, or a number.

@@ -1,5 +1,6 @@
 """What messages advise: each advice is tried."""
 
+import pickle
 import re
 
 import numpy as np
@@ -139,3 +140,26 @@ def test_the_help_of_jit_says_what_it_compiles():
     assert "made of element-wise operations" not in text
     assert "reductions along axes, slices and indices" in text
     assert "``self``" in text
+
+
+def test_tracebacks_name_exceptions_as_users_import_them():
+    with pytest.raises(indim.ShapeError) as raised:
+        indim.xla.add(np.ones((2, 3)), np.ones(3))
+    error = raised.value
+    assert f"{type(error).__module__}.{type(error).__qualname__}" == "indim.ShapeError"
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is indim.ShapeError and copy.code == error.code and str(copy) == str(error)
+
+
+def test_error_codes_have_pages():
+    assert indim.explain_error("size-mismatch").startswith("error[size-mismatch]: Two sizes")
+    with pytest.raises(ValueError, match="did you mean `size-mismatch`"):
+        indim.explain_error("size-mismach")
+
+
+def test_a_broken_invariant_is_an_exception_that_says_how_to_report_it(capfd):
+    with pytest.raises(indim.InternalError, match="invariant: broken by a test") as raised:
+        indim._indim._break_invariant()
+    assert isinstance(raised.value, Exception) and not isinstance(raised.value, indim.IndimError)
+    assert raised.value.code == "internal-error" and "report it" in str(raised.value)
+    assert capfd.readouterr().err == ""

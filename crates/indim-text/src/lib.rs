@@ -24,6 +24,7 @@ pub use expression::{
 pub use graph::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
 pub use limits::{LimitError, ParseLimits};
 pub use span::Span;
+pub use suggest::closest;
 pub use type_text::{
     parse_array_type, parse_axis_names, parse_integers, parse_symbolic_type, parse_type,
     split_axis_names, split_trailing_axis_names,

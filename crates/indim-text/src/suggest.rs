@@ -6,10 +6,11 @@ use strsim::osa_distance;
 const LONGEST: usize = 32;
 
 /// The candidate that differs least from `name`, if it differs by no more than a slip of the hand.
-pub(crate) fn closest<'c>(
-    name: &str,
-    candidates: impl Iterator<Item = &'c str>,
-) -> Option<&'c str> {
+///
+/// ```
+/// assert_eq!(indim_text::closest("maximun", ["maximum", "sqrt"].into_iter()), Some("maximum"));
+/// ```
+pub fn closest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     let length = name.chars().take(LONGEST + 1).count();
     if length > LONGEST {
         return None;

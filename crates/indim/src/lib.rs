@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 mod compiled_texts;
+mod error_page;
 mod evaluate;
 pub mod explain;
 #[cfg(feature = "files")]
@@ -54,6 +55,7 @@ pub mod files;
 pub mod formats;
 pub mod guide;
 mod input;
+pub mod internal_error;
 pub mod literal;
 #[cfg(feature = "json")]
 pub mod oracle;
@@ -64,6 +66,7 @@ pub mod stores;
 pub mod stream;
 
 // One call.
+pub use error_page::error_page;
 pub use evaluate::{EvaluateError, EvaluateErrorKind, evaluate, evaluate_all};
 #[cfg(feature = "macros")]
 pub use indim_macros::eval;

@@ -2,6 +2,7 @@
 
 mod advice;
 mod color;
+mod error_page;
 mod eval;
 mod explain;
 mod files;

@@ -10,7 +10,15 @@ import json as _json
 import os as _os
 
 from . import _indim
-from ._errors import ElementTypeError, ExprError, FormatError, IndimError, ShapeError, UnknownNameError
+from ._errors import (
+    ElementTypeError,
+    ExprError,
+    FormatError,
+    IndimError,
+    InternalError,
+    ShapeError,
+    UnknownNameError,
+)
 from ._explain import Explanation, explain
 from ._functions import (
     asarray,
@@ -29,10 +37,11 @@ from ._indim import (
     broadcast_shapes,
     convert,
     evaluate,
+    explain_error,
     get_num_threads,
-    set_memory_pool_limit,
     limit_memory,
     re_evaluate,
+    set_memory_pool_limit,
     set_num_threads,
     validate,
 )
@@ -90,6 +99,7 @@ __all__ = _exported(
         "FormatError",
         "Gradient",
         "IndimError",
+        "InternalError",
         "MAX_THREADS",
         "Model",
         "ModelInput",
@@ -110,12 +120,12 @@ __all__ = _exported(
         "evaluate",
         "expand_dims",
         "explain",
+        "explain_error",
         "get_num_threads",
         "get_vml_num_threads",
         "get_vml_version",
         "grad",
         "jit",
-        "set_memory_pool_limit",
         "limit_memory",
         "load",
         "none",
@@ -125,6 +135,7 @@ __all__ = _exported(
         "permute_dims",
         "re_evaluate",
         "reshape",
+        "set_memory_pool_limit",
         "set_num_threads",
         "set_vml_accuracy_mode",
         "set_vml_num_threads",

@@ -78,6 +78,11 @@ class ExprError(IndimError, ValueError): ...
 class FormatError(IndimError, ValueError): ...
 class UnknownNameError(ExprError, KeyError): ...
 
+class InternalError(Exception):
+    code: str
+
+def explain_error(code: str) -> str: ...
+
 class Explanation(str):
     svg: str
     @property
@@ -275,6 +280,7 @@ __all__ = [
     "FormatError",
     "Gradient",
     "IndimError",
+    "InternalError",
     "MAX_THREADS",
     "Model",
     "ModelInput",
@@ -357,6 +363,7 @@ __all__ = [
     "expand_dims",
     "expit",
     "explain",
+    "explain_error",
     "expm1",
     "exponential",
     "exponential_minus_one",
@@ -395,7 +402,6 @@ __all__ = [
     "isinf",
     "isnan",
     "jit",
-    "set_memory_pool_limit",
     "layer_norm",
     "le",
     "left_shift",
@@ -486,6 +492,7 @@ __all__ = [
     "rsqrt",
     "select",
     "selu",
+    "set_memory_pool_limit",
     "set_num_threads",
     "set_vml_accuracy_mode",
     "set_vml_num_threads",

@@ -86,11 +86,11 @@ codes! {
         explanation: "This is a mistake in indim, not in your input. Report it, with the version of \
             indim, the program or its text from `explain`, and the message. The command ends \
             with exit code 70, Python raises `indim.InternalError`.",
-        raised_by: ["indim-cli", "indim-py"],
+        raised_by: ["indim"],
     }
     UNKNOWN_ERROR_CODE = "unknown-error-code" {
         title: "No error has this code",
         explanation: "The message suggests a near one. `indim explain --code list` lists all codes.",
-        raised_by: ["indim-text"],
+        raised_by: ["indim"],
     }
 }

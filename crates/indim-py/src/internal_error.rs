@@ -1,0 +1,33 @@
+//! The boundary between Rust and Python: a panic becomes `indim.InternalError`, and error codes have pages.
+
+use indim::Diagnostic;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Runs the body of an exported function; a panic in it raises `indim.InternalError`.
+pub(crate) fn guard<R>(py: Python<'_>, body: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    indim::internal_error::catch(body).unwrap_or_else(|panic| Err(internal_error(py, &panic)))
+}
+
+fn internal_error(py: Python<'_>, panic: &Diagnostic) -> PyErr {
+    let message = panic.to_string();
+    let make = || -> PyResult<PyErr> {
+        let class = py.import("indim._errors")?.getattr("InternalError")?;
+        Ok(PyErr::from_value(class.call1((message.trim_end(),))?))
+    };
+    make().unwrap_or_else(|error| error)
+}
+
+/// The page of an error code, such as ``"size-mismatch"``: title, explanation, example and origin.
+///
+/// Raises ``ValueError`` for a text that is no code, with a near one if one exists.
+#[pyfunction]
+pub(crate) fn explain_error(code: &str) -> PyResult<String> {
+    indim::error_page(code).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Panics, for the test of the boundary.
+#[pyfunction]
+pub(crate) fn _break_invariant(py: Python<'_>) -> PyResult<()> {
+    guard(py, || panic!("invariant: broken by a test"))
+}
