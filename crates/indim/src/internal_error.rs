@@ -50,7 +50,7 @@ fn diagnostic(payload: &(dyn Any + Send)) -> Diagnostic {
     let place = location.map(|location| format!(" ({location})")).unwrap_or_default();
     let mut diagnostic = Diagnostic::new(ErrorCode::INTERNAL_ERROR, format!("{message}{place}"));
     diagnostic.help(format!(
-        "this is a mistake in indim {}: report it with this message, the program, and the types of its inputs",
+        "this is a mistake in indim {}: report it with this message, the program and its input types",
         env!("CARGO_PKG_VERSION")
     ));
     diagnostic
