@@ -27,7 +27,7 @@ const MAX_CHAIN: usize = 8;
 /// The builder of one program.
 pub(super) struct ProgramBuilder<'m> {
     model: &'m OnnxModel,
-    making: ModelBuilder,
+    model_builder: ModelBuilder,
     tensors: Tensors,
     values: Vec<Option<KnownValue>>,
 }
@@ -36,7 +36,7 @@ impl<'m> ProgramBuilder<'m> {
     pub(super) fn new(model: &'m OnnxModel) -> Self {
         ProgramBuilder {
             model,
-            making: ModelBuilder::new(&model.limits),
+            model_builder: ModelBuilder::new(&model.limits),
             tensors: Tensors::new(&model.source, &model.limits),
             values: vec![None; model.value_count],
         }
@@ -46,7 +46,7 @@ impl<'m> ProgramBuilder<'m> {
     /// Those of [`crate::Model::build`].
     pub(super) fn program(mut self, given: &[Bound]) -> Result<ModelProgram, FormatError> {
         let types = check_inputs(&self.model.inputs, given)?;
-        self.model.remarks.iter().for_each(|remark| self.making.remark(remark));
+        self.model.remarks.iter().for_each(|remark| self.model_builder.remark(remark));
         for (position, array_type) in types.into_iter().enumerate() {
             if let Some(array_type) = array_type {
                 self.input(position, array_type, &given[position])?;
@@ -61,7 +61,7 @@ impl<'m> ProgramBuilder<'m> {
             }
         }
         for (number, Step { node, operator }) in self.model.nodes.iter().enumerate() {
-            self.making.operation(number, || node.place())?;
+            self.model_builder.operation(number, || node.place())?;
             self.node(node, &operator.becomes)?;
         }
         self.finish()
@@ -75,13 +75,13 @@ impl<'m> ProgramBuilder<'m> {
     ) -> Result<(), FormatError> {
         let input = &self.model.inputs[position];
         let ArrayType { dtype, shape } = array_type;
-        let value = self.making.builder.parameter(&input.name, dtype, shape);
+        let value = self.model_builder.builder.parameter(&input.name, dtype, shape);
         let place = || declared_at("input", &input.name);
         let value = value.map_err(|error| FormatErrorKind::from(error).at(place()))?;
         self.values[self.model.input_numbers[position]] = Some(match bound {
             Bound::Elements(array) if input.is_shape => {
                 let name = indim_graph::terminal::shown(&input.name);
-                self.making.remark(format!(
+                self.model_builder.remark(format!(
                     "the program is made for these elements of the input {name}, of which it makes shapes"
                 ));
                 KnownValue::with_elements(value, array.clone())
@@ -96,7 +96,7 @@ impl<'m> ProgramBuilder<'m> {
         array: Array,
         place: impl FnOnce() -> Location,
     ) -> Result<KnownValue, FormatError> {
-        let value = self.making.constant(array.clone(), place)?;
+        let value = self.model_builder.constant(array.clone(), place)?;
         Ok(KnownValue::with_elements(value, array))
     }
 
@@ -105,7 +105,7 @@ impl<'m> ProgramBuilder<'m> {
         let operands: Vec<Option<KnownValue>> =
             node.operands.iter().map(|number| self.values[(*number)?].clone()).collect();
         let tensors = &self.tensors;
-        let builder = self.making.builder.clone();
+        let builder = self.model_builder.builder.clone();
         let rule = RuleNote::default();
         let call = Call { builder: &builder, node, operands: &operands, tensors, rule: &rule };
         let made = match meaning {
@@ -118,7 +118,7 @@ impl<'m> ProgramBuilder<'m> {
                 made.map_err(|kind| self.with_chain(kind, node).at(place()))?
             }
         };
-        self.making.rule(rule.take());
+        self.model_builder.rule(rule.take());
         if node.results.len() > made.len() {
             let expected = format!("at most {}", made.len());
             let given = node.results.len();
@@ -180,11 +180,12 @@ impl<'m> ProgramBuilder<'m> {
             if output.array_type().is_some_and(|stated| stated != found) {
                 let (name, stated) =
                     (indim_graph::terminal::shown(&output.name), output.declared());
-                self.making.remark(format!("the output {name} is {found}; the file says {stated}"));
+                self.model_builder
+                    .remark(format!("the output {name} is {found}; the file says {stated}"));
             }
             outputs.push((output.name.clone(), known.value.clone()));
         }
-        self.making.finish(outputs, Vec::new())
+        self.model_builder.finish(outputs, Vec::new())
     }
 }
 

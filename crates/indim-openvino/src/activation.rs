@@ -1,4 +1,4 @@
-//! Functions of neural networks that are made of several operations.
+//! Activation functions that need several operations.
 
 use indim_builder::{Composition, Value};
 use indim_graph::Literal;
@@ -6,22 +6,26 @@ use indim_model::FormatErrorKind;
 use indim_ops::DType;
 use indim_shape::{RuleSet, TargetRule};
 
-use crate::call::{Call, Lowered};
+use crate::call::{Call, LoweringResult};
 
-/// A composition of indim's, with these numbers.
-pub(super) fn composition(call: &Call<'_>, composition: Composition, numbers: &[f64]) -> Lowered {
+/// A composition of indim with these numbers.
+pub(super) fn composition(
+    call: &Call<'_>,
+    composition: Composition,
+    numbers: &[f64],
+) -> LoweringResult {
     let numbers: Vec<Option<Literal>> =
         numbers.iter().map(|&number| Some(Literal::Float(number))).collect();
     let x = [call.value(0)];
     Ok(call.builder.compose(composition, &x, &numbers, &RuleSet::None)?)
 }
 
-pub(super) fn elu(call: &Call<'_>) -> Lowered {
+pub(super) fn elu(call: &Call<'_>) -> LoweringResult {
     composition(call, Composition::Elu, &[call.layer.float("alpha")?])
 }
 
-/// Since opset 7 the layer says whether it is approximated.
-pub(super) fn gelu(call: &Call<'_>) -> Lowered {
+/// Since opset 7 an attribute selects the exact or the approximate form.
+pub(super) fn gelu(call: &Call<'_>) -> LoweringResult {
     match call.layer.word("approximation_mode", "erf").as_str() {
         "erf" => composition(call, Composition::Gelu, &[]),
         "tanh" => composition(call, Composition::GeluTanh, &[]),
@@ -29,8 +33,8 @@ pub(super) fn gelu(call: &Call<'_>) -> Lowered {
     }
 }
 
-/// An operand of one element, as a scalar.
-fn single(call: &Call<'_>, operand: usize) -> Lowered {
+/// An operand with one element, as a scalar.
+fn single(call: &Call<'_>, operand: usize) -> LoweringResult {
     let is_single = call.shape(operand)?.iter().all(|&size| size == 1);
     match is_single {
         true => Ok(call.builder.reshape(call.value(operand), [])?),
@@ -41,35 +45,35 @@ fn single(call: &Call<'_>, operand: usize) -> Lowered {
     }
 }
 
-/// `lambda * (x if x > 0 else alpha * expm1(x))`, whose factors are operands.
-pub(super) fn selu(call: &Call<'_>) -> Lowered {
+/// `lambda * (x if x > 0 else alpha * expm1(x))`; the factors are operands.
+pub(super) fn selu(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let (x, alpha, lambda) = (call.value(0), single(call, 1)?, single(call, 2)?);
     let below = x.gt(0).select(0, &x).expm1() * alpha;
     Ok(x.gt(0).select(&x, below) * lambda)
 }
 
-pub(super) fn hard_sigmoid(call: &Call<'_>) -> Lowered {
+pub(super) fn hard_sigmoid(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let (x, alpha, beta) = (call.value(0), single(call, 1)?, single(call, 2)?);
     Ok((x * alpha + beta).clamp(0, 1))
 }
 
-/// `beta` may be left out: 1.
-pub(super) fn swish(call: &Call<'_>) -> Lowered {
+/// `beta` is optional; its default is 1.
+pub(super) fn swish(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let x = call.value(0);
     let argument = if call.has(1) { &x * single(call, 1)? } else { x.clone() };
     Ok(x * argument.logistic())
 }
 
-pub(super) fn hsigmoid(call: &Call<'_>) -> Lowered {
+pub(super) fn hsigmoid(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     Ok((call.value(0) + 3).clamp(0, 6) / 6)
 }
 
-/// Rounded to one of so many levels between two bounds, which become two others.
-pub(super) fn fake_quantize(call: &Call<'_>) -> Lowered {
+/// Quantizes to `levels` values between input bounds and maps these to output bounds.
+pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let levels = call.layer.integer("levels", None)?;
     if levels < 2 {
@@ -88,8 +92,8 @@ pub(super) fn fake_quantize(call: &Call<'_>) -> Lowered {
     Ok(none.select(none.le(&x, least)?, new_low, above)?)
 }
 
-/// An operand broadcast one way, onto the first.
-fn onto_data(call: &Call<'_>, operand: usize) -> Lowered<Value> {
+/// An operand broadcast to the shape of the first.
+fn onto_data(call: &Call<'_>, operand: usize) -> LoweringResult<Value> {
     let value = call.value(operand);
     let rule = match call.layer.rule()? {
         RuleSet::Numpy => TargetRule::Unidirectional,

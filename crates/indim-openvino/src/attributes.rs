@@ -1,4 +1,4 @@
-//! The attributes of a layer, which are text, as what they say.
+//! Typed access to the attributes of a layer; the file stores text.
 
 use core::str::FromStr;
 
@@ -9,22 +9,22 @@ use indim_shape::RuleSet;
 use crate::element_type::element_type;
 use crate::layer::Layer;
 
-/// What an attribute says, or what is wrong with it.
-type Said<T> = Result<T, FormatErrorKind>;
+/// The value of an attribute, or its error.
+type AttributeResult<T> = Result<T, FormatErrorKind>;
 
 impl Layer {
-    /// An attribute that has to be there.
-    pub(super) fn text(&self, name: &str) -> Said<&str> {
+    /// The text of a required attribute.
+    pub(super) fn text(&self, name: &str) -> AttributeResult<&str> {
         self.attribute(name).ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
     }
 
-    fn parsed<T: FromStr>(&self, name: &str, text: &str, what: &str) -> Said<T> {
+    fn parsed<T: FromStr>(&self, name: &str, text: &str, what: &str) -> AttributeResult<T> {
         let wrong = |_| FormatErrorKind::attribute(name, format!("is no {what}"));
         text.trim().parse().map_err(wrong)
     }
 
-    /// A truth value.
-    pub(super) fn flag(&self, name: &str, default: Option<bool>) -> Said<bool> {
+    /// A boolean.
+    pub(super) fn flag(&self, name: &str, default: Option<bool>) -> AttributeResult<bool> {
         let Some(text) = self.attribute(name) else {
             return default.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"));
         };
@@ -36,20 +36,20 @@ impl Layer {
     }
 
     /// A number.
-    pub(super) fn float(&self, name: &str) -> Said<f64> {
+    pub(super) fn float(&self, name: &str) -> AttributeResult<f64> {
         self.parsed(name, self.text(name)?, "number")
     }
 
-    /// A whole number.
-    pub(super) fn integer(&self, name: &str, default: Option<i64>) -> Said<i64> {
+    /// An integer.
+    pub(super) fn integer(&self, name: &str, default: Option<i64>) -> AttributeResult<i64> {
         match (self.attribute(name), default) {
             (None, Some(default)) => Ok(default),
             _ => self.parsed(name, self.text(name)?, "whole number"),
         }
     }
 
-    /// A list of whole numbers; none where the attribute is absent.
-    pub(super) fn integers(&self, name: &str) -> Said<Vec<i64>> {
+    /// A list of integers; empty if the attribute is absent.
+    pub(super) fn integers(&self, name: &str) -> AttributeResult<Vec<i64>> {
         let text = self.attribute(name).unwrap_or_default().trim();
         if text.is_empty() {
             return Ok(Vec::new());
@@ -63,13 +63,13 @@ impl Layer {
     }
 
     /// An element type.
-    pub(super) fn element_type(&self, name: &str) -> Said<DType> {
+    pub(super) fn element_type(&self, name: &str) -> AttributeResult<DType> {
         let open = || FormatErrorKind::attribute(name, "says no element type");
         element_type(self.text(name)?.trim())?.ok_or_else(open)
     }
 
-    /// By which rule the operands meet.
-    pub(super) fn rule(&self) -> Said<RuleSet> {
+    /// The broadcast rule of the operands.
+    pub(super) fn rule(&self) -> AttributeResult<RuleSet> {
         match self.word("auto_broadcast", "numpy").as_str() {
             "numpy" => Ok(RuleSet::Numpy),
             "none" | "explicit" => Ok(RuleSet::None),
@@ -78,13 +78,14 @@ impl Layer {
         }
     }
 
-    /// The axis of the PDPD rule, which has one of these names; absent it is -1, as OpenVINO documents it.
-    pub(super) fn pdpd_axis(&self, names: &[&str]) -> Said<Option<i64>> {
+    /// The axis of the PDPD rule, in the first of these attributes; the default is -1, as OpenVINO
+    /// documents.
+    pub(super) fn pdpd_axis(&self, names: &[&str]) -> AttributeResult<Option<i64>> {
         let given = names.iter().find(|name| self.attribute(name).is_some());
         given.map(|name| self.integer(name, None)).transpose()
     }
 
-    /// Whether it leaves open where the second operand lands: OpenVINO does other than it documents.
+    /// Whether the axis of the PDPD rule is absent: OpenVINO's result then differs from its documentation.
     pub(super) fn is_without_pdpd_axis(&self) -> bool {
         let (attribute, names) = match self.is("Broadcast") {
             true => ("mode", PDPD_AXIS_OF_BROADCAST),
@@ -95,7 +96,7 @@ impl Layer {
     }
 }
 
-/// The attribute that says the axis.
+/// The attribute with the axis.
 const PDPD_AXIS: &[&str] = &["auto_broadcast.auto_broadcast_axis"];
-/// As Broadcast writes it, in its versions.
+/// The attributes of `Broadcast` with the axis, by version.
 pub(super) const PDPD_AXIS_OF_BROADCAST: &[&str] = &["mode.mode.axis", "mode.auto_broadcast_axis"];

@@ -1,56 +1,56 @@
-//! The graph of a network for inputs of known types.
+//! Builds the graph of a network for inputs of known types.
 
 use indim_builder::Value;
 use indim_graph::Array;
 use indim_ops::ArrayType;
 
-use crate::call::{Call, Lowered};
+use crate::call::{Call, LoweringResult};
 use crate::element_type::element_type;
 use crate::layer::{Edge, Layer, Port};
 use crate::model::IrModel;
-use crate::operation::{Meaning, Operation};
+use crate::operation::{Lowering, Operation};
 use indim_model::shape_values::{KnownValue, folded};
 use indim_model::{
     Bound, FormatError, FormatErrorKind, ModelBuilder, ModelProgram, RuleNote, check_inputs,
 };
 
 pub(super) fn build(model: &IrModel, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
-    let mut building = Building::new(model, inputs)?;
+    let mut building = ProgramBuilder::new(model, inputs)?;
     for &position in &model.network.order {
         let layer = &model.network.layers[position];
-        if !matches!(model.operations[position].meaning, Meaning::Parameter) {
-            building.making.operation(position, || layer.place())?;
+        if !matches!(model.operations[position].meaning, Lowering::Parameter) {
+            building.model_builder.operation(position, || layer.place())?;
         }
         let rule = RuleNote::default();
         let results = building.layer(position, &rule).map_err(|kind| layer.fault(kind))?;
-        building.making.rule(rule.take());
+        building.model_builder.rule(rule.take());
         building.check_results(layer, &results)?;
         building.values[position].extend(results);
     }
     building.finish()
 }
 
-struct Building<'m> {
+struct ProgramBuilder<'m> {
     model: &'m IrModel,
-    making: ModelBuilder,
-    /// The results of each layer, of a layer that has been made.
+    model_builder: ModelBuilder,
+    /// The results of each layer built so far.
     values: Vec<Vec<KnownValue>>,
-    /// Whether the file says of some value not even how many axes it has: a port without sizes may be that.
+    /// Whether some value in the file has no known rank; a port without sizes can then have any rank.
     has_open_rank: bool,
 }
 
-impl<'m> Building<'m> {
+impl<'m> ProgramBuilder<'m> {
     fn new(model: &'m IrModel, inputs: &[Bound]) -> Result<Self, FormatError> {
         let types = check_inputs(&model.inputs, inputs)?;
-        let mut making = ModelBuilder::new(&model.limits);
+        let mut model_builder = ModelBuilder::new(&model.limits);
         let mut values = vec![Vec::new(); model.network.layers.len()];
         for ((position, input), (array_type, bound)) in
             model.parameters.iter().zip(&model.inputs).zip(types.into_iter().zip(inputs))
         {
             let layer = &model.network.layers[*position];
-            making.operation(*position, || layer.place())?;
+            model_builder.operation(*position, || layer.place())?;
             let Some(ArrayType { dtype, shape }) = array_type else { continue };
-            let value = making.builder.parameter(&input.name, dtype, shape);
+            let value = model_builder.builder.parameter(&input.name, dtype, shape);
             let value = value.map_err(|error| layer.fault(error.into()))?;
             values[*position].push(match bound {
                 Bound::Elements(array) if input.is_shape => {
@@ -59,13 +59,13 @@ impl<'m> Building<'m> {
                 _ => KnownValue::from(value),
             });
         }
-        model.remarks.iter().for_each(|remark| making.remark(remark));
+        model.remarks.iter().for_each(|remark| model_builder.remark(remark));
         let has_open_rank = model.inputs.iter().any(|input| input.sizes.is_none());
-        Ok(Building { model, making, values, has_open_rank })
+        Ok(ProgramBuilder { model, model_builder, values, has_open_rank })
     }
 
-    /// The value from which an edge comes.
-    fn source(&self, edge: &Edge) -> Lowered<KnownValue> {
+    /// The source value of an edge.
+    fn source(&self, edge: &Edge) -> LoweringResult<KnownValue> {
         let nothing = || FormatErrorKind::Count {
             what: "results",
             expected: "more".to_owned(),
@@ -74,24 +74,27 @@ impl<'m> Building<'m> {
         self.values[edge.layer].get(edge.output).cloned().ok_or_else(nothing)
     }
 
-    /// What a layer gives, whose operands have been made.
-    fn layer(&mut self, position: usize, rule: &RuleNote) -> Lowered<Vec<KnownValue>> {
+    /// Builds a layer whose operands have been built; returns its results.
+    fn layer(&mut self, position: usize, rule: &RuleNote) -> LoweringResult<Vec<KnownValue>> {
         let layer = &self.model.network.layers[position];
         let operation = self.model.operations[position];
-        let operands: Vec<KnownValue> =
-            layer.sources.iter().map(|source| self.source(source)).collect::<Lowered<_>>()?;
-        let constant = |array| KnownValue::constant(&self.making.builder, array);
+        let operands: Vec<KnownValue> = layer
+            .sources
+            .iter()
+            .map(|source| self.source(source))
+            .collect::<LoweringResult<_>>()?;
+        let constant = |array| KnownValue::constant(&self.model_builder.builder, array);
         let limits = &self.model.limits;
-        let builder = &self.making.builder;
+        let builder = &self.model_builder.builder;
         let call = Call { builder, layer, operands: &operands, limits, rule };
         match operation.meaning {
-            Meaning::Parameter => return Ok(core::mem::take(&mut self.values[position])),
-            Meaning::Result => return Ok(Vec::new()),
-            Meaning::Constant => {
+            Lowering::Parameter => return Ok(core::mem::take(&mut self.values[position])),
+            Lowering::Result => return Ok(Vec::new()),
+            Lowering::Constant => {
                 let array = self.model.constants[position].clone();
                 return Ok(array.into_iter().map(constant).collect());
             }
-            Meaning::Shape(shape) => return Ok(vec![constant(shape(&call)?)]),
+            Lowering::Shape(shape) => return Ok(vec![constant(shape(&call)?)]),
             _ => {}
         }
         match computed(operation, &call) {
@@ -100,7 +103,7 @@ impl<'m> Building<'m> {
         }
     }
 
-    /// That what a layer gives is what its ports say.
+    /// Checks the results of a layer against the types of its ports.
     fn check_results(&self, layer: &Layer, results: &[KnownValue]) -> Result<(), FormatError> {
         let is_output = results.is_empty();
         if !is_output && results.len() != layer.outputs.len() {
@@ -117,7 +120,7 @@ impl<'m> Building<'m> {
         Ok(())
     }
 
-    fn check_port(&self, port: &Port, held: &KnownValue) -> Lowered<()> {
+    fn check_port(&self, port: &Port, held: &KnownValue) -> LoweringResult<()> {
         let inferred = held.value.array_type()?;
         let rank = inferred.shape.rank();
         if rank > self.model.limits.rank {
@@ -150,16 +153,16 @@ impl<'m> Building<'m> {
             let held = self.source(&layer.sources[0]).map_err(|kind| layer.fault(kind))?;
             outputs.push((name.clone(), held.value));
         }
-        self.making.finish(outputs, Vec::new())
+        self.model_builder.finish(outputs, Vec::new())
     }
 }
 
-/// What a call gives where all operands are known and the results are few.
+/// The constant results of a call if all operands are known and the results are small.
 fn computed(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
     let operands: Vec<Option<KnownValue>> = call.operands.iter().cloned().map(Some).collect();
     folded(&operands, |builder, operands| {
         let operands: Vec<KnownValue> = operands.iter().flatten().cloned().collect();
         let values = operation.lower(&Call { builder, operands: &operands, ..*call })?;
-        Lowered::Ok(values.into_iter().map(KnownValue::from).collect())
+        LoweringResult::Ok(values.into_iter().map(KnownValue::from).collect())
     })
 }

@@ -1,4 +1,4 @@
-//! An operation in the file and the operands that it has, for whoever makes nodes of it.
+//! A call of an operation: a layer with its operands, for the lowering to nodes.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_ops::DType;
@@ -8,10 +8,10 @@ use crate::layer::Layer;
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, FormatLimits, RuleNote};
 
-/// What is made of an operation, or why not.
-pub(super) type Lowered<T = Value> = Result<T, FormatErrorKind>;
+/// The nodes of an operation, or its error.
+pub(super) type LoweringResult<T = Value> = Result<T, FormatErrorKind>;
 
-/// A layer to be made into nodes.
+/// A layer during its lowering.
 pub(super) struct Call<'c> {
     pub(super) builder: &'c GraphBuilder,
     pub(super) layer: &'c Layer,
@@ -27,22 +27,22 @@ impl Call<'_> {
     }
 
     /// The element type of an operand.
-    pub(super) fn dtype(&self, operand: usize) -> Lowered<DType> {
+    pub(super) fn dtype(&self, operand: usize) -> LoweringResult<DType> {
         Ok(self.operands[operand].value.array_type()?.dtype)
     }
 
     /// The sizes of an operand.
-    pub(super) fn shape(&self, operand: usize) -> Lowered<Shape> {
+    pub(super) fn shape(&self, operand: usize) -> LoweringResult<Shape> {
         Ok(self.operands[operand].value.array_type()?.shape)
     }
 
-    /// Whether the operand is there, where it may be left out.
+    /// Whether an optional operand is present.
     pub(super) fn has(&self, operand: usize) -> bool {
         operand < self.operands.len()
     }
 
-    /// An operand that has to be known: whole numbers along one axis, or a single one.
-    pub(super) fn integers(&self, operand: usize) -> Lowered<Vec<i64>> {
+    /// The elements of an operand that must be known: integers along one axis, or a scalar.
+    pub(super) fn integers(&self, operand: usize) -> LoweringResult<Vec<i64>> {
         let known = &self.operands[operand];
         let Some(array) = &known.elements else {
             return Err(FormatErrorKind::DependsOnData { chain: vec![self.layer.described()] });
@@ -55,8 +55,8 @@ impl Call<'_> {
         known.integers().filter(|_| is_list).ok_or_else(expected)
     }
 
-    /// An operand that is one whole number.
-    pub(super) fn integer(&self, operand: usize) -> Lowered<i64> {
+    /// An operand with one integer.
+    pub(super) fn integer(&self, operand: usize) -> LoweringResult<i64> {
         match self.integers(operand)?[..] {
             [number] => Ok(number),
             _ => {
@@ -66,8 +66,8 @@ impl Call<'_> {
         }
     }
 
-    /// The sizes that an operand says.
-    pub(super) fn target(&self, operand: usize) -> Lowered<Shape> {
+    /// A shape operand.
+    pub(super) fn target(&self, operand: usize) -> LoweringResult<Shape> {
         let sizes = self.integers(operand)?;
         self.check_rank(sizes.len())?;
         let wrong = |_| FormatErrorKind::Unexpected {
@@ -78,7 +78,7 @@ impl Call<'_> {
 
     /// # Errors
     /// `limit`.
-    pub(super) fn check_rank(&self, rank: usize) -> Lowered<()> {
+    pub(super) fn check_rank(&self, rank: usize) -> LoweringResult<()> {
         let limit = self.limits.rank;
         match rank > limit {
             true => Err(FormatErrorKind::Limit { what: "axes", limit }),
@@ -86,8 +86,8 @@ impl Call<'_> {
         }
     }
 
-    /// The axis of a value with so many, counted from the end where it is negative.
-    pub(super) fn axis(&self, axis: i64, rank: usize) -> Lowered<usize> {
+    /// Normalises an axis of a value of this rank; negative axes count from the end.
+    pub(super) fn axis(&self, axis: i64, rank: usize) -> LoweringResult<usize> {
         let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
         match usize::try_from(from_front) {
             Ok(axis) if axis < rank => Ok(axis),
@@ -95,8 +95,8 @@ impl Call<'_> {
         }
     }
 
-    /// The axes that an operand says, of a value with so many; none twice.
-    pub(super) fn axes(&self, operand: usize, rank: usize) -> Lowered<Vec<usize>> {
+    /// Normalises the distinct axes in an operand, for a value of this rank.
+    pub(super) fn axes(&self, operand: usize, rank: usize) -> LoweringResult<Vec<usize>> {
         let given = self.integers(operand)?;
         let mut axes = Vec::with_capacity(given.len().min(rank));
         for axis in given {
@@ -110,8 +110,12 @@ impl Call<'_> {
     }
 
     /// # Errors
-    /// `unexpected`: an operand of another type than the operation takes.
-    pub(super) fn check_dtype(&self, takes: impl Fn(DType) -> bool, what: &str) -> Lowered<()> {
+    /// `unexpected`: the operation does not support the element type of an operand.
+    pub(super) fn check_dtype(
+        &self,
+        takes: impl Fn(DType) -> bool,
+        what: &str,
+    ) -> LoweringResult<()> {
         (0..self.operands.len()).try_for_each(|operand| self.check_dtype_of(operand, &takes, what))
     }
 
@@ -122,7 +126,7 @@ impl Call<'_> {
         operand: usize,
         takes: impl Fn(DType) -> bool,
         what: &str,
-    ) -> Lowered<()> {
+    ) -> LoweringResult<()> {
         let dtype = self.dtype(operand)?;
         if takes(dtype) {
             return Ok(());

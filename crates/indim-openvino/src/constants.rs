@@ -1,4 +1,4 @@
-//! The elements of constants, which lie in a file beside the network's.
+//! Elements of constants, which are in an external file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -11,10 +11,11 @@ use indim_shape::Shape;
 
 use crate::layer::Layer;
 
-/// How often the bytes of the file may be read, as constants of different types and places.
-const READINGS: usize = 16;
+/// `MAX_REREADS`: bytes read as constants, as a multiple of the size of the external file. Constants can
+/// overlap with different types and offsets.
+const MAX_REREADS: usize = 16;
 
-/// The file beside the network's, of which constants are pieces. Equal pieces are read once.
+/// The external file of constants. Equal ranges are read once.
 pub(super) struct Constants<'s> {
     source: &'s SourceFile,
     limits: &'s FormatLimits,
@@ -28,10 +29,10 @@ impl<'s> Constants<'s> {
         Constants { source, limits, content: None, read: HashMap::new(), bytes: 0 }
     }
 
-    /// The elements of a layer that is a constant.
+    /// The elements of a constant layer.
     ///
     /// # Errors
-    /// `attribute`, `unsupported-type`, `limit`; `file-beside`, where that ends before they do.
+    /// `attribute`, `unsupported-type`, `limit`; `file-beside` if the file is too short.
     pub(super) fn read(&mut self, layer: &Layer) -> Result<Array, FormatError> {
         let at = |kind: FormatErrorKind| layer.fault(kind);
         let dtype = layer.element_type("element_type").map_err(at)?;
@@ -55,7 +56,7 @@ impl<'s> Constants<'s> {
         Ok(array)
     }
 
-    /// The bytes from `offset` on of which a layer needs so many.
+    /// The first `needed` of the `size` bytes of a layer at `offset`.
     fn piece(
         &mut self,
         layer: &Layer,
@@ -75,7 +76,7 @@ impl<'s> Constants<'s> {
         Ok(content.slice(start..start + needed))
     }
 
-    /// The file beside the network's, once it is needed.
+    /// The external file, opened on first use.
     fn content(&mut self, layer: &Layer) -> Result<Bytes, FormatError> {
         if let Some(content) = &self.content {
             return Ok(content.clone());
@@ -90,10 +91,10 @@ impl<'s> Constants<'s> {
         }
     }
 
-    /// Counts what was read: a file is not many times as large in memory.
+    /// Counts bytes against the limit, so constants in memory are at most a multiple of the file.
     fn count(&mut self, bytes: usize) -> Result<(), FormatErrorKind> {
         let present = self.content.as_ref().map_or(0, Bytes::len);
-        let limit = self.limits.constant_bytes.min(present.saturating_mul(READINGS));
+        let limit = self.limits.constant_bytes.min(present.saturating_mul(MAX_REREADS));
         self.bytes = self.bytes.saturating_add(bytes);
         match self.bytes > limit {
             true => Err(FormatErrorKind::Limit { what: "bytes of constants", limit }),
@@ -106,7 +107,7 @@ fn wrong_count(array_type: &ArrayType) -> FormatErrorKind {
     FormatErrorKind::ElementCount { array_type: array_type.clone(), given: "others".to_owned() }
 }
 
-/// `model.bin` beside `model.xml`.
+/// `model.bin` for `model.xml`.
 fn name(source: &SourceFile) -> String {
     let stem = Path::new(source.name()).file_stem().unwrap_or_default();
     format!("{}.bin", stem.to_string_lossy())

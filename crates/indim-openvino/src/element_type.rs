@@ -3,7 +3,7 @@
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
 
-/// Each element type as attributes have it, and as ports have it.
+/// Each element type with its names in attributes and in ports.
 const NAMES: [(DType, &str, &str); 13] = [
     (DType::Bool, "boolean", "BOOL"),
     (DType::I8, "i8", "I8"),
@@ -20,16 +20,16 @@ const NAMES: [(DType, &str, &str); 13] = [
     (DType::F64, "f64", "FP64"),
 ];
 
-/// What the element type of an input, or of a port, may be called where only its arrays say it.
-const OPEN: [&str; 3] = ["dynamic", "undefined", "unspecified"];
+/// Names of an unknown element type; the arrays at run time determine it.
+const UNKNOWN_TYPES: [&str; 3] = ["dynamic", "undefined", "unspecified"];
 
-/// The element type of this name, in either spelling; nothing where the file leaves it open.
+/// The element type with this name, in either spelling; `None` if the file leaves it open.
 ///
 /// # Errors
 /// `unsupported-type`.
 pub(super) fn element_type(name: &str) -> Result<Option<DType>, FormatErrorKind> {
     let is = |known: &str| known.eq_ignore_ascii_case(name);
-    if OPEN.iter().any(|open| is(open)) {
+    if UNKNOWN_TYPES.iter().any(|open| is(open)) {
         return Ok(None);
     }
     let found = NAMES.iter().find(|(_, attribute, port)| is(attribute) || is(port));
@@ -48,12 +48,12 @@ pub(super) fn has_name(dtype: DType) -> bool {
     names(dtype).is_some()
 }
 
-/// What attributes call an element type.
+/// Name of an element type in attributes.
 pub(super) fn attribute_name(dtype: DType) -> &'static str {
     names(dtype).map_or("undefined", |(_, attribute, _)| attribute)
 }
 
-/// What ports call an element type.
+/// Name of an element type in ports.
 pub(super) fn port_name(dtype: DType) -> &'static str {
     names(dtype).map_or("UNSPECIFIED", |(.., port)| port)
 }

@@ -1,4 +1,4 @@
-//! What a layer says: its name, its operation, its attributes, its ports.
+//! A layer of the file: its name, operation, attributes and ports.
 
 use core::ops::Range;
 
@@ -13,29 +13,29 @@ use crate::xml;
 pub(super) struct Layer {
     pub(super) id: u64,
     pub(super) name: String,
-    /// The operation, as the file writes it.
+    /// Name of the operation in the file.
     pub(super) operation: String,
-    /// The operation set: `opset1`.
+    /// Operation set: `opset1`.
     pub(super) version: String,
     pub(super) attributes: Vec<(String, String)>,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
-    /// What each input is: as many as there are inputs, once the edges have been read.
+    /// Source of each input; complete once the edges have been read.
     pub(super) sources: Vec<Edge>,
-    /// Where it begins.
+    /// Byte range of its start tag.
     span: Range<usize>,
-    /// Where its attributes stand, if it has any.
+    /// Byte range of its attributes, if it has any.
     data: Option<Range<usize>>,
 }
 
-/// An edge, at the end where it arrives.
+/// An edge, seen from its target.
 #[derive(Debug, Clone)]
 pub(super) struct Edge {
-    /// The position of the layer that it comes from.
+    /// Position of the source layer.
     pub(super) layer: usize,
-    /// Which output of that.
+    /// Index of the output of the source.
     pub(super) output: usize,
-    /// Where the file says so.
+    /// Byte range of the edge in the file.
     pub(super) span: Range<usize>,
 }
 
@@ -43,17 +43,17 @@ pub(super) struct Edge {
 #[derive(Debug)]
 pub(super) struct Port {
     pub(super) id: u64,
-    /// What the value is called.
+    /// Names of the value.
     pub(super) names: Vec<String>,
     pub(super) precision: Option<String>,
-    /// The size of each axis, of which `None` is not known.
+    /// The size of each axis; `None` is unknown.
     pub(super) sizes: Vec<Option<usize>>,
     pub(super) span: Range<usize>,
 }
 
 impl Layer {
     /// # Errors
-    /// `attribute`, `unexpected`, `limit`: in the file.
+    /// `attribute`, `unexpected`, `limit`: errors in the file.
     pub(super) fn read(node: Node<'_, '_>, limits: &FormatLimits) -> Result<Layer, FormatError> {
         let data = xml::child(node, "data");
         let attributes = data.into_iter().flat_map(|data| data.attributes());
@@ -77,7 +77,7 @@ impl Layer {
         })
     }
 
-    /// Whether it is this operation, which is compared without case.
+    /// Compares the operation, without case.
     pub(super) fn is(&self, operation: &str) -> bool {
         self.operation.eq_ignore_ascii_case(operation)
     }
@@ -89,24 +89,24 @@ impl Layer {
         format!("layer {} `{name}` ({operation}, {version})", self.id)
     }
 
-    /// The place where it begins.
+    /// Location of its start tag.
     pub(super) fn place(&self) -> Location {
         Location { span: Some(self.span.clone()), described: Some(self.described()) }
     }
 
-    /// The place of its attributes, or where it begins.
+    /// Location of its attributes, else of its start tag.
     pub(super) fn data_place(&self) -> Location {
         let span = self.data.as_ref().unwrap_or(&self.span);
         Location { span: Some(span.clone()), described: Some(self.described()) }
     }
 
-    /// The place of one of its ports.
+    /// Location of one of its ports.
     pub(super) fn port_place(&self, port: &Port) -> Location {
         Location { span: Some(port.span.clone()), described: Some(self.described()) }
     }
 
-    /// A mistake where it can be mended: in the attributes, if they say how shapes meet or say something
-    /// wrong, else at the layer.
+    /// Adds the location where the error can be repaired: the attributes for errors of the broadcast rule
+    /// or of a value, else the layer.
     pub(super) fn fault(&self, kind: FormatErrorKind) -> FormatError {
         let is_of_attributes = match &kind {
             FormatErrorKind::Attribute { name, .. } => self.attribute(name).is_some(),
@@ -146,7 +146,7 @@ impl Port {
     }
 }
 
-/// The size of an axis; -1, and a range, stand for any.
+/// The size of an axis; -1 and ranges mean unknown.
 fn dimension(node: Node<'_, '_>) -> Result<Option<usize>, FormatError> {
     let text = node.text().unwrap_or_default().trim();
     match text {
@@ -159,7 +159,7 @@ fn dimension(node: Node<'_, '_>) -> Result<Option<usize>, FormatError> {
     }
 }
 
-/// The names in a list, in which a comma that belongs to a name stands behind a backslash.
+/// The names in a list; a backslash escapes a comma within a name.
 fn names(list: &str) -> Vec<String> {
     let (mut names, mut name) = (Vec::new(), String::new());
     let mut characters = list.chars();

@@ -1,21 +1,27 @@
-//! OpenVINO's IR, versions 10 and 11: an XML file with the layers, and a file of constants beside it.
+//! OpenVINO's IR, versions 10 and 11: an XML file with the layers and an external file with the constants.
 //!
-//! `xml.rs` reads the text; `layer.rs` and `network.rs` are what it says, the layers in an order in which
-//! they can be computed; `survey.rs` finds what is not to be had, and what must be known of operands.
-//! `build.rs` makes graphs: each layer is a `Call` (`call.rs`) of a row of the table in `operation.rs`, whose
-//! definitions are in the other files. Shapes that the file computes are known while the graph is made.
-//! `write/` is the way back.
+//! Read in this order:
+//!
+//! * `xml.rs`: parses the text; `layer.rs`: a layer; `attributes.rs`: its attributes; `attribute_table.rs`:
+//!   the attributes of each operation; `network.rs`: the layers in topological order; `element_type.rs`:
+//!   names of element types; `constants.rs`: the external file.
+//! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
+//!   the model.
+//! * `build.rs`: builds the graph, with constant folding of shapes; `call.rs`: a layer with its operands;
+//!   `operation.rs`: the table of operations. The lowerings are in `activation.rs`, `elementwise.rs`,
+//!   `reduction.rs`, `slice.rs` and `view.rs`.
+//! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod activation;
+mod attribute_table;
 mod attributes;
 mod build;
 mod call;
 mod constants;
 mod element_type;
 mod elementwise;
-mod known;
 mod layer;
 mod model;
 mod network;
@@ -34,7 +40,7 @@ use indim_model::{
 
 use crate::model::IrModel;
 
-/// Reads and writes OpenVINO's IR.
+/// The reader and writer of OpenVINO's IR.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenVino;
 

@@ -1,4 +1,4 @@
-//! What was read of a file: its inputs, its constants, and the layers of which graphs are made.
+//! A network read from a file: its inputs, constants and layers.
 
 use std::collections::HashSet;
 
@@ -8,35 +8,35 @@ use indim_model::{
     Size, SourceFile,
 };
 
+use crate::attribute_table;
 use crate::build::build;
 use crate::constants::Constants;
 use crate::element_type::element_type;
-use crate::known;
 use crate::layer::Layer;
 use crate::network::Network;
-use crate::operation::{Meaning, Operation};
+use crate::operation::{Lowering, Operation};
 use crate::survey::Survey;
 
-/// A network, of which graphs are made.
+/// A network from which graphs are built.
 pub(super) struct IrModel {
     pub(super) network: Network,
-    /// The row of the table for each layer.
+    /// The table row of each layer.
     pub(super) operations: Vec<&'static Operation>,
-    /// The elements of each layer that is a constant.
+    /// The elements of each constant layer.
     pub(super) constants: Vec<Option<Array>>,
     pub(super) inputs: Vec<ModelInput>,
-    /// Which layers those are.
+    /// Positions of the layers that are inputs.
     pub(super) parameters: Vec<usize>,
-    /// Which layers are outputs, and their names.
+    /// Positions of the layers that are outputs, with their names.
     pub(super) results: Vec<(usize, String)>,
-    /// What is to be said of the file.
+    /// Remarks about the file.
     pub(super) remarks: Vec<String>,
     pub(super) limits: FormatLimits,
 }
 
 impl IrModel {
     /// # Errors
-    /// What is wrong with the file whatever its inputs are.
+    /// Returns the errors of the file that do not depend on its inputs.
     pub(super) fn read(source: &SourceFile, limits: &FormatLimits) -> Result<IrModel, FormatError> {
         let network = Network::read(text(source)?, limits)?;
         let Survey { operations, is_shape } = Survey::of(&network)?;
@@ -45,7 +45,7 @@ impl IrModel {
             inputs: Vec::new(),
             parameters: Vec::new(),
             results: Vec::new(),
-            remarks: [pdpd_remark(&network.layers), known::remark(&network.layers)]
+            remarks: [pdpd_remark(&network.layers), attribute_table::remark(&network.layers)]
                 .into_iter()
                 .flatten()
                 .collect(),
@@ -59,22 +59,22 @@ impl IrModel {
         Ok(model)
     }
 
-    /// Positions of the layers that are this.
-    fn layers(&self, is_meant: fn(Meaning) -> bool) -> Vec<usize> {
+    /// Positions of the layers with such a lowering.
+    fn layers(&self, is_meant: fn(Lowering) -> bool) -> Vec<usize> {
         let all = self.operations.iter().enumerate();
         all.filter(|(_, row)| is_meant(row.meaning)).map(|(position, _)| position).collect()
     }
 
     fn read_constants(&mut self, source: &SourceFile) -> Result<(), FormatError> {
         let mut constants = Constants::new(source, &self.limits);
-        for position in self.layers(|meaning| matches!(meaning, Meaning::Constant)) {
+        for position in self.layers(|meaning| matches!(meaning, Lowering::Constant)) {
             self.constants[position] = Some(constants.read(&self.network.layers[position])?);
         }
         Ok(())
     }
 
     fn find_inputs(&mut self, is_shape: &[bool]) -> Result<(), FormatError> {
-        self.parameters = self.layers(|meaning| matches!(meaning, Meaning::Parameter));
+        self.parameters = self.layers(|meaning| matches!(meaning, Lowering::Parameter));
         let mut taken: HashSet<&str> = HashSet::new();
         for &position in &self.parameters {
             let layer = &self.network.layers[position];
@@ -90,10 +90,10 @@ impl IrModel {
         Ok(())
     }
 
-    /// A result is called as the value that it is, or, where that is another result too, as itself.
+    /// Names each result like its value, or, if two results share the value, like its own layer.
     fn find_results(&mut self) -> Result<(), FormatError> {
         let mut taken: HashSet<&str> = HashSet::new();
-        for position in self.layers(|meaning| matches!(meaning, Meaning::Result)) {
+        for position in self.layers(|meaning| matches!(meaning, Lowering::Result)) {
             let layer = &self.network.layers[position];
             let source = &layer.sources[0];
             let names = &self.network.layers[source.layer].outputs[source.output].names;
@@ -111,7 +111,7 @@ impl IrModel {
     }
 }
 
-/// What is to be said of layers of the pdpd rule that say no axis.
+/// The remark about layers of the PDPD rule without an axis.
 fn pdpd_remark(layers: &[Layer]) -> Option<String> {
     let mut silent = layers.iter().filter(|layer| layer.is_without_pdpd_axis());
     let first = silent.next()?.described();
@@ -125,7 +125,7 @@ fn pdpd_remark(layers: &[Layer]) -> Option<String> {
     ))
 }
 
-/// The whole of the file, which has to be text.
+/// The file as text; all of it must be text.
 fn text(source: &SourceFile) -> Result<&str, FormatError> {
     let text = source.text();
     match text.len() == source.bytes().len() {
@@ -137,7 +137,7 @@ fn text(source: &SourceFile) -> Result<&str, FormatError> {
     }
 }
 
-/// What a layer says of the input that it is, which has no name yet.
+/// The declaration of the input of a layer, still without its name.
 fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatErrorKind> {
     let dtype = element_type(layer.text("element_type")?.trim())?;
     let shape = layer.text("shape")?.trim();
@@ -155,7 +155,7 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatEr
     Ok(ModelInput { name: String::new(), dtype, sizes, has_default: false, is_shape: false })
 }
 
-/// `3`, `?`, `1..5`, where either end may be left out.
+/// `3`, `?` or `1..5`; either bound can be missing.
 fn size(text: &str) -> Result<Size, FormatErrorKind> {
     let wrong = || FormatErrorKind::attribute("shape", "is no list of sizes");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
@@ -174,7 +174,7 @@ fn size(text: &str) -> Result<Size, FormatErrorKind> {
 }
 
 impl Model for IrModel {
-    /// Of a layer, by its position.
+    /// Location of a layer by its position.
     fn place(&self, number: usize) -> Location {
         self.network.layers.get(number).map_or_else(Location::default, Layer::place)
     }

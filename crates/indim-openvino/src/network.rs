@@ -1,4 +1,4 @@
-//! The layers of a file in the order in which they are computed.
+//! The layers of a file in topological order.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,21 +9,21 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use crate::layer::{Edge, Layer};
 use crate::xml;
 
-/// The versions of the format that are read.
+/// Supported versions of the format.
 const VERSIONS: [u64; 2] = [10, 11];
 
-/// What is left of a file once edges are known to fit ports.
+/// The layers after all edges have been matched to ports.
 #[derive(Debug)]
 pub(super) struct Network {
-    /// As they stand in the file.
+    /// In the order of the file.
     pub(super) layers: Vec<Layer>,
-    /// Positions in `layers`, each behind those that it depends on.
+    /// Positions in `layers`; each one follows its sources.
     pub(super) order: Vec<usize>,
 }
 
 impl Network {
     /// # Errors
-    /// What is wrong with the XML, or with what the layers say of themselves and of each other.
+    /// Returns the errors of the XML, and errors within and between layers.
     pub(super) fn read(text: &str, limits: &FormatLimits) -> Result<Network, FormatError> {
         let document = xml::parse(text, limits)?;
         let net = document.root_element();
@@ -69,7 +69,7 @@ fn read_layers(section: Node<'_, '_>, limits: &FormatLimits) -> Result<Vec<Layer
     Ok(layers)
 }
 
-/// Gives each input of each layer its source.
+/// Assigns a source to each input of each layer.
 fn connect(layers: &mut [Layer], section: Node<'_, '_>) -> Result<(), FormatError> {
     let ports = Ports::of(layers)?;
     let mut sources: Vec<Vec<Option<Edge>>> =
@@ -95,7 +95,7 @@ fn connect(layers: &mut [Layer], section: Node<'_, '_>) -> Result<(), FormatErro
     Ok(())
 }
 
-/// Positions of layers, and of ports in them, by their numbers.
+/// Positions of layers and of their ports, by identifier.
 struct Ports {
     layers: HashMap<u64, usize>,
     inputs: HashMap<(usize, u64), usize>,
@@ -125,7 +125,7 @@ impl Ports {
         Ok(ports)
     }
 
-    /// The layer, and the port in it, that an edge names.
+    /// The layer and the port of an edge.
     fn find(
         &self,
         side: &HashMap<(usize, u64), usize>,
@@ -147,7 +147,7 @@ impl Ports {
     }
 }
 
-/// Each layer behind its sources, otherwise as in the file.
+/// Sorts layers topologically and keeps the order of the file otherwise.
 fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
     let mut missing: Vec<usize> = Vec::with_capacity(layers.len());
@@ -172,7 +172,7 @@ fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     }
 }
 
-/// A cycle, at an edge of it: among the sources of each layer that waits is one that waits too.
+/// The error of a cycle, at one of its edges: each waiting layer has a waiting source.
 fn cycle(layers: &[Layer], missing: &[usize], waiting: usize) -> FormatError {
     let waits_for =
         |layer: usize| layers[layer].sources.iter().find(|source| missing[source.layer] > 0);

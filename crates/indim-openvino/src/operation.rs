@@ -1,8 +1,8 @@
-//! THE table of operations: what each of OpenVINO's is in indim.
+//! The table of supported operations: operation set and lowering.
 //!
-//! A row gives the name, the operation set that introduced this version of it, how many operands it has,
-//! which of them say shapes or axes, so that they must be known while the graph is made, and what it is. A
-//! layer says an operation set: it is of the newest version that this has.
+//! A row has the name, the operation set that introduced this version, the number of operands, the operands
+//! that determine shapes or axes and must be known at build time, and the lowering. A layer names an
+//! operation set; its version is the newest one in this set.
 
 use core::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use indim_graph::Array;
 use indim_ops::Op;
 
 use crate::activation;
-use crate::call::{Call, Lowered};
+use crate::call::{Call, LoweringResult};
 use crate::elementwise;
 use crate::layer::Layer;
 use crate::reduction;
@@ -23,74 +23,74 @@ pub(super) struct Operation {
     name: &'static str,
     since: u32,
     pub(super) operands: RangeInclusive<usize>,
-    /// The operands that must be known.
+    /// The operands that must be known at build time.
     pub(super) shapes: &'static [usize],
-    pub(super) meaning: Meaning,
+    pub(super) meaning: Lowering,
 }
 
-/// What an operation is.
+/// The lowering of an operation.
 #[derive(Clone, Copy)]
-pub(super) enum Meaning {
+pub(super) enum Lowering {
     /// An input of the network.
     Parameter,
-    /// Elements that lie beside the file.
+    /// Elements in the external file.
     Constant,
     /// An output of the network.
     Result,
-    /// What is known as soon as its operand's shape is.
-    Shape(fn(&Call<'_>) -> Lowered<Array>),
+    /// A value that depends only on the shape of the operand.
+    Shape(fn(&Call<'_>) -> LoweringResult<Array>),
     /// A function of floats.
     Function(Op),
-    /// What leaves integers integers.
+    /// A function that maps integers to integers.
     Exact(Op),
-    /// Of numbers that meet by a rule.
+    /// Arithmetic under a broadcast rule.
     Arithmetic(Op),
-    /// Of elements that meet by a rule.
+    /// A comparison under a broadcast rule.
     Comparison(Op),
-    /// Of truth values that meet by a rule.
+    /// A boolean operation under a broadcast rule.
     Logical(Op),
-    /// Of integers or truth values that meet by a rule.
+    /// An operation on integers or booleans under a broadcast rule.
     Bitwise(Op),
-    /// What says of floats which they are.
+    /// A predicate of floats.
     Predicate(Op),
     /// A composition without numbers.
-    Composed(Composition),
+    Compose(Composition),
     /// A reduction that keeps the element type.
     PlainReduction(Reduction),
-    /// A reduction that is computed in double precision.
+    /// A reduction in double precision.
     WideReduction(Reduction),
-    /// A reduction of truth values.
+    /// A reduction of booleans.
     LogicalReduction(Reduction),
-    /// Along one axis, which stays.
+    /// A function along one axis that keeps its size.
     AlongAxis(Reduction),
-    /// `[data, gamma, beta, mean, variance]`: where these stand among the operands.
+    /// The positions of `[data, gamma, beta, mean, variance]` among the operands.
     BatchNorm([usize; 5]),
-    /// A definition of its own.
-    Own(fn(&Call<'_>) -> Lowered),
-    /// One with several results.
-    Several(fn(&Call<'_>) -> Lowered<Vec<Value>>),
+    /// A lowering function.
+    Custom(fn(&Call<'_>) -> LoweringResult),
+    /// A lowering function with several results.
+    MultipleResults(fn(&Call<'_>) -> LoweringResult<Vec<Value>>),
 }
 
-use Meaning::{
-    AlongAxis, Arithmetic, BatchNorm, Bitwise, Comparison, Composed, Constant, Exact, Function,
-    Logical, LogicalReduction, Own, Parameter, PlainReduction, Predicate, Result as Output,
-    Several, Shape, WideReduction,
+use Lowering::{
+    AlongAxis, Arithmetic, BatchNorm, Bitwise, Comparison, Compose, Constant, Custom, Exact,
+    Function, Logical, LogicalReduction, MultipleResults, Parameter, PlainReduction, Predicate,
+    Result as Output, Shape, WideReduction,
 };
 
-const ANY_NUMBER: usize = usize::MAX;
+const VARIADIC: usize = usize::MAX;
 
-/// A row whose operands are all data.
-const fn of(name: &'static str, since: u32, operands: usize, meaning: Meaning) -> Operation {
+/// A row without shape operands.
+const fn of(name: &'static str, since: u32, operands: usize, meaning: Lowering) -> Operation {
     Operation { name, since, operands: operands..=operands, shapes: &[], meaning }
 }
 
-/// A row with operands that must be known.
+/// A row with shape operands.
 const fn by(
     name: &'static str,
     since: u32,
     operands: RangeInclusive<usize>,
     shapes: &'static [usize],
-    meaning: Meaning,
+    meaning: Lowering,
 ) -> Operation {
     Operation { name, since, operands, shapes, meaning }
 }
@@ -100,7 +100,7 @@ const TABLE: &[Operation] = &[
     of("Const", 1, 0, Constant),
     of("Constant", 1, 0, Constant),
     of("Result", 1, 1, Output),
-    // Element by element.
+    // Element-wise.
     of("Acos", 1, 1, Function(Op::Acos)),
     of("Acosh", 4, 1, Function(Op::Acosh)),
     of("Asin", 1, 1, Function(Op::Asin)),
@@ -123,20 +123,20 @@ const TABLE: &[Operation] = &[
     of("Floor", 1, 1, Exact(Op::Floor)),
     of("Negative", 1, 1, Exact(Op::Neg)),
     of("Sign", 1, 1, Exact(Op::Sign)),
-    of("Round", 5, 1, Own(elementwise::round)),
+    of("Round", 5, 1, Custom(elementwise::round)),
     of("IsFinite", 10, 1, Predicate(Op::IsFinite)),
     of("IsNaN", 10, 1, Predicate(Op::IsNan)),
-    of("IsInf", 10, 1, Own(elementwise::is_inf)),
-    of("Convert", 1, 1, Own(elementwise::convert)),
-    of("ConvertLike", 1, 2, Own(elementwise::convert_like)),
-    of("Identity", 16, 1, Own(elementwise::identity)),
+    of("IsInf", 10, 1, Custom(elementwise::is_inf)),
+    of("Convert", 1, 1, Custom(elementwise::convert)),
+    of("ConvertLike", 1, 2, Custom(elementwise::convert_like)),
+    of("Identity", 16, 1, Custom(elementwise::identity)),
     of("LogicalNot", 1, 1, Logical(Op::Not)),
     of("BitwiseNot", 13, 1, Bitwise(Op::Not)),
-    // Two operands, or three, that meet by a rule.
+    // Two or three operands under a broadcast rule.
     of("Add", 1, 2, Arithmetic(Op::Add)),
     of("Subtract", 1, 2, Arithmetic(Op::Sub)),
     of("Multiply", 1, 2, Arithmetic(Op::Mul)),
-    of("Divide", 1, 2, Own(elementwise::divide)),
+    of("Divide", 1, 2, Custom(elementwise::divide)),
     of("Maximum", 1, 2, Arithmetic(Op::Max)),
     of("Minimum", 1, 2, Arithmetic(Op::Min)),
     of("Power", 1, 2, Arithmetic(Op::Pow)),
@@ -156,76 +156,76 @@ const TABLE: &[Operation] = &[
     of("BitwiseAnd", 13, 2, Bitwise(Op::And)),
     of("BitwiseOr", 13, 2, Bitwise(Op::Or)),
     of("BitwiseXor", 13, 2, Bitwise(Op::Xor)),
-    of("BitwiseLeftShift", 15, 2, Own(elementwise::left_shift)),
-    of("BitwiseRightShift", 15, 2, Own(elementwise::right_shift)),
-    of("Select", 1, 3, Own(elementwise::select)),
-    // Functions of neural networks.
-    of("Clamp", 1, 1, Own(elementwise::clamp)),
-    of("ReLU", 1, 1, Own(elementwise::relu)),
-    of("PReLU", 1, 2, Own(elementwise::prelu)),
-    of("Elu", 1, 1, Own(activation::elu)),
-    of("Selu", 1, 3, Own(activation::selu)),
-    of("HardSigmoid", 1, 3, Own(activation::hard_sigmoid)),
-    of("Gelu", 2, 1, Composed(Composition::Gelu)),
-    of("Gelu", 7, 1, Own(activation::gelu)),
-    by("Swish", 4, 1..=2, &[], Own(activation::swish)),
-    of("HSwish", 4, 1, Composed(Composition::HardSwish)),
-    of("HSigmoid", 5, 1, Own(activation::hsigmoid)),
-    of("SoftPlus", 4, 1, Composed(Composition::Softplus)),
-    of("SoftSign", 9, 1, Composed(Composition::Softsign)),
-    of("Mish", 4, 1, Composed(Composition::Mish)),
-    of("FakeQuantize", 1, 5, Own(activation::fake_quantize)),
+    of("BitwiseLeftShift", 15, 2, Custom(elementwise::left_shift)),
+    of("BitwiseRightShift", 15, 2, Custom(elementwise::right_shift)),
+    of("Select", 1, 3, Custom(elementwise::select)),
+    // Activation functions.
+    of("Clamp", 1, 1, Custom(elementwise::clamp)),
+    of("ReLU", 1, 1, Custom(elementwise::relu)),
+    of("PReLU", 1, 2, Custom(elementwise::prelu)),
+    of("Elu", 1, 1, Custom(activation::elu)),
+    of("Selu", 1, 3, Custom(activation::selu)),
+    of("HardSigmoid", 1, 3, Custom(activation::hard_sigmoid)),
+    of("Gelu", 2, 1, Compose(Composition::Gelu)),
+    of("Gelu", 7, 1, Custom(activation::gelu)),
+    by("Swish", 4, 1..=2, &[], Custom(activation::swish)),
+    of("HSwish", 4, 1, Compose(Composition::HardSwish)),
+    of("HSigmoid", 5, 1, Custom(activation::hsigmoid)),
+    of("SoftPlus", 4, 1, Compose(Composition::Softplus)),
+    of("SoftSign", 9, 1, Compose(Composition::Softsign)),
+    of("Mish", 4, 1, Compose(Composition::Mish)),
+    of("FakeQuantize", 1, 5, Custom(activation::fake_quantize)),
     // Along axes.
     by("ReduceSum", 1, 2..=2, &[1], PlainReduction(Reduction::Sum)),
     by("ReduceProd", 1, 2..=2, &[1], PlainReduction(Reduction::Prod)),
     by("ReduceMax", 1, 2..=2, &[1], PlainReduction(Reduction::Max)),
     by("ReduceMin", 1, 2..=2, &[1], PlainReduction(Reduction::Min)),
     by("ReduceMean", 1, 2..=2, &[1], WideReduction(Reduction::Mean)),
-    by("ReduceL1", 4, 2..=2, &[1], Own(reduction::reduce_l1)),
+    by("ReduceL1", 4, 2..=2, &[1], Custom(reduction::reduce_l1)),
     by("ReduceL2", 4, 2..=2, &[1], WideReduction(Reduction::Norm)),
     by("ReduceLogicalAnd", 1, 2..=2, &[1], LogicalReduction(Reduction::All)),
     by("ReduceLogicalOr", 1, 2..=2, &[1], LogicalReduction(Reduction::Any)),
     of("SoftMax", 1, 1, AlongAxis(Reduction::Softmax)),
     of("LogSoftmax", 5, 1, AlongAxis(Reduction::LogSoftmax)),
-    // It came with the second set, but files say the first.
-    of("MVN", 1, 1, Own(reduction::mvn_of_channels)),
-    by("MVN", 6, 2..=2, &[1], Own(reduction::mvn)),
-    by("NormalizeL2", 1, 2..=2, &[1], Own(reduction::normalize_l2)),
+    // The second operation set introduced it, but files name the first one.
+    of("MVN", 1, 1, Custom(reduction::mvn_of_channels)),
+    by("MVN", 6, 2..=2, &[1], Custom(reduction::mvn)),
+    by("NormalizeL2", 1, 2..=2, &[1], Custom(reduction::normalize_l2)),
     of("BatchNormInference", 1, 5, BatchNorm([2, 0, 1, 3, 4])),
     of("BatchNormInference", 5, 5, BatchNorm([0, 1, 2, 3, 4])),
-    // Views.
-    by("Reshape", 1, 2..=2, &[1], Own(view::reshape)),
-    by("Transpose", 1, 2..=2, &[1], Own(view::transpose)),
-    by("Squeeze", 1, 1..=2, &[1], Own(view::squeeze)),
-    by("Unsqueeze", 1, 2..=2, &[1], Own(view::unsqueeze)),
-    by("Broadcast", 1, 2..=3, &[1, 2], Own(view::broadcast)),
-    by("Concat", 1, 1..=ANY_NUMBER, &[], Own(view::concat)),
-    by("Split", 1, 2..=2, &[1], Several(view::split)),
-    by("VariadicSplit", 1, 3..=3, &[1, 2], Several(view::variadic_split)),
-    by("Slice", 8, 4..=5, &[1, 2, 3, 4], Own(slice::slice)),
-    by("StridedSlice", 1, 3..=4, &[1, 2, 3], Own(slice::strided_slice)),
-    by("Pad", 1, 3..=4, &[1, 2], Own(view::pad)),
-    by("Tile", 1, 2..=2, &[1], Own(view::tile)),
-    by("Range", 1, 3..=3, &[0, 1, 2], Own(view::range)),
-    // Of what is known.
+    // Data movement.
+    by("Reshape", 1, 2..=2, &[1], Custom(view::reshape)),
+    by("Transpose", 1, 2..=2, &[1], Custom(view::transpose)),
+    by("Squeeze", 1, 1..=2, &[1], Custom(view::squeeze)),
+    by("Unsqueeze", 1, 2..=2, &[1], Custom(view::unsqueeze)),
+    by("Broadcast", 1, 2..=3, &[1, 2], Custom(view::broadcast)),
+    by("Concat", 1, 1..=VARIADIC, &[], Custom(view::concat)),
+    by("Split", 1, 2..=2, &[1], MultipleResults(view::split)),
+    by("VariadicSplit", 1, 3..=3, &[1, 2], MultipleResults(view::variadic_split)),
+    by("Slice", 8, 4..=5, &[1, 2, 3, 4], Custom(slice::slice)),
+    by("StridedSlice", 1, 3..=4, &[1, 2, 3], Custom(slice::strided_slice)),
+    by("Pad", 1, 3..=4, &[1, 2], Custom(view::pad)),
+    by("Tile", 1, 2..=2, &[1], Custom(view::tile)),
+    by("Range", 1, 3..=3, &[0, 1, 2], Custom(view::range)),
+    // Functions of shapes.
     of("ShapeOf", 1, 1, Shape(view::shape_of)),
-    by("Gather", 1, 3..=3, &[], Own(view::gather)),
+    by("Gather", 1, 3..=3, &[], Custom(view::gather)),
 ];
 
-/// The names of the operations that can be read.
+/// Names of the supported operations.
 pub(super) fn names() -> Vec<String> {
     let mut names: Vec<String> = TABLE.iter().map(|row| row.name.to_owned()).collect();
     names.dedup();
     names
 }
 
-/// Why there is no row for a layer.
-pub(super) enum Missing {
-    /// No version of the operation is to be had.
+/// The reason for a layer without a row.
+pub(super) enum MissingReason {
+    /// No version of the operation is supported.
     Operation,
-    /// This set has none, the sets have it from that number on.
+    /// Later operation sets have the operation, from this one on.
     Since(u32),
-    /// OpenVINO has no such set of its own.
+    /// OpenVINO has no such operation set.
     Set,
 }
 
@@ -235,27 +235,29 @@ const NEWEST_SET: u32 = 17;
 /// The row of a layer.
 ///
 /// # Errors
-/// Why there is none.
-pub(super) fn operation_of(layer: &Layer) -> Result<&'static Operation, Missing> {
+/// Returns the reason if no row exists.
+pub(super) fn operation_of(layer: &Layer) -> Result<&'static Operation, MissingReason> {
     let named = || TABLE.iter().filter(|row| row.name.eq_ignore_ascii_case(&layer.operation));
-    let Some(first) = named().map(|row| row.since).min() else { return Err(Missing::Operation) };
+    let Some(first) = named().map(|row| row.since).min() else {
+        return Err(MissingReason::Operation);
+    };
     let set = layer.version.strip_prefix("opset").and_then(|number| number.parse::<u32>().ok());
     let Some(set) = set.filter(|set| (1..=NEWEST_SET).contains(set)) else {
-        return Err(Missing::Set);
+        return Err(MissingReason::Set);
     };
     let newest = named().filter(|row| row.since <= set).max_by_key(|row| row.since);
-    newest.ok_or(Missing::Since(first))
+    newest.ok_or(MissingReason::Since(first))
 }
 
 impl Operation {
-    /// The nodes of a layer; what it is known to be where it is no more than that.
+    /// Lowers a layer to nodes, or to a constant if its result is known.
     ///
     /// # Errors
-    /// What is wrong with its attributes or operands.
-    pub(super) fn lower(&self, call: &Call<'_>) -> Lowered<Vec<Value>> {
+    /// Returns errors of its attributes or operands.
+    pub(super) fn lower(&self, call: &Call<'_>) -> LoweringResult<Vec<Value>> {
         let one = match self.meaning {
             Parameter | Constant | Output | Shape(_) => return Ok(Vec::new()),
-            Several(own) => return own(call),
+            MultipleResults(own) => return own(call),
             Function(op) => elementwise::function(call, op),
             Exact(op) => elementwise::exact(call, op),
             Arithmetic(op) => elementwise::arithmetic(call, op),
@@ -263,13 +265,13 @@ impl Operation {
             Logical(op) => elementwise::logical(call, op),
             Bitwise(op) => elementwise::bitwise(call, op),
             Predicate(op) => elementwise::predicate(call, op),
-            Composed(composition) => activation::composition(call, composition, &[]),
+            Compose(composition) => activation::composition(call, composition, &[]),
             PlainReduction(function) => reduction::reduce(call, function),
             WideReduction(function) => reduction::reduce_wide(call, function),
             LogicalReduction(function) => reduction::reduce_logical(call, function),
             AlongAxis(function) => reduction::softmax(call, function),
             BatchNorm(positions) => reduction::batch_norm(call, positions),
-            Own(own) => own(call),
+            Custom(own) => own(call),
         };
         one.map(|value| vec![value])
     }

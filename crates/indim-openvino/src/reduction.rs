@@ -1,20 +1,20 @@
-//! Reductions, and what brings elements to a common scale.
+//! Reductions, softmax and normalisations.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, TargetRule};
 
-use crate::call::{Call, Lowered};
+use crate::call::{Call, LoweringResult};
 
-/// The axes of the second operand, and whether they stay.
-fn along(call: &Call<'_>) -> Lowered<ReduceOptions> {
+/// The axes in the second operand, and `keep_dims`.
+fn along(call: &Call<'_>) -> LoweringResult<ReduceOptions> {
     let axes = call.integers(1)?;
     let keepdims = call.layer.flag("keep_dims", Some(false))?;
     Ok(ReduceOptions { keepdims, rule: ReductionRuleName::OpenVino, ..ReduceOptions::axes(&axes) })
 }
 
-fn check_numbers(call: &Call<'_>) -> Lowered<DType> {
+fn check_numbers(call: &Call<'_>) -> LoweringResult<DType> {
     let dtype = call.dtype(0)?;
     match dtype {
         DType::Bool => {
@@ -24,14 +24,14 @@ fn check_numbers(call: &Call<'_>) -> Lowered<DType> {
     }
 }
 
-/// A function along axes that keeps the element type.
-pub(super) fn reduce(call: &Call<'_>, function: Reduction) -> Lowered {
+/// A reduction that keeps the element type.
+pub(super) fn reduce(call: &Call<'_>, function: Reduction) -> LoweringResult {
     check_numbers(call)?;
     Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
 }
 
-/// What is computed in double precision; of integers it is truncated.
-pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> Lowered {
+/// A reduction in double precision; results of integers are truncated.
+pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let dtype = check_numbers(call)?;
     if dtype.is_float() {
         return reduce(call, function);
@@ -41,14 +41,14 @@ pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> Lowered {
     Ok(call.builder.convert(result, dtype)?)
 }
 
-pub(super) fn reduce_l1(call: &Call<'_>) -> Lowered {
+pub(super) fn reduce_l1(call: &Call<'_>) -> LoweringResult {
     let dtype = check_numbers(call)?;
     let x = call.value(0);
     let magnitudes = if indim_ops::Op::Abs.takes(dtype) { call.builder.abs(x)? } else { x };
     Ok(call.builder.along(Reduction::Sum, magnitudes, &along(call)?, &[])?)
 }
 
-pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> Lowered {
+pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringResult {
     if call.dtype(0)? != DType::Bool {
         let expected = "truth values to reduce".to_owned();
         return Err(FormatErrorKind::Unexpected { expected });
@@ -56,22 +56,22 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> Lowered {
     Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
 }
 
-/// Along one axis, which stays.
-pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> Lowered {
+/// A function along one axis that keeps its size.
+pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.layer.integer("axis", Some(1))?;
     let axis = call.axis(axis, call.shape(0)?.rank())?;
     Ok(call.builder.along(function, call.value(0), &ReduceOptions::axes(&[axis as i64]), &[])?)
 }
 
-/// The operand in the type that elements are scaled in: 16-bit floats in `f32`.
-fn scaled_in(call: &Call<'_>, operand: usize) -> Lowered {
+/// The operand in the type for statistics: 16-bit floats become `f32`.
+fn scaled_in(call: &Call<'_>, operand: usize) -> LoweringResult {
     call.check_dtype_of(operand, DType::is_float, "floats")?;
     let dtype = if call.dtype(0)? == DType::F64 { DType::F64 } else { DType::F32 };
     Ok(call.builder.convert(call.value(operand), dtype)?)
 }
 
-/// The axes are operands.
-pub(super) fn mvn(call: &Call<'_>) -> Lowered {
+/// The axes are an operand.
+pub(super) fn mvn(call: &Call<'_>) -> LoweringResult {
     let eps = call.layer.float("eps")?;
     let epsilon = match call.layer.word("eps_mode", "").as_str() {
         "inside_sqrt" => Epsilon::InsideRoot(eps),
@@ -82,8 +82,8 @@ pub(super) fn mvn(call: &Call<'_>) -> Lowered {
     normalized(call, &axes, epsilon)
 }
 
-/// The axes behind the channels, or with these.
-pub(super) fn mvn_of_channels(call: &Call<'_>) -> Lowered {
+/// Normalises the axes after the channels, or also the channels.
+pub(super) fn mvn_of_channels(call: &Call<'_>) -> LoweringResult {
     let epsilon = Epsilon::InsideRoot(call.layer.float("eps")?);
     let rank = call.shape(0)?.rank();
     let across = call.layer.flag("across_channels", Some(true))?;
@@ -91,8 +91,8 @@ pub(super) fn mvn_of_channels(call: &Call<'_>) -> Lowered {
     normalized(call, &axes, epsilon)
 }
 
-/// Mean 0 and, where the layer asks for it, variance 1 along these axes.
-fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> Lowered {
+/// Normalises to mean 0 and, if the layer requests it, variance 1 along these axes.
+fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> LoweringResult {
     let normalizes_variance = call.layer.flag("normalize_variance", Some(true))?;
     let x = scaled_in(call, 0)?;
     let result = match normalizes_variance {
@@ -102,13 +102,13 @@ fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> Lowered {
     Ok(call.builder.convert(result, call.dtype(0)?)?)
 }
 
-pub(super) fn normalize_l2(call: &Call<'_>) -> Lowered {
+pub(super) fn normalize_l2(call: &Call<'_>) -> LoweringResult {
     let eps = call.layer.float("eps")?;
     let (b, x) = (call.builder, scaled_in(call, 0)?);
     let axes: Vec<i64> =
         call.axes(1, call.shape(0)?.rank())?.into_iter().map(|axis| axis as i64).collect();
     let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&axes) };
-    // Without axes each element stands by itself.
+    // Without axes each element is normalised alone.
     let squares = x.square();
     let total = match axes.is_empty() {
         true => squares,
@@ -122,12 +122,12 @@ pub(super) fn normalize_l2(call: &Call<'_>) -> Lowered {
     Ok(b.convert(b.numpy().div(x, length)?, call.dtype(0)?)?)
 }
 
-/// `[data, gamma, beta, mean, variance]`: where these stand among the operands.
-pub(super) fn batch_norm(call: &Call<'_>, positions: [usize; 5]) -> Lowered {
+/// `positions` are those of `[data, gamma, beta, mean, variance]` among the operands.
+pub(super) fn batch_norm(call: &Call<'_>, positions: [usize; 5]) -> LoweringResult {
     let epsilon = call.layer.float("epsilon")?;
     let [data, gamma, beta, mean, variance] = positions;
     let (b, shape, dtype) = (call.builder, call.shape(data)?, call.dtype(data)?);
-    let of_channels = |operand: usize| -> Lowered<Value> {
+    let of_channels = |operand: usize| -> LoweringResult<Value> {
         let value = scaled_in(call, operand)?;
         Ok(b.broadcast_to_target(value, &TargetRule::Explicit { axes: vec![1] }, &shape)?)
     };

@@ -1,13 +1,13 @@
-//! Slices, in both ways to write them.
+//! Both slice operations.
 
 use indim_builder::Index;
 use indim_graph::AxisSlice;
 use indim_model::FormatErrorKind;
 
-use crate::call::{Call, Lowered};
+use crate::call::{Call, LoweringResult};
 
-/// Starts, stops and steps for some axes, or for the first ones.
-pub(super) fn slice(call: &Call<'_>) -> Lowered {
+/// Starts, stops and steps for the given axes, or for the first ones.
+pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let [starts, stops, steps] = [1, 2, 3].map(|operand| call.integers(operand));
     let (starts, stops, steps) = (starts?, stops?, steps?);
@@ -31,8 +31,8 @@ pub(super) fn slice(call: &Call<'_>) -> Lowered {
     Ok(call.builder.slice(call.value(0), &slices)?)
 }
 
-/// Python's index syntax, with masks for what is not a slice.
-pub(super) fn strided_slice(call: &Call<'_>) -> Lowered {
+/// Python's index syntax; masks mark the entries that are not slices.
+pub(super) fn strided_slice(call: &Call<'_>) -> LoweringResult {
     let (begins, ends) = (call.integers(1)?, call.integers(2)?);
     let steps = if call.has(3) { call.integers(3)? } else { vec![1; begins.len()] };
     if begins.len() != ends.len() || begins.len() != steps.len() {
@@ -53,7 +53,7 @@ pub(super) fn strided_slice(call: &Call<'_>) -> Lowered {
         } else if is_set(&new_axes, position) {
             Index::NewAxis
         } else if is_set(&single, position) {
-            // The mask of begins does not count here.
+            // The mask of begins does not apply to an index.
             Index::At(begin)
         } else {
             let start = (!is_set(&ignored_begins, position)).then_some(begin);

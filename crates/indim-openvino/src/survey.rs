@@ -1,4 +1,4 @@
-//! What is looked at before a graph is made: which operations there are, and what is known of their operands.
+//! Checks before the build: unsupported operations, and operands that must be known.
 
 use indim_graph::terminal::shown;
 use indim_model::{Census, FormatError, FormatErrorKind};
@@ -6,19 +6,19 @@ use indim_model::{Census, FormatError, FormatErrorKind};
 use crate::element_type::element_type;
 use crate::layer::Layer;
 use crate::network::Network;
-use crate::operation::{Meaning, Missing, Operation, operation_of};
+use crate::operation::{Lowering, MissingReason, Operation, operation_of};
 
-/// The rows of the table for the layers of a file.
+/// The table rows of the layers of a file.
 pub(super) struct Survey {
-    /// One for each layer.
+    /// One row for each layer.
     pub(super) operations: Vec<&'static Operation>,
-    /// Which layers are inputs whose elements say shapes.
+    /// Whether each layer is an input whose elements determine shapes.
     pub(super) is_shape: Vec<bool>,
 }
 
 impl Survey {
     /// # Errors
-    /// `unsupported-op`, with all operations that are not to be had; then `wrong-count`, `depends-on-data`.
+    /// `unsupported-op`, with all unsupported operations; then `wrong-count`, `depends-on-data`.
     pub(super) fn of(network: &Network) -> Result<Survey, FormatError> {
         let mut census = Census::default();
         let rows: Vec<Option<&'static Operation>> =
@@ -42,17 +42,17 @@ impl Survey {
 fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {
     let reason = match operation_of(layer) {
         Ok(operation) => return Some(operation),
-        Err(Missing::Operation) => None,
-        Err(Missing::Since(since)) => {
+        Err(MissingReason::Operation) => None,
+        Err(MissingReason::Since(since)) => {
             Some(format!("{} has none, it came with opset{since}", layer.version))
         }
-        Err(Missing::Set) => Some(format!("of the operation set `{}`", layer.version)),
+        Err(MissingReason::Set) => Some(format!("of the operation set `{}`", layer.version)),
     };
     census.add(&layer.operation, reason, layer.place());
     None
 }
 
-/// Why an operation that is in the table is not to be had as this layer asks for it.
+/// The reason why a layer of a supported operation is unsupported: its mode or types.
 fn refusal(layer: &Layer, is_known: &[bool]) -> Option<String> {
     let is_all_known = || layer.sources.iter().all(|source| is_known[source.layer]);
     if layer.is("Gather") && !is_all_known() {
@@ -65,7 +65,7 @@ fn refusal(layer: &Layer, is_known: &[bool]) -> Option<String> {
     (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", shown(&mode)))
 }
 
-/// The inputs of integers from which operands follow that must be known.
+/// Whether each layer is an integer input on which a shape operand depends.
 fn shape_inputs(network: &Network, rows: &[Option<&'static Operation>]) -> Vec<bool> {
     let mut pending: Vec<usize> = Vec::new();
     for (layer, row) in network.layers.iter().zip(rows) {
@@ -80,8 +80,8 @@ fn shape_inputs(network: &Network, rows: &[Option<&'static Operation>]) -> Vec<b
         }
         let layer = &network.layers[position];
         match rows[position].map(|row| row.meaning) {
-            Some(Meaning::Parameter) => is_shape[position] = is_of_integers(layer),
-            Some(Meaning::Shape(_)) => {}
+            Some(Lowering::Parameter) => is_shape[position] = is_of_integers(layer),
+            Some(Lowering::Shape(_)) => {}
             _ => pending.extend(layer.sources.iter().map(|source| source.layer)),
         }
     }
@@ -93,14 +93,14 @@ fn is_of_integers(layer: &Layer) -> bool {
     dtype.is_some_and(|dtype| dtype.is_integer())
 }
 
-/// Which layers' results are known while the graph is made.
+/// Whether each layer has results known at build time.
 fn known(network: &Network, rows: &[Option<&'static Operation>], is_shape: &[bool]) -> Vec<bool> {
     let mut is_known = vec![false; network.layers.len()];
     for &position in &network.order {
         let sources = &network.layers[position].sources;
         is_known[position] = match rows[position].map(|row| row.meaning) {
-            Some(Meaning::Constant | Meaning::Shape(_)) => true,
-            Some(Meaning::Parameter) => is_shape[position],
+            Some(Lowering::Constant | Lowering::Shape(_)) => true,
+            Some(Lowering::Parameter) => is_shape[position],
             Some(_) => !sources.is_empty() && sources.iter().all(|source| is_known[source.layer]),
             None => false,
         };
@@ -135,10 +135,10 @@ fn check_operands(
     Ok(())
 }
 
-/// The layers that lead to one that is not known, the first one first.
+/// The layers from the first unknown one to this one.
 fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
-    /// More of them tell nobody more.
-    const SHOWN: usize = 8;
+    /// Number of layers that an error lists; more do not help the user.
+    const MAX_SHOWN: usize = 8;
     let mut chain = vec![network.layers[from].described()];
     let mut current = from;
     while let Some(source) =
@@ -146,7 +146,7 @@ fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
     {
         current = source.layer;
         chain.insert(0, network.layers[current].described());
-        chain.truncate(SHOWN);
+        chain.truncate(MAX_SHOWN);
     }
     chain
 }

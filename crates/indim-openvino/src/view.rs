@@ -1,4 +1,4 @@
-//! Operations that only move elements.
+//! Operations of data movement.
 
 use indim_builder::Value;
 use indim_graph::{Array, AxisSlice, Literal, TakeMode};
@@ -7,17 +7,17 @@ use indim_ops::DType;
 use indim_shape::{Shape, TargetRule};
 
 use crate::attributes::PDPD_AXIS_OF_BROADCAST;
-use crate::call::{Call, Lowered};
+use crate::call::{Call, LoweringResult};
 
 fn unexpected(expected: impl Into<String>) -> FormatErrorKind {
     FormatErrorKind::Unexpected { expected: expected.into() }
 }
 
-/// With `special_zero` a 0 stands for the size that the operand has there; -1 for what is left.
-pub(super) fn reshape(call: &Call<'_>) -> Lowered {
+/// With `special_zero` a 0 copies the size of the operand; -1 is inferred.
+pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
     let (from, pattern) = (call.shape(0)?, call.integers(1)?);
     call.check_rank(pattern.len())?;
-    // Who asks for no 0 need not say what one would mean.
+    // Without a 0 the attribute is optional.
     let copies = pattern.contains(&0) && call.layer.flag("special_zero", None)?;
     let mut sizes = Vec::with_capacity(pattern.len());
     let mut open = None;
@@ -36,8 +36,8 @@ pub(super) fn reshape(call: &Call<'_>) -> Lowered {
     Ok(call.builder.reshape(call.value(0), sizes)?)
 }
 
-/// How often the elements of these sizes are all of those of `from`.
-fn rest(from: &Shape, sizes: &[usize]) -> Lowered<usize> {
+/// The inferred size: the elements of `from` divided by those of `sizes`.
+fn rest(from: &Shape, sizes: &[usize]) -> LoweringResult<usize> {
     let product =
         |sizes: &[usize]| sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     match (product(from), product(sizes)) {
@@ -46,8 +46,8 @@ fn rest(from: &Shape, sizes: &[usize]) -> Lowered<usize> {
     }
 }
 
-/// An empty order turns all axes round.
-pub(super) fn transpose(call: &Call<'_>) -> Lowered {
+/// An empty order reverses the axes.
+pub(super) fn transpose(call: &Call<'_>) -> LoweringResult {
     let order = match call.integers(1)? {
         order if order.is_empty() => (0..call.shape(0)?.rank() as i64).rev().collect(),
         order => order,
@@ -55,8 +55,8 @@ pub(super) fn transpose(call: &Call<'_>) -> Lowered {
     Ok(call.builder.transpose(call.value(0), &order)?)
 }
 
-/// Without axes all of size 1 go.
-pub(super) fn squeeze(call: &Call<'_>) -> Lowered {
+/// Without axes all axes of size 1 are removed.
+pub(super) fn squeeze(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let named = if call.has(1) { call.axes(1, shape.rank())? } else { Vec::new() };
     let skips = call.layer.flag("allow_axis_skip", Some(false))?;
@@ -69,8 +69,8 @@ pub(super) fn squeeze(call: &Call<'_>) -> Lowered {
     Ok(call.builder.reshape(call.value(0), left)?)
 }
 
-/// The axes are those of the result.
-pub(super) fn unsqueeze(call: &Call<'_>) -> Lowered {
+/// The axes refer to the result.
+pub(super) fn unsqueeze(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let rank = shape.rank() + call.integers(1)?.len();
     call.check_rank(rank)?;
@@ -84,14 +84,14 @@ pub(super) fn unsqueeze(call: &Call<'_>) -> Lowered {
     Ok(call.builder.reshape(call.value(0), sizes)?)
 }
 
-pub(super) fn concat(call: &Call<'_>) -> Lowered {
+pub(super) fn concat(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.layer.integer("axis", None)?, call.shape(0)?.rank())?;
     let operands: Vec<Value> = call.operands.iter().map(|known| known.value.clone()).collect();
     Ok(call.builder.concatenate(&operands, axis as i64)?)
 }
 
-/// Parts of equal size.
-pub(super) fn split(call: &Call<'_>) -> Lowered<Vec<Value>> {
+/// Pieces of equal size.
+pub(super) fn split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let shape = call.shape(0)?;
     let axis = call.axis(call.integer(1)?, shape.rank())?;
     let count = call.layer.integer("num_splits", None)?;
@@ -110,8 +110,8 @@ pub(super) fn split(call: &Call<'_>) -> Lowered<Vec<Value>> {
     }
 }
 
-/// Parts of these sizes, one of which may be left open by -1.
-pub(super) fn variadic_split(call: &Call<'_>) -> Lowered<Vec<Value>> {
+/// Pieces of these sizes; the size -1 is inferred.
+pub(super) fn variadic_split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let shape = call.shape(0)?;
     let axis = call.axis(call.integer(1)?, shape.rank())?;
     let lengths = call.integers(2)?;
@@ -133,8 +133,8 @@ pub(super) fn variadic_split(call: &Call<'_>) -> Lowered<Vec<Value>> {
     parts(call, axis, &sizes)
 }
 
-/// The first operand in parts along an axis, one behind the other.
-fn parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> Lowered<Vec<Value>> {
+/// Splits the first operand along an axis into consecutive pieces.
+fn parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> LoweringResult<Vec<Value>> {
     let (x, shape) = (call.value(0), call.shape(0)?);
     let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
     let mut start = 0;
@@ -147,8 +147,8 @@ fn parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> Lowered<Vec<Value>> {
     Ok(parts)
 }
 
-/// Elements of one value around the operand; negative numbers take some of its own away.
-pub(super) fn pad(call: &Call<'_>) -> Lowered {
+/// Pads the operand with one value; negative padding crops.
+pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     let (begins, ends) = (call.integers(1)?, call.integers(2)?);
     if begins.len() != ends.len() {
         return Err(unexpected("as many numbers in front as behind"));
@@ -162,8 +162,8 @@ pub(super) fn pad(call: &Call<'_>) -> Lowered {
     Ok(call.builder.pad(call.value(0), value, &widths)?)
 }
 
-/// The operand again and again; of operand and repeats the shorter one is filled up with ones in front.
-pub(super) fn tile(call: &Call<'_>) -> Lowered {
+/// Repeats the operand; the shorter one of shape and repeats is extended by leading ones.
+pub(super) fn tile(call: &Call<'_>) -> LoweringResult {
     let (repeats, shape) = (call.target(1)?, call.shape(0)?);
     let rank = repeats.rank().max(shape.rank());
     let filled = |sizes: &Shape| -> Vec<usize> {
@@ -171,26 +171,26 @@ pub(super) fn tile(call: &Call<'_>) -> Lowered {
     };
     let (repeats, sizes) = (filled(&repeats), filled(&shape));
     let x = call.builder.reshape(call.value(0), sizes.clone())?;
-    let (mut spread, mut dims, mut result) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut broadcast_to, mut dims, mut result) = (Vec::new(), Vec::new(), Vec::new());
     for (&count, &size) in repeats.iter().zip(&sizes) {
         if count != 1 {
-            spread.push(count);
+            broadcast_to.push(count);
         }
-        dims.push(spread.len() as i64);
-        spread.push(size);
+        dims.push(broadcast_to.len() as i64);
+        broadcast_to.push(size);
         result.push(count.saturating_mul(size));
     }
-    Ok(call.builder.reshape(call.builder.broadcast_in_dim(x, &dims, spread)?, result)?)
+    Ok(call.builder.reshape(call.builder.broadcast_in_dim(x, &dims, broadcast_to)?, result)?)
 }
 
-/// Numbers from the first to the second operand, which does not belong to them, as far apart as the third.
-pub(super) fn range(call: &Call<'_>) -> Lowered {
+/// Numbers from the first operand up to the second, exclusive, with the third as step.
+pub(super) fn range(call: &Call<'_>) -> LoweringResult {
     let dtype = match call.layer.attribute("output_type") {
         Some(_) => call.layer.element_type("output_type")?,
         None => call.dtype(0)?,
     };
     let count = range_count(call)?;
-    let single = |operand: usize| -> Lowered {
+    let single = |operand: usize| -> LoweringResult {
         let scalar = call.builder.reshape(call.value(operand), [])?;
         Ok(call.builder.convert(scalar, dtype)?)
     };
@@ -199,8 +199,8 @@ pub(super) fn range(call: &Call<'_>) -> Lowered {
     Ok(call.builder.add(step, single(0)?, &[])?)
 }
 
-fn range_count(call: &Call<'_>) -> Lowered<usize> {
-    let number = |operand: usize| -> Lowered<f64> {
+fn range_count(call: &Call<'_>) -> LoweringResult<usize> {
+    let number = |operand: usize| -> LoweringResult<f64> {
         let known = call.operands[operand].elements.as_ref();
         let scalar = known.and_then(|array| array.reshaped(Shape::scalar()).ok());
         let text = scalar.and_then(|scalar| scalar.scalar_text());
@@ -215,18 +215,18 @@ fn range_count(call: &Call<'_>) -> Lowered<usize> {
     }
 }
 
-/// The elements that known indices name.
-pub(super) fn gather(call: &Call<'_>) -> Lowered {
+/// Gathers elements by known indices.
+pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.integer(2)?, call.shape(0)?.rank())?;
     Ok(call.builder.take(call.value(0), call.value(1), axis as i64, TakeMode::Error)?)
 }
 
-/// The first operand onto the shape that the second says.
-pub(super) fn broadcast(call: &Call<'_>) -> Lowered {
+/// Broadcasts the first operand to the shape in the second.
+pub(super) fn broadcast(call: &Call<'_>) -> LoweringResult {
     let is_first_version = call.layer.version == "opset1";
     let rule = match call.layer.word("mode", "numpy").as_str() {
         "explicit" | "none" if call.has(2) => TargetRule::Explicit { axes: call.integers(2)? },
-        // The first version broadcasts one way where nothing says which axes are meant.
+        // The first version is unidirectional if the axes are not given.
         "explicit" | "none" if is_first_version => TargetRule::Unidirectional,
         "explicit" | "none" => return Err(unexpected("axes as operand 2 in the explicit mode")),
         "numpy" => TargetRule::Unidirectional,
@@ -237,8 +237,8 @@ pub(super) fn broadcast(call: &Call<'_>) -> Lowered {
     Ok(call.builder.broadcast_to_target(call.value(0), &call.rule.of(rule), call.target(1)?)?)
 }
 
-/// The sizes of the operand, as elements.
-pub(super) fn shape_of(call: &Call<'_>) -> Lowered<Array> {
+/// The sizes of the operand as an array.
+pub(super) fn shape_of(call: &Call<'_>) -> LoweringResult<Array> {
     let sizes = call.shape(0)?;
     let dtype = match call.layer.attribute("output_type") {
         Some(_) => call.layer.element_type("output_type")?,

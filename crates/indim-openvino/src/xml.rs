@@ -1,4 +1,4 @@
-//! The XML of a file, under limits that keep it linear in its length.
+//! The XML parser, with limits that keep its time linear in the length of the text.
 
 use core::ops::Range;
 
@@ -6,17 +6,18 @@ use roxmltree::{Document, Error, Node, ParsingOptions};
 
 use indim_model::{FormatError, FormatErrorKind, FormatLimits};
 
-/// Elements, and texts between them, for each operation that is allowed: those of a layer with some ports.
+/// `NODES_PER_OPERATION`: XML elements and texts for each allowed operation; enough for a layer with some
+/// ports.
 const NODES_PER_OPERATION: usize = 64;
-/// The most attributes of one element: each is compared with those before it.
-const ATTRIBUTES: usize = 1000;
-/// The most declarations of namespaces: each element may repeat all that are around it.
-const NAMESPACES: usize = 100;
+/// `MAX_ATTRIBUTES`: attributes of one element; the parser compares each with all before it.
+const MAX_ATTRIBUTES: usize = 1000;
+/// `MAX_NAMESPACES`: namespace declarations; each element can repeat all those around it.
+const MAX_NAMESPACES: usize = 100;
 
-/// The document of this text.
+/// Parses the document.
 ///
 /// # Errors
-/// `limit`; `damaged`, where it ends early or is no XML.
+/// `limit`; `damaged` if it is truncated or not XML.
 pub(super) fn parse<'t>(text: &'t str, limits: &FormatLimits) -> Result<Document<'t>, FormatError> {
     let nodes = limits.operations.saturating_mul(NODES_PER_OPERATION).min(u32::MAX as usize);
     check_text(text, nodes)?;
@@ -32,26 +33,26 @@ fn too_many(what: &'static str, limit: usize) -> FormatError {
     FormatErrorKind::Limit { what, limit }.nowhere()
 }
 
-/// What the parser takes memory or time for, it must not find: memory for each `<` and `=`, time for each
-/// pair of attributes of an element, and of namespaces.
+/// Rejects text that costs the parser too much: memory for each `<` and `=`, time for each pair of
+/// attributes of an element and for each pair of namespaces.
 fn check_text(text: &str, nodes: usize) -> Result<(), FormatError> {
     let mut tags = 0;
     for tag in text.split('<') {
         tags += 1;
-        if tag.bytes().filter(|&byte| byte == b'=').count() > ATTRIBUTES {
-            return Err(too_many("attributes of one XML element", ATTRIBUTES));
+        if tag.bytes().filter(|&byte| byte == b'=').count() > MAX_ATTRIBUTES {
+            return Err(too_many("attributes of one XML element", MAX_ATTRIBUTES));
         }
     }
     if tags > nodes {
         return Err(too_many("XML elements", nodes));
     }
-    match text.matches("xmlns").count() > NAMESPACES {
-        true => Err(too_many("XML namespaces", NAMESPACES)),
+    match text.matches("xmlns").count() > MAX_NAMESPACES {
+        true => Err(too_many("XML namespaces", MAX_NAMESPACES)),
         false => Ok(()),
     }
 }
 
-/// Nodes stand in the order of the text, each behind the one that holds it.
+/// Nodes are in document order: each one follows its parent.
 fn check_depth(document: &Document<'_>, limit: usize) -> Result<(), FormatError> {
     let mut depths: Vec<usize> = Vec::new();
     for node in document.descendants() {
@@ -73,14 +74,14 @@ fn damaged(text: &str, error: &Error) -> FormatError {
     FormatErrorKind::Damaged { problem: error.to_string() }.in_text(position..position)
 }
 
-/// The byte of a line and a column, both counted from 1, the latter in characters.
+/// Byte offset of a line and a column; both count from 1, columns in characters.
 fn byte_of(text: &str, row: usize, column: usize) -> usize {
     let before = text.split_inclusive('\n').take(row - 1).map(str::len).sum::<usize>();
     let line = &text[before..];
     before + line.char_indices().nth(column - 1).map_or(line.len(), |(index, _)| index)
 }
 
-/// The piece of the text in which an element says its name and attributes, on its first line.
+/// Byte range of the start tag, on its first line.
 pub(super) fn start_tag(node: &Node<'_, '_>) -> Range<usize> {
     let Range { start, end } = node.range();
     let text = &node.document().input_text()[start..end];
@@ -88,12 +89,12 @@ pub(super) fn start_tag(node: &Node<'_, '_>) -> Range<usize> {
     start..start + text[..length].find('\n').unwrap_or(length)
 }
 
-/// The first element of this name in another one.
+/// The first child element of this name.
 pub(super) fn child<'a, 't>(node: Node<'a, 't>, name: &str) -> Option<Node<'a, 't>> {
     children(node, name).next()
 }
 
-/// The elements of this name in another one.
+/// The child elements of this name.
 pub(super) fn children<'a, 't>(
     node: Node<'a, 't>,
     name: &str,
@@ -101,7 +102,7 @@ pub(super) fn children<'a, 't>(
     node.children().filter(move |child| child.has_tag_name(name))
 }
 
-/// An attribute that has to be there.
+/// A required attribute.
 ///
 /// # Errors
 /// `attribute`.
@@ -110,7 +111,7 @@ pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, F
     node.attribute(name).ok_or_else(missing)
 }
 
-/// An attribute that is a number.
+/// A numeric attribute.
 ///
 /// # Errors
 /// `attribute`.

@@ -1,14 +1,13 @@
-//! What stands for operations that XLA lacks. Each is written once, with the builder, and says in words what
-//! it is.
+//! Decompositions of operations that XLA lacks. Each is built once, with the builder, and has a text.
 
 use indim_builder::Value;
 use indim_graph::GraphError;
 use indim_ops::{DType, DTypeClass, Op};
 
-/// What an operation is composed of, and that in words; nothing where it is not to be had.
+/// The decomposition of an operation and its text; `None` if the operation is unsupported.
 ///
 /// # Errors
-/// What the builder says.
+/// Returns errors of the builder.
 pub(super) fn compose(
     op: Op,
     operands: &[Value],
@@ -53,16 +52,16 @@ const fn trigonometric(op: Op) -> bool {
     )
 }
 
-fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<Composed, GraphError> {
+fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<Decomposition, GraphError> {
     let ln2 = core::f64::consts::LN_2;
-    // From here on `log(2 x)` is all that is left of the function.
+    // From here on the function equals `log(2 x)`.
     let far = match dtype {
         DType::F64 => 1e9,
         DType::F32 => 1e4,
         _ => 100.0,
     };
     let size = x.abs();
-    // Half of `e^|x|`, also where that is infinite.
+    // Half of `e^|x|`; finite even if `e^|x|` is infinite.
     let half = (&size - ln2).exp();
     Ok(Some(match op {
         Op::Atan => (x.atan2(1.0), "atan2(x, 1)"),
@@ -97,9 +96,9 @@ fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<Composed, Gr
     }))
 }
 
-type Composed = Option<(Value, &'static str)>;
+type Decomposition = Option<(Value, &'static str)>;
 
-fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<Composed, GraphError> {
+fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<Decomposition, GraphError> {
     let is_nan = |x: &Value| x.ne(x);
     let numbers = |extreme: Value| is_nan(x).select(y, is_nan(y).select(x, extreme));
     Ok(Some(match op {
@@ -136,7 +135,7 @@ fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<Composed, GraphE
     }))
 }
 
-/// Whether a remainder is not 0, and lies on the other side of 0 than the divisor.
+/// Whether a remainder is not 0 and differs in sign from the divisor.
 fn rounds_up(remainder: &Value, divisor: &Value, dtype: DType) -> Value {
     match dtype.class() {
         DTypeClass::Unsigned => remainder.ne(remainder),
@@ -144,7 +143,7 @@ fn rounds_up(remainder: &Value, divisor: &Value, dtype: DType) -> Value {
     }
 }
 
-/// The magnitude of `x` with the sign of `y`, by their bits.
+/// The magnitude of `x` with the sign bit of `y`.
 fn copysign(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     let (unsigned, sign) = match dtype {
         DType::F64 => (DType::U64, 1u64 << 63),
@@ -155,7 +154,7 @@ fn copysign(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     let magnitude = b.bitcast(x, unsigned)? & (sign - 1);
     let bits = magnitude | (b.bitcast(y, unsigned)? & sign);
     let signed = b.bitcast(bits, dtype)?;
-    // A NaN becomes the canonical one.
+    // NaNs become the canonical NaN.
     Ok(x.ne(x).select(x, signed))
 }
 
@@ -165,11 +164,11 @@ fn hypot(x: &Value, y: &Value) -> Value {
     let quotient = &small / &large;
     let length = &large * (&quotient * &quotient + 1.0).sqrt();
     let is_infinite = x.eq(f64::INFINITY) | y.eq(f64::INFINITY);
-    // Of two zeros the quotient is a NaN.
+    // The quotient of two zeros is NaN.
     is_infinite.select(f64::INFINITY, large.eq(0.0).select(&large, length))
 }
 
-/// As Python's `%`: a zero has the sign of the divisor.
+/// Python's `%`: a zero has the sign of the divisor.
 fn py_mod(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     let remainder = x.rem(y);
     let differs = remainder.ne(0.0) & remainder.lt(0.0).ne(y.lt(0.0));
@@ -178,14 +177,14 @@ fn py_mod(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     Ok(remainder.eq(0.0).select(zero, moved))
 }
 
-/// As NumPy's `floor_divide`, from the exact remainder.
+/// NumPy's `floor_divide`, computed from the exact remainder.
 fn floor_div(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     let remainder = x.rem(y);
     let exact = (x - &remainder) / y;
     let differs = remainder.ne(0.0) & remainder.lt(0.0).ne(y.lt(0.0));
     let quotient = differs.select(&exact - 1.0, &exact);
     let floor = quotient.floor();
-    // The division may have rounded down across an integer.
+    // The division can have rounded down across an integer.
     let nearest = (&quotient - &floor).gt(0.5).select(&floor + 1.0, &floor);
     let plain = x / y;
     let zero = copysign(&quotient, &plain, dtype)?;

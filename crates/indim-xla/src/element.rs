@@ -1,31 +1,31 @@
-//! Elements as StableHLO and HLO write them.
+//! Elements as text, shared by StableHLO and HLO.
 
 use indim_graph::Array;
 use indim_ops::{DType, bf16, f16};
 
-/// A number of a real type, as it is written.
+/// A number of a real type as text.
 pub(crate) enum Number {
-    /// A decimal, or a truth value.
+    /// A decimal or a boolean.
     Finite(String),
     /// An infinity or a NaN, with its bits.
     NotFinite {
         /// The bits.
         bits: u64,
-        /// Whether the sign is set.
+        /// Whether the sign bit is set.
         is_negative: bool,
-        /// Whether it is no infinity.
+        /// Whether it is a NaN.
         is_nan: bool,
     },
 }
 
-/// The elements of an array, one after another: complex ones are two numbers.
+/// The elements of an array in order; a complex element is two numbers.
 pub(crate) fn numbers(array: &Array) -> Vec<Number> {
     let dtype = part_of(array.dtype());
     let bytes = array.data().to_le_bytes();
     bytes.chunks_exact(dtype.size()).map(|bytes| number(bytes, dtype)).collect()
 }
 
-/// The type of the parts of a complex number; any other type itself.
+/// The type of the parts of a complex type; other types are their own part.
 pub(crate) fn part_of(dtype: DType) -> DType {
     match dtype {
         DType::C64 => DType::F32,
@@ -38,7 +38,7 @@ fn number(bytes: &[u8], dtype: DType) -> Number {
     let mut all = [0; 8];
     all[..bytes.len()].copy_from_slice(bytes);
     let bits = u64::from_le_bytes(all);
-    // The bits of a signed integer, with its sign.
+    // Sign-extends the bits of an integer.
     let unused = 64 - 8 * dtype.size() as u32;
     let signed = ((bits << unused) as i64) >> unused;
     match dtype {
@@ -61,7 +61,7 @@ fn number(bytes: &[u8], dtype: DType) -> Number {
     }
 }
 
-/// A decimal always has a dot: MLIR wants one.
+/// A decimal always has a dot, because MLIR requires one.
 fn float(x: f64, bits: u64, is_negative: bool, decimal: impl Fn(f64) -> String) -> Number {
     if !x.is_finite() {
         return Number::NotFinite { bits, is_negative, is_nan: x.is_nan() };

@@ -1,4 +1,4 @@
-//! `gather` as the elements that indices name along one axis.
+//! `gather`, restricted to elements along one axis.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::TakeMode;
@@ -9,22 +9,22 @@ use indim_shape::Shape;
 /// The attributes of a `gather`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gather {
-    /// The axes of the result that are axes of the operand.
+    /// Axes of the result that are axes of the operand.
     pub(crate) offset_dims: Vec<i64>,
-    /// The axes of the operand that the result lacks.
+    /// Axes of the operand that the result lacks.
     pub(crate) collapsed_slice_dims: Vec<i64>,
-    /// The axis of the operand that each component of an index is for.
+    /// Axis of the operand for each component of an index.
     pub(crate) start_index_map: Vec<i64>,
-    /// The axis of the indices along which their components lie; behind the last axis there is one component.
+    /// Axis of the indices with their components; if it equals the rank, an index has one component.
     pub(crate) index_vector_dim: i64,
-    /// The size of a slice along each axis of the operand.
+    /// Size of a slice along each axis of the operand.
     pub(crate) slice_sizes: Vec<i64>,
-    /// Whether axes of operand and indices belong together.
+    /// Whether operand and indices have batch axes.
     pub(crate) has_batches: bool,
 }
 
 impl Gather {
-    /// Why a gather cannot be had, as far as its attributes say so.
+    /// The reason why a gather is unsupported, as far as its attributes determine it.
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         let axis = match self.start_index_map[..] {
             [axis] => axis,
@@ -38,10 +38,10 @@ impl Gather {
         }
     }
 
-    /// The elements; indices are clamped, as XLA clamps them.
+    /// Builds the gather; indices are clamped, as in XLA.
     ///
     /// # Errors
-    /// `attribute`; `unsupported` for parts of other axes; those of [`GraphBuilder::take`].
+    /// `attribute`; `unsupported` for partial slices of other axes; those of [`GraphBuilder::take`].
     pub(crate) fn build(
         &self,
         b: &GraphBuilder,
@@ -81,7 +81,7 @@ impl Gather {
         }
     }
 
-    /// The indices without the axis of their one component.
+    /// The indices without the axis of their single component.
     fn index_scalars(&self, b: &GraphBuilder, indices: &Value) -> Result<Value, FormatErrorKind> {
         let shape = indices.array_type()?.shape;
         let axis = usize::try_from(self.index_vector_dim).unwrap_or(usize::MAX);
@@ -99,8 +99,8 @@ impl Gather {
         }
     }
 
-    /// For each axis of the result the axis of the taken elements, in which those of the indices stand in
-    /// place of `axis`.
+    /// For each axis of the result, the axis of the `take`; in the `take` the axes of the indices replace
+    /// `axis`.
     fn order(
         &self,
         axis: usize,

@@ -1,4 +1,4 @@
-//! A graph made again, of operations that XLA has: what it lacks is composed of others.
+//! Legalisation: rebuilds a graph from operations that XLA has; decomposes the others.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, AxisSlice, Graph, Node, NodeKind, ValueId};
@@ -9,34 +9,34 @@ use indim_shape::RuleSet;
 use super::compose::compose;
 use super::opcode::{Dialect, direction_of, name_of};
 
-/// The same graph, with what was composed in the notes, and what is not to be had.
+/// The legalised graph; `notes` gets decompositions and unsupported operations.
 ///
 /// # Errors
-/// What the builder says.
+/// Returns errors of the builder.
 pub(crate) fn legalize(
     graph: &Graph,
     has_chlo: bool,
     notes: &mut Notes,
 ) -> Result<Graph, FormatError> {
-    let mut making = Legalizer { graph, builder: GraphBuilder::new(), has_chlo, notes };
+    let mut model_builder = Legalizer { graph, builder: GraphBuilder::new(), has_chlo, notes };
     let mut values: Vec<Option<Value>> = vec![None; graph.len()];
     for &parameter in graph.parameters() {
         let node = &graph[parameter];
-        values[parameter.index()] = Some(making.parameter(parameter, node)?);
+        values[parameter.index()] = Some(model_builder.parameter(parameter, node)?);
     }
     for (id, node) in graph.iter() {
         if values[id.index()].is_none() {
             let operands: Option<Vec<Value>> =
                 node.operands.iter().map(|operand| values[operand.index()].clone()).collect();
-            // Where an operand is not to be had, that is noted.
+            // An unsupported operand has been noted.
             let Some(operands) = operands else { continue };
-            let value = making.node(id, node, &operands);
+            let value = model_builder.node(id, node, &operands);
             values[id.index()] = value.map_err(|kind| kind.at(place_of(graph, id)))?;
         }
     }
     let outputs: Option<Vec<Value>> =
         graph.outputs().iter().map(|output| values[output.index()].clone()).collect();
-    let builder = making.builder;
+    let builder = model_builder.builder;
     let finished = builder.finish(&outputs.unwrap_or_default());
     finished.map_err(|error| FormatErrorKind::from(error).nowhere())
 }
@@ -44,12 +44,12 @@ pub(crate) fn legalize(
 struct Legalizer<'g, 'n> {
     graph: &'g Graph,
     builder: GraphBuilder,
-    /// Whether operations of chlo may be written.
+    /// Whether operations of chlo are legal.
     has_chlo: bool,
     notes: &'n mut Notes,
 }
 
-type Made = Result<Option<Value>, FormatErrorKind>;
+type LoweringResult = Result<Option<Value>, FormatErrorKind>;
 
 impl Legalizer<'_, '_> {
     fn parameter(&self, id: ValueId, node: &Node) -> Result<Value, FormatError> {
@@ -62,7 +62,7 @@ impl Legalizer<'_, '_> {
         made.map_err(|error| FormatErrorKind::from(error).at(place_of(self.graph, id)))
     }
 
-    fn node(&mut self, id: ValueId, node: &Node, operands: &[Value]) -> Made {
+    fn node(&mut self, id: ValueId, node: &Node, operands: &[Value]) -> LoweringResult {
         let b = self.builder.clone();
         let array_type = &node.array_type;
         Ok(Some(match &node.kind {
@@ -87,7 +87,7 @@ impl Legalizer<'_, '_> {
         }))
     }
 
-    fn refuse(&mut self, id: ValueId, node: &Node, reason: &str) -> Made {
+    fn refuse(&mut self, id: ValueId, node: &Node, reason: &str) -> LoweringResult {
         let place = place_of(self.graph, id);
         self.notes.unsupported(node.kind.name(), Some(reason.to_owned()), place);
         Ok(None)
@@ -97,7 +97,7 @@ impl Legalizer<'_, '_> {
     fn has(&self, op: Op, dtype: DType) -> bool {
         let class = dtype.class();
         match (op, class) {
-            // jaxlib folds sums of truth values that it knows into their exclusive or.
+            // jaxlib folds constant sums of booleans into their exclusive or.
             (Op::Add | Op::Mul, DTypeClass::Bool) | (Op::Sign, DTypeClass::Unsigned) => false,
             (Op::IsFinite | Op::IsInf, DTypeClass::Complex) | (Op::Conj, DTypeClass::Float) => {
                 false
@@ -113,7 +113,7 @@ impl Legalizer<'_, '_> {
         }
     }
 
-    fn elementwise(&mut self, id: ValueId, op: Op, operands: &[Value]) -> Made {
+    fn elementwise(&mut self, id: ValueId, op: Op, operands: &[Value]) -> LoweringResult {
         let dtype = operands[operands.len() - 1].array_type()?.dtype;
         if self.has(op, dtype) {
             return Ok(Some(self.builder.elementwise(op, operands, &RuleSet::None)?));
@@ -131,7 +131,7 @@ impl Legalizer<'_, '_> {
         }
     }
 
-    /// Of a complex number XLA converts the real part; what it is not 0 by may be the other one.
+    /// XLA converts the real part of a complex number; its truth value depends on both parts.
     fn convert(&mut self, id: ValueId, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         let is_complex = x.array_type()?.dtype.class() == DTypeClass::Complex;
         if dtype != DType::Bool || !is_complex {
@@ -141,7 +141,7 @@ impl Legalizer<'_, '_> {
         Ok(x.real().ne(0.0) | x.imag().ne(0.0))
     }
 
-    /// `reduce_fmax` and `reduce_fmin` take the NaNs out, unless there is nothing else.
+    /// `reduce_fmax` and `reduce_fmin` ignore NaNs, unless all elements are NaN.
     fn reduce(
         &mut self,
         id: ValueId,
@@ -163,7 +163,7 @@ impl Legalizer<'_, '_> {
     }
 }
 
-/// A slice of XLA goes forwards: one that goes backwards is reversed behind it.
+/// XLA slices only forwards; a backward slice is reversed afterwards.
 fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, FormatErrorKind> {
     let forwards = |slice: &AxisSlice| match slice.step() < 0 {
         true => {
@@ -182,7 +182,7 @@ fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, For
     }
 }
 
-/// What a reduction begins with, and what XLA calls its operation.
+/// The initial value of a reduction, and the name of its operation in XLA.
 pub(crate) fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
     let name = match op {
         ReduceOp::Add => "add",
@@ -197,7 +197,7 @@ pub(crate) fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Ar
     Array::identity(op, dtype).map(|start| (name, start))
 }
 
-/// Of a search: the direction of its comparison, and the extreme that it begins with.
+/// The comparison direction and the initial extreme of an arg-reduction.
 pub(crate) fn search_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
     let (direction, fold) = match op {
         ReduceOp::ArgMax => ("GT", ReduceOp::Max),
@@ -207,8 +207,8 @@ pub(crate) fn search_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Arr
     Array::identity(fold, dtype).map(|start| (direction, start))
 }
 
-/// For each axis, the first index, the one behind the last, and the step: `[0:5:2, 1:3:1]`. Those that
-/// are left by the builder's `reverse` go backwards over a whole axis.
+/// Start, end (exclusive) and step of each axis: `[0:5:2, 1:3:1]`. `None` for a negative step; after
+/// legalisation only the builder's `reverse` has one, over a whole axis.
 pub(crate) fn ranges(slices: &[AxisSlice]) -> Option<Vec<[usize; 3]>> {
     let range = |slice: &AxisSlice| {
         let step = usize::try_from(slice.step()).ok()?;

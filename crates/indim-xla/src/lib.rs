@@ -1,8 +1,12 @@
-//! The files of XLA, `stablehlo/` and `hlo/`: two spellings of the same operations.
+//! StableHLO and HLO, the two forms of XLA's programs: readers and writers.
 //!
-//! They share the table of those (`opcode.rs`), what they become (`operation.rs`, `gather.rs`), reductions
-//! (`reducer.rs`, `reduction.rs`), and values that may be tuples (`slot.rs`); and on the way back what both
-//! lack and is composed (`legalize.rs`, by `compose.rs`), and how elements are written (`element.rs`).
+//! Read in this order:
+//!
+//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`: lowering of
+//!   operations; `reducer.rs`, `reduction.rs`: reductions; `value.rs`: values, which are arrays or tuples.
+//! * `stablehlo/` and `hlo/`: the two forms.
+//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`: decompositions for it; `element.rs`:
+//!   elements as text.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -15,15 +19,15 @@ mod opcode;
 mod operation;
 mod reducer;
 mod reduction;
-mod slot;
 mod stablehlo;
+mod value;
 
 pub use hlo::Hlo;
 pub use stablehlo::StableHloText;
 
 use indim_model::{FormatError, FormatErrorKind, SourceFile};
 
-/// The whole file, which has to be a text.
+/// The file as text; all of it must be text.
 ///
 /// # Errors
 /// `damaged`.

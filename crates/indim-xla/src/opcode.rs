@@ -1,23 +1,23 @@
-//! THE table of XLA's element-wise operations, by the names of StableHLO and chlo, which HLO writes with
+//! The table of XLA's element-wise operations, by their names in StableHLO and chlo; HLO writes them with
 //! dashes.
 
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, DTypeClass, Op};
 
-/// Where an operation is at home.
+/// The dialect of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// In StableHLO, and in HLO.
+    /// StableHLO, and HLO.
     StableHlo,
-    /// In chlo; HLO has it too.
+    /// chlo, and HLO.
     ChloAndHlo,
-    /// In chlo; HLO has a name for it, of which XLA makes no machine code.
+    /// chlo; HLO has a name for it, but XLA does not compile it.
     ChloAndNameInHlo,
-    /// In chlo only.
+    /// chlo only.
     Chlo,
 }
 
-/// The operations, by their names.
+/// The operations by name.
 const TABLE: [(&str, Op, Dialect); 58] = [
     ("abs", Op::Abs, Dialect::StableHlo),
     ("acos", Op::Acos, Dialect::ChloAndNameInHlo),
@@ -79,22 +79,22 @@ const TABLE: [(&str, Op, Dialect); 58] = [
     ("xor", Op::Xor, Dialect::StableHlo),
 ];
 
-/// The names of the operations, and where they are at home.
+/// Names of the operations with their dialects.
 pub(crate) fn names() -> impl Iterator<Item = (&'static str, Dialect)> {
     TABLE.iter().map(|&(name, _, dialect)| (name, dialect))
 }
 
-/// The operation that XLA calls so.
+/// The operation with this name.
 pub(crate) fn elementwise(name: &str) -> Option<Op> {
     TABLE.iter().find(|(known, ..)| *known == name).map(|(_, op, _)| *op)
 }
 
-/// What XLA calls the operation, and where.
+/// Name and dialect of the operation.
 pub(crate) fn name_of(op: Op) -> Option<(&'static str, Dialect)> {
     TABLE.iter().find(|(_, known, _)| *known == op).map(|(name, _, dialect)| (*name, *dialect))
 }
 
-/// The comparison that the operation is: its direction, and whether in the total order.
+/// The direction of a comparison, and whether it uses the total order.
 pub(crate) fn direction_of(op: Op) -> Option<(&'static str, bool)> {
     Some(match op {
         Op::Eq => ("EQ", false),
@@ -113,7 +113,7 @@ pub(crate) fn direction_of(op: Op) -> Option<(&'static str, bool)> {
     })
 }
 
-/// What a comparison of such elements says of them.
+/// The comparison type for such elements.
 pub(crate) fn order_of(dtype: DType, is_total: bool) -> &'static str {
     match dtype.class() {
         DTypeClass::Float | DTypeClass::Complex if is_total => "TOTALORDER",
@@ -123,17 +123,17 @@ pub(crate) fn order_of(dtype: DType, is_total: bool) -> &'static str {
     }
 }
 
-/// How `compare` compares.
+/// The operations of a `compare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// The operation where NaNs equal nothing.
+    /// The operation with unordered NaNs.
     ordinary: Op,
     /// The operation in the total order.
     total: Op,
     order: Order,
 }
 
-/// What a comparison says of the elements: only the total order changes its meaning.
+/// The comparison type; only the total order changes the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     Unsaid,
@@ -176,7 +176,7 @@ impl Comparison {
     /// The operation on elements of this type.
     ///
     /// # Errors
-    /// `attribute`, where the elements are of another kind than it says.
+    /// `attribute` if the comparison type does not fit the elements.
     pub(crate) fn op(self, dtype: DType) -> Result<Op, FormatErrorKind> {
         let class = dtype.class();
         let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
@@ -193,7 +193,7 @@ impl Comparison {
         Ok(if self.order == Order::Total { self.total } else { self.ordinary })
     }
 
-    /// The operation, as if NaNs did not matter: for the recognition of reducers.
+    /// The operation without regard to NaNs, for the recognition of reducers.
     pub(crate) const fn ordinary(self) -> Option<Op> {
         match self.order {
             Order::Total => None,

@@ -1,4 +1,4 @@
-//! What XLA's operations become, whichever spelling they were read from.
+//! Lowering of XLA's operations to nodes, shared by StableHLO and HLO.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{AxisSlice, Literal};
@@ -9,54 +9,54 @@ use indim_shape::{RuleSet, TargetRule};
 use super::gather::Gather;
 use super::opcode::Comparison;
 
-/// An operation of one result, with what it says beside its operands.
+/// An operation with one result, with its attributes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Operation {
-    /// Of the table; the operands have equal shapes, but for scalars of `clamp` and `select`.
+    /// An element-wise operation; operands have equal shapes, except scalars of `clamp` and `select`.
     Elementwise(Op),
-    /// Of the table, broadcast as NumPy does: chlo's `broadcast_*`, which may repeat where the axes of the
-    /// operand with fewer of them land.
+    /// An element-wise operation with NumPy's broadcast: chlo's `broadcast_*`. The optional list repeats
+    /// the result axes of the operand with the lower rank.
     Numpy(Op, Option<Vec<i64>>),
     /// `compare`.
     Compare(Comparison),
     /// chlo's `broadcast_compare`.
     NumpyCompare(Comparison),
-    /// Whether an element is this infinity.
+    /// Whether an element equals this infinity.
     IsInfinity(f64),
-    /// To the element type of the result.
+    /// Conversion to the element type of the result.
     Convert,
-    /// To the element type of the result, with the same bits.
+    /// Bitcast to the element type of the result.
     Bitcast,
-    /// To the shape of the result.
+    /// Reshape to the shape of the result.
     Reshape,
-    /// To the shape of the result: on which of its axes each axis lands.
+    /// Broadcast to the shape of the result: result axis of each operand axis.
     BroadcastInDim(Vec<i64>),
-    /// The same, but that sizes of 1 stay: HLO's `broadcast` only adds axes.
+    /// Like `BroadcastInDim`, but sizes of 1 do not broadcast: HLO's `broadcast` only adds axes.
     HloBroadcast(Vec<i64>),
-    /// New axes of these sizes in front.
+    /// Adds leading axes of these sizes.
     Broadcast(Vec<i64>),
-    /// Of which axis each axis of the result is.
+    /// Operand axis of each result axis.
     Transpose(Vec<i64>),
-    /// Along these axes.
+    /// Reverses these axes.
     Reverse(Vec<i64>),
-    /// Start, limit and stride for each axis.
+    /// Start, limit and stride of each axis.
     Slice(Vec<[i64; 3]>),
-    /// Low, high and interior for each axis.
+    /// Low, high and interior padding of each axis.
     Pad(Vec<[i64; 3]>),
-    /// Along this axis.
+    /// Concatenates along this axis.
     Concatenate(i64),
-    /// Along this axis, of the type of the result.
+    /// Counts along this axis, in the type of the result.
     Iota(i64),
-    /// The elements that indices name.
+    /// Gathers elements by indices.
     Gather(Gather),
-    /// To so many bits for the exponent and the mantissa.
+    /// Rounds to these numbers of exponent and mantissa bits.
     ReducePrecision(u32, u32),
 }
 
-type Built = Result<Value, FormatErrorKind>;
+type BuildResult = Result<Value, FormatErrorKind>;
 
 impl Operation {
-    /// How many operands it takes; `None` for any number.
+    /// Number of operands; `None` for variadic operations.
     fn operand_count(&self) -> Option<usize> {
         Some(match self {
             Operation::Elementwise(op) | Operation::Numpy(op, _) => op.arity().count(),
@@ -70,7 +70,7 @@ impl Operation {
         })
     }
 
-    /// The rule by which it broadcasts its operands, if it does.
+    /// The broadcast rule of its operands, if any.
     pub(crate) fn rule(&self) -> Option<BroadcastRule> {
         Some(match self {
             Operation::Elementwise(_) | Operation::Compare(_) => RuleSet::StableHlo.into(),
@@ -84,16 +84,16 @@ impl Operation {
         })
     }
 
-    /// The value that it makes of these operands; `stated` is the type that the file says it has.
+    /// Builds the operation on these operands; `stated` is the result type in the file.
     ///
     /// # Errors
-    /// `wrong-count`, `attribute`, `type-mismatch`, and what the builder says.
+    /// `wrong-count`, `attribute`, `type-mismatch`, and errors of the builder.
     pub(crate) fn build(
         &self,
         builder: &GraphBuilder,
         operands: &[Value],
         stated: Option<&ArrayType>,
-    ) -> Built {
+    ) -> BuildResult {
         if let Some(expected) = self.operand_count().filter(|&count| count != operands.len()) {
             let (expected, given) = (expected.to_string(), operands.len());
             return Err(FormatErrorKind::Count { what: "operands", expected, given });
@@ -105,7 +105,12 @@ impl Operation {
         }
     }
 
-    fn value(&self, b: &GraphBuilder, operands: &[Value], stated: Option<&ArrayType>) -> Built {
+    fn value(
+        &self,
+        b: &GraphBuilder,
+        operands: &[Value],
+        stated: Option<&ArrayType>,
+    ) -> BuildResult {
         let stated = || {
             let expected = "the type of the result".to_owned();
             stated.ok_or(FormatErrorKind::Unexpected { expected })
@@ -164,7 +169,7 @@ impl Operation {
     }
 }
 
-/// `type-mismatch` where the value is not of the type that the file says.
+/// `type-mismatch` if the value does not have the type in the file.
 pub(crate) fn check_type(value: &Value, stated: &ArrayType) -> Result<(), FormatErrorKind> {
     let inferred = value.array_type()?;
     if inferred == *stated {
@@ -174,9 +179,9 @@ pub(crate) fn check_type(value: &Value, stated: &ArrayType) -> Result<(), Format
     Err(FormatErrorKind::TypeMismatch { stated, inferred })
 }
 
-fn elementwise(b: &GraphBuilder, op: Op, operands: &[Value], rule: &RuleSet) -> Built {
+fn elementwise(b: &GraphBuilder, op: Op, operands: &[Value], rule: &RuleSet) -> BuildResult {
     let is_integer = |value: &Value| value.array_type().is_ok_and(|t| t.dtype.is_integer());
-    // chlo squares integers too.
+    // chlo also squares integers.
     if op == Op::Square && operands.iter().all(is_integer) {
         return Ok(b.elementwise(Op::Mul, &[&operands[0], &operands[0]], rule)?);
     }
@@ -195,7 +200,7 @@ fn elementwise(b: &GraphBuilder, op: Op, operands: &[Value], rule: &RuleSet) -> 
     }
 }
 
-/// `(x - y)(x + y) + 2xy i`: one infinite part does not make a NaN of the result, as it does in `z * z`.
+/// `(x - y)(x + y) + 2xy i`: an infinite part does not make the result NaN, as it does in `z * z`.
 fn square_of_complex(z: &Value) -> Value {
     let (x, y) = (z.real(), z.imag());
     let are_equal = x.abs().eq(y.abs()) & x.is_finite();
@@ -204,8 +209,8 @@ fn square_of_complex(z: &Value) -> Value {
     real.complex(&half + &half)
 }
 
-/// The complex number that comes first, or last, by its real part, then by its imaginary part.
-fn lexicographic(b: &GraphBuilder, order: Op, operands: &[Value], rule: &RuleSet) -> Built {
+/// The first or last complex number in lexicographic order of its parts.
+fn lexicographic(b: &GraphBuilder, order: Op, operands: &[Value], rule: &RuleSet) -> BuildResult {
     let [x, y] = operands else { return Ok(b.elementwise(order, operands, rule)?) };
     let compare = |op, x: Value, y: Value| b.elementwise(op, &[x, y], rule);
     let is_before = compare(order, x.real(), y.real())?;
@@ -214,8 +219,8 @@ fn lexicographic(b: &GraphBuilder, order: Op, operands: &[Value], rule: &RuleSet
     Ok(b.elementwise(Op::Select, &[&is_first, x, y], rule)?)
 }
 
-/// Of a complex number the real part is converted, to truth values too.
-fn convert(b: &GraphBuilder, operand: &Value, dtype: DType) -> Built {
+/// A conversion of a complex number takes its real part, also to booleans.
+fn convert(b: &GraphBuilder, operand: &Value, dtype: DType) -> BuildResult {
     let is_complex = |dtype: DType| dtype.class() == DTypeClass::Complex;
     match is_complex(operand.array_type()?.dtype) && !is_complex(dtype) {
         true => Ok(b.convert(b.real(operand)?, dtype)?),
@@ -223,7 +228,7 @@ fn convert(b: &GraphBuilder, operand: &Value, dtype: DType) -> Built {
     }
 }
 
-/// A list of axes has to say what NumPy's rule says.
+/// A list of axes must agree with NumPy's rule.
 fn check_alignment(operands: &[Value], dims: Option<&[i64]>) -> Result<(), FormatErrorKind> {
     let Some(dims) = dims else { return Ok(()) };
     let mut ranks = Vec::with_capacity(operands.len());
@@ -239,9 +244,9 @@ fn check_alignment(operands: &[Value], dims: Option<&[i64]>) -> Result<(), Forma
     Err(FormatErrorKind::attribute("broadcast_dimensions", problem))
 }
 
-fn bitcast(b: &GraphBuilder, operand: &Value, stated: &ArrayType) -> Built {
+fn bitcast(b: &GraphBuilder, operand: &Value, stated: &ArrayType) -> BuildResult {
     let from = operand.array_type()?;
-    // The elements may keep a type that has no bits to speak of.
+    // A bitcast to the same type is allowed for every type.
     if from.dtype == stated.dtype {
         return Ok(operand.clone());
     }
@@ -252,11 +257,11 @@ fn bitcast(b: &GraphBuilder, operand: &Value, stated: &ArrayType) -> Built {
     Ok(b.bitcast(operand, stated.dtype)?)
 }
 
-fn slice(b: &GraphBuilder, operand: &Value, ranges: &[[i64; 3]]) -> Built {
+fn slice(b: &GraphBuilder, operand: &Value, ranges: &[[i64; 3]]) -> BuildResult {
     let shape = operand.array_type()?.shape;
     let mut slices = Vec::with_capacity(ranges.len());
     for (axis, &[start, limit, stride]) in ranges.iter().enumerate() {
-        // Of an axis that there is not, the builder says so.
+        // The builder reports a missing axis.
         let size = shape.sizes().get(axis).map_or(i64::MAX, |&size| size as i64);
         if start < 0 || limit < start || limit > size || stride < 1 {
             let problem = format!("{start}:{limit}:{stride} leaves axis {axis} of size {size}");
@@ -269,7 +274,7 @@ fn slice(b: &GraphBuilder, operand: &Value, ranges: &[[i64; 3]]) -> Built {
     Ok(b.slice(operand, &slices)?)
 }
 
-fn pad(b: &GraphBuilder, operand: &Value, value: &Value, widths: &[[i64; 3]]) -> Built {
+fn pad(b: &GraphBuilder, operand: &Value, value: &Value, widths: &[[i64; 3]]) -> BuildResult {
     let mut given = Vec::with_capacity(widths.len());
     for &[low, high, interior] in widths {
         let negative = || FormatErrorKind::attribute("interior_padding", "is negative");

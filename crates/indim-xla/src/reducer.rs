@@ -1,34 +1,34 @@
-//! What the body of a reduction computes, where that is one of the reductions of indim.
+//! Recognition of the body of a reduction as one of indim's reductions.
 
 use indim_ops::{DType, Fact, Op, ReduceOp};
 
-/// Longer bodies are none that is known.
-const LONGEST: usize = 512;
+/// `MAX_TERM_BYTES`: length of a term; no known body is longer.
+const MAX_TERM_BYTES: usize = 512;
 
-/// The body of a reduction in the making: each operation adds a term.
+/// The builder of the body of a reduction: each operation adds a term.
 #[derive(Debug, Default)]
 pub(crate) struct Body {
-    /// Each term in words, `add(0,1)`; `None` for what is in no known body.
+    /// Text of each term, `add(0,1)`; `None` for terms that no known body has.
     terms: Vec<Option<String>>,
 }
 
-/// What a body does.
+/// A recognised reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reducer {
-    /// Each operand is reduced by itself.
+    /// Folds: one independent reduction per operand.
     Folds(Vec<Op>),
-    /// The extreme of the first operand, and what the second has in its place: the least, where there are
-    /// several.
+    /// An arg-reduction: the extreme of the first operand, and the second operand at its position, the
+    /// smallest at ties.
     Search(ReduceOp),
 }
 
 impl Body {
-    /// An argument: the accumulators come first, then as many elements.
+    /// Adds an argument: accumulators first, then as many elements.
     pub(crate) fn argument(&mut self, number: usize) -> usize {
         self.add(Some(number.to_string()))
     }
 
-    /// An operation of the table on earlier terms; `None` for any other.
+    /// Adds an operation on earlier terms; `None` is an operation outside the table.
     pub(crate) fn operation(&mut self, op: Option<Op>, operands: &[usize]) -> usize {
         let operand = |&term: &usize| self.terms.get(term)?.as_deref();
         let operands: Option<Vec<&str>> = operands.iter().map(operand).collect();
@@ -39,7 +39,7 @@ impl Body {
             }
             format!("{}({})", op.name(), operands.join(","))
         });
-        self.add(term.filter(|term| term.len() <= LONGEST))
+        self.add(term.filter(|term| term.len() <= MAX_TERM_BYTES))
     }
 
     fn add(&mut self, term: Option<String>) -> usize {
@@ -47,7 +47,7 @@ impl Body {
         self.terms.len() - 1
     }
 
-    /// What a body does that returns these terms.
+    /// Recognises the body that returns these terms.
     pub(crate) fn reducer(&self, results: &[usize]) -> Option<Reducer> {
         let result = |&term: &usize| self.terms.get(term)?.as_deref();
         let results: Vec<&str> = results.iter().map(result).collect::<Option<_>>()?;
@@ -70,7 +70,7 @@ fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
     FOLDS.into_iter().find(|op| result == format!("{}({first},{second})", op.name()))
 }
 
-/// JAX's argmax and argmin; of integers, for which nothing is a NaN, also without that part.
+/// JAX's argmax and argmin; for integers also without the NaN check.
 fn search(extreme: &str, position: &str) -> Option<ReduceOp> {
     let searches = [("gt", ReduceOp::ArgMax), ("lt", ReduceOp::ArgMin)];
     let found = searches.into_iter().find(|(comparison, _)| {
@@ -87,8 +87,7 @@ fn search(extreme: &str, position: &str) -> Option<ReduceOp> {
     found.map(|(_, op)| op)
 }
 
-/// The reduction that folds elements of this type by `op`: of truth values a sum is whether any holds, a
-/// product whether all do.
+/// The reduction that folds elements of this type by `op`; for booleans a sum is `any`, a product `all`.
 pub(crate) fn reduction_of(op: Op, dtype: DType) -> Option<ReduceOp> {
     Some(match (op, dtype) {
         (Op::Add, DType::Bool) => ReduceOp::Or,

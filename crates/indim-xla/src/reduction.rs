@@ -1,4 +1,4 @@
-//! Reductions of XLA: several axes at once, from a start on.
+//! Lowering of XLA's reductions: several axes at once, from an initial value.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::Array;
@@ -7,16 +7,16 @@ use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::RuleSet;
 
 use super::reducer::{Reducer, reduction_of};
-use super::slot::{Fact, Known};
+use super::value::{ArrayFact, ArrayValue};
 
-/// The results of `reduce`, whose operands are `operands`, then as many starts.
+/// The results of `reduce`; `operands` has the inputs, then as many initial values.
 ///
 /// # Errors
-/// `wrong-count`, `attribute`, `unsupported`, and what the builder says.
+/// `wrong-count`, `attribute`, `unsupported`, and errors of the builder.
 pub(crate) fn reduce(
     builder: &GraphBuilder,
     reducer: &Reducer,
-    operands: &[Known],
+    operands: &[ArrayValue],
     axes: &[i64],
 ) -> Result<Vec<Value>, FormatErrorKind> {
     let (values, starts) = operands.split_at(operands.len() / 2);
@@ -39,7 +39,7 @@ pub(crate) fn reduce(
     }
 }
 
-/// The last axis first, so that those before it keep their numbers.
+/// Axes in descending order, so that the removal of one does not renumber the others.
 fn descending(axes: &[i64]) -> Result<Vec<i64>, FormatErrorKind> {
     let mut sorted = axes.to_vec();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
@@ -52,8 +52,8 @@ fn descending(axes: &[i64]) -> Result<Vec<i64>, FormatErrorKind> {
 fn fold(
     b: &GraphBuilder,
     op: Op,
-    operand: &Known,
-    start: &Known,
+    operand: &ArrayValue,
+    start: &ArrayValue,
     axes: &[i64],
 ) -> Result<Value, FormatErrorKind> {
     let dtype = operand.value.array_type()?.dtype;
@@ -75,7 +75,7 @@ fn fold(
     for &axis in axes {
         value = b.reduce(reduction, &value, axis)?;
     }
-    // What begins with nothing ends as it is.
+    // A neutral initial value needs no operation.
     if start.constant() != Array::identity(reduction, dtype).as_ref() {
         let shape = value.array_type()?.shape;
         let start = b.broadcast_in_dim(b.convert(&start.value, wide)?, &[], shape)?;
@@ -84,12 +84,12 @@ fn fold(
     Ok(b.convert(value, dtype)?)
 }
 
-/// The extreme along an axis and where it is: the second operand has to count along the axis.
+/// The extreme along an axis and its position; the second operand must be an iota along the axis.
 fn search(
     b: &GraphBuilder,
     op: ReduceOp,
-    values: &[Known],
-    starts: &[Known],
+    values: &[ArrayValue],
+    starts: &[ArrayValue],
     axes: &[i64],
 ) -> Result<Vec<Value>, FormatErrorKind> {
     let (fold, indices) = match op {
@@ -97,7 +97,8 @@ fn search(
         _ => (ReduceOp::Min, values[1].value.array_type()?.dtype),
     };
     let dtype = values[0].value.array_type()?.dtype;
-    let counts = matches!((&values[1].fact, axes), (Fact::Iota(axis), [along]) if axis == along);
+    let counts =
+        matches!((&values[1].fact, axes), (ArrayFact::Iota(axis), [along]) if axis == along);
     let zero = b.convert(b.scalar(0i64), indices)?;
     let begins_with_nothing = starts[0].constant() == Array::identity(fold, dtype).as_ref()
         && starts[1].constant().is_some_and(is_zero)

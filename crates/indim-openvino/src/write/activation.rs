@@ -1,23 +1,23 @@
-//! Functions of neural networks.
+//! Activation functions.
 
 use indim_builder::Composition;
 use indim_model::Epsilon;
 use indim_shape::Shape;
 
 use crate::write::file::{Attribute, Port};
-use crate::write::maker::{Made, Maker};
+use crate::write::layer_writer::{LayerResult, LayerWriter};
 
-impl Maker {
-    /// A composition that is one operation.
+impl LayerWriter {
+    /// Writes a composition as one operation.
     ///
     /// # Errors
-    /// None: each float type has numbers.
+    /// None: every float type has numbers.
     pub(super) fn composition(
         &mut self,
         composition: Composition,
         numbers: &[f64],
         x: &Port,
-    ) -> Made {
+    ) -> LayerResult {
         let approximation = |mode: &str| vec![("approximation_mode", mode.to_owned())];
         let alpha = || numbers.iter().map(|alpha| ("alpha", format!("{alpha:?}"))).collect();
         let (operation, attributes, operands): (_, Vec<Attribute>, &[f64]) = match composition {
@@ -30,7 +30,7 @@ impl Maker {
             Composition::Swish if *numbers == [1.0] => (("Swish", 4), Vec::new(), &[]),
             Composition::Swish => (("Swish", 4), Vec::new(), numbers),
             Composition::HardSigmoid => (("HardSigmoid", 1), Vec::new(), numbers),
-            // No other one is looked for.
+            // The matcher finds no other composition.
             _ => (("ReLU", 1), Vec::new(), &[]),
         };
         let mut inputs = vec![x.clone()];
@@ -40,7 +40,7 @@ impl Maker {
         Ok(self.file.layer(operation, &attributes, &inputs, x.array_type.clone()))
     }
 
-    /// A value less its mean, over its deviation.
+    /// `(x - mean) / deviation` along the axes.
     pub(super) fn mvn(&mut self, x: &Port, axes: &[usize], epsilon: Epsilon) -> Port {
         let (epsilon, mode) = match epsilon {
             Epsilon::InsideRoot(epsilon) => (epsilon, "inside_sqrt"),
@@ -56,7 +56,7 @@ impl Maker {
         self.file.layer(("MVN", 6), &attributes, &operands, x.array_type.clone())
     }
 
-    /// A slope along one axis would belong to the channels: so it has as many axes as the operand.
+    /// A slope with one axis would belong to the channels, so it gets the rank of the operand.
     pub(super) fn prelu(&mut self, x: &Port, slope: &Port) -> Port {
         let rank = x.array_type.shape.rank();
         let own = &slope.array_type.shape;

@@ -1,4 +1,4 @@
-//! The layers of a file that is written, and its constants.
+//! The layers and constants of a written file.
 
 use core::fmt::Write as _;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType};
 
 use crate::element_type::{attribute_name, port_name};
 
-/// A value in the file: the only output of a layer.
+/// A value in the file: the single output of a layer.
 #[derive(Debug, Clone)]
 pub(super) struct Port {
     layer: usize,
@@ -24,23 +24,23 @@ struct Layer {
     name: String,
     attributes: Vec<Attribute>,
     inputs: Vec<Port>,
-    /// None of a result.
+    /// `None` for a result layer.
     output: Option<ArrayType>,
-    /// What the output is called.
+    /// Names of the output.
     names: Vec<String>,
 }
 
-/// A file in the making.
+/// The builder of a file.
 #[derive(Default)]
 pub(super) struct File {
     layers: Vec<Layer>,
     constants: Vec<u8>,
-    /// Lists of whole numbers, which are written once.
+    /// Cache of integer lists; equal lists are written once.
     lists: HashMap<Vec<i64>, Port>,
 }
 
 impl File {
-    /// A layer, with the type of its output.
+    /// Adds a layer with an output of this type.
     pub(super) fn layer(
         &mut self,
         (operation, set): (&'static str, u32),
@@ -84,7 +84,7 @@ impl File {
         self.layer(("Const", 1), &attributes, &[], array_type)
     }
 
-    /// A constant of whole numbers along one axis.
+    /// A constant of integers along one axis.
     pub(super) fn list(&mut self, numbers: &[i64]) -> Port {
         if let Some(port) = self.lists.get(numbers) {
             return port.clone();
@@ -95,7 +95,7 @@ impl File {
         port
     }
 
-    /// An output of the network.
+    /// Adds an output of the network.
     pub(super) fn result(&mut self, name: &str, value: &Port) {
         let names = &mut self.layers[value.layer].names;
         if !names.iter().any(|known| known == name) {
@@ -107,13 +107,13 @@ impl File {
         (layer.name, layer.output) = (name.to_owned(), None);
     }
 
-    /// Whether a layer computes elements of one of these types.
+    /// Whether any layer computes elements of one of these types.
     pub(super) fn computes(&self, types: &[DType]) -> bool {
         let mut computing = self.layers.iter().filter(|layer| !layer.inputs.is_empty());
         computing.any(|l| l.output.as_ref().is_some_and(|output| types.contains(&output.dtype)))
     }
 
-    /// The two files: the network, called `name`, and its constants.
+    /// Text of the network, called `name`, and bytes of the external file of constants.
     pub(super) fn finish(self, name: &str) -> (String, Vec<u8>) {
         let mut text = format!(
             "<?xml version=\"1.0\"?>\n<net name=\"{}\" version=\"11\">\n\t<layers>\n",
@@ -177,7 +177,7 @@ fn write_port(text: &mut String, id: usize, array_type: &ArrayType, names: &[Str
     let precision = port_name(array_type.dtype);
     append(text, format_args!("\t\t\t\t<port id=\"{id}\" precision=\"{precision}\""));
     if !names.is_empty() {
-        // A comma divides names.
+        // A comma separates names.
         let names = names.iter().map(|name| name.replace('\\', "\\\\").replace(',', "\\,"));
         let names = names.collect::<Vec<_>>().join(",");
         append(text, format_args!(" names=\"{}\"", escaped(&names)));
@@ -189,7 +189,7 @@ fn write_port(text: &mut String, id: usize, array_type: &ArrayType, names: &[Str
     *text += "\t\t\t\t</port>\n";
 }
 
-/// Text as the value of an attribute; what XML cannot hold becomes `?`.
+/// Escapes text for an attribute value; characters that XML cannot represent become `?`.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

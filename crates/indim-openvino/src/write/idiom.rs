@@ -1,22 +1,22 @@
-//! What several nodes say together, and OpenVINO by one operation.
+//! Idioms: subgraphs that are one OpenVINO operation.
 
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_model::{AxisOperation, CompositionMatcher, Epsilon, ReductionMatch, ReductionMatcher};
 use indim_ops::{DType, Op, ReduceOp};
 
-use crate::write::reducing::reduction;
+use crate::write::merge_reductions::reduction;
 
-/// An operation on one value that stands for several nodes.
+/// An operation on one value that replaces a subgraph.
 #[derive(Debug, Clone)]
 pub(super) enum Idiom {
-    /// A composition, with its numbers.
+    /// A composition with its numbers.
     Composition(Composition, Vec<f64>),
-    /// Bounds that attributes can say.
+    /// A clamp whose bounds are attributes.
     Clamp([f64; 2]),
-    /// The logarithm of 1 and an exponential.
+    /// `log(1 + exp(x))`.
     SoftPlus,
-    /// A sum, mean or product that is computed in double precision, and rounded: along these axes.
+    /// A sum, mean or product in double precision with a rounded result, along these axes.
     Sum(&'static str, Vec<usize>),
     /// `SoftMax` or `LogSoftmax` along one axis.
     OneAxis((&'static str, u32), usize),
@@ -24,7 +24,7 @@ pub(super) enum Idiom {
     Mvn(Epsilon, Vec<usize>),
 }
 
-/// What ends at a node, and the value that it is computed from.
+/// The idiom whose result is this node, and its operand.
 pub(super) fn idiom(
     graph: &Graph,
     value: ValueId,
@@ -69,9 +69,9 @@ fn along_axes(found: &ReductionMatch) -> Option<Idiom> {
     }
 }
 
-/// The number that a constant, or what it is broadcast to, is everywhere.
+/// The number of a scalar constant or of its broadcast.
 fn number(graph: &Graph, value: ValueId) -> Option<f64> {
-    /// Doubles have all whole numbers below.
+    /// `EXACT`: doubles represent all smaller integers.
     const EXACT: f64 = 9e15;
     let shown = match graph[value].kind {
         NodeKind::BroadcastInDim(_) => graph[value].operands[0],
@@ -82,7 +82,8 @@ fn number(graph: &Graph, value: ValueId) -> Option<f64> {
     (array.dtype().is_float() || number.abs() < EXACT).then_some(number)
 }
 
-/// Elements converted to double precision, summed or multiplied, divided by their number, and rounded.
+/// A sum: converts elements to double precision, adds or multiplies them, divides by their number, and
+/// rounds.
 fn sum(graph: &Graph, node: &Node, uses: &[usize]) -> Option<(Idiom, ValueId)> {
     let (mut current, mut divisor) = (node.operands[0], None);
     let folded = loop {
@@ -113,7 +114,7 @@ fn sum(graph: &Graph, node: &Node, uses: &[usize]) -> Option<(Idiom, ValueId)> {
     Some((Idiom::Sum(operation, axes), x))
 }
 
-/// What was converted to double precision, if it was of this type.
+/// The operand of a conversion to double precision, if it has this type.
 fn narrow(graph: &Graph, wide: ValueId, dtype: DType) -> Option<ValueId> {
     let NodeKind::Convert = graph[wide].kind else { return None };
     let x = graph[wide].operands[0];

@@ -1,50 +1,52 @@
-//! THE table of element-wise operations as they are written.
+//! The table of element-wise operations for the writer.
 
 use indim_ops::{DType, Op};
 
 use crate::write::compose;
 use crate::write::file::Port;
-use crate::write::maker::{Made, Maker};
+use crate::write::layer_writer::{LayerResult, LayerWriter};
 
-/// What an operation of indim is in OpenVINO.
+/// The encoding of an operation of indim in OpenVINO.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
-    /// One operation of this set, whose operands meet by NumPy's rule.
+pub(super) enum OperationEncoding {
+    /// One operation of this operation set; its operands broadcast by NumPy's rule.
     One(&'static str, u32),
-    /// That, of truth values another one.
+    /// One operation; the third field is the operation for booleans.
     OrLogical(&'static str, u32, &'static str),
-    /// A quotient of integers, which is rounded as the attribute says.
+    /// A quotient of integers with a rounding attribute.
     IntegerDivision(&'static str),
-    /// A shift of integers that are signed, or are not.
+    /// A right shift of integers.
     RightShift {
-        /// Whether they are.
+        /// Whether the integers are signed.
         signed: bool,
     },
-    /// PReLU, whose slope has an axis for each of the first operand's.
+    /// PReLU with a slope of the rank of the first operand.
     Prelu,
-    /// What is said in another way and is the same.
-    Same(fn(&mut Maker, &[Port]) -> Made),
-    /// A composition, in words.
-    Composed(fn(&mut Maker, &[Port]) -> Made, &'static str),
-    /// Nothing.
-    Missing,
+    /// An equivalent with the same results.
+    Same(fn(&mut LayerWriter, &[Port]) -> LayerResult),
+    /// A decomposition and its description.
+    Decomposition(fn(&mut LayerWriter, &[Port]) -> LayerResult, &'static str),
+    /// No encoding.
+    Unsupported,
 }
 
-use Form::{Composed, IntegerDivision, Missing, One, OrLogical, Prelu, RightShift, Same};
+use OperationEncoding::{
+    Decomposition, IntegerDivision, One, OrLogical, Prelu, RightShift, Same, Unsupported,
+};
 
-/// What an operation on elements of this type is.
-pub(super) fn form(op: Op, dtype: DType) -> Form {
+/// The encoding of an operation on elements of this type.
+pub(super) fn form(op: Op, dtype: DType) -> OperationEncoding {
     match (op, dtype.is_integer()) {
         (Op::Div, true) => IntegerDivision("false"),
         (Op::FloorDiv, true) => IntegerDivision("true"),
         (Op::Neg, true) if !is_signed(dtype) => Same(compose::from_zero),
-        // Integers of no sign are their own magnitude.
+        // Unsigned integers are their own magnitude.
         (Op::Abs, true) if !is_signed(dtype) => Same(compose::identity),
         _ => row(op),
     }
 }
 
-fn row(op: Op) -> Form {
+fn row(op: Op) -> OperationEncoding {
     match op {
         Op::Neg => One("Negative", 1),
         Op::Abs => One("Abs", 1),
@@ -52,7 +54,7 @@ fn row(op: Op) -> Form {
         Op::Not => OrLogical("BitwiseNot", 13, "LogicalNot"),
         Op::Floor => One("Floor", 1),
         Op::Ceil => One("Ceiling", 1),
-        Op::Trunc => Composed(compose::trunc, "Select(x < 0, Ceiling, Floor)"),
+        Op::Trunc => Decomposition(compose::trunc, "Select(x < 0, Ceiling, Floor)"),
         Op::RoundEven => One("Round half_to_even", 5),
         Op::RoundAway => One("Round half_away_from_zero", 5),
         Op::IsFinite => One("IsFinite", 10),
@@ -62,19 +64,21 @@ fn row(op: Op) -> Form {
         Op::Square => Same(compose::square),
         Op::Reciprocal => Same(compose::reciprocal),
         Op::Sqrt => One("Sqrt", 1),
-        Op::Rsqrt => Composed(compose::rsqrt, "1 / Sqrt(x)"),
+        Op::Rsqrt => Decomposition(compose::rsqrt, "1 / Sqrt(x)"),
         Op::Exp => One("Exp", 1),
-        Op::Exp2 => Composed(compose::exp2, "Power(2, x)"),
-        Op::Expm1 => Composed(compose::expm1, "Tanh(x / 2) * (Exp(x) + 1)"),
+        Op::Exp2 => Decomposition(compose::exp2, "Power(2, x)"),
+        Op::Expm1 => Decomposition(compose::expm1, "Tanh(x / 2) * (Exp(x) + 1)"),
         Op::Log => One("Log", 1),
-        Op::Log2 => Composed(compose::log2, "Log(x) / ln 2"),
-        Op::Log10 => Composed(compose::log10, "Log(x) / ln 10"),
-        Op::Log1p => Composed(compose::log1p, "2 * Atanh(x / (x + 2)) near 0, else Log(1 + x)"),
+        Op::Log2 => Decomposition(compose::log2, "Log(x) / ln 2"),
+        Op::Log10 => Decomposition(compose::log10, "Log(x) / ln 10"),
+        Op::Log1p => {
+            Decomposition(compose::log1p, "2 * Atanh(x / (x + 2)) near 0, else Log(1 + x)")
+        }
         Op::Sin => One("Sin", 1),
         Op::Cos => One("Cos", 1),
         Op::Tan => One("Tan", 1),
         Op::Tanh => One("Tanh", 1),
-        Op::Cbrt => Composed(compose::cbrt, "Sign(x) * Power(Abs(x), 1/3)"),
+        Op::Cbrt => Decomposition(compose::cbrt, "Sign(x) * Power(Abs(x), 1/3)"),
         Op::Asin => One("Asin", 1),
         Op::Acos => One("Acos", 1),
         Op::Atan => One("Atan", 1),
@@ -84,24 +88,24 @@ fn row(op: Op) -> Form {
         Op::Acosh => One("Acosh", 4),
         Op::Atanh => One("Atanh", 4),
         Op::Erf => One("Erf", 1),
-        Op::Erfc => Composed(compose::erfc, "1 - Erf(x)"),
+        Op::Erfc => Decomposition(compose::erfc, "1 - Erf(x)"),
         Op::Logistic => One("Sigmoid", 1),
         Op::Add => OrLogical("Add", 1, "LogicalOr"),
         Op::Sub => One("Subtract", 1),
         Op::Mul => OrLogical("Multiply", 1, "LogicalAnd"),
         Op::Div => One("Divide", 1),
-        Op::FloorDiv => Composed(compose::floor_div, "Floor(x / y)"),
+        Op::FloorDiv => Decomposition(compose::floor_div, "Floor(x / y)"),
         Op::PyMod => One("FloorMod", 1),
         Op::Rem => One("Mod", 1),
         Op::Max => OrLogical("Maximum", 1, "LogicalOr"),
         Op::Min => OrLogical("Minimum", 1, "LogicalAnd"),
         Op::Pow => One("Power", 1),
         Op::Hypot => {
-            Composed(compose::hypot, "m * Sqrt(1 + (n / m)^2) of the larger and the smaller")
+            Decomposition(compose::hypot, "m * Sqrt(1 + (n / m)^2) of the larger and the smaller")
         }
-        Op::Logaddexp => Composed(compose::logaddexp, "Maximum(x, y) + SoftPlus(-Abs(x - y))"),
-        Op::Fmax => Composed(compose::fmax, "Select(x is a NaN, y, Maximum(x, y))"),
-        Op::Fmin => Composed(compose::fmin, "Select(x is a NaN, y, Minimum(x, y))"),
+        Op::Logaddexp => Decomposition(compose::logaddexp, "Maximum(x, y) + SoftPlus(-Abs(x - y))"),
+        Op::Fmax => Decomposition(compose::fmax, "Select(x is a NaN, y, Maximum(x, y))"),
+        Op::Fmin => Decomposition(compose::fmin, "Select(x is a NaN, y, Minimum(x, y))"),
         Op::Prelu => Prelu,
         Op::SquaredDifference => One("SquaredDifference", 1),
         Op::And => OrLogical("BitwiseAnd", 13, "LogicalAnd"),
@@ -117,9 +121,9 @@ fn row(op: Op) -> Form {
         Op::Gt => One("Greater", 1),
         Op::Ge => One("GreaterEqual", 1),
         Op::Select => One("Select", 1),
-        Op::Clamp => Composed(compose::clamp, "Minimum(Maximum(x, low), high)"),
-        Op::Fma => Composed(compose::fma, "x * y + z, which rounds twice"),
-        _ => Missing,
+        Op::Clamp => Decomposition(compose::clamp, "Minimum(Maximum(x, low), high)"),
+        Op::Fma => Decomposition(compose::fma, "x * y + z, which rounds twice"),
+        _ => Unsupported,
     }
 }
 
@@ -127,7 +131,7 @@ pub(super) fn is_signed(dtype: DType) -> bool {
     matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64)
 }
 
-/// What OpenVINO may compute otherwise.
+/// A possible difference in OpenVINO's results.
 pub(super) fn warning(op: Op, dtype: DType) -> Option<&'static str> {
     match op {
         Op::Max | Op::Min | Op::Clamp if dtype.is_float() => {

@@ -1,35 +1,35 @@
-//! What moves, converts or reduces elements.
+//! Nodes of data movement, conversion and reduction.
 
 use indim_graph::{AxisSlice, Node, NodeKind, TakeMode, ValueId};
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 
-use crate::write::Writing;
+use crate::write::NetworkWriter;
 use crate::write::file::Port;
-use crate::write::maker::Made;
-use crate::write::reducing::reduction;
+use crate::write::layer_writer::LayerResult;
+use crate::write::merge_reductions::reduction;
 
-impl Writing<'_> {
-    /// A node that is no operation of the table.
+impl NetworkWriter<'_> {
+    /// Writes a node that is not element-wise.
     pub(super) fn structural(
         &mut self,
         value: ValueId,
         node: &Node,
         operands: &[Port],
-    ) -> Option<Made> {
+    ) -> Option<LayerResult> {
         let shape = &node.array_type.shape;
         Some(Ok(match &node.kind {
-            NodeKind::Parameter { name, .. } => self.maker.file.parameter(name, &node.array_type),
-            NodeKind::Constant(array) => self.maker.file.constant(array),
+            NodeKind::Parameter { name, .. } => self.layers.file.parameter(name, &node.array_type),
+            NodeKind::Constant(array) => self.layers.file.constant(array),
             NodeKind::Iota { axis } => return Some(self.iota(*axis, &node.array_type)),
             NodeKind::Convert => {
                 self.warn_of_conversion(operands[0].array_type.dtype, node.array_type.dtype);
-                self.maker.convert(&operands[0], node.array_type.dtype)
+                self.layers.convert(&operands[0], node.array_type.dtype)
             }
-            NodeKind::BroadcastInDim(map) => self.maker.spread(&operands[0], map, shape),
-            NodeKind::Reshape => self.maker.reshape(&operands[0], shape),
+            NodeKind::BroadcastInDim(map) => self.layers.broadcast_to(&operands[0], map, shape),
+            NodeKind::Reshape => self.layers.reshape(&operands[0], shape),
             NodeKind::Reduce { op, axis } => {
-                let uses = &self.placing.uses;
+                let uses = &self.plan.uses;
                 let (_, axes) = reduction(self.graph, node, (*op, *axis), uses);
                 return self.reduce(value, *op, &axes, &operands[0]);
             }
@@ -37,7 +37,7 @@ impl Writing<'_> {
             NodeKind::Concatenate { axis } => {
                 let attribute = ("axis", axis.to_string());
                 let concat = ("Concat", 1);
-                self.maker.file.layer(concat, &[attribute], operands, node.array_type.clone())
+                self.layers.file.layer(concat, &[attribute], operands, node.array_type.clone())
             }
             NodeKind::Take { axis, mode } => {
                 return Some(self.take(value, operands, *axis, *mode, &node.array_type));
@@ -58,27 +58,34 @@ impl Writing<'_> {
         }
     }
 
-    /// Counted in 64 bits, converted, and broadcast from its axis.
-    fn iota(&mut self, axis: usize, array_type: &ArrayType) -> Made {
+    /// Counts in 64 bits, converts, and broadcasts along its axis.
+    fn iota(&mut self, axis: usize, array_type: &ArrayType) -> LayerResult {
         let size = array_type.shape[axis] as i64;
         let ends = [0, size, 1].map(|number| {
-            let list = self.maker.file.list(&[number]);
-            self.maker.reshape(&list, &Shape::scalar())
+            let list = self.layers.file.list(&[number]);
+            self.layers.reshape(&list, &Shape::scalar())
         });
         let attribute = ("output_type", "i64".to_owned());
         let counted = ArrayType::new(DType::I64, [array_type.shape[axis]]);
-        let counted = self.maker.file.layer(("Range", 4), &[attribute], &ends, counted);
+        let counted = self.layers.file.layer(("Range", 4), &[attribute], &ends, counted);
         let converted = match array_type.dtype {
             DType::I64 => counted,
-            dtype => self.maker.convert(&counted, dtype),
+            dtype => self.layers.convert(&counted, dtype),
         };
         let is_all = array_type.shape.rank() == 1;
-        let spread =
-            |maker: &mut super::Maker| maker.broadcast(&converted, &[axis], &array_type.shape);
-        Ok(if is_all { converted.clone() } else { spread(&mut self.maker) })
+        let broadcast_to = |layers: &mut super::LayerWriter| {
+            layers.broadcast(&converted, &[axis], &array_type.shape)
+        };
+        Ok(if is_all { converted.clone() } else { broadcast_to(&mut self.layers) })
     }
 
-    fn reduce(&mut self, value: ValueId, op: ReduceOp, axes: &[usize], x: &Port) -> Option<Made> {
+    fn reduce(
+        &mut self,
+        value: ValueId,
+        op: ReduceOp,
+        axes: &[usize],
+        x: &Port,
+    ) -> Option<LayerResult> {
         let operation = match (op, x.array_type.dtype) {
             (ReduceOp::Max | ReduceOp::Or, DType::Bool) => "ReduceLogicalOr",
             (ReduceOp::Min | ReduceOp::And, DType::Bool) => "ReduceLogicalAnd",
@@ -91,7 +98,7 @@ impl Writing<'_> {
         Some(Ok(self.reduced((operation, 1), axes, x)))
     }
 
-    /// A reduction along axes, which go.
+    /// A reduction that removes its axes.
     pub(super) fn reduced(
         &mut self,
         operation: (&'static str, u32),
@@ -102,9 +109,9 @@ impl Writing<'_> {
         let left = (0..shape.rank()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]);
         let result = ArrayType::new(*dtype, left.collect::<Shape>());
         let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-        let axes = self.maker.file.list(&axes);
+        let axes = self.layers.file.list(&axes);
         let attribute = ("keep_dims", "false".to_owned());
-        self.maker.file.layer(operation, &[attribute], &[x.clone(), axes], result)
+        self.layers.file.layer(operation, &[attribute], &[x.clone(), axes], result)
     }
 
     fn slice(&mut self, x: &Port, slices: &[AxisSlice], result: &ArrayType) -> Port {
@@ -116,17 +123,17 @@ impl Writing<'_> {
             let (start, step) = (slice.start() as i64, slice.step() as i64);
             let stop = start.saturating_add(step.saturating_mul(slice.count() as i64));
             starts.push(start);
-            // Before the first element there is no number but those from the end on.
+            // No stop from the start means "before the first element"; one that counts from the end does.
             stops.push(if stop < 0 { -size - 1 } else { stop });
             steps.push(step);
             axes.push(axis as i64);
         }
-        let lists = [starts, stops, steps, axes].map(|numbers| self.maker.file.list(&numbers));
+        let lists = [starts, stops, steps, axes].map(|numbers| self.layers.file.list(&numbers));
         let operands = [core::slice::from_ref(x), &lists].concat();
-        self.maker.file.layer(("Slice", 8), &[], &operands, result.clone())
+        self.layers.file.layer(("Slice", 8), &[], &operands, result.clone())
     }
 
-    /// Indices that name no element are errors here; there they give zeros.
+    /// Indices out of range are errors in indim; OpenVINO gives zeros.
     fn take(
         &mut self,
         value: ValueId,
@@ -134,10 +141,10 @@ impl Writing<'_> {
         axis: usize,
         mode: TakeMode,
         result: &ArrayType,
-    ) -> Made {
+    ) -> LayerResult {
         let (x, mut indices) = (&operands[0], operands[1].clone());
         if !matches!(indices.array_type.dtype, DType::I32 | DType::I64) {
-            indices = self.maker.convert(&indices, DType::I64);
+            indices = self.layers.convert(&indices, DType::I64);
         }
         let size = x.array_type.shape[axis];
         let place = super::place_of(self.graph, value);
@@ -149,18 +156,18 @@ impl Writing<'_> {
                 self.notes.composed("take mode=clip", "Gather(x, Clamp(indices))", place);
                 let bounds = [("min", "0".to_owned()), ("max", size.saturating_sub(1).to_string())];
                 let array_type = indices.array_type.clone();
-                indices = self.maker.file.layer(("Clamp", 1), &bounds, &[indices], array_type);
+                indices = self.layers.file.layer(("Clamp", 1), &bounds, &[indices], array_type);
             }
             TakeMode::Wrap => {
                 self.notes.composed("take mode=wrap", "Gather(x, FloorMod(indices, size))", place);
-                let size = self.maker.number(size as f64, indices.array_type.dtype)?;
-                indices = self.maker.binary("FloorMod", &indices, &size)?;
+                let size = self.layers.number(size as f64, indices.array_type.dtype)?;
+                indices = self.layers.binary("FloorMod", &indices, &size)?;
             }
         }
-        let axis = self.maker.file.list(&[axis as i64]);
-        let axis = self.maker.reshape(&axis, &Shape::scalar());
+        let axis = self.layers.file.list(&[axis as i64]);
+        let axis = self.layers.reshape(&axis, &Shape::scalar());
         let attribute = ("batch_dims", "0".to_owned());
         let operands = [x.clone(), indices, axis];
-        Ok(self.maker.file.layer(("Gather", 8), &[attribute], &operands, result.clone()))
+        Ok(self.layers.file.layer(("Gather", 8), &[attribute], &operands, result.clone()))
     }
 }

@@ -1,21 +1,22 @@
-//! What a program asks for that is not to be had, all of it at once: whoever has the file decides from that.
+//! The census of unsupported operations and types: one error lists all of them.
 
 use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
-use super::meaning::{Meaning, Shaped, gather};
+use super::lowering::{ArrayOperation, Lowering, gather};
 use super::reducer;
-use super::syntax::{Instruction, Module, Shape};
+use super::syntax::{HloShape, Instruction, Module};
 
-/// Goes through the computation `entry` and all that it calls.
+/// Checks the computation `entry` and all computations that it calls.
 ///
 /// # Errors
-/// `unsupported-op`, with all of them; then `unsupported-type`, `unsupported` of the first type.
+/// `unsupported-op`, with all operations; then `unsupported-type`, `unsupported` for the first type.
 pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), FormatError> {
     let computations = vec![None; module.computations.len()];
-    let mut walk = Walk { module, text, census: Census::default(), first_type: None, computations };
+    let mut walk =
+        CensusWalk { module, text, census: Census::default(), first_type: None, computations };
     walk.reach(entry, false);
-    // What is called stands above, so that it is reached before it is come to.
+    // Called computations come before their callers, so in reverse order a caller marks its callees first.
     for number in (0..=entry).rev() {
         if let Some(is_map) = walk.computations[number] {
             for instruction in &module.computations[number].instructions {
@@ -27,16 +28,16 @@ pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), For
     walk.first_type.map_or(Ok(()), Err)
 }
 
-struct Walk<'m> {
+struct CensusWalk<'m> {
     module: &'m Module,
     text: &'m str,
     census: Census,
     first_type: Option<FormatError>,
-    /// For each computation that is reached, whether by a map.
+    /// For each reached computation, whether a map calls it.
     computations: Vec<Option<bool>>,
 }
 
-impl Walk<'_> {
+impl CensusWalk<'_> {
     fn reach(&mut self, computation: usize, is_map: bool) {
         let before = self.computations[computation].unwrap_or(false);
         self.computations[computation] = Some(before || is_map);
@@ -53,28 +54,28 @@ impl Walk<'_> {
 
     fn instruction(&mut self, instruction: &Instruction, is_map: bool) {
         let opcode = &instruction.opcode;
-        let Some(meaning) = Meaning::of(opcode) else {
+        let Some(lowering) = Lowering::of(opcode) else {
             return self.add(instruction, opcode, None);
         };
         instruction.shape.iter().for_each(|shape| self.shape(shape));
-        if is_map && !meaning.is_elementwise() {
+        if is_map && !lowering.is_elementwise() {
             self.add(instruction, opcode, Some("it stands in what a map applies"));
         }
-        match (meaning, instruction.called) {
-            (Meaning::Call, Some(called)) => self.reach(called, is_map),
-            (Meaning::Map, Some(called)) => self.reach(called, true),
-            (Meaning::Reduce, Some(called)) if !self.is_reducer(called) => {
+        match (lowering, instruction.called) {
+            (Lowering::Call, Some(called)) => self.reach(called, is_map),
+            (Lowering::Map, Some(called)) => self.reach(called, true),
+            (Lowering::Reduce, Some(called)) if !self.is_reducer(called) => {
                 let reason = "what it applies is no sum, product, maximum, minimum, and, or, xor, \
                               or argmax";
                 self.add(instruction, opcode, Some(reason));
             }
-            (Meaning::Array(Shaped::Gather), _) => {
+            (Lowering::Array(ArrayOperation::Gather), _) => {
                 let gather = gather(Attributes { text: self.text, instruction }).ok();
                 if let Some(reason) = gather.and_then(|gather| gather.refusal()) {
                     self.add(instruction, opcode, Some(reason));
                 }
             }
-            (Meaning::CustomCall, _) => {
+            (Lowering::CustomCall, _) => {
                 let attributes = Attributes { text: self.text, instruction };
                 let target = attributes.optional("custom_call_target").unwrap_or("");
                 if target != "\"Sharding\"" {
@@ -85,17 +86,17 @@ impl Walk<'_> {
         }
     }
 
-    /// The types of unsupported elements, the first in the text. Types are nested as deep as the parser
-    /// allows.
-    fn shape(&mut self, shape: &Shape) {
+    /// Notes the first unsupported type in the text. The recursion is bounded by the parser's nesting
+    /// limit.
+    fn shape(&mut self, shape: &HloShape) {
         let (kind, span) = match shape {
-            Shape::Array(..) => return,
-            Shape::Tuple(parts) => return parts.iter().for_each(|part| self.shape(part)),
-            Shape::Dynamic(span) => {
+            HloShape::Array(..) => return,
+            HloShape::Tuple(parts) => return parts.iter().for_each(|part| self.shape(part)),
+            HloShape::Dynamic(span) => {
                 let what = "sizes that are not known are".to_owned();
                 (FormatErrorKind::Unsupported { what }, span)
             }
-            Shape::Other(span) => {
+            HloShape::Other(span) => {
                 let name = span.of(self.text).to_owned();
                 (FormatErrorKind::UnsupportedType { name }, span)
             }

@@ -1,5 +1,5 @@
-//! From the syntax tree to a graph: what is called stands in place of calls and fusions, with a stack of
-//! our own. Nothing calls itself: what is called stands above.
+//! Elaboration from the syntax tree to a graph. Calls and fusions are inlined with an explicit stack;
+//! recursion is impossible because a callee precedes its callers.
 
 use indim_builder::Value;
 use indim_model::{
@@ -9,34 +9,34 @@ use indim_ops::ArrayType;
 
 use super::attribute::Attributes;
 use super::literal;
-use super::meaning::{self, Meaning, Shaped};
+use super::lowering::{self, ArrayOperation, Lowering};
 use super::proto;
 use super::reducer;
-use super::syntax::{Computation, Instruction, Module, Shape};
+use super::syntax::{Computation, HloShape, Instruction, Module};
 use crate::operation::{Operation, check_type};
 use crate::reduction::reduce;
-use crate::slot::{Fact, Known, Slot};
+use crate::value::{ArrayFact, ArrayValue, XlaValue};
 
-type Made<T> = Result<T, FormatError>;
+type ElaborationResult<T> = Result<T, FormatError>;
 
-/// A program in the making.
+/// The builder of one program.
 pub(super) struct Elaborator<'m> {
     module: &'m Module,
     text: &'m str,
     limits: &'m FormatLimits,
-    making: ModelBuilder,
-    /// What is called, in what, in ...: the innermost last.
+    model_builder: ModelBuilder,
+    /// Frames of the call stack, the innermost last.
     frames: Vec<Frame<'m>>,
 }
 
-/// A computation that is gone through.
+/// A computation during its traversal.
 struct Frame<'m> {
     computation: &'m Computation,
-    arguments: Vec<Slot>,
-    /// The results so far.
-    values: Vec<Slot>,
-    /// In what a map applies: the shape of what stands for its scalars.
-    lanes: Option<indim_shape::Shape>,
+    arguments: Vec<XlaValue>,
+    /// Results so far.
+    values: Vec<XlaValue>,
+    /// In the computation of a map: the shape that replaces its scalars.
+    map_shape: Option<indim_shape::Shape>,
 }
 
 fn at(instruction: &Instruction) -> core::ops::Range<usize> {
@@ -49,14 +49,24 @@ fn wrong_count(what: &'static str, expected: impl ToString, given: usize) -> For
 
 impl<'m> Elaborator<'m> {
     pub(super) fn new(module: &'m Module, text: &'m str, limits: &'m FormatLimits) -> Self {
-        Elaborator { module, text, limits, making: ModelBuilder::new(limits), frames: Vec::new() }
+        Elaborator {
+            module,
+            text,
+            limits,
+            model_builder: ModelBuilder::new(limits),
+            frames: Vec::new(),
+        }
     }
 
-    /// The program of a computation, whose parameters have these names, one for each array in them.
+    /// The program of a computation; `names` has one name for each array in its parameters.
     ///
     /// # Errors
-    /// What is wrong with the computation, and with those that it calls.
-    pub(super) fn program(mut self, entry: usize, names: &[String]) -> Made<ModelProgram> {
+    /// Returns the errors of the computation and of its callees.
+    pub(super) fn program(
+        mut self,
+        entry: usize,
+        names: &[String],
+    ) -> ElaborationResult<ModelProgram> {
         let computation = &self.module.computations[entry];
         let mut names = names.iter();
         let mut arguments = Vec::new();
@@ -68,38 +78,39 @@ impl<'m> Elaborator<'m> {
             };
             arguments.push(slot.map_err(|kind| kind.in_text(at(instruction)))?);
         }
-        self.frames.push(Frame { computation, arguments, values: Vec::new(), lanes: None });
+        self.frames.push(Frame { computation, arguments, values: Vec::new(), map_shape: None });
         let result = self.run()?;
         let (mut budget, mut found) = (self.limits.operations, Vec::new());
         result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::nowhere)?;
         let name = |(number, value): (usize, Value)| (format!("output{number}"), value);
-        self.making.finish(found.into_iter().enumerate().map(name).collect(), Vec::new())
+        self.model_builder.finish(found.into_iter().enumerate().map(name).collect(), Vec::new())
     }
 
-    /// A parameter, or as many as a tuple has; tuples are nested as deep as the parser allows.
+    /// Adds a parameter, or one for each array in a tuple. The recursion is bounded by the parser's nesting
+    /// limit.
     fn parameter<'n>(
         &self,
-        shape: &Shape,
+        shape: &HloShape,
         names: &mut impl Iterator<Item = &'n String>,
-    ) -> Result<Slot, FormatErrorKind> {
+    ) -> Result<XlaValue, FormatErrorKind> {
         match shape {
-            Shape::Array(ArrayType { dtype, shape }, _) => {
+            HloShape::Array(ArrayType { dtype, shape }, _) => {
                 let name = names.next().map_or("", String::as_str);
-                Ok(self.making.builder.parameter(name, *dtype, shape.clone())?.into())
+                Ok(self.model_builder.builder.parameter(name, *dtype, shape.clone())?.into())
             }
-            Shape::Tuple(parts) => {
+            HloShape::Tuple(parts) => {
                 let parts = parts.iter().map(|part| self.parameter(part, names));
-                Slot::tuple(parts.collect::<Result<_, _>>()?)
+                XlaValue::tuple(parts.collect::<Result<_, _>>()?)
             }
-            Shape::Dynamic(_) | Shape::Other(_) => {
+            HloShape::Dynamic(_) | HloShape::Other(_) => {
                 Err(FormatErrorKind::Unsupported { what: "parameters of this type are".to_owned() })
             }
         }
     }
 
-    /// Goes through instructions until the entry has its result.
-    fn run(&mut self) -> Made<Slot> {
-        let mut finished: Option<Slot> = None;
+    /// Runs instructions until the entry has its result.
+    fn run(&mut self) -> ElaborationResult<XlaValue> {
+        let mut finished: Option<XlaValue> = None;
         loop {
             let Some(frame) = self.frames.last() else {
                 let kind = FormatErrorKind::Unexpected { expected: "a computation".to_owned() };
@@ -111,11 +122,11 @@ impl<'m> Elaborator<'m> {
                 continue;
             };
             let result = match finished.take() {
-                // What the instruction called is finished.
+                // The result of the callee.
                 Some(result) => Some(result),
                 None => {
                     let place = || Location::text(at(instruction));
-                    self.making.operation(instruction.span.start, place)?;
+                    self.model_builder.operation(instruction.span.start, place)?;
                     self.instruction(instruction)?
                 }
             };
@@ -129,38 +140,38 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// The result of an instruction; nothing where a computation is called for it.
-    fn instruction(&mut self, instruction: &'m Instruction) -> Made<Option<Slot>> {
+    /// The result of an instruction; `None` if it pushed a frame for a callee.
+    fn instruction(&mut self, instruction: &'m Instruction) -> ElaborationResult<Option<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let Some(frame) = self.frames.last() else { return Ok(None) };
-        let operands: Vec<Slot> =
+        let operands: Vec<XlaValue> =
             instruction.operands.iter().map(|&operand| frame.values[operand].clone()).collect();
-        let Some(meaning) = Meaning::of(&instruction.opcode) else {
+        let Some(lowering) = Lowering::of(&instruction.opcode) else {
             let what = format!("{} is", instruction.opcode);
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
-        meaning::check_attributes(meaning, instruction, self.text)?;
-        let slot = match meaning {
-            Meaning::Parameter => self.argument(instruction, frame).map_err(fail)?,
-            Meaning::Constant => self.constant(instruction)?,
-            Meaning::Tuple => Slot::tuple(operands).map_err(fail)?,
-            Meaning::Same | Meaning::CustomCall => {
+        lowering::check_attributes(lowering, instruction, self.text)?;
+        let slot = match lowering {
+            Lowering::Parameter => self.argument(instruction, frame).map_err(fail)?,
+            Lowering::Constant => self.constant(instruction)?,
+            Lowering::Tuple => XlaValue::tuple(operands).map_err(fail)?,
+            Lowering::Same | Lowering::CustomCall => {
                 let first = operands.into_iter().next();
                 first.ok_or_else(|| fail(wrong_count("operands", "one", 0)))?
             }
-            Meaning::GetTupleElement => {
+            Lowering::GetTupleElement => {
                 let index = Attributes { text: self.text, instruction }.integer("index")?;
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
                 let tuple =
                     operands.first().ok_or_else(|| fail(wrong_count("operands", "one", 0)))?;
                 tuple.part(index).cloned().map_err(fail)?
             }
-            Meaning::Call | Meaning::Map => {
-                return self.call(instruction, operands, meaning == Meaning::Map).map(|()| None);
+            Lowering::Call | Lowering::Map => {
+                return self.call(instruction, operands, lowering == Lowering::Map).map(|()| None);
             }
-            Meaning::Reduce => self.reduce(instruction, &operands)?,
-            Meaning::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
-            Meaning::Array(shaped) => self.array(instruction, shaped, &operands)?,
+            Lowering::Reduce => self.reduce(instruction, &operands)?,
+            Lowering::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
+            Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
         };
         Ok(Some(slot))
     }
@@ -169,7 +180,7 @@ impl<'m> Elaborator<'m> {
         &self,
         instruction: &Instruction,
         frame: &Frame<'m>,
-    ) -> Result<Slot, FormatErrorKind> {
+    ) -> Result<XlaValue, FormatErrorKind> {
         let number = instruction.content.and_then(|span| span.of(self.text).trim().parse().ok());
         let argument = number.and_then(|number: usize| frame.arguments.get(number));
         let given = frame.arguments.len();
@@ -178,36 +189,47 @@ impl<'m> Elaborator<'m> {
             .ok_or_else(|| wrong_count("operands", frame.computation.parameters.len(), given))
     }
 
-    /// The type as the program means it: in what a map applies, scalars are all elements at once.
-    fn meant(&self, stated: &ArrayType) -> ArrayType {
-        let lanes = self.frames.last().and_then(|frame| frame.lanes.as_ref());
-        match lanes {
+    /// The type during elaboration: in the computation of a map, arrays replace scalars.
+    fn mapped_type(&self, stated: &ArrayType) -> ArrayType {
+        let map_shape = self.frames.last().and_then(|frame| frame.map_shape.as_ref());
+        match map_shape {
             Some(shape) if stated.shape.is_scalar() => ArrayType::new(stated.dtype, shape.clone()),
             _ => stated.clone(),
         }
     }
 
-    fn check_shape(&self, instruction: &Instruction, slot: &Slot) -> Result<(), FormatErrorKind> {
+    fn check_shape(
+        &self,
+        instruction: &Instruction,
+        slot: &XlaValue,
+    ) -> Result<(), FormatErrorKind> {
         instruction.shape.as_ref().map_or(Ok(()), |shape| self.check_slot(slot, shape))
     }
 
-    /// Types are nested as deep as the parser allows.
-    fn check_slot(&self, slot: &Slot, shape: &Shape) -> Result<(), FormatErrorKind> {
+    /// The recursion is bounded by the parser's nesting limit.
+    fn check_slot(&self, slot: &XlaValue, shape: &HloShape) -> Result<(), FormatErrorKind> {
         match shape {
-            Shape::Array(stated, _) => check_type(&slot.array()?.value, &self.meant(stated)),
-            Shape::Tuple(shapes) => {
+            HloShape::Array(stated, _) => {
+                check_type(&slot.array()?.value, &self.mapped_type(stated))
+            }
+            HloShape::Tuple(shapes) => {
                 let parts = slot.parts()?;
                 if parts.len() != shapes.len() {
                     return Err(wrong_count("parts of a tuple", shapes.len(), parts.len()));
                 }
                 parts.iter().zip(shapes).try_for_each(|(part, shape)| self.check_slot(part, shape))
             }
-            Shape::Dynamic(_) | Shape::Other(_) => Ok(()),
+            HloShape::Dynamic(_) | HloShape::Other(_) => Ok(()),
         }
     }
 
-    /// Begins what an instruction calls.
-    fn call(&mut self, instruction: &Instruction, arguments: Vec<Slot>, is_map: bool) -> Made<()> {
+    /// Pushes a frame for the callee of an instruction.
+    fn call(
+        &mut self,
+        instruction: &Instruction,
+        arguments: Vec<XlaValue>,
+        is_map: bool,
+    ) -> ElaborationResult<()> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let Some(called) = instruction.called else {
             let name = if is_map { "to_apply" } else { "to_apply, or calls," };
@@ -218,16 +240,20 @@ impl<'m> Elaborator<'m> {
             let expected = computation.parameters.len();
             return Err(fail(wrong_count("operands", expected, arguments.len())));
         }
-        let mut lanes = self.frames.last().and_then(|frame| frame.lanes.clone());
-        if is_map && lanes.is_none() {
-            lanes = Some(self.lanes(instruction, &arguments)?);
+        let mut map_shape = self.frames.last().and_then(|frame| frame.map_shape.clone());
+        if is_map && map_shape.is_none() {
+            map_shape = Some(self.map_shape(instruction, &arguments)?);
         }
-        self.frames.push(Frame { computation, arguments, values: Vec::new(), lanes });
+        self.frames.push(Frame { computation, arguments, values: Vec::new(), map_shape });
         Ok(())
     }
 
-    /// The one shape of what a map is applied to, all of whose axes it names.
-    fn lanes(&self, instruction: &Instruction, operands: &[Slot]) -> Made<indim_shape::Shape> {
+    /// The common shape of the operands of a map, which must map over all axes.
+    fn map_shape(
+        &self,
+        instruction: &Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<indim_shape::Shape> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let axes = Attributes { text: self.text, instruction }.integers("dimensions")?;
         let mut shape: Option<indim_shape::Shape> = None;
@@ -245,7 +271,7 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    fn constant(&mut self, instruction: &Instruction) -> Made<Slot> {
+    fn constant(&mut self, instruction: &Instruction) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let Some(shape) = &instruction.shape else {
             return Err(fail(FormatErrorKind::Unexpected { expected: "a type".to_owned() }));
@@ -259,22 +285,26 @@ impl<'m> Elaborator<'m> {
         let mut slots = Vec::new();
         for array in arrays {
             let is_scalar = array.shape().is_scalar();
-            let fact = if is_scalar { Fact::Scalar(array.clone()) } else { Fact::None };
+            let fact = if is_scalar { ArrayFact::Scalar(array.clone()) } else { ArrayFact::None };
             let array_type = array.array_type();
-            let lanes = self.meant(&array_type);
-            let value = match lanes == array_type {
-                true => self.making.constant(array, place)?,
+            let map_shape = self.mapped_type(&array_type);
+            let value = match map_shape == array_type {
+                true => self.model_builder.constant(array, place)?,
                 false => {
-                    let splat = self.making.splat(array, &lanes.shape);
+                    let splat = self.model_builder.splat(array, &map_shape.shape);
                     splat.map_err(|error| fail(error.into()))?
                 }
             };
-            slots.push(Slot::Array(Known { value, fact }));
+            slots.push(XlaValue::Array(ArrayValue { value, fact }));
         }
         grouped(shape, &mut slots.into_iter()).map_err(fail)
     }
 
-    fn reduce(&self, instruction: &Instruction, operands: &[Slot]) -> Made<Slot> {
+    fn reduce(
+        &self,
+        instruction: &Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let Some(called) = instruction.called else {
             return Err(fail(FormatErrorKind::attribute("to_apply", "is missing")));
@@ -284,68 +314,72 @@ impl<'m> Elaborator<'m> {
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
         let axes = Attributes { text: self.text, instruction }.integers("dimensions")?;
-        let known: Result<Vec<Known>, _> = operands.iter().map(|o| o.array().cloned()).collect();
-        let results = reduce(&self.making.builder, &reducer, &known.map_err(fail)?, &axes);
-        let mut results: Vec<Slot> = results.map_err(fail)?.into_iter().map(Slot::from).collect();
+        let known: Result<Vec<ArrayValue>, _> =
+            operands.iter().map(|o| o.array().cloned()).collect();
+        let results = reduce(&self.model_builder.builder, &reducer, &known.map_err(fail)?, &axes);
+        let mut results: Vec<XlaValue> =
+            results.map_err(fail)?.into_iter().map(XlaValue::from).collect();
         match results.len() {
             1 => Ok(results.remove(0)),
-            _ => Slot::tuple(results).map_err(fail),
+            _ => XlaValue::tuple(results).map_err(fail),
         }
     }
 
     fn bitcast(
         &self,
         instruction: &Instruction,
-        operands: &[Slot],
-    ) -> Result<Slot, FormatErrorKind> {
+        operands: &[XlaValue],
+    ) -> Result<XlaValue, FormatErrorKind> {
         let ([operand], [number], Some(frame)) =
             (operands, &instruction.operands[..], self.frames.last())
         else {
             return Err(wrong_count("operands", "one", operands.len()));
         };
         let from = &frame.computation.instructions[*number];
-        let bitcast = meaning::bitcast(from, instruction)?;
-        Ok(bitcast.build(&self.making.builder, &operand.array()?.value)?.into())
+        let bitcast = lowering::bitcast(from, instruction)?;
+        Ok(bitcast.build(&self.model_builder.builder, &operand.array()?.value)?.into())
     }
 
     fn array(
         &mut self,
         instruction: &Instruction,
-        shaped: Shaped,
-        operands: &[Slot],
-    ) -> Made<Slot> {
+        shaped: ArrayOperation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let meant = shaped.operation(Attributes { text: self.text, instruction })?;
-        self.making.rule(meant.rule());
+        let mapped_type = shaped.operation(Attributes { text: self.text, instruction })?;
+        self.model_builder.rule(mapped_type.rule());
         let mut values = Vec::with_capacity(operands.len());
         for operand in operands {
             values.push(operand.array().map_err(fail)?.value.clone());
         }
         let stated = match &instruction.shape {
-            Some(Shape::Array(stated, _)) => Some(self.meant(stated)),
+            Some(HloShape::Array(stated, _)) => Some(self.mapped_type(stated)),
             _ => None,
         };
-        let value = meant.build(&self.making.builder, &values, stated.as_ref()).map_err(fail)?;
-        let fact = match meant {
-            Operation::Iota(axis) => Fact::Iota(axis),
-            _ => Fact::None,
+        let value = mapped_type
+            .build(&self.model_builder.builder, &values, stated.as_ref())
+            .map_err(fail)?;
+        let fact = match mapped_type {
+            Operation::Iota(axis) => ArrayFact::Iota(axis),
+            _ => ArrayFact::None,
         };
-        Ok(Slot::Array(Known { value, fact }))
+        Ok(XlaValue::Array(ArrayValue { value, fact }))
     }
 }
 
-/// Arrays as the parts of a type, which is nested as deep as the parser allows.
+/// Groups arrays by a type; the recursion is bounded by the parser's nesting limit.
 fn grouped(
-    shape: &Shape,
-    arrays: &mut impl Iterator<Item = Slot>,
-) -> Result<Slot, FormatErrorKind> {
+    shape: &HloShape,
+    arrays: &mut impl Iterator<Item = XlaValue>,
+) -> Result<XlaValue, FormatErrorKind> {
     match shape {
-        Shape::Tuple(parts) => {
+        HloShape::Tuple(parts) => {
             let mut slots = Vec::with_capacity(parts.len());
             for part in parts {
                 slots.push(grouped(part, arrays)?);
             }
-            Slot::tuple(slots)
+            XlaValue::tuple(slots)
         }
         _ => arrays.next().ok_or_else(|| wrong_count("arrays", "more", 0)),
     }

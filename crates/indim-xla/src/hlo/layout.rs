@@ -1,68 +1,68 @@
-//! What `bitcast` does: the bytes stay, so that the layouts of both types say which element is which.
+//! `bitcast`: the bytes stay, so the layouts of both types determine the order of the elements.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
 use indim_ops::ArrayType;
 
-use super::syntax::Layout;
+use super::syntax::HloLayout;
 use crate::operation::Operation;
 
-/// A bitcast as a transposition to the order in memory, a reshape, and a transposition from there.
+/// A bitcast as three steps: transpose to memory order, reshape, transpose from memory order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bitcast {
     /// The axes of the operand, the outermost first.
-    unrolled: Vec<i64>,
-    /// The type as the result lies in memory.
-    laid: ArrayType,
-    /// Of which of those axes each axis of the result is.
-    rolled: Vec<i64>,
+    to_memory_order: Vec<i64>,
+    /// The type of the result in memory order.
+    memory_type: ArrayType,
+    /// For each axis of the result its axis in memory order.
+    from_memory_order: Vec<i64>,
 }
 
 impl Bitcast {
-    /// Between two types.
+    /// The bitcast between two types.
     ///
     /// # Errors
-    /// `unsupported`, for layouts in tiles.
+    /// `unsupported` for tiled layouts.
     pub(super) fn of(
         from: &ArrayType,
-        laid: &Layout,
+        from_layout: &HloLayout,
         to: &ArrayType,
-        lays: &Layout,
+        to_layout: &HloLayout,
     ) -> Result<Bitcast, FormatErrorKind> {
-        let unrolled = major_to_minor(laid, from.shape.rank())?;
-        let order = major_to_minor(lays, to.shape.rank())?;
+        let to_memory_order = major_to_minor(from_layout, from.shape.rank())?;
+        let order = major_to_minor(to_layout, to.shape.rank())?;
         let sizes: Vec<usize> = order.iter().map(|&axis| to.shape.sizes()[axis]).collect();
-        let mut rolled = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(place, &axis)| rolled[axis] = place as i64);
+        let mut from_memory_order = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(place, &axis)| from_memory_order[axis] = place as i64);
         Ok(Bitcast {
-            unrolled: unrolled.into_iter().map(|axis| axis as i64).collect(),
-            laid: ArrayType::new(to.dtype, sizes),
-            rolled,
+            to_memory_order: to_memory_order.into_iter().map(|axis| axis as i64).collect(),
+            memory_type: ArrayType::new(to.dtype, sizes),
+            from_memory_order,
         })
     }
 
-    /// The value that it makes.
+    /// Builds the bitcast.
     ///
     /// # Errors
-    /// What the builder says; `unsupported` between elements of different widths.
+    /// Returns errors of the builder; `unsupported` between elements of different widths.
     pub(super) fn build(
         &self,
         b: &GraphBuilder,
         operand: &Value,
     ) -> Result<Value, FormatErrorKind> {
-        let in_memory = b.transpose(operand, &self.unrolled)?;
-        let laid = b.reshape(in_memory, self.laid.shape.clone())?;
-        let read = Operation::Bitcast.build(b, &[laid], Some(&self.laid))?;
-        Ok(b.transpose(read, &self.rolled)?)
+        let in_memory = b.transpose(operand, &self.to_memory_order)?;
+        let reshaped = b.reshape(in_memory, self.memory_type.shape.clone())?;
+        let read = Operation::Bitcast.build(b, &[reshaped], Some(&self.memory_type))?;
+        Ok(b.transpose(read, &self.from_memory_order)?)
     }
 }
 
 /// The axes, the outermost first.
-fn major_to_minor(layout: &Layout, rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
+fn major_to_minor(layout: &HloLayout, rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
     match layout {
-        Layout::RowMajor => Ok((0..rank).collect()),
-        Layout::MinorToMajor(axes) => Ok(axes.iter().rev().copied().collect()),
-        Layout::Other => {
+        HloLayout::RowMajor => Ok((0..rank).collect()),
+        HloLayout::MinorToMajor(axes) => Ok(axes.iter().rev().copied().collect()),
+        HloLayout::Other => {
             let what = "a bitcast between layouts in tiles is".to_owned();
             Err(FormatErrorKind::Unsupported { what })
         }

@@ -1,25 +1,25 @@
-//! The tokens of HLO's text.
+//! The lexer of HLO text.
 
 use indim_text::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A name, with or without `%`, or a number: `%add.1`, `-1.5e+10`, `1_0x-1_0`, `e5m10`.
     Word,
-    /// With its quotes.
+    /// A string with its quotes.
     String,
     /// `->`.
     Arrow,
-    /// Any other character of the language.
+    /// Any other punctuation character.
     Mark(u8),
-    /// What is no token.
+    /// An invalid token.
     Bad,
-    /// Behind the last token.
+    /// The end of the text.
     End,
 }
 
-/// A token, and where it stands.
+/// A token with its span.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -28,7 +28,7 @@ pub(super) struct Token {
     pub(super) begins_line: bool,
 }
 
-/// Reads one token after another; a copy looks ahead.
+/// The lexer; a copy is a lookahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
@@ -37,7 +37,7 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// The tokens of a piece of the text; spans are those of the whole.
+    /// The tokens of a range of the text; spans are relative to the whole text.
     pub(super) fn new(text: &'t str, piece: Span) -> Self {
         Lexer { text, position: piece.start, end: piece.end }
     }
@@ -50,7 +50,7 @@ impl<'t> Lexer<'t> {
         self.rest().get(ahead).copied().unwrap_or(0)
     }
 
-    /// Passes white space and comments; says whether a line began.
+    /// Skips white space and comments; returns whether a line began.
     fn skip_blanks(&mut self) -> bool {
         let mut begins_line = self.position == 0;
         loop {
@@ -64,7 +64,7 @@ impl<'t> Lexer<'t> {
                     let rest = self.rest();
                     rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len())
                 }
-                // A comment that does not end is no token.
+                // An unterminated comment is an invalid token.
                 b'/' if self.byte(1) == b'*' => {
                     let rest = &self.rest()[2..];
                     match rest.windows(2).position(|pair| pair == b"*/") {
@@ -104,7 +104,7 @@ impl<'t> Lexer<'t> {
         kind
     }
 
-    /// How long a word is, which begins so many bytes ahead; half of an arrow is no part of it.
+    /// The length of a word that begins `ahead` bytes ahead; it excludes the first half of an arrow.
     fn word(&self, ahead: usize) -> usize {
         let rest = &self.rest()[ahead..];
         let length = rest.iter().position(|&byte| !is_of_word(byte)).unwrap_or(rest.len());

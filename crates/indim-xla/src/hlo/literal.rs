@@ -1,4 +1,4 @@
-//! The elements of constants: `{ {1, 2}, {3, 4} }`, always in row-major order.
+//! Literals in text: `{ {1, 2}, {3, 4} }`, always in row-major order.
 
 use indim_graph::Array;
 use indim_model::{FormatError, FormatErrorKind, array_of_bytes};
@@ -6,18 +6,18 @@ use indim_ops::{ArrayType, DType, bf16, f16};
 use indim_text::Span;
 
 use super::lexer::{Lexer, Token, TokenKind};
-use super::syntax::Shape;
+use super::syntax::HloShape;
 
-const HOW_TO_KEEP: &str = "constants of more than 10 elements are left out by default: \
+const ELIDED_ADVICE: &str = "constants of more than 10 elements are left out by default: \
      as_hlo_text(print_large_constants=True) in JAX, XLA_FLAGS=--xla_dump_large_constants for dumps";
 
-type Read<T> = Result<T, FormatError>;
+type ReadResult<T> = Result<T, FormatError>;
 
-/// The arrays in a constant: one, or those of a tuple, one after another.
+/// The arrays of a literal: one, or those of a tuple in order.
 ///
 /// # Errors
 /// `elided-elements`, `bad-element`, `wrong-element-count`, `unexpected`, `unsupported-type`.
-pub(super) fn arrays(text: &str, content: Span, shape: &Shape) -> Read<Vec<Array>> {
+pub(super) fn arrays(text: &str, content: Span, shape: &HloShape) -> ReadResult<Vec<Array>> {
     let mut literal = Literal { text, lexer: Lexer::new(text, content), found: Vec::new() };
     literal.value(shape)?;
     let behind = literal.lexer.token();
@@ -43,15 +43,15 @@ impl Literal<'_> {
         token.span.of(self.text)
     }
 
-    /// What stands for a type, which is nested as deep as the parser allows.
-    fn value(&mut self, shape: &Shape) -> Read<()> {
+    /// Reads a literal of a type; the recursion is bounded by the parser's nesting limit.
+    fn value(&mut self, shape: &HloShape) -> ReadResult<()> {
         match shape {
-            Shape::Array(array_type, _) => {
+            HloShape::Array(array_type, _) => {
                 let array = self.array(array_type)?;
                 self.found.push(array);
                 Ok(())
             }
-            Shape::Tuple(parts) => {
+            HloShape::Tuple(parts) => {
                 self.expect(b'(')?;
                 for (index, part) in parts.iter().enumerate() {
                     if index > 0 {
@@ -61,14 +61,14 @@ impl Literal<'_> {
                 }
                 self.expect(b')')
             }
-            Shape::Dynamic(span) | Shape::Other(span) => {
+            HloShape::Dynamic(span) | HloShape::Other(span) => {
                 let name = span.of(self.text).to_owned();
                 Err(FormatErrorKind::UnsupportedType { name }.in_text(span.start..span.end))
             }
         }
     }
 
-    fn expect(&mut self, mark: u8) -> Read<()> {
+    fn expect(&mut self, mark: u8) -> ReadResult<()> {
         let token = self.lexer.token();
         match token.kind == TokenKind::Mark(mark) {
             true => Ok(()),
@@ -76,7 +76,7 @@ impl Literal<'_> {
         }
     }
 
-    fn array(&mut self, array_type: &ArrayType) -> Read<Array> {
+    fn array(&mut self, array_type: &ArrayType) -> ReadResult<Array> {
         let start = self.lexer.token();
         let mut bytes = Vec::new();
         let end = match array_type.shape.is_scalar() {
@@ -90,14 +90,19 @@ impl Literal<'_> {
         array_of_bytes(array_type, &bytes).map_err(|kind| kind.in_text(place))
     }
 
-    /// Lists of lists of elements, nested as the axes are; returns the last bracket.
-    fn lists(&mut self, first: Token, array_type: &ArrayType, bytes: &mut Vec<u8>) -> Read<Token> {
+    /// Reads nested lists of elements, one level per axis; returns the last bracket.
+    fn lists(
+        &mut self,
+        first: Token,
+        array_type: &ArrayType,
+        bytes: &mut Vec<u8>,
+    ) -> ReadResult<Token> {
         let sizes = array_type.shape.sizes();
         let mut open: Vec<usize> = Vec::new();
         let mut token = first;
         loop {
             if token.kind == TokenKind::Word && self.of(token).starts_with("...") {
-                let kind = FormatErrorKind::Elided { advice: Some(HOW_TO_KEEP) };
+                let kind = FormatErrorKind::Elided { advice: Some(ELIDED_ADVICE) };
                 return Err(kind.in_text(token.span.start..token.span.end));
             }
             match token.kind {
@@ -118,7 +123,7 @@ impl Literal<'_> {
                     token = self.lexer.token();
                 }
             }
-            // What follows a part: brackets that close, then the comma in front of the next one.
+            // After an item: closing brackets, then the comma before the next item.
             while token.kind == TokenKind::Mark(b'}') {
                 if open.last() != sizes.get(open.len().wrapping_sub(1)) {
                     return Err(wrong_count(array_type, &open, token));
@@ -137,7 +142,7 @@ impl Literal<'_> {
         }
     }
 
-    fn element(&mut self, token: Token, dtype: DType, bytes: &mut Vec<u8>) -> Read<()> {
+    fn element(&mut self, token: Token, dtype: DType, bytes: &mut Vec<u8>) -> ReadResult<()> {
         let part = match dtype {
             DType::C64 => DType::F32,
             DType::C128 => DType::F64,
@@ -154,7 +159,7 @@ impl Literal<'_> {
         self.expect(b')')
     }
 
-    fn number(&mut self, token: Token, dtype: DType, bytes: &mut Vec<u8>) -> Read<()> {
+    fn number(&mut self, token: Token, dtype: DType, bytes: &mut Vec<u8>) -> ReadResult<()> {
         let text = self.of(token);
         let bits = match dtype {
             _ if token.kind != TokenKind::Word => None,
@@ -174,7 +179,7 @@ impl Literal<'_> {
         Ok(())
     }
 
-    /// The payload of a NaN, if one follows: `(0x123)`.
+    /// The payload of a NaN, if present: `(0x123)`.
     fn payload(&mut self) -> Option<u64> {
         let mut ahead = self.lexer;
         let [open, number, close] = [ahead.token(), ahead.token(), ahead.token()];
@@ -202,7 +207,7 @@ fn wrong_count(array_type: &ArrayType, open: &[usize], token: Token) -> FormatEr
     kind.in_text(token.span.start..token.span.end)
 }
 
-/// The bits of the exponent and the mantissa of an infinity, and how many the mantissa has.
+/// The exponent and mantissa bits of an infinity, and the number of mantissa bits.
 fn infinity(dtype: DType) -> (u64, u32) {
     match dtype {
         DType::F64 => (f64::INFINITY.to_bits(), 52),
@@ -215,13 +220,13 @@ fn infinity(dtype: DType) -> (u64, u32) {
 fn nan_bits(dtype: DType, is_negative: bool, payload: Option<u64>) -> u64 {
     let (infinity, mantissa) = infinity(dtype);
     let quiet = 1 << (mantissa - 1);
-    // A payload of 0 would make an infinity of it.
+    // A payload of 0 would make it an infinity.
     let payload = payload.map_or(quiet, |payload| payload & ((1 << mantissa) - 1));
     let payload = if payload == 0 { quiet } else { payload };
     infinity | payload | u64::from(is_negative) << (8 * dtype.size() - 1)
 }
 
-/// The bits of a decimal, rounded once; one that becomes infinite is none of the type.
+/// The bits of a decimal with one rounding; `None` if a finite decimal overflows.
 fn float_bits(text: &str, dtype: DType) -> Option<u64> {
     let magnitude = text.strip_prefix('-').unwrap_or(text);
     let sign = u64::from(text.starts_with('-')) << (8 * dtype.size() - 1);

@@ -1,7 +1,13 @@
-//! HLO, as XLA dumps it: read as a text by `lexer.rs`, `parser.rs` and `shape.rs`, or as a message by
-//! `proto/`, to what `syntax.rs` describes, then by `elaborate.rs` to a graph. What opcodes mean says
-//! `meaning.rs`, their attributes `attribute.rs`, their constants `literal.rs`, what `bitcast` does
-//! `layout.rs`, reducers `reducer.rs`; what is not to be had finds `census.rs`. `writer.rs` is the way back.
+//! HLO as XLA dumps it: text or protobuf.
+//!
+//! Read in this order:
+//!
+//! * `lexer.rs`, `parser.rs`, `shape.rs`: parse text to the syntax tree in `syntax.rs`; `proto/`: decodes a
+//!   protobuf to the same tree.
+//! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph.
+//! * `lowering.rs`: the table of opcodes; `attribute.rs`: attributes; `literal.rs`: constants; `layout.rs`:
+//!   bitcasts; `reducer.rs`: reducers.
+//! * `writer.rs`: the writer.
 
 mod attribute;
 mod census;
@@ -9,7 +15,7 @@ mod elaborate;
 mod layout;
 mod lexer;
 mod literal;
-mod meaning;
+mod lowering;
 mod parser;
 mod proto;
 mod reducer;
@@ -26,12 +32,12 @@ use indim_model::{
     ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
     check_inputs,
 };
-use proto::Spelled;
-use syntax::{Instruction, Module, Shape};
+use proto::SyntheticText;
+use syntax::{HloShape, Instruction, Module};
 
 use crate::checked_text;
 
-/// Reads HLO, as a text and as a message, and writes its text.
+/// The reader of HLO text and protobufs, and the writer of HLO text.
 #[derive(Debug, Clone, Copy)]
 pub struct Hlo;
 
@@ -43,19 +49,20 @@ impl Reader for Hlo {
     ) -> Result<Box<dyn Model>, FormatError> {
         let (module, text) = match ModelFormat::is_binary(source.bytes()) {
             true => {
-                let (module, spelled) = proto::read(&source.shared_bytes(), &options.limits)?;
-                (module, Text::Spelled(spelled))
+                let (module, synthetic_text) =
+                    proto::read(&source.shared_bytes(), &options.limits)?;
+                (module, SourceText::SyntheticText(synthetic_text))
             }
             false => {
                 let module = parser::parse(checked_text(source)?, &options.limits)?;
-                (module, Text::File(source.clone()))
+                (module, SourceText::File(source.clone()))
             }
         };
         Ok(Box::new(HloModel::new(module, text, options)?))
     }
 
     fn operations(&self) -> Vec<String> {
-        meaning::names()
+        lowering::names()
     }
 }
 
@@ -70,44 +77,48 @@ impl Writer for Hlo {
     }
 }
 
-/// What spans are places in.
-enum Text {
-    /// A text.
+/// The text that spans refer to.
+enum SourceText {
+    /// The file itself.
     File(SourceFile),
-    /// What a message says.
-    Spelled(Spelled),
+    /// Text synthesised from a protobuf.
+    SyntheticText(SyntheticText),
 }
 
-impl Text {
+impl SourceText {
     fn get(&self) -> Result<&str, FormatError> {
         match self {
-            Text::File(source) => checked_text(source),
-            Text::Spelled(spelled) => Ok(&spelled.text),
+            SourceText::File(source) => checked_text(source),
+            SourceText::SyntheticText(synthetic_text) => Ok(&synthetic_text.text),
         }
     }
 
-    /// An error with its places as they are in the file.
+    /// The error with its locations in the file.
     fn placed(&self, error: FormatError) -> FormatError {
         match self {
-            Text::File(_) => error,
-            Text::Spelled(spelled) => spelled.error(error),
+            SourceText::File(_) => error,
+            SourceText::SyntheticText(synthetic_text) => synthetic_text.error(error),
         }
     }
 }
 
 /// A program in HLO.
 struct HloModel {
-    text: Text,
+    text: SourceText,
     module: Module,
     limits: FormatLimits,
-    /// The number of the computation that is the program.
+    /// Index of the entry computation.
     entry: usize,
     inputs: Vec<ModelInput>,
     outputs: Vec<String>,
 }
 
 impl HloModel {
-    fn new(module: Module, text: Text, options: &ReadOptions) -> Result<HloModel, FormatError> {
+    fn new(
+        module: Module,
+        text: SourceText,
+        options: &ReadOptions,
+    ) -> Result<HloModel, FormatError> {
         let found = || {
             let (text, entry) = (text.get()?, entry(&module, options.function.as_deref())?);
             census::check(&module, text, entry)?;
@@ -134,16 +145,16 @@ impl Model for HloModel {
         elaborator.program(self.entry, &names).map_err(|error| self.text.placed(error))
     }
 
-    /// Of an instruction, by the byte where its opcode is spelled.
+    /// Location of an instruction; `number` is the byte offset of its opcode.
     fn place(&self, number: usize) -> Location {
         match &self.text {
-            Text::File(_) => Location::text(number..number),
-            Text::Spelled(spelled) => spelled.described(number),
+            SourceText::File(_) => Location::text(number..number),
+            SourceText::SyntheticText(synthetic_text) => synthetic_text.described(number),
         }
     }
 }
 
-/// The computation that is the program: the one that is asked for, else `ENTRY`, else the last.
+/// The entry computation: the one in the options, else the one with `ENTRY`, else the last.
 fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
     let last = module.computations.len() - 1;
     let Some(name) = asked else { return Ok(module.entry.unwrap_or(last)) };
@@ -153,7 +164,7 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
     })
 }
 
-/// The parameters: one for each array in those of the computation.
+/// The inputs: one for each array in the parameters of the computation.
 fn inputs(module: &Module, entry: usize, text: &str) -> Vec<ModelInput> {
     let computation = &module.computations[entry];
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
@@ -174,7 +185,7 @@ fn inputs(module: &Module, entry: usize, text: &str) -> Vec<ModelInput> {
     inputs
 }
 
-/// `metadata={op_name="x"}`: what the user calls a parameter.
+/// `metadata={op_name="x"}`: the user's name of a parameter.
 fn users_name<'t>(instruction: &Instruction, text: &'t str) -> Option<&'t str> {
     let metadata = instruction.attribute(text, "metadata")?.of(text);
     let (_, name) = metadata.split_once("op_name=\"")?;
@@ -182,16 +193,16 @@ fn users_name<'t>(instruction: &Instruction, text: &'t str) -> Option<&'t str> {
     (!name.is_empty() && !name.contains('\\')).then_some(name)
 }
 
-/// The arrays of a type, with a name each. Types are nested as deep as the parser allows.
-fn flatten(name: &str, shape: &Shape, found: &mut dyn FnMut(&str, &indim_ops::ArrayType)) {
+/// Visits the arrays of a type with their names. The recursion is bounded by the parser's nesting limit.
+fn flatten(name: &str, shape: &HloShape, found: &mut dyn FnMut(&str, &indim_ops::ArrayType)) {
     match shape {
-        Shape::Array(array_type, _) => found(name, array_type),
-        Shape::Tuple(parts) => {
+        HloShape::Array(array_type, _) => found(name, array_type),
+        HloShape::Tuple(parts) => {
             for (index, part) in parts.iter().enumerate() {
                 flatten(&format!("{name}.{index}"), part, found);
             }
         }
-        Shape::Dynamic(_) | Shape::Other(_) => {}
+        HloShape::Dynamic(_) | HloShape::Other(_) => {}
     }
 }
 
@@ -202,7 +213,7 @@ fn outputs(module: &Module, entry: usize) -> Vec<String> {
     let mut count = 0;
     match &root.shape {
         Some(shape) => flatten("", shape, &mut |_, _| count += 1),
-        // Without a type, a tuple of arrays, or an array.
+        // Without a type the root is a tuple of arrays or an array.
         None if root.opcode == "tuple" => count = root.operands.len(),
         None => count = 1,
     }

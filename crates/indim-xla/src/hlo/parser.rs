@@ -1,4 +1,4 @@
-//! From the text to its syntax tree.
+//! The parser of HLO text.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,16 @@ use indim_text::Span;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::syntax::{Computation, Instruction, Module};
 
-/// How deep tuples and instructions in instructions may be nested: these are read by functions that call
-/// themselves.
-pub(super) const NESTED: usize = 64;
+/// `MAX_NESTING`: depth of nested tuples and nested instructions; bounds the recursion of the parser.
+pub(super) const MAX_NESTING: usize = 64;
 
-pub(super) type Parsed<T> = Result<T, FormatError>;
+pub(super) type ParseResult<T> = Result<T, FormatError>;
 
-/// Reads a text.
+/// Parses a text.
 ///
 /// # Errors
 /// `unexpected`, `undefined`, `duplicate`, `limit`.
-pub(super) fn parse(text: &str, limits: &FormatLimits) -> Parsed<Module> {
+pub(super) fn parse(text: &str, limits: &FormatLimits) -> ParseResult<Module> {
     let mut parser = Parser::new(text, Span::new(0, text.len()), limits);
     let mut module = Module::default();
     parser.header()?;
@@ -34,14 +33,14 @@ pub(super) fn parse(text: &str, limits: &FormatLimits) -> Parsed<Module> {
 pub(super) struct Parser<'t, 'l> {
     pub(super) text: &'t str,
     lexer: Lexer<'t>,
-    /// The token that is not passed yet.
+    /// The next token, a lookahead of one.
     pub(super) next: Token,
     pub(super) limits: &'l FormatLimits,
     nested: usize,
 }
 
-/// A computation while it is read.
-struct Open<'t> {
+/// A computation during its parsing.
+struct OpenComputation<'t> {
     instructions: Vec<Instruction>,
     numbers: HashMap<&'t str, usize>,
     root: Option<usize>,
@@ -69,7 +68,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         token.span.of(self.text)
     }
 
-    /// A name without its mark.
+    /// A name without `%`.
     fn name(&self, span: Span) -> &'t str {
         span.of(self.text).trim_start_matches('%')
     }
@@ -86,18 +85,18 @@ impl<'t, 'l> Parser<'t, 'l> {
         self.is_mark(mark).then(|| self.advance())
     }
 
-    pub(super) fn expect_mark(&mut self, mark: u8) -> Parsed<Token> {
+    pub(super) fn expect_mark(&mut self, mark: u8) -> ParseResult<Token> {
         self.eat_mark(mark).ok_or_else(|| self.unexpected(&format!("`{}`", mark as char)))
     }
 
-    fn expect_word(&mut self, what: &str) -> Parsed<Token> {
+    fn expect_word(&mut self, what: &str) -> ParseResult<Token> {
         match self.next.kind {
             TokenKind::Word => Ok(self.advance()),
             _ => Err(self.unexpected(what)),
         }
     }
 
-    /// The error that something else belongs where the next token stands.
+    /// The error of an unexpected next token.
     pub(super) fn unexpected(&self, expected: &str) -> FormatError {
         let expected = match self.next.kind {
             TokenKind::End => format!("{expected}, not the end of the text"),
@@ -107,10 +106,13 @@ impl<'t, 'l> Parser<'t, 'l> {
         FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
     }
 
-    /// Counts a level of what is nested while `read` reads it.
-    pub(super) fn nest<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Counts one nesting level around `read`.
+    pub(super) fn nest<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
         self.nested += 1;
-        let limit = NESTED.min(self.limits.depth);
+        let limit = MAX_NESTING.min(self.limits.depth);
         if self.nested > limit {
             let (what, span) = ("nested types and instructions", self.next.span);
             return Err(FormatErrorKind::Limit { what, limit }.in_text(span.start..span.end));
@@ -120,8 +122,8 @@ impl<'t, 'l> Parser<'t, 'l> {
         read
     }
 
-    /// Passes a bracket and all up to the one that closes it.
-    pub(super) fn skip_balanced(&mut self) -> Parsed<Span> {
+    /// Skips a bracket and everything up to its closing bracket.
+    pub(super) fn skip_balanced(&mut self) -> ParseResult<Span> {
         let start = self.next.span;
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -154,8 +156,8 @@ impl<'t, 'l> Parser<'t, 'l> {
         matches!(self.next.kind, TokenKind::Mark(b'(' | b'[' | b'{'))
     }
 
-    /// `HloModule name, key=value, ..`, and tables of where instructions come from.
-    fn header(&mut self) -> Parsed<()> {
+    /// `HloModule name, key=value, ..`, and tables of source locations.
+    fn header(&mut self) -> ParseResult<()> {
         if self.is_word("HloModule") {
             self.advance();
             self.expect_word("the name of the module")?;
@@ -182,7 +184,7 @@ impl<'t, 'l> Parser<'t, 'l> {
     }
 
     /// `key=value`.
-    fn attribute(&mut self) -> Parsed<(Span, Span)> {
+    fn attribute(&mut self) -> ParseResult<(Span, Span)> {
         let key = self.expect_word("the name of an attribute")?.span;
         self.expect_mark(b'=')?;
         let value = match self.next.kind {
@@ -202,7 +204,7 @@ impl<'t, 'l> Parser<'t, 'l> {
     }
 
     /// `[ENTRY] name [(..) -> shape] { .. }`.
-    fn computation(&mut self, module: &mut Module) -> Parsed<()> {
+    fn computation(&mut self, module: &mut Module) -> ParseResult<()> {
         let is_entry = self.is_word("ENTRY");
         if is_entry {
             self.advance();
@@ -217,7 +219,8 @@ impl<'t, 'l> Parser<'t, 'l> {
             self.shape()?;
         }
         self.expect_mark(b'{')?;
-        let mut open = Open { instructions: Vec::new(), numbers: HashMap::new(), root: None };
+        let mut open =
+            OpenComputation { instructions: Vec::new(), numbers: HashMap::new(), root: None };
         while !self.is_mark(b'}') {
             self.instruction(&mut open, module)?;
         }
@@ -239,8 +242,8 @@ impl<'t, 'l> Parser<'t, 'l> {
         Ok(())
     }
 
-    fn finish(&self, open: Open<'t>, end: Span) -> Parsed<Computation> {
-        let Open { instructions, root, .. } = open;
+    fn finish(&self, open: OpenComputation<'t>, end: Span) -> ParseResult<Computation> {
+        let OpenComputation { instructions, root, .. } = open;
         let Some(last) = instructions.len().checked_sub(1) else {
             let expected = "an instruction".to_owned();
             return Err(FormatErrorKind::Unexpected { expected }.in_text(end.start..end.end));
@@ -249,7 +252,7 @@ impl<'t, 'l> Parser<'t, 'l> {
     }
 
     /// `[ROOT] name = [shape] opcode(..), key=value, ..`.
-    fn instruction(&mut self, open: &mut Open<'t>, module: &Module) -> Parsed<()> {
+    fn instruction(&mut self, open: &mut OpenComputation<'t>, module: &Module) -> ParseResult<()> {
         let is_root = self.is_word("ROOT") && self.second().kind == TokenKind::Word;
         if is_root {
             self.advance();
@@ -268,13 +271,13 @@ impl<'t, 'l> Parser<'t, 'l> {
         Ok(())
     }
 
-    /// `[shape] opcode(..), key=value, ..`; returns its number.
+    /// `[shape] opcode(..), key=value, ..`; returns the index of the instruction.
     fn operation(
         &mut self,
         name: Option<Span>,
-        open: &mut Open<'t>,
+        open: &mut OpenComputation<'t>,
         module: &Module,
-    ) -> Parsed<usize> {
+    ) -> ParseResult<usize> {
         let shape = match self.begins_shape() {
             true => Some(self.shape()?),
             false => None,
@@ -300,7 +303,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         } else {
             self.operands(&mut instruction, open, module)?;
         }
-        // Behind a nested one there are operands.
+        // Attributes of a nested instruction end before the next operand.
         while name.is_some() && self.eat_mark(b',').is_some() {
             let (key, value) = self.attribute()?;
             if matches!(key.of(self.text), "to_apply" | "calls") {
@@ -312,7 +315,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         Ok(open.instructions.len() - 1)
     }
 
-    fn called(&self, value: Span, module: &Module) -> Parsed<usize> {
+    fn called(&self, value: Span, module: &Module) -> ParseResult<usize> {
         let name = self.name(value);
         module.by_name.get(name).copied().ok_or_else(|| {
             let kind = FormatErrorKind::Undefined { what: "computation", name: name.to_owned() };
@@ -323,9 +326,9 @@ impl<'t, 'l> Parser<'t, 'l> {
     fn operands(
         &mut self,
         instruction: &mut Instruction,
-        open: &mut Open<'t>,
+        open: &mut OpenComputation<'t>,
         module: &Module,
-    ) -> Parsed<()> {
+    ) -> ParseResult<()> {
         self.expect_mark(b'(')?;
         while self.eat_mark(b')').is_none() {
             let operand = self.operand(open, module)?;
@@ -337,8 +340,8 @@ impl<'t, 'l> Parser<'t, 'l> {
         Ok(())
     }
 
-    /// `[shape] name`, or an instruction in its place.
-    fn operand(&mut self, open: &mut Open<'t>, module: &Module) -> Parsed<usize> {
+    /// `[shape] name`, or a nested instruction.
+    fn operand(&mut self, open: &mut OpenComputation<'t>, module: &Module) -> ParseResult<usize> {
         if self.begins_shape() {
             let mut ahead = Parser { ..*self };
             ahead.shape()?;

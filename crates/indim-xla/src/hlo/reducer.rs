@@ -1,11 +1,11 @@
-//! What the computation of a `reduce` computes.
+//! Recognition of the reducer that a computation of `reduce` applies.
 
 use super::attribute::Attributes;
-use super::meaning::{Meaning, Shaped, comparison};
+use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::Computation;
 use crate::reducer::{Body, Reducer};
 
-/// The reducer that a computation is, if it is one that indim has.
+/// The reducer of a computation; `None` if indim lacks it.
 pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
     let mut body = Body::default();
     let count = computation.parameters.len();
@@ -18,9 +18,9 @@ pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
             continue;
         }
         let operands: Vec<usize> = instruction.operands.iter().map(|&place| terms[place]).collect();
-        let op = match Meaning::of(&instruction.opcode)? {
-            Meaning::Array(Shaped::Elementwise(op)) => Some(op),
-            Meaning::Array(Shaped::Compare) => {
+        let op = match Lowering::of(&instruction.opcode)? {
+            Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
+            Lowering::Array(ArrayOperation::Compare) => {
                 comparison(Attributes { text, instruction }).ok()?.ordinary()
             }
             _ => None,

@@ -1,13 +1,13 @@
-//! Types: `f32[2,3]{1,0}`, `(T, U)`.
+//! Types in text: `f32[2,3]{1,0}`, `(T, U)`.
 
 use indim_model::FormatErrorKind;
 use indim_ops::{ArrayType, DType};
 
 use super::lexer::TokenKind;
-use super::parser::{Parsed, Parser};
-use super::syntax::{Layout, Shape};
+use super::parser::{ParseResult, Parser};
+use super::syntax::{HloLayout, HloShape};
 
-/// The element types, by HLO's names, and the numbers that messages have for them.
+/// Element types by their name in HLO and their number in protobufs.
 const NAMES: [(&str, DType, i32); 15] = [
     ("pred", DType::Bool, 1),
     ("s8", DType::I8, 2),
@@ -26,30 +26,30 @@ const NAMES: [(&str, DType, i32); 15] = [
     ("c128", DType::C128, 18),
 ];
 
-/// The element type that HLO calls so.
+/// The element type with this name in HLO.
 fn element_type(name: &str) -> Option<DType> {
     NAMES.iter().find(|(known, ..)| *known == name).map(|(_, dtype, _)| *dtype)
 }
 
-/// The element type that has this number in messages.
+/// The element type with this number in protobufs.
 pub(super) fn element_type_numbered(number: i32) -> Option<DType> {
     NAMES.iter().find(|(.., known)| *known == number).map(|(_, dtype, _)| *dtype)
 }
 
-/// What HLO calls an element type.
+/// Name of an element type in HLO.
 pub(super) fn type_name(dtype: DType) -> &'static str {
     NAMES.iter().find(|(_, known, _)| *known == dtype).map_or("", |(name, ..)| name)
 }
 
 impl Parser<'_, '_> {
-    /// Whether a type comes next.
+    /// Whether the next token begins a type.
     pub(super) fn begins_shape(&self) -> bool {
         self.is_mark(b'(')
             || self.next.kind == TokenKind::Word && self.second().kind == TokenKind::Mark(b'[')
     }
 
-    /// A type.
-    pub(super) fn shape(&mut self) -> Parsed<Shape> {
+    /// Parses a type.
+    pub(super) fn shape(&mut self) -> ParseResult<HloShape> {
         if self.eat_mark(b'(').is_some() {
             return self.nest(|parser| {
                 let mut parts = Vec::new();
@@ -59,7 +59,7 @@ impl Parser<'_, '_> {
                         return Err(parser.unexpected("`,` or `)`"));
                     }
                 }
-                Ok(Shape::Tuple(parts))
+                Ok(HloShape::Tuple(parts))
             });
         }
         if !self.begins_shape() {
@@ -68,15 +68,15 @@ impl Parser<'_, '_> {
         let name = self.advance();
         let brackets = self.skip_balanced()?;
         let span = name.span.to(brackets);
-        // A layout stands at its type, the body of a computation apart.
+        // A layout follows its type without a space; the body of a computation does not.
         let layout = match self.is_mark(b'{') && self.next.span.start == brackets.end {
             true => self.layout()?,
-            false => Layout::RowMajor,
+            false => HloLayout::RowMajor,
         };
         let inside = &self.text[brackets.start + 1..brackets.end - 1];
-        let Some(dtype) = element_type(self.of(name)) else { return Ok(Shape::Other(span)) };
+        let Some(dtype) = element_type(self.of(name)) else { return Ok(HloShape::Other(span)) };
         if inside.contains(['?', '<']) {
-            return Ok(Shape::Dynamic(span));
+            return Ok(HloShape::Dynamic(span));
         }
         let sizes = inside.split(',').map(str::trim).filter(|size| !size.is_empty());
         let sizes: Result<Vec<usize>, _> = sizes.map(comment_free_size).collect();
@@ -91,27 +91,27 @@ impl Parser<'_, '_> {
             return Err(FormatErrorKind::Limit { what: "axes", limit }.in_text(place));
         }
         let is_permutation = match &layout {
-            Layout::MinorToMajor(axes) => is_permutation(axes, sizes.len()),
-            Layout::RowMajor | Layout::Other => true,
+            HloLayout::MinorToMajor(axes) => is_permutation(axes, sizes.len()),
+            HloLayout::RowMajor | HloLayout::Other => true,
         };
         if !is_permutation {
             let kind = FormatErrorKind::attribute("layout", "does not name every axis once");
             return Err(kind.in_text(span.start..span.end));
         }
-        Ok(Shape::Array(ArrayType::new(dtype, sizes), layout))
+        Ok(HloShape::Array(ArrayType::new(dtype, sizes), layout))
     }
 
     /// `{1,0}`, `{1,0:T(8,128)}`, `{}`.
-    fn layout(&mut self) -> Parsed<Layout> {
+    fn layout(&mut self) -> ParseResult<HloLayout> {
         let brackets = self.skip_balanced()?;
         let inside = &self.text[brackets.start + 1..brackets.end - 1];
         let (axes, tiles) = inside.split_once(':').unwrap_or((inside, ""));
         let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty());
         let axes: Result<Vec<usize>, _> = axes.map(str::parse).collect();
         Ok(match axes {
-            Ok(axes) if tiles.is_empty() && axes.is_empty() => Layout::RowMajor,
-            Ok(axes) if tiles.is_empty() => Layout::MinorToMajor(axes),
-            _ => Layout::Other,
+            Ok(axes) if tiles.is_empty() && axes.is_empty() => HloLayout::RowMajor,
+            Ok(axes) if tiles.is_empty() => HloLayout::MinorToMajor(axes),
+            _ => HloLayout::Other,
         })
     }
 }
@@ -120,7 +120,7 @@ fn comment_free_size(size: &str) -> Result<usize, std::num::ParseIntError> {
     size.rsplit("*/").next().unwrap_or(size).trim().parse()
 }
 
-/// Whether these are all axes, each once.
+/// Whether this is a permutation of the axes.
 pub(super) fn is_permutation(axes: &[usize], rank: usize) -> bool {
     let mut seen = vec![false; rank];
     let all_new = axes.iter().all(|&axis| {

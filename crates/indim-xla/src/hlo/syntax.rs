@@ -1,6 +1,6 @@
-//! What a text of HLO, or a message, says, before it means anything. Operands are above their use, and so are
-//! the computations that instructions call: both are numbers here. Spans are places in the text, or in what
-//! the message says, spelled.
+//! The syntax tree of HLO, from text or a protobuf. Operands come before their uses and callees before
+//! their callers; references are indices. Spans refer to the text, or to the text synthesised from a
+//! protobuf.
 
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ use indim_text::Span;
 #[derive(Debug, Default)]
 pub(super) struct Module {
     pub(super) computations: Vec<Computation>,
-    /// The numbers of computations by their names.
+    /// Index of each computation by its name.
     pub(super) by_name: HashMap<String, usize>,
-    /// The one with `ENTRY`.
+    /// The computation with `ENTRY`.
     pub(super) entry: Option<usize>,
 }
 
@@ -23,59 +23,59 @@ pub(super) struct Module {
 #[derive(Debug)]
 pub(super) struct Computation {
     pub(super) instructions: Vec<Instruction>,
-    /// The number of the instruction that gives its result.
+    /// Index of the root instruction.
     pub(super) root: usize,
-    /// The instructions that are its parameters, by their numbers.
+    /// Indices of the parameter instructions, in parameter order.
     pub(super) parameters: Vec<usize>,
 }
 
 /// An instruction.
 #[derive(Debug)]
 pub(super) struct Instruction {
-    /// Where its name stands; a nested one has none.
+    /// Span of its name; `None` for a nested instruction.
     pub(super) name: Option<Span>,
-    /// Where its opcode stands.
+    /// Span of its opcode.
     pub(super) span: Span,
     pub(super) opcode: String,
-    /// The type of its result, if it is written.
-    pub(super) shape: Option<Shape>,
-    /// The numbers of instructions of the same computation.
+    /// The type of its result, if written.
+    pub(super) shape: Option<HloShape>,
+    /// Indices of operands in the same computation.
     pub(super) operands: Vec<usize>,
-    /// What stands between the brackets instead of operands: of constants and parameters.
+    /// The text in the parentheses of a constant or parameter.
     pub(super) content: Option<Span>,
     pub(super) attributes: Vec<(Span, Span)>,
-    /// The computation that it calls or applies.
+    /// Index of the computation that it calls or applies.
     pub(super) called: Option<usize>,
-    /// The elements of a constant, where a message says them.
+    /// The encoded literal of a constant in a protobuf.
     pub(super) literal: Option<Bytes>,
 }
 
 /// A type.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Shape {
+pub(super) enum HloShape {
     /// `f32[2,3]{1,0}`.
-    Array(ArrayType, Layout),
+    Array(ArrayType, HloLayout),
     /// `(T, U)`.
-    Tuple(Vec<Shape>),
-    /// An array whose sizes are not all known, where it stands.
+    Tuple(Vec<HloShape>),
+    /// An array with a dynamic size.
     Dynamic(Span),
-    /// Any other, where it stands.
+    /// Any other type.
     Other(Span),
 }
 
-/// How the elements lie in memory.
+/// The layout of the elements in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// The last axis is the innermost.
+pub(super) enum HloLayout {
+    /// Row-major order.
     RowMajor,
-    /// These axes, the innermost first.
+    /// The axes, the innermost first.
     MinorToMajor(Vec<usize>),
-    /// In tiles, or in another way.
+    /// A tiled or other layout.
     Other,
 }
 
 impl Computation {
-    /// Of these instructions, whose parameters are numbered from 0 on without a gap.
+    /// A computation of these instructions; parameter numbers must be consecutive from 0.
     ///
     /// # Errors
     /// `attribute`.
@@ -106,7 +106,7 @@ impl Computation {
 }
 
 impl Instruction {
-    /// The value of an attribute.
+    /// Span of the value of an attribute.
     pub(super) fn attribute(&self, text: &str, name: &str) -> Option<Span> {
         let found = self.attributes.iter().find(|(key, _)| key.of(text) == name);
         found.map(|(_, value)| *value)

@@ -1,4 +1,4 @@
-//! Graphs as HLO's text: computations that reductions apply, and one `ENTRY`.
+//! The writer of HLO text: reducer computations and one `ENTRY`.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(super) fn write(
         notes.warning("HLO has no names for outputs");
     }
     let (composed, warnings) = notes.finish(options.exact)?;
-    let mut text = Text { graph: &legal, lines: Vec::new(), applied: BTreeMap::new() };
+    let mut text = TextWriter { graph: &legal, lines: Vec::new(), applied: BTreeMap::new() };
     let content = text.program().into_bytes();
     Ok(WrittenModel { content, beside: None, composed, warnings })
 }
@@ -44,7 +44,7 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>, between: &str) -> Strin
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(between)
 }
 
-/// The elements of a constant, in braces as its axes say.
+/// The elements of a constant, in nested braces.
 fn literal(array: &Array) -> String {
     let parts: Vec<String> = numbers(array).into_iter().map(|n| number(n, array.dtype())).collect();
     let elements: Vec<String> = match part_of(array.dtype()) == array.dtype() {
@@ -52,7 +52,7 @@ fn literal(array: &Array) -> String {
         false => parts.chunks_exact(2).map(|pair| format!("({}, {})", pair[0], pair[1])).collect(),
     };
     let sizes = array.shape().sizes();
-    // Of no elements there are as many empty lists as the axes in front say.
+    // An empty array is written as nested lists up to its first axis of size 0.
     let (sizes, mut parts) = match sizes.iter().position(|&size| size == 0) {
         Some(empty) => {
             let count = sizes[..empty].iter().product();
@@ -86,15 +86,15 @@ fn number(number: Number, dtype: DType) -> String {
     }
 }
 
-struct Text<'g> {
+struct TextWriter<'g> {
     graph: &'g Graph,
-    /// The instructions of the entry: the name, and what stands behind it.
+    /// Instructions of the entry: the name, and the text after it.
     lines: Vec<(String, String)>,
-    /// What reductions apply, by name.
+    /// Reducer computations by name.
     applied: BTreeMap<String, String>,
 }
 
-impl Text<'_> {
+impl TextWriter<'_> {
     fn program(&mut self) -> String {
         for (id, node) in self.graph.iter() {
             self.node(id, node);
@@ -167,13 +167,13 @@ impl Text<'_> {
                 Some(instruction) => instruction,
                 None => return,
             },
-            // A legal graph has none.
+            // A legalised graph has none.
             NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => return,
         };
         self.line(value(id), instruction);
     }
 
-    /// Axes that are repeated go before: HLO's broadcast only adds axes.
+    /// Repeated axes are reshaped away first, because HLO's broadcast only adds axes.
     fn broadcast(&mut self, id: ValueId, node: &Node, map: &[usize]) -> String {
         let operand = &self.graph[node.operands[0]].array_type;
         let sizes = node.array_type.shape.sizes();
@@ -242,7 +242,7 @@ fn elementwise(op: Op, operands: &str) -> Option<String> {
     Some(format!("{}({operands})", name.replace('_', "-")))
 }
 
-/// JAX's argmax: of equal extremes the first, of NaNs the first.
+/// JAX's argmax: the first of equal extremes wins, and the first of NaNs.
 fn search(dtype: DType, direction: &str) -> String {
     let number = scalar(dtype);
     let (nan, wins) = match dtype.is_float() {

@@ -1,4 +1,4 @@
-//! The values of attributes, read from their places by whoever needs them.
+//! Typed access to attributes; the parser stores only their spans.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,15 @@ use super::dense::Dense;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::syntax::{Attribute, Module, Operation};
 
-/// Lists of axes and sizes are not longer.
-const LONGEST: usize = 4096;
+/// `MAX_LIST_LENGTH`: number of axes or sizes in a list.
+const MAX_LIST_LENGTH: usize = 4096;
 
-/// An attribute's value by its name.
+/// The span of an attribute's value, by name.
 pub(super) fn find(attributes: &[Attribute], name: &str) -> Option<Span> {
     attributes.iter().find(|attribute| attribute.name == name)?.value
 }
 
-/// What stands between the quotes of a string, or a text without quotes; with the characters that
-/// backslashes stand for.
+/// The content of a string without quotes and with escapes decoded, or an unquoted text.
 pub(super) fn unquoted(text: &str) -> String {
     let text = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     if !text.contains('\\') {
@@ -46,7 +45,7 @@ pub(super) fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reads attributes of one text.
+/// The reader of the attributes of one text.
 #[derive(Clone, Copy)]
 pub(super) struct Attributes<'t> {
     pub(super) text: &'t str,
@@ -59,10 +58,10 @@ impl<'t> Attributes<'t> {
         Attributes { text, aliases: &module.aliases, resources: &module.resources }
     }
 
-    /// What an alias stands for, or the place itself.
+    /// The span after resolution of aliases.
     pub(super) fn resolved(&self, span: Span) -> Span {
         let mut span = span;
-        // An alias of an alias of ... may lead back to the first.
+        // The bound stops cyclic aliases.
         for _ in 0..8 {
             match self.aliases.get(span.of(self.text).trim()) {
                 Some(&value) => span = value,
@@ -72,7 +71,7 @@ impl<'t> Attributes<'t> {
         span
     }
 
-    /// The attribute of an operation.
+    /// The span of a required attribute.
     ///
     /// # Errors
     /// `attribute`.
@@ -83,7 +82,7 @@ impl<'t> Attributes<'t> {
         })
     }
 
-    /// The attribute of an operation, if it has that.
+    /// The span of an optional attribute.
     pub(super) fn optional(&self, operation: &Operation, name: &str) -> Option<Span> {
         find(&operation.attributes, name).map(|span| self.resolved(span))
     }
@@ -105,12 +104,12 @@ impl<'t> Attributes<'t> {
         let wrong = || self.wrong(name, "is no list of integers", span);
         if span.of(self.text).starts_with("dense") {
             let dense = Dense::read(self, span, None)?;
-            return dense.full(LONGEST).as_ref().and_then(integers).ok_or_else(wrong);
+            return dense.full(MAX_LIST_LENGTH).as_ref().and_then(integers).ok_or_else(wrong);
         }
         let mut lexer = Lexer::new(self.text, span);
         match lexer.token().span.of(self.text) {
             "[" => {}
-            // `<`, the element type, and a colon where elements follow.
+            // `<`, the element type, and a colon if elements follow.
             "array" => {
                 for _ in 0..3 {
                     lexer.token();
@@ -118,10 +117,10 @@ impl<'t> Attributes<'t> {
             }
             _ => return Err(wrong()),
         }
-        self.list(lexer).filter(|list| list.len() <= LONGEST).ok_or_else(wrong)
+        self.list(lexer).filter(|list| list.len() <= MAX_LIST_LENGTH).ok_or_else(wrong)
     }
 
-    /// Integers between commas, up to a bracket or the end.
+    /// Comma-separated integers up to a bracket or the end.
     fn list(&self, mut lexer: Lexer<'t>) -> Option<Vec<i64>> {
         let mut list = Vec::new();
         loop {
@@ -171,7 +170,7 @@ impl<'t> Attributes<'t> {
         number.parse().map_err(|_| self.wrong(name, "is no number", span))
     }
 
-    /// The last word: `LT` of `#stablehlo<comparison_direction LT>`, of `"LT"`, of `LT`.
+    /// The last word: `LT` in `#stablehlo<comparison_direction LT>`, `"LT"` and `LT`.
     pub(super) fn last_word(&self, span: Span) -> &'t str {
         let belongs = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let text = span.of(self.text).trim_end_matches(|c| !belongs(c));
@@ -179,7 +178,7 @@ impl<'t> Attributes<'t> {
         &text[start..]
     }
 
-    /// `@f`, `"f"`: the name.
+    /// The name in `@f` or `"f"`.
     pub(super) fn name(&self, span: Span) -> String {
         unquoted(span.of(self.text).trim_start_matches('@'))
     }

@@ -1,22 +1,22 @@
-//! What a program asks for that is not to be had, all of it at once: whoever has the file decides from that.
+//! The census of unsupported operations and types: one error lists all of them.
 
 use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
-use super::meaning::{Expected, Meaning, Shaped, gather};
+use super::lowering::{ArrayOperation, ExpectOperation, Lowering, gather};
 use super::reducer;
 use super::syntax::{Block, Module, Operation, Type};
 
-/// Goes through the function `entry` and all that it calls.
+/// Checks the function `entry` and all functions that it calls.
 ///
 /// # Errors
-/// `unsupported-op`, with all of them; then `unsupported-type`, `unsupported` of the first type.
+/// `unsupported-op`, with all operations; then `unsupported-type`, `unsupported` for the first type.
 pub(super) fn check(
     module: &Module,
     attributes: &Attributes<'_>,
     entry: usize,
 ) -> Result<(), FormatError> {
-    let mut walk = Walk {
+    let mut walk = CensusWalk {
         module,
         attributes,
         census: Census::default(),
@@ -37,24 +37,24 @@ pub(super) fn check(
     walk.first_type.map_or(Ok(()), Err)
 }
 
-struct Walk<'m> {
+struct CensusWalk<'m> {
     module: &'m Module,
     attributes: &'m Attributes<'m>,
     census: Census,
     first_type: Option<FormatError>,
     seen: Vec<bool>,
-    /// Functions that are called, but not gone through yet.
+    /// Worklist of called functions.
     waiting: Vec<usize>,
 }
 
-impl Walk<'_> {
+impl CensusWalk<'_> {
     fn reach(&mut self, function: usize) {
         if !core::mem::replace(&mut self.seen[function], true) {
             self.waiting.push(function);
         }
     }
 
-    /// The function that an attribute names; that there is none, is found where it is called.
+    /// Adds the function in an attribute to the worklist; an undefined one is reported at the call.
     fn called(&mut self, operation: &Operation, name: &str) {
         if let Some(span) = self.attributes.optional(operation, name)
             && let Some(function) = self.module.function(&self.attributes.name(span))
@@ -63,11 +63,11 @@ impl Walk<'_> {
         }
     }
 
-    /// The types of unsupported elements, the first in the text.
+    /// Notes the first unsupported type in the text.
     fn value_type(&mut self, value_type: &Type) {
         let (kind, span) = match value_type {
             Type::Array(_) => return,
-            // Nested as deep as the parser allows.
+            // The recursion is bounded by the parser's nesting limit.
             Type::Tuple(parts) => return parts.iter().for_each(|part| self.value_type(part)),
             Type::Dynamic(span) => {
                 let what = "sizes that are not known, `?`, are".to_owned();
@@ -89,41 +89,41 @@ impl Walk<'_> {
         self.census.add(name, reason.map(str::to_owned), place);
     }
 
-    /// Regions are nested as deep as the parser allows.
+    /// The recursion is bounded by the parser's nesting limit.
     fn block(&mut self, block: &Block, is_map: bool) {
         for operation in &block.operations {
-            let Some(meaning) = Meaning::of(&operation.name) else {
+            let Some(lowering) = Lowering::of(&operation.name) else {
                 self.add(operation, &operation.name, None);
                 continue;
             };
             operation.signature.types().for_each(|value_type| self.value_type(value_type));
-            if is_map && !meaning.is_elementwise() {
+            if is_map && !lowering.is_elementwise() {
                 self.add(operation, &operation.name, Some("it stands in the body of a map"));
             }
-            self.operation(operation, meaning);
+            self.operation(operation, lowering);
         }
     }
 
-    fn operation(&mut self, operation: &Operation, meaning: Meaning) {
-        match meaning {
-            Meaning::Call => self.called(operation, "callee"),
-            Meaning::Composite => self.called(operation, "decomposition"),
-            Meaning::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
-            Meaning::Reduce if reducer::of(operation, self.attributes).is_none() => {
+    fn operation(&mut self, operation: &Operation, lowering: Lowering) {
+        match lowering {
+            Lowering::Call => self.called(operation, "callee"),
+            Lowering::Composite => self.called(operation, "decomposition"),
+            Lowering::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
+            Lowering::Reduce if reducer::of(operation, self.attributes).is_none() => {
                 let reason =
                     "its body is no sum, product, maximum, minimum, and, or, xor, or argmax";
                 self.add(operation, &operation.name, Some(reason));
             }
-            Meaning::Array(Shaped::Gather) => {
+            Lowering::Array(ArrayOperation::Gather) => {
                 let gather = gather(operation, self.attributes).ok();
                 if let Some(reason) = gather.and_then(|gather| gather.refusal()) {
                     self.add(operation, &operation.name, Some(reason));
                 }
             }
-            Meaning::CustomCall => {
+            Lowering::CustomCall => {
                 let target = self.attributes.optional(operation, "call_target_name");
                 let target = target.map(|span| self.attributes.name(span)).unwrap_or_default();
-                if target != "Sharding" && Expected::of(&target).is_none() {
+                if target != "Sharding" && ExpectOperation::of(&target).is_none() {
                     self.add(operation, &format!("{} @{target}", operation.name), None);
                 }
             }

@@ -1,4 +1,4 @@
-//! The elements of constants: `dense<..>`, `dense_resource<..>`.
+//! Elements of constants: `dense<..>`, `dense_resource<..>`.
 
 use indim_graph::Array;
 use indim_model::{FormatError, FormatErrorKind, array_of_bytes};
@@ -10,16 +10,16 @@ use super::attribute::{Attributes, unquoted};
 use super::lexer::{Lexer, Token, TokenKind};
 use super::parser::array_type;
 
-/// The elements of a constant.
+/// Elements of a constant.
 #[derive(Debug, Clone)]
 pub(super) enum Dense {
-    /// This one everywhere.
+    /// One element, broadcast.
     Splat(Array, Shape),
-    /// All of them.
+    /// All elements.
     Full(Array),
 }
 
-type Read<T> = Result<T, FormatError>;
+type ReadResult<T> = Result<T, FormatError>;
 
 fn unexpected(token: Token, expected: &str) -> FormatError {
     let expected = expected.to_owned();
@@ -27,7 +27,7 @@ fn unexpected(token: Token, expected: &str) -> FormatError {
 }
 
 impl Dense {
-    /// The elements, which are of the type that stands behind them, or else of `stated`.
+    /// Reads a constant; its type follows it, or else is `stated`.
     ///
     /// # Errors
     /// `bad-element`, `wrong-element-count`, `elided`, `unsupported-type`, `unexpected`, `undefined`.
@@ -35,7 +35,7 @@ impl Dense {
         attributes: &Attributes<'_>,
         span: Span,
         stated: Option<&ArrayType>,
-    ) -> Read<Dense> {
+    ) -> ReadResult<Dense> {
         let text = attributes.text;
         let mut lexer = Lexer::new(text, span);
         let form = lexer.token();
@@ -61,7 +61,7 @@ impl Dense {
         }
     }
 
-    /// One element: `3.5 : f32`.
+    /// A single element: `3.5 : f32`.
     ///
     /// # Errors
     /// `bad-element`.
@@ -69,7 +69,7 @@ impl Dense {
         attributes: &Attributes<'_>,
         span: Span,
         array_type: &ArrayType,
-    ) -> Read<Dense> {
+    ) -> ReadResult<Dense> {
         let lexer = Lexer::new(attributes.text, span);
         let mut elements = Elements::new(attributes.text, lexer, array_type);
         let first = elements.lexer.token();
@@ -78,7 +78,7 @@ impl Dense {
         of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(place))
     }
 
-    /// All elements, unless there are more than `most`.
+    /// All elements; `None` if they are more than `most`.
     pub(super) fn full(self, most: usize) -> Option<Array> {
         match self {
             Dense::Full(array) => Some(array),
@@ -91,15 +91,14 @@ impl Dense {
     }
 }
 
-/// The type behind the brackets: `dense<1> : tensor<2xi64>`. In front of it there is nothing but elements,
-/// and in these no colon.
+/// The type after the brackets: `dense<1> : tensor<2xi64>`. The elements before it contain no colon.
 fn type_behind(text: &str, span: Span) -> Option<ArrayType> {
     let (_, written) = span.of(text).rsplit_once(':')?;
     array_type(written.trim())
 }
 
 /// The blob with this name at the end of the file.
-fn resource(attributes: &Attributes<'_>, name: Token, array_type: &ArrayType) -> Read<Dense> {
+fn resource(attributes: &Attributes<'_>, name: Token, array_type: &ArrayType) -> ReadResult<Dense> {
     let place = name.span.start..name.span.end;
     let name = unquoted(name.span.of(attributes.text));
     let Some(&blob) = attributes.resources.get(&name) else {
@@ -110,13 +109,13 @@ fn resource(attributes: &Attributes<'_>, name: Token, array_type: &ArrayType) ->
         .in_text(place));
     };
     let bytes = hexadecimal(blob.of(attributes.text), blob)?;
-    // Its alignment comes first.
+    // The blob begins with its alignment.
     let bytes = bytes.get(4..).unwrap_or(&[]);
     of_bytes(bytes, array_type).map_err(|kind| kind.in_text(blob.start..blob.end))
 }
 
 /// The bytes of `"0x0A0B"`.
-fn hexadecimal(string: &str, span: Span) -> Read<Vec<u8>> {
+fn hexadecimal(string: &str, span: Span) -> ReadResult<Vec<u8>> {
     let expected = || {
         let expected = "a string of hexadecimal digits: \"0x0A0B\"".to_owned();
         FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
@@ -127,7 +126,7 @@ fn hexadecimal(string: &str, span: Span) -> Read<Vec<u8>> {
     digits.chunks(2).map(byte).collect::<Option<_>>().ok_or_else(expected)
 }
 
-/// Elements from their bytes; those of one element are for all.
+/// Decodes elements from bytes; the bytes of one element are a splat.
 fn of_bytes(bytes: &[u8], array_type: &ArrayType) -> Result<Dense, FormatErrorKind> {
     let ArrayType { dtype, shape } = array_type;
     let truths: Vec<u8>;
@@ -145,13 +144,13 @@ fn of_bytes(bytes: &[u8], array_type: &ArrayType) -> Result<Dense, FormatErrorKi
     array_of_bytes(array_type, bytes).map(Dense::Full)
 }
 
-/// Elements as they are written, on their way to bytes.
+/// The reader of elements, which collects their bytes.
 struct Elements<'t> {
     text: &'t str,
     lexer: Lexer<'t>,
     array_type: &'t ArrayType,
     bytes: Vec<u8>,
-    /// For each list that is open, how many parts it has so far.
+    /// The number of items so far in each open list.
     open: Vec<usize>,
 }
 
@@ -160,8 +159,8 @@ impl<'t> Elements<'t> {
         Elements { text, lexer, array_type, bytes: Vec::new(), open: Vec::new() }
     }
 
-    /// What stands between the brackets of `dense<..>`.
-    fn dense(mut self) -> Read<Dense> {
+    /// The content of the brackets of `dense<..>`.
+    fn dense(mut self) -> ReadResult<Dense> {
         let first = self.lexer.token();
         let place = first.span.start..first.span.end;
         match first.kind {
@@ -196,8 +195,8 @@ impl<'t> Elements<'t> {
         kind.in_text(token.span.start..token.span.end)
     }
 
-    /// Lists of lists of elements, nested as the axes are; returns the last bracket.
-    fn lists(&mut self, first: Token) -> Read<Token> {
+    /// Reads nested lists of elements, one level per axis; returns the last bracket.
+    fn lists(&mut self, first: Token) -> ReadResult<Token> {
         let rank = self.array_type.shape.rank();
         let mut token = first;
         loop {
@@ -217,7 +216,7 @@ impl<'t> Elements<'t> {
                     token = self.lexer.token();
                 }
             }
-            // What follows a part: brackets that close, then the comma in front of the next one.
+            // After an item: closing brackets, then the comma before the next item.
             while token.kind == TokenKind::Mark(b']') {
                 if self.close(token)? {
                     return Ok(token);
@@ -237,8 +236,8 @@ impl<'t> Elements<'t> {
         }
     }
 
-    /// Closes a list; says whether it was the outermost.
-    fn close(&mut self, bracket: Token) -> Read<bool> {
+    /// Closes a list; returns whether it was the outermost.
+    fn close(&mut self, bracket: Token) -> ReadResult<bool> {
         let axis = self.open.len() - 1;
         if self.open.last() != self.array_type.shape.sizes().get(axis) {
             return Err(self.count_error(bracket));
@@ -248,7 +247,7 @@ impl<'t> Elements<'t> {
         Ok(self.open.is_empty())
     }
 
-    fn element(&mut self, token: Token) -> Read<()> {
+    fn element(&mut self, token: Token) -> ReadResult<()> {
         let dtype = self.array_type.dtype;
         let part = match dtype {
             DType::C64 => DType::F32,
@@ -271,14 +270,14 @@ impl<'t> Elements<'t> {
         kind.in_text(token.span.start..token.span.end)
     }
 
-    fn mark(&self, token: Token, mark: u8) -> Read<()> {
+    fn mark(&self, token: Token, mark: u8) -> ReadResult<()> {
         match token.kind == TokenKind::Mark(mark) {
             true => Ok(()),
             false => Err(self.bad(token)),
         }
     }
 
-    fn number(&mut self, token: Token, dtype: DType) -> Read<()> {
+    fn number(&mut self, token: Token, dtype: DType) -> ReadResult<()> {
         let is_negative = token.kind == TokenKind::Mark(b'-');
         let number = if is_negative { self.lexer.token() } else { token };
         let text = number.span.of(self.text);
@@ -298,8 +297,8 @@ impl<'t> Elements<'t> {
     }
 }
 
-/// The bits of an integer, or those of a float in hexadecimal digits. What the type has no sign for may
-/// still fill all of its bits: 200 is an i8.
+/// The bits of an integer, or of a float in hexadecimal digits. A value of a signed type can use all bits:
+/// 200 is an i8.
 fn integer_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
     let hexadecimal = text.strip_prefix("0x");
     let magnitude = match hexadecimal {
@@ -318,7 +317,7 @@ fn integer_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
     fits.then_some(if is_negative { magnitude.wrapping_neg() } else { magnitude })
 }
 
-/// The bits of a decimal: read as an f64, then rounded, as MLIR does it.
+/// The bits of a decimal: parsed as f64, then rounded, as MLIR does.
 fn float_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
     let magnitude: f64 = text.parse().ok()?;
     let number = if is_negative { -magnitude } else { magnitude };

@@ -1,5 +1,5 @@
-//! From the syntax tree to a graph: calls are replaced by what they call, with a stack of our own, as deep
-//! as the calls are.
+//! Elaboration from the syntax tree to a graph. Calls are inlined with an explicit stack instead of
+//! recursion.
 
 use std::collections::HashMap;
 
@@ -11,38 +11,38 @@ use indim_ops::ArrayType;
 use indim_shape::Shape;
 
 use super::attribute::Attributes;
-use super::meaning::{Meaning, remark_on_attributes};
-use super::syntax::{Block, Function, Module, Operation, Results, Signature, Type, Use};
+use super::lowering::{Lowering, remark_on_attributes};
+use super::syntax::{Block, Function, Module, Operation, ResultNames, Signature, Type, ValueUse};
 use crate::operation::check_type;
-use crate::slot::Slot;
+use crate::value::XlaValue;
 
-pub(super) type Made<T> = Result<T, FormatError>;
+pub(super) type ElaborationResult<T> = Result<T, FormatError>;
 
-/// A program in the making.
+/// The builder of one program.
 pub(super) struct Elaborator<'m> {
     module: &'m Module,
     pub(super) attributes: Attributes<'m>,
     limits: &'m FormatLimits,
-    pub(super) making: ModelBuilder,
-    /// What is called, in what, in ...: the innermost last.
+    pub(super) model_builder: ModelBuilder,
+    /// Frames of the call stack, the innermost last.
     frames: Vec<Frame<'m>>,
-    /// Whether a function is one of those.
+    /// Whether each function is on the stack.
     is_called: Vec<bool>,
     pub(super) expectations: Vec<(Expectation, Value, Value)>,
 }
 
-/// A block that is gone through.
+/// A block during its traversal.
 struct Frame<'m> {
     block: &'m Block,
-    /// The number of the next operation.
+    /// Index of the next operation.
     next: usize,
-    values: HashMap<&'m str, Vec<Slot>>,
-    /// The operation whose results it gives; none has the entry.
+    values: HashMap<&'m str, Vec<XlaValue>>,
+    /// The calling operation; `None` for the entry.
     caller: Option<&'m Operation>,
-    /// The function whose body it is; none has the body of a map, which sees the values around it.
+    /// The function with this body; `None` for the body of a map, which also sees the values around it.
     function: Option<usize>,
-    /// In the body of a map: the shape of what stands for its scalars.
-    lanes: Option<Shape>,
+    /// In the body of a map: the shape that replaces its scalars.
+    map_shape: Option<Shape>,
 }
 
 pub(super) fn at(operation: &Operation) -> core::ops::Range<usize> {
@@ -59,23 +59,23 @@ impl<'m> Elaborator<'m> {
             module,
             attributes,
             limits,
-            making: ModelBuilder::new(limits),
+            model_builder: ModelBuilder::new(limits),
             frames: Vec::new(),
             is_called: vec![false; module.functions.len()],
             expectations: Vec::new(),
         }
     }
 
-    /// The program of a function, whose arguments have these names, one for each array in them.
+    /// The program of a function; `names` has one name for each array in its arguments.
     ///
     /// # Errors
-    /// What is wrong with the function, and with those that it calls.
+    /// Returns the errors of the function and of its callees.
     pub(super) fn program(
         mut self,
         entry: usize,
         names: &[String],
         outputs: &[String],
-    ) -> Made<ModelProgram> {
+    ) -> ElaborationResult<ModelProgram> {
         let function: &Function = &self.module.functions[entry];
         let mut names = names.iter();
         let mut arguments = Vec::new();
@@ -92,23 +92,24 @@ impl<'m> Elaborator<'m> {
             result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::nowhere)?;
         }
         let outputs = outputs.iter().cloned().zip(found).collect();
-        self.making.finish(outputs, self.expectations)
+        self.model_builder.finish(outputs, self.expectations)
     }
 
-    /// A parameter, or as many as a tuple has; tuples are nested as deep as the parser allows.
+    /// Adds a parameter, or one for each array in a tuple. The recursion is bounded by the parser's nesting
+    /// limit.
     fn parameter<'n>(
         &self,
         value_type: &Type,
         names: &mut impl Iterator<Item = &'n String>,
-    ) -> Result<Slot, FormatErrorKind> {
+    ) -> Result<XlaValue, FormatErrorKind> {
         match value_type {
             Type::Array(ArrayType { dtype, shape }) => {
                 let name = names.next().map_or("", String::as_str);
-                Ok(self.making.builder.parameter(name, *dtype, shape.clone())?.into())
+                Ok(self.model_builder.builder.parameter(name, *dtype, shape.clone())?.into())
             }
             Type::Tuple(parts) => {
                 let parts = parts.iter().map(|part| self.parameter(part, names));
-                Slot::tuple(parts.collect::<Result<_, _>>()?)
+                XlaValue::tuple(parts.collect::<Result<_, _>>()?)
             }
             Type::Dynamic(_) | Type::Other(_) => {
                 Err(FormatErrorKind::Unsupported { what: "parameters of this type are".to_owned() })
@@ -116,8 +117,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Goes through operations until the entry returns.
-    fn run(&mut self) -> Made<Vec<Slot>> {
+    /// Runs operations until the entry returns.
+    fn run(&mut self) -> ElaborationResult<Vec<XlaValue>> {
         loop {
             let Some(frame) = self.frames.last_mut() else { return Ok(Vec::new()) };
             let block = frame.block;
@@ -133,42 +134,42 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Does an operation; that which returns from the entry gives the results.
-    fn operation(&mut self, operation: &'m Operation) -> Made<Option<Vec<Slot>>> {
-        self.making.operation(operation.span.start, || Location::text(at(operation)))?;
+    /// Executes an operation; the return of the entry gives the results.
+    fn operation(&mut self, operation: &'m Operation) -> ElaborationResult<Option<Vec<XlaValue>>> {
+        self.model_builder.operation(operation.span.start, || Location::text(at(operation)))?;
         let operands = self.operands(operation)?;
-        let Some(meaning) = Meaning::of(&operation.name) else {
+        let Some(lowering) = Lowering::of(&operation.name) else {
             let what = format!("{} is", operation.name);
             return Err(FormatErrorKind::Unsupported { what }.in_text(at(operation)));
         };
-        if let Some(remark) = remark_on_attributes(meaning, operation) {
-            self.making.remark(remark);
+        if let Some(remark) = remark_on_attributes(lowering, operation) {
+            self.model_builder.remark(remark);
         }
-        let results = match meaning {
-            Meaning::Return => return self.leave(operation, operands),
-            Meaning::Call => return self.call(operation, "callee", operands).map(|()| None),
-            Meaning::Composite => {
+        let results = match lowering {
+            Lowering::Return => return self.leave(operation, operands),
+            Lowering::Call => return self.call(operation, "callee", operands).map(|()| None),
+            Lowering::Composite => {
                 return self.call(operation, "decomposition", operands).map(|()| None);
             }
-            Meaning::Map => return self.map(operation, operands).map(|()| None),
-            Meaning::Expect(expected) => self.expect(operation, expected, &operands, false)?,
-            Meaning::CustomCall => self.custom_call(operation, operands)?,
-            Meaning::Same => operands,
-            Meaning::Tuple => {
-                vec![Slot::tuple(operands).map_err(|kind| kind.in_text(at(operation)))?]
+            Lowering::Map => return self.map(operation, operands).map(|()| None),
+            Lowering::Expect(expected) => self.expect(operation, expected, &operands, false)?,
+            Lowering::CustomCall => self.custom_call(operation, operands)?,
+            Lowering::Same => operands,
+            Lowering::Tuple => {
+                vec![XlaValue::tuple(operands).map_err(|kind| kind.in_text(at(operation)))?]
             }
-            Meaning::GetTupleElement => vec![self.part(operation, &operands)?],
-            Meaning::Constant => vec![self.constant(operation)?],
-            Meaning::ConstantLike => vec![self.constant_like(operation, &operands)?],
-            Meaning::Reduce => self.reduce(operation, &operands)?,
-            Meaning::Array(shaped) => vec![self.array(operation, shaped, &operands)?],
+            Lowering::GetTupleElement => vec![self.part(operation, &operands)?],
+            Lowering::Constant => vec![self.constant(operation)?],
+            Lowering::ConstantLike => vec![self.constant_like(operation, &operands)?],
+            Lowering::Reduce => self.reduce(operation, &operands)?,
+            Lowering::Array(shaped) => vec![self.array(operation, shaped, &operands)?],
         };
         self.define(operation, results)?;
         Ok(None)
     }
 
-    /// The values of the operands, which are of the types that the operation says.
-    fn operands(&self, operation: &'m Operation) -> Made<Vec<Slot>> {
+    /// The values of the operands, checked against the types in the operation.
+    fn operands(&self, operation: &'m Operation) -> ElaborationResult<Vec<XlaValue>> {
         let mut operands = Vec::with_capacity(operation.operands.len());
         for operand in &operation.operands {
             operands.push(self.value(*operand)?);
@@ -179,7 +180,7 @@ impl<'m> Elaborator<'m> {
         Ok(operands)
     }
 
-    fn value(&self, operand: Use) -> Made<Slot> {
+    fn value(&self, operand: ValueUse) -> ElaborationResult<XlaValue> {
         let name = operand.name.of(self.attributes.text);
         for frame in self.frames.iter().rev() {
             if let Some(slots) = frame.values.get(name) {
@@ -200,13 +201,13 @@ impl<'m> Elaborator<'m> {
         Err(kind.in_text(operand.name.start..operand.name.end))
     }
 
-    pub(super) fn lanes(&self) -> Option<&Shape> {
-        self.frames.last()?.lanes.as_ref()
+    pub(super) fn map_shape(&self) -> Option<&Shape> {
+        self.frames.last()?.map_shape.as_ref()
     }
 
-    /// The type as the program means it: in the body of a map, scalars are all elements at once.
-    pub(super) fn meant(&self, stated: &ArrayType) -> ArrayType {
-        match self.lanes() {
+    /// The type during elaboration: in the body of a map, arrays replace scalars.
+    pub(super) fn mapped_type(&self, stated: &ArrayType) -> ArrayType {
+        match self.map_shape() {
             Some(shape) if stated.shape.is_scalar() => ArrayType::new(stated.dtype, shape.clone()),
             _ => stated.clone(),
         }
@@ -216,9 +217,9 @@ impl<'m> Elaborator<'m> {
         &self,
         operation: &Operation,
         what: &'static str,
-        slots: &[Slot],
+        slots: &[XlaValue],
         types: impl ExactSizeIterator<Item = &'t Type>,
-    ) -> Made<()> {
+    ) -> ElaborationResult<()> {
         if slots.len() != types.len() {
             let (expected, given) = (types.len().to_string(), slots.len());
             let kind = FormatErrorKind::Count { what, expected, given };
@@ -230,10 +231,10 @@ impl<'m> Elaborator<'m> {
         Ok(())
     }
 
-    /// Types of tuples are nested as deep as the parser allows.
-    fn check_slot(&self, slot: &Slot, value_type: &Type) -> Result<(), FormatErrorKind> {
+    /// The recursion is bounded by the parser's nesting limit.
+    fn check_slot(&self, slot: &XlaValue, value_type: &Type) -> Result<(), FormatErrorKind> {
         match value_type {
-            Type::Array(stated) => check_type(&slot.array()?.value, &self.meant(stated)),
+            Type::Array(stated) => check_type(&slot.array()?.value, &self.mapped_type(stated)),
             Type::Tuple(types) => {
                 let parts = slot.parts()?;
                 if parts.len() != types.len() {
@@ -250,8 +251,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Names the results of an operation, which are of the types that it says.
-    fn define(&mut self, operation: &'m Operation, slots: Vec<Slot>) -> Made<()> {
+    /// Binds the results of an operation to their names, checked against the types in the operation.
+    fn define(&mut self, operation: &'m Operation, slots: Vec<XlaValue>) -> ElaborationResult<()> {
         match &operation.signature {
             Signature::Function(_, types) => {
                 self.check_types(operation, "results", &slots, types.iter())?;
@@ -278,7 +279,7 @@ impl<'m> Elaborator<'m> {
         Ok(())
     }
 
-    fn name(&mut self, results: Results, slots: Vec<Slot>) -> Made<()> {
+    fn name(&mut self, results: ResultNames, slots: Vec<XlaValue>) -> ElaborationResult<()> {
         let name = results.name.of(self.attributes.text);
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         if frame.values.insert(name, slots).is_some() {
@@ -288,13 +289,13 @@ impl<'m> Elaborator<'m> {
         Ok(())
     }
 
-    /// Begins the body of a function.
+    /// Pushes a frame for the body of a function.
     fn enter(
         &mut self,
         number: usize,
-        arguments: Vec<Slot>,
+        arguments: Vec<XlaValue>,
         caller: Option<&'m Operation>,
-    ) -> Made<()> {
+    ) -> ElaborationResult<()> {
         let function: &'m Function = &self.module.functions[number];
         let span = caller.map_or(function.span, |caller| caller.span);
         let place = span.start..span.end;
@@ -306,31 +307,36 @@ impl<'m> Elaborator<'m> {
             let name = format!("@{}", function.name);
             return Err(FormatErrorKind::Cycle { name }.in_text(place));
         }
-        let lanes = self.lanes().cloned();
+        let map_shape = self.map_shape().cloned();
         if let Some(caller) = caller {
             let types = block.arguments.iter().map(|argument| &argument.value_type);
             self.check_types(caller, "operands", &arguments, types)?;
         }
-        self.push(block, arguments, caller, Some(number), lanes)
+        self.push(block, arguments, caller, Some(number), map_shape)
     }
 
     fn push(
         &mut self,
         block: &'m Block,
-        arguments: Vec<Slot>,
+        arguments: Vec<XlaValue>,
         caller: Option<&'m Operation>,
         function: Option<usize>,
-        lanes: Option<Shape>,
-    ) -> Made<()> {
+        map_shape: Option<Shape>,
+    ) -> ElaborationResult<()> {
         let values = HashMap::new();
-        self.frames.push(Frame { block, next: 0, values, caller, function, lanes });
+        self.frames.push(Frame { block, next: 0, values, caller, function, map_shape });
         for (argument, slot) in block.arguments.iter().zip(arguments) {
-            self.name(Results { name: argument.name, count: 1 }, vec![slot])?;
+            self.name(ResultNames { name: argument.name, count: 1 }, vec![slot])?;
         }
         Ok(())
     }
 
-    fn call(&mut self, operation: &'m Operation, name: &str, operands: Vec<Slot>) -> Made<()> {
+    fn call(
+        &mut self,
+        operation: &'m Operation,
+        name: &str,
+        operands: Vec<XlaValue>,
+    ) -> ElaborationResult<()> {
         let span = self.attributes.required(operation, name)?;
         let callee = self.attributes.name(span);
         let Some(number) = self.module.function(&callee) else {
@@ -340,8 +346,8 @@ impl<'m> Elaborator<'m> {
         self.enter(number, operands, Some(operation))
     }
 
-    /// The body of a map, done to all elements at once.
-    fn map(&mut self, operation: &'m Operation, operands: Vec<Slot>) -> Made<()> {
+    /// Pushes a frame for the body of a map, which runs on all elements at once.
+    fn map(&mut self, operation: &'m Operation, operands: Vec<XlaValue>) -> ElaborationResult<()> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let ([block], Some(first)) = (&operation.regions[..], operands.first()) else {
             let kind = FormatErrorKind::Count {
@@ -355,7 +361,7 @@ impl<'m> Elaborator<'m> {
         let shape = first.map_err(|error| fail(error.into()))?.shape;
         let axes = self.attributes.integers(operation, "dimensions")?;
         let is_all = axes.iter().copied().eq(0..shape.rank() as i64);
-        if !is_all && self.lanes().is_none() {
+        if !is_all && self.map_shape().is_none() {
             return Err(fail(FormatErrorKind::attribute("dimensions", "does not name all axes")));
         }
         for operand in &operands {
@@ -371,8 +377,12 @@ impl<'m> Elaborator<'m> {
         self.push(block, operands, Some(operation), None, Some(shape))
     }
 
-    /// Ends a block: what it returns are the results of whoever called it.
-    fn leave(&mut self, operation: &'m Operation, slots: Vec<Slot>) -> Made<Option<Vec<Slot>>> {
+    /// Leaves a block: its results become those of the calling operation.
+    fn leave(
+        &mut self,
+        operation: &'m Operation,
+        slots: Vec<XlaValue>,
+    ) -> ElaborationResult<Option<Vec<XlaValue>>> {
         if let Signature::List(types) = &operation.signature {
             self.check_types(operation, "results", &slots, types.iter())?;
         }

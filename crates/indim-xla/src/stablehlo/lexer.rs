@@ -1,8 +1,8 @@
-//! The tokens of MLIR's text.
+//! The lexer of MLIR text.
 
 use indim_text::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// `%x`, `%0#1`.
@@ -11,17 +11,17 @@ pub(super) enum TokenKind {
     Symbol,
     /// `^bb0`.
     Block,
-    /// `#name`: an alias of an attribute, or an attribute of a dialect.
+    /// `#name`: an alias of an attribute, or a dialect attribute.
     Hash,
-    /// `!name`: an alias of a type, or a type of a dialect.
+    /// `!name`: an alias of a type, or a dialect type.
     Bang,
-    /// A name without a mark, which may have dots.
+    /// A bare identifier; it can contain dots.
     Word,
-    /// Digits, or `0x` and hexadecimal ones.
+    /// Decimal digits, or `0x` and hexadecimal digits.
     Integer,
     /// Digits with a dot.
     Float,
-    /// With its quotes.
+    /// A string with its quotes.
     String,
     /// `->`.
     Arrow,
@@ -29,15 +29,15 @@ pub(super) enum TokenKind {
     ResourcesBegin,
     /// `#-}`.
     ResourcesEnd,
-    /// Any other character of the language.
+    /// Any other punctuation character.
     Mark(u8),
-    /// What is no token.
+    /// An invalid token.
     Bad,
-    /// Behind the last token.
+    /// The end of the text.
     End,
 }
 
-/// A token, and where it stands.
+/// A token with its span.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
@@ -46,7 +46,7 @@ pub(super) struct Token {
     pub(super) begins_line: bool,
 }
 
-/// Reads one token after another; a copy looks ahead.
+/// The lexer; a copy is a lookahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
@@ -55,7 +55,7 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// The tokens of a piece of the text; spans are those of the whole.
+    /// The tokens of a range of the text; spans are relative to the whole text.
     pub(super) fn new(text: &'t str, piece: Span) -> Self {
         Lexer { text, position: piece.start, end: piece.end }
     }
@@ -68,7 +68,7 @@ impl<'t> Lexer<'t> {
         self.bytes().get(self.position + ahead).copied().unwrap_or(0)
     }
 
-    /// Passes white space and comments; says whether a line began.
+    /// Skips white space and comments; returns whether a line began.
     fn skip_blanks(&mut self) -> bool {
         let mut begins_line = self.position == 0;
         loop {
@@ -145,11 +145,11 @@ impl<'t> Lexer<'t> {
         length
     }
 
-    /// A mark and the name behind it; of a value also which result of its operation is meant.
+    /// A sigil and a name; for a value also the index of the result.
     fn name(&mut self, kind: TokenKind, belongs: impl Fn(u8) -> bool) -> TokenKind {
         self.position += 1;
         let mut length = self.run(&belongs);
-        // A name may end in a dash, but not with half of an arrow.
+        // A name can end in a dash, but not in the first half of an arrow.
         if length > 0 && self.byte(0) == b'>' && self.bytes()[self.position - 1] == b'-' {
             self.position -= 1;
             length -= 1;

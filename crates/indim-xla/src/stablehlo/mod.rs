@@ -1,14 +1,19 @@
-//! StableHLO's text, which is MLIR: `lexer.rs`, then `parser/` to what `syntax.rs` describes, then
-//! `elaborate.rs` and `results.rs` to a graph. What operations mean says `meaning.rs`, their attributes
-//! `attribute.rs`, their constants `dense.rs`, their reducers `reducer.rs`; what is not to be had finds
-//! `census.rs`. `writer.rs` is the way back.
+//! StableHLO text in MLIR.
+//!
+//! Read in this order:
+//!
+//! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
+//! * `census.rs`: finds unsupported operations; `elaborate.rs` and `results.rs`: build the graph.
+//! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
+//!   `reducer.rs`: reducers.
+//! * `writer.rs`: the writer.
 
 mod attribute;
 mod census;
 mod dense;
 mod elaborate;
 mod lexer;
-mod meaning;
+mod lowering;
 mod parser;
 mod reducer;
 mod results;
@@ -30,7 +35,7 @@ use syntax::{Argument, Function, Module, Type};
 
 use crate::checked_text;
 
-/// Reads and writes StableHLO's text.
+/// The reader and writer of StableHLO text.
 #[derive(Debug, Clone, Copy)]
 pub struct StableHloText;
 
@@ -53,7 +58,7 @@ impl Reader for StableHloText {
     }
 
     fn operations(&self) -> Vec<String> {
-        meaning::names()
+        lowering::names()
     }
 }
 
@@ -73,7 +78,7 @@ struct StableHlo {
     source: SourceFile,
     module: Module,
     limits: FormatLimits,
-    /// The number of the function that is the program.
+    /// Index of the entry function.
     entry: usize,
     inputs: Vec<ModelInput>,
     outputs: Vec<String>,
@@ -96,14 +101,13 @@ impl Model for StableHlo {
         elaborator.program(self.entry, &names, &self.outputs)
     }
 
-    /// Of an operation, by the byte where its name begins.
+    /// Location of an operation; `number` is the byte offset of its name.
     fn place(&self, number: usize) -> Location {
         Location::text(number..number)
     }
 }
 
-/// The function that is the program: the one that is asked for, else `@main`, else the only public one, else
-/// the only one.
+/// The entry function: the one in the options, else `@main`, else the only public one, else the only one.
 fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
     let undefined = |name: &str| {
         let name = format!("@{name}");
@@ -130,13 +134,13 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
     }
 }
 
-/// The parameters: one for each array in the arguments.
+/// The inputs: one for each array in the arguments.
 fn inputs(function: &Function, attributes: &Attributes<'_>) -> Vec<ModelInput> {
     let arguments = function.body.iter().flat_map(|body| &body.arguments);
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for argument in arguments {
         let mut name = argument_name(argument, attributes);
-        // Two arguments may be called the same by their users, but not in the text.
+        // User names of arguments can collide; names in the text cannot.
         if names.contains(&name) {
             name = plain_name(argument, attributes);
         }
@@ -151,7 +155,7 @@ fn inputs(function: &Function, attributes: &Attributes<'_>) -> Vec<ModelInput> {
     inputs
 }
 
-/// The arrays of a type, with a name each. Types are nested as deep as the parser allows.
+/// Visits the arrays of a type with their names. The recursion is bounded by the parser's nesting limit.
 fn flatten(name: &str, value: &Type, found: &mut dyn FnMut(&str, &indim_ops::ArrayType)) {
     match value {
         Type::Array(array_type) => found(name, array_type),
@@ -168,17 +172,17 @@ fn plain_name(argument: &Argument, attributes: &Attributes<'_>) -> String {
     argument.name.of(attributes.text).trim_start_matches('%').to_owned()
 }
 
-/// What the user calls an argument: `loc("x")`, where that is a name; else its name in the text.
+/// The user's name of an argument, `loc("x")`, if its location is a name; else its name in the text.
 fn argument_name(argument: &Argument, attributes: &Attributes<'_>) -> String {
     let named = argument.location.and_then(|location| located_name(location, attributes));
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| plain_name(argument, attributes))
 }
 
-/// The name that a location gives: `"x"`, `"x"(#loc3)`, `#loc1`; no place in a file: `"f.py":1:2`.
+/// The name in a location: `"x"`, `"x"(#loc3)`, `#loc1`; `None` for a position in a file, `"f.py":1:2`.
 fn located_name(location: Span, attributes: &Attributes<'_>) -> Option<String> {
     let mut lexer = Lexer::new(attributes.text, attributes.resolved(location));
     let mut first = lexer.token();
-    // An alias stands for `loc(..)`.
+    // An alias includes the `loc(..)`.
     if first.span.of(attributes.text) == "loc" {
         lexer.token();
         first = lexer.token();
@@ -187,7 +191,7 @@ fn located_name(location: Span, attributes: &Attributes<'_>) -> Option<String> {
     is_name.then(|| unquoted(first.span.of(attributes.text)))
 }
 
-/// What JAX calls the results, or `output0`, `output1`, ...; of a tuple one for each array in it.
+/// JAX's names of the results, or `output0`, `output1`, ...; a tuple has one for each array.
 fn outputs(function: &Function, attributes: &Attributes<'_>) -> Vec<String> {
     let (mut outputs, mut names) = (Vec::new(), HashSet::new());
     for (number, result) in function.results.iter().enumerate() {

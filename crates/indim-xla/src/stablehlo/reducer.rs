@@ -1,17 +1,19 @@
-//! What the body of a `stablehlo.reduce` computes.
+//! Recognition of the reducer in the body of a `stablehlo.reduce`.
 
 use std::collections::HashMap;
 
 use super::attribute::Attributes;
-use super::meaning::{Meaning, Shaped, comparison};
+use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::{Block, Operation};
 use crate::reducer::{Body, Reducer};
 
-/// The reducer of a reduction, if it is one that indim has.
+/// The reducer of a reduction; `None` if indim lacks it.
 pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<Reducer> {
     if let Some(applies) = attributes.optional(operation, "applies") {
         let name = applies.of(attributes.text).replacen("mhlo.", "stablehlo.", 1);
-        let Meaning::Array(Shaped::Elementwise(op)) = Meaning::of(&name)? else { return None };
+        let Lowering::Array(ArrayOperation::Elementwise(op)) = Lowering::of(&name)? else {
+            return None;
+        };
         let mut body = Body::default();
         let arguments = [body.argument(0), body.argument(1)];
         let result = body.operation(Some(op), &arguments);
@@ -33,13 +35,15 @@ fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
     for operation in &block.operations {
         let operands = operation.operands.iter().map(|operand| terms.get(operand.name.of(text)));
         let operands: Vec<usize> = operands.map(|term| term.copied()).collect::<Option<_>>()?;
-        let op = match Meaning::of(&operation.name)? {
-            Meaning::Return => {
+        let op = match Lowering::of(&operation.name)? {
+            Lowering::Return => {
                 let takes_all = block.arguments.len() == 2 * operands.len();
                 return takes_all.then(|| body.reducer(&operands)).flatten();
             }
-            Meaning::Array(Shaped::Elementwise(op)) => Some(op),
-            Meaning::Array(Shaped::Compare) => comparison(operation, attributes).ok()?.ordinary(),
+            Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
+            Lowering::Array(ArrayOperation::Compare) => {
+                comparison(operation, attributes).ok()?.ordinary()
+            }
             _ => None,
         };
         let term = body.operation(op, &operands);

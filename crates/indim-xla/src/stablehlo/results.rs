@@ -1,41 +1,43 @@
-//! The results of single operations, on their way to a graph.
+//! Elaboration of single operations to their results.
 
 use indim_model::{Agreement, Expectation, FormatErrorKind, Location};
 use indim_ops::ArrayType;
 
 use super::dense::Dense;
-use super::elaborate::{Elaborator, Made, at};
-use super::meaning::{Expected, Shaped};
+use super::elaborate::{ElaborationResult, Elaborator, at};
+use super::lowering::{ArrayOperation, ExpectOperation};
 use super::reducer;
 use super::syntax::{Operation, Signature, Type};
 use crate::operation::{Operation as Meant, check_type};
 use crate::reduction::reduce;
-use crate::slot::{Fact, Known, Slot};
+use crate::value::{ArrayFact, ArrayValue, XlaValue};
 
 impl Elaborator<'_> {
     pub(super) fn array(
         &mut self,
         operation: &Operation,
-        shaped: Shaped,
-        operands: &[Slot],
-    ) -> Made<Slot> {
+        shaped: ArrayOperation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let meant = shaped.operation(operation, &self.attributes)?;
-        self.making.rule(meant.rule());
+        let mapped_type = shaped.operation(operation, &self.attributes)?;
+        self.model_builder.rule(mapped_type.rule());
         let mut values = Vec::with_capacity(operands.len());
         for operand in operands {
             values.push(operand.array().map_err(fail)?.value.clone());
         }
         let stated = self.result_type(operation);
-        let value = meant.build(&self.making.builder, &values, stated.as_ref()).map_err(fail)?;
-        let fact = match meant {
-            Meant::Iota(axis) => Fact::Iota(axis),
-            _ => Fact::None,
+        let value = mapped_type
+            .build(&self.model_builder.builder, &values, stated.as_ref())
+            .map_err(fail)?;
+        let fact = match mapped_type {
+            Meant::Iota(axis) => ArrayFact::Iota(axis),
+            _ => ArrayFact::None,
         };
-        Ok(Slot::Array(Known { value, fact }))
+        Ok(XlaValue::Array(ArrayValue { value, fact }))
     }
 
-    /// The type of its one result, as the operation says it.
+    /// The type of the single result in the text.
     fn result_type(&self, operation: &Operation) -> Option<ArrayType> {
         let stated = match &operation.signature {
             Signature::Function(_, results) => results.first(),
@@ -43,23 +45,27 @@ impl Elaborator<'_> {
             Signature::None => None,
         };
         match stated? {
-            Type::Array(stated) => Some(self.meant(stated)),
+            Type::Array(stated) => Some(self.mapped_type(stated)),
             Type::Tuple(_) | Type::Dynamic(_) | Type::Other(_) => None,
         }
     }
 
-    pub(super) fn part(&self, operation: &Operation, operands: &[Slot]) -> Made<Slot> {
+    pub(super) fn part(
+        &self,
+        operation: &Operation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let index = self.attributes.integer(operation, "index")?;
         let [tuple] = operands else {
             let (expected, given) = ("one".to_owned(), operands.len());
             return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
         };
-        // A negative number is that of no part.
+        // A negative index names no element.
         tuple.part(usize::try_from(index).unwrap_or(usize::MAX)).cloned().map_err(fail)
     }
 
-    pub(super) fn constant(&mut self, operation: &Operation) -> Made<Slot> {
+    pub(super) fn constant(&mut self, operation: &Operation) -> ElaborationResult<XlaValue> {
         let span = self.attributes.required(operation, "value")?;
         let stated = match &operation.signature {
             Signature::Function(_, results) => results.first(),
@@ -74,29 +80,37 @@ impl Elaborator<'_> {
         self.dense(dense, operation)
     }
 
-    fn dense(&mut self, dense: Dense, operation: &Operation) -> Made<Slot> {
+    fn dense(&mut self, dense: Dense, operation: &Operation) -> ElaborationResult<XlaValue> {
         let place = Location::text(at(operation));
         let (value, fact) = match dense {
             Dense::Full(array) => {
                 let fact = if array.shape().is_scalar() {
-                    Fact::Scalar(array.clone())
+                    ArrayFact::Scalar(array.clone())
                 } else {
-                    Fact::None
+                    ArrayFact::None
                 };
-                (self.making.constant(array, || place)?, fact)
+                (self.model_builder.constant(array, || place)?, fact)
             }
             Dense::Splat(element, shape) => {
-                let fact =
-                    if shape.is_scalar() { Fact::Scalar(element.clone()) } else { Fact::None };
-                let shape = self.lanes().filter(|_| shape.is_scalar()).cloned().unwrap_or(shape);
-                let value = self.making.splat(element, &shape);
+                let fact = if shape.is_scalar() {
+                    ArrayFact::Scalar(element.clone())
+                } else {
+                    ArrayFact::None
+                };
+                let shape =
+                    self.map_shape().filter(|_| shape.is_scalar()).cloned().unwrap_or(shape);
+                let value = self.model_builder.splat(element, &shape);
                 (value.map_err(|error| FormatErrorKind::from(error).at(place))?, fact)
             }
         };
-        Ok(Slot::Array(Known { value, fact }))
+        Ok(XlaValue::Array(ArrayValue { value, fact }))
     }
 
-    pub(super) fn constant_like(&mut self, operation: &Operation, operands: &[Slot]) -> Made<Slot> {
+    pub(super) fn constant_like(
+        &mut self,
+        operation: &Operation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let [like] = operands else {
             let (expected, given) = ("one".to_owned(), operands.len());
@@ -109,26 +123,31 @@ impl Elaborator<'_> {
         self.dense(dense, operation)
     }
 
-    pub(super) fn reduce(&self, operation: &Operation, operands: &[Slot]) -> Made<Vec<Slot>> {
+    pub(super) fn reduce(
+        &self,
+        operation: &Operation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let Some(reducer) = reducer::of(operation, &self.attributes) else {
             let what = "a reduction with this body is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
         let axes = self.attributes.integers(operation, "dimensions")?;
-        let known: Result<Vec<Known>, _> = operands.iter().map(|o| o.array().cloned()).collect();
-        let results = reduce(&self.making.builder, &reducer, &known.map_err(fail)?, &axes);
-        Ok(results.map_err(fail)?.into_iter().map(Slot::from).collect())
+        let known: Result<Vec<ArrayValue>, _> =
+            operands.iter().map(|o| o.array().cloned()).collect();
+        let results = reduce(&self.model_builder.builder, &reducer, &known.map_err(fail)?, &axes);
+        Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 
     pub(super) fn custom_call(
         &mut self,
         operation: &Operation,
-        operands: Vec<Slot>,
-    ) -> Made<Vec<Slot>> {
+        operands: Vec<XlaValue>,
+    ) -> ElaborationResult<Vec<XlaValue>> {
         let span = self.attributes.required(operation, "call_target_name")?;
         let target = self.attributes.name(span);
-        match Expected::of(&target) {
+        match ExpectOperation::of(&target) {
             Some(expected) => self.expect(operation, expected, &operands, true),
             None if target == "Sharding" => Ok(operands),
             None => {
@@ -138,21 +157,21 @@ impl Elaborator<'_> {
         }
     }
 
-    /// What the program says of its own results.
+    /// Records a check in the program as an expectation.
     pub(super) fn expect(
         &mut self,
         operation: &Operation,
-        expected: Expected,
-        operands: &[Slot],
+        expected: ExpectOperation,
+        operands: &[XlaValue],
         as_call: bool,
-    ) -> Made<Vec<Slot>> {
+    ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let agreement: Agreement = expected.agreement(operation, &self.attributes, as_call)?;
         let constant = match expected.is_constant {
             true => Some(self.constant(operation)?),
             false => None,
         };
-        let all: Vec<&Slot> = operands.iter().chain(&constant).collect();
+        let all: Vec<&XlaValue> = operands.iter().chain(&constant).collect();
         let [result, expected] = all[..] else {
             let (expected, given) = ("a result and what is expected".to_owned(), all.len());
             return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));

@@ -1,18 +1,18 @@
-//! What a text of StableHLO says, before it means anything: functions, blocks, operations, each with its
-//! place. The pretty and the generic form of an operation are the same here.
+//! The syntax tree of StableHLO: functions, blocks and operations with their spans. Pretty and generic
+//! forms of an operation have the same tree.
 
 use std::collections::HashMap;
 
 use indim_ops::ArrayType;
 use indim_text::Span;
 
-/// A text.
+/// A module.
 #[derive(Debug, Default)]
 pub(super) struct Module {
     pub(super) functions: Vec<Function>,
-    /// The numbers of functions by their names.
+    /// Index of each function by its name.
     pub(super) by_name: HashMap<String, usize>,
-    /// Attributes with a name, and what stands behind the name.
+    /// Attribute aliases: name and value.
     pub(super) aliases: HashMap<String, Span>,
     /// The blobs at the end of a file: strings of hexadecimal digits.
     pub(super) resources: HashMap<String, Span>,
@@ -21,12 +21,12 @@ pub(super) struct Module {
 /// A function.
 #[derive(Debug)]
 pub(super) struct Function {
-    /// Without its mark and quotes.
+    /// The name without `@` and quotes.
     pub(super) name: String,
     pub(super) span: Span,
     pub(super) is_public: bool,
     pub(super) results: Vec<FunctionResult>,
-    /// The block of its operations, whose arguments are those of the function; a declaration has none.
+    /// The body, whose arguments are those of the function; `None` for a declaration.
     pub(super) body: Option<Block>,
 }
 
@@ -42,65 +42,65 @@ pub(super) struct FunctionResult {
 pub(super) struct Block {
     pub(super) arguments: Vec<Argument>,
     pub(super) operations: Vec<Operation>,
-    /// Where it ends.
+    /// Span of its end.
     pub(super) end: Span,
 }
 
 /// An argument of a block.
 #[derive(Debug)]
 pub(super) struct Argument {
-    /// With its mark.
+    /// The name with `%`.
     pub(super) name: Span,
     pub(super) value_type: Type,
-    /// What stands between the brackets of its `loc(..)`.
+    /// The span between the brackets of its `loc(..)`.
     pub(super) location: Option<Span>,
 }
 
 /// An operation.
 #[derive(Debug)]
 pub(super) struct Operation {
-    /// With the dialect: `stablehlo.add`.
+    /// The name with its dialect: `stablehlo.add`.
     pub(super) name: String,
-    /// Where the name stands.
+    /// Span of the name.
     pub(super) span: Span,
-    pub(super) results: Vec<Results>,
-    pub(super) operands: Vec<Use>,
+    pub(super) results: Vec<ResultNames>,
+    pub(super) operands: Vec<ValueUse>,
     pub(super) attributes: Vec<Attribute>,
     pub(super) regions: Vec<Block>,
     pub(super) signature: Signature,
 }
 
-/// Names of results: `%0`, or `%0:2`, which is two.
+/// Names of results: `%0`, or `%0:2` for two results.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Results {
+pub(super) struct ResultNames {
     pub(super) name: Span,
     pub(super) count: usize,
 }
 
-/// A value that an operation takes: `%0`, or `%0#1`.
+/// A use of a value: `%0`, or `%0#1`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Use {
-    /// Without the number.
+pub(super) struct ValueUse {
+    /// The name without the index.
     pub(super) name: Span,
     pub(super) index: usize,
 }
 
-/// An attribute. Its value is read by whoever needs it.
+/// An attribute with the span of its value.
 #[derive(Debug, Clone)]
 pub(super) struct Attribute {
     pub(super) name: String,
-    /// `None` of a mark without a value.
+    /// `None` for a unit attribute.
     pub(super) value: Option<Span>,
 }
 
-/// The types that stand behind an operation.
+/// The types after an operation.
 #[derive(Debug)]
 pub(super) enum Signature {
     /// `(T, U) -> V`.
     Function(Vec<Type>, Vec<Type>),
-    /// `T, U`: what they are of depends on the operation.
+    /// `T, U`: the operation determines the values that have these types.
     List(Vec<Type>),
-    /// Nothing.
+    /// No types.
     None,
 }
 
@@ -111,21 +111,21 @@ pub(super) enum Type {
     Array(ArrayType),
     /// `tuple<T, U>`.
     Tuple(Vec<Type>),
-    /// An array whose sizes are not all known, where it stands.
+    /// An array with a dynamic size, and its span.
     Dynamic(Span),
-    /// Any other, where it stands.
+    /// Any other type, and its span.
     Other(Span),
 }
 
 impl Module {
-    /// The function with this name.
+    /// Index of the function with this name.
     pub(super) fn function(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
 }
 
 impl Signature {
-    /// All types in it.
+    /// All types in the signature.
     pub(super) fn types(&self) -> impl Iterator<Item = &Type> {
         let (first, second): (&[Type], &[Type]) = match self {
             Signature::Function(operands, results) => (operands, results),

@@ -1,4 +1,4 @@
-//! Graphs as StableHLO's text, in its pretty form: one function, `@main`.
+//! The writer of StableHLO text in pretty form: one function, `@main`.
 
 use core::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use crate::element::{Number, numbers, part_of};
 use crate::legalize::{legalize, ranges, reducer_of, search_of};
 use crate::opcode::{Dialect, direction_of, name_of, order_of};
 
-/// Above so many elements a constant is a blob.
-const LONGEST_LIST: usize = 100;
+/// `MAX_LIST_LENGTH`: number of elements; a larger constant is written as a blob.
+const MAX_LIST_LENGTH: usize = 100;
 
 /// The text of a graph.
 ///
@@ -26,7 +26,7 @@ pub(super) fn write(
     let mut notes = Notes::default();
     let legal = legalize(graph, true, &mut notes)?;
     let (composed, warnings) = notes.finish(options.exact)?;
-    let mut text = Text { graph: &legal, text: String::new() };
+    let mut text = TextWriter { graph: &legal, text: String::new() };
     text.program(outputs, &options.name);
     Ok(WrittenModel { content: text.text.into_bytes(), beside: None, composed, warnings })
 }
@@ -58,7 +58,7 @@ fn dense(array: &Array) -> String {
     let size = array.dtype().size();
     let count = array.data().len();
     let is_splat = count > 0 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
-    if !is_splat && count > LONGEST_LIST {
+    if !is_splat && count > MAX_LIST_LENGTH {
         let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
         return format!("dense<\"0x{digits}\">");
     }
@@ -79,7 +79,7 @@ fn dense(array: &Array) -> String {
     }
 }
 
-/// Lists of lists of elements, as the axes say, the innermost first.
+/// Nested lists of elements, one level per axis.
 fn nested(elements: Vec<String>, sizes: &[usize]) -> String {
     let mut parts = elements;
     for &size in sizes.iter().rev() {
@@ -88,12 +88,12 @@ fn nested(elements: Vec<String>, sizes: &[usize]) -> String {
     parts.join(", ")
 }
 
-struct Text<'g> {
+struct TextWriter<'g> {
     graph: &'g Graph,
     text: String,
 }
 
-impl Text<'_> {
+impl TextWriter<'_> {
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -131,7 +131,7 @@ impl Text<'_> {
         }
     }
 
-    /// An operation, whose types stand behind a colon.
+    /// Writes an operation with its types after a colon.
     fn operation(&mut self, id: ValueId, operation: &str, types: &str) {
         let value = self.value(id);
         self.line(&format!("    {value} = {operation} : {types}"));
@@ -143,7 +143,7 @@ impl Text<'_> {
         let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
         let function = format!("({from}) -> {result}");
         match &node.kind {
-            // A legal graph has neither gathers nor scatters.
+            // A legalised graph has neither gathers nor scatters.
             NodeKind::Parameter { .. } | NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => {}
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));
@@ -237,7 +237,7 @@ impl Text<'_> {
         self.search(id, op, axis, node);
     }
 
-    /// JAX's argmax and argmin: a reduction of the elements with their indices.
+    /// JAX's argmax and argmin: a reduction of the elements together with their indices.
     fn search(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) {
         let from = &self.graph[node.operands[0]].array_type;
         let Some((direction, start)) = search_of(op, from.dtype) else { return };
@@ -265,7 +265,7 @@ impl Text<'_> {
     }
 }
 
-/// Of equal extremes the first one wins, of NaNs the first.
+/// The first of equal extremes wins, and the first of NaNs.
 fn search_body(dtype: DType, scalar: &str, direction: &str) -> String {
     let order = order_of(dtype, false);
     let compare = |name: &str, direction: &str, operands: &str| {

@@ -1,26 +1,25 @@
-//! The elements of constants.
+//! Literals in protobufs.
 
 use bytes::Bytes;
 use indim_graph::Array;
 use indim_model::{FormatErrorKind, array_of_bytes};
 use indim_ops::{ArrayType, DType};
 
-use super::super::syntax::{Layout, Shape};
+use super::super::syntax::{HloLayout, HloShape};
 use super::messages::{LiteralProto, ShapeProto};
 use super::{decoded, shape};
 
-type Read<T> = Result<T, FormatErrorKind>;
+type ReadResult<T> = Result<T, FormatErrorKind>;
 
-/// The arrays in a constant: one, or those of a tuple, one after another. Types are nested no deeper than
-/// their reader allows.
+/// The arrays of a literal: one, or those of a tuple in order. The reader of types bounds their nesting.
 ///
 /// # Errors
 /// `damaged`, `wrong-element-count`, `wrong-count`, `type-mismatch`.
-pub(in super::super) fn arrays(encoded: &Bytes, shape: &Shape) -> Read<Vec<Array>> {
+pub(in super::super) fn arrays(encoded: &Bytes, shape: &HloShape) -> ReadResult<Vec<Array>> {
     let literal: LiteralProto = decoded(encoded.clone())?;
     match shape {
-        Shape::Array(array_type, _) => Ok(vec![array(&literal, array_type)?]),
-        Shape::Tuple(parts) => {
+        HloShape::Array(array_type, _) => Ok(vec![array(&literal, array_type)?]),
+        HloShape::Tuple(parts) => {
             let given = literal.tuple_literals.len();
             if given != parts.len() {
                 let (what, expected) = ("parts of a tuple", parts.len().to_string());
@@ -32,25 +31,25 @@ pub(in super::super) fn arrays(encoded: &Bytes, shape: &Shape) -> Read<Vec<Array
             }
             Ok(found)
         }
-        Shape::Dynamic(_) | Shape::Other(_) => {
+        HloShape::Dynamic(_) | HloShape::Other(_) => {
             Err(FormatErrorKind::Unsupported { what: "constants of this type are".to_owned() })
         }
     }
 }
 
-fn array(literal: &LiteralProto, array_type: &ArrayType) -> Read<Array> {
+fn array(literal: &LiteralProto, array_type: &ArrayType) -> ReadResult<Array> {
     let layout = match &literal.shape {
         Some(encoded) => {
             let stated: ShapeProto = decoded(encoded.clone())?;
             check_sizes(&stated, array_type)?;
             shape::layout(&stated)?
         }
-        None => Layout::RowMajor,
+        None => HloLayout::RowMajor,
     };
     let elements = elements(literal, array_type.dtype);
     match layout {
-        Layout::MinorToMajor(axes) if !axes.iter().rev().copied().eq(0..axes.len()) => {
-            // That they fill the type, before they are put into the order of its axes.
+        HloLayout::MinorToMajor(axes) if !axes.iter().rev().copied().eq(0..axes.len()) => {
+            // Checks the element count before the transposition to row-major order.
             array_of_bytes(array_type, &elements)?;
             array_of_bytes(array_type, &in_order(&elements, array_type, &axes))
         }
@@ -58,7 +57,7 @@ fn array(literal: &LiteralProto, array_type: &ArrayType) -> Read<Array> {
     }
 }
 
-fn check_sizes(stated: &ShapeProto, array_type: &ArrayType) -> Read<()> {
+fn check_sizes(stated: &ShapeProto, array_type: &ArrayType) -> ReadResult<()> {
     let sizes = stated.dimensions.iter().map(|&size| usize::try_from(size).ok());
     match sizes.eq(array_type.shape.iter().map(|&size| Some(size))) {
         true => Ok(()),
@@ -69,7 +68,7 @@ fn check_sizes(stated: &ShapeProto, array_type: &ArrayType) -> Read<()> {
     }
 }
 
-/// The bytes of the elements, as they lie in memory.
+/// The bytes of the elements in memory order.
 fn elements(literal: &LiteralProto, dtype: DType) -> Bytes {
     fn bytes<T: Copy, const N: usize>(numbers: &[T], to_bytes: fn(T) -> [u8; N]) -> Bytes {
         numbers.iter().flat_map(|&number| to_bytes(number)).collect()
@@ -93,7 +92,7 @@ fn elements(literal: &LiteralProto, dtype: DType) -> Bytes {
     }
 }
 
-/// Elements that lie with these axes innermost first, as they lie with the last axis innermost.
+/// Transposes elements from the layout `minor_to_major` to row-major order.
 fn in_order(elements: &[u8], array_type: &ArrayType, minor_to_major: &[usize]) -> Vec<u8> {
     let sizes = array_type.shape.sizes();
     let mut strides = vec![array_type.dtype.size(); sizes.len()];
@@ -106,7 +105,7 @@ fn in_order(elements: &[u8], array_type: &ArrayType, minor_to_major: &[usize]) -
     let (mut index, mut place) = (vec![0; sizes.len()], 0);
     while ordered.len() < elements.len() {
         ordered.extend_from_slice(&elements[place..place + array_type.dtype.size()]);
-        // The next index, whose last axis moves fastest.
+        // The next index; the last axis varies fastest.
         for axis in (0..sizes.len()).rev() {
             index[axis] += 1;
             place += strides[axis];

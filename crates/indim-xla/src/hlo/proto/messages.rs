@@ -1,36 +1,36 @@
-//! The messages of `*.hlo.pb` that are read, with the numbers of their fields.
+//! The protobuf messages of `*.hlo.pb`, with the numbers of their fields.
 //!
-//! Whatever else a file has is skipped. What repeats and is large when decoded is kept as bytes, so that it
-//! is counted before it is decoded; bytes share the memory of the file.
+//! The decoder skips all other fields. Large repeated messages stay encoded as bytes, so that they count
+//! against limits before they are decoded; these bytes share the memory of the file.
 
 use bytes::Bytes;
 
-/// What XLA dumps: a module, and what its compiler noted of it.
+/// A dump of XLA: a module and notes of its compiler.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct HloProto {
-    /// A [`HloModuleProto`].
+    /// Encoded [`HloModuleProto`].
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub(super) hlo_module: Option<Bytes>,
 }
 
-/// A program; what is called stands before what calls it.
+/// A program; callees come before their callers.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct HloModuleProto {
     #[prost(string, tag = "2")]
     pub(super) entry_computation_name: String,
-    /// Of [`HloComputationProto`].
+    /// Encoded [`HloComputationProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "3")]
     pub(super) computations: Vec<Bytes>,
     #[prost(int64, tag = "6")]
     pub(super) entry_computation_id: i64,
 }
 
-/// Instructions, operands before their use.
+/// A computation; operands come before their uses.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct HloComputationProto {
     #[prost(string, tag = "1")]
     pub(super) name: String,
-    /// Of [`HloInstructionProto`].
+    /// Encoded [`HloInstructionProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "2")]
     pub(super) instructions: Vec<Bytes>,
     #[prost(int64, tag = "5")]
@@ -39,19 +39,19 @@ pub(super) struct HloComputationProto {
     pub(super) root_id: i64,
 }
 
-/// An instruction, with what only some have.
+/// An instruction, with the fields of all opcodes.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct HloInstructionProto {
     #[prost(string, tag = "1")]
     pub(super) name: String,
     #[prost(string, tag = "2")]
     pub(super) opcode: String,
-    /// A [`ShapeProto`].
+    /// Encoded [`ShapeProto`].
     #[prost(bytes = "bytes", optional, tag = "3")]
     pub(super) shape: Option<Bytes>,
     #[prost(message, optional, tag = "7")]
     pub(super) metadata: Option<OpMetadata>,
-    /// A [`LiteralProto`].
+    /// Encoded [`LiteralProto`].
     #[prost(bytes = "bytes", optional, tag = "8")]
     pub(super) literal: Option<Bytes>,
     #[prost(int64, tag = "9")]
@@ -86,7 +86,7 @@ pub(super) struct HloInstructionProto {
     pub(super) comparison_type: String,
 }
 
-/// The axes of a `gather`.
+/// The dimension numbers of a `gather`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct GatherDimensionNumbers {
     #[prost(int64, repeated, tag = "1")]
@@ -103,14 +103,14 @@ pub(super) struct GatherDimensionNumbers {
     pub(super) start_indices_batching_dims: Vec<i64>,
 }
 
-/// Where an instruction comes from.
+/// Source location of an instruction.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct OpMetadata {
     #[prost(string, tag = "2")]
     pub(super) op_name: String,
 }
 
-/// What a `slice` takes of an axis.
+/// The range of a `slice` along one axis.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct SliceDimensions {
     #[prost(int64, tag = "1")]
@@ -121,14 +121,14 @@ pub(super) struct SliceDimensions {
     pub(super) stride: i64,
 }
 
-/// What a `pad` adds.
+/// The padding of a `pad`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct PaddingConfig {
     #[prost(message, repeated, tag = "1")]
     pub(super) dimensions: Vec<PaddingConfigDimension>,
 }
 
-/// What a `pad` adds to an axis.
+/// The padding of a `pad` along one axis.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct PaddingConfigDimension {
     #[prost(int64, tag = "1")]
@@ -146,7 +146,7 @@ pub(super) struct ShapeProto {
     pub(super) element_type: i32,
     #[prost(int64, repeated, tag = "3")]
     pub(super) dimensions: Vec<i64>,
-    /// Of [`ShapeProto`].
+    /// Encoded [`ShapeProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "4")]
     pub(super) tuple_shapes: Vec<Bytes>,
     #[prost(message, optional, tag = "5")]
@@ -155,12 +155,12 @@ pub(super) struct ShapeProto {
     pub(super) is_dynamic_dimension: Vec<bool>,
 }
 
-/// How the elements lie in memory.
+/// The layout of the elements in memory.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct LayoutProto {
     #[prost(int64, repeated, tag = "1")]
     pub(super) minor_to_major: Vec<i64>,
-    /// That there are any is all that is read of them.
+    /// Only the presence of tiles is read.
     #[prost(bytes = "bytes", repeated, tag = "6")]
     pub(super) tiles: Vec<Bytes>,
     #[prost(int64, tag = "7")]
@@ -172,7 +172,7 @@ pub(super) struct LayoutProto {
 /// The elements of a constant, in the order of its own layout.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct LiteralProto {
-    /// A [`ShapeProto`].
+    /// Encoded [`ShapeProto`].
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub(super) shape: Option<Bytes>,
     #[prost(bool, repeated, tag = "2")]
@@ -191,12 +191,12 @@ pub(super) struct LiteralProto {
     pub(super) f32s: Vec<f32>,
     #[prost(double, repeated, tag = "9")]
     pub(super) f64s: Vec<f64>,
-    /// Of [`LiteralProto`].
+    /// Encoded [`LiteralProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "10")]
     pub(super) tuple_literals: Vec<Bytes>,
     #[prost(bytes = "bytes", tag = "11")]
     pub(super) f16s: Bytes,
-    /// Real and imaginary parts in turn.
+    /// Alternating real and imaginary parts.
     #[prost(float, repeated, tag = "12")]
     pub(super) c64s: Vec<f32>,
     #[prost(bytes = "bytes", tag = "13")]
@@ -207,7 +207,7 @@ pub(super) struct LiteralProto {
     pub(super) u16s: Bytes,
     #[prost(bytes = "bytes", tag = "17")]
     pub(super) s16s: Bytes,
-    /// Real and imaginary parts in turn.
+    /// Alternating real and imaginary parts.
     #[prost(double, repeated, tag = "18")]
     pub(super) c128s: Vec<f64>,
 }

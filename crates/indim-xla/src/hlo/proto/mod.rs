@@ -1,10 +1,12 @@
-//! HLO as a message, `*.hlo.pb`, read to the same syntax as the text: the messages are in `messages.rs`,
-//! types in `shape.rs`, constants in `literal.rs`; attributes are spelled as in the text, by `spelled.rs`.
+//! HLO protobufs, `*.hlo.pb`, decoded to the syntax tree of the text.
+//!
+//! `messages.rs`: the messages; `shape.rs`: types; `literal.rs`: constants; `synthetic_text.rs`: attributes
+//! synthesised as HLO text, so that one reader of attributes serves both forms.
 
 mod literal;
 mod messages;
 mod shape;
-mod spelled;
+mod synthetic_text;
 
 use std::collections::HashMap;
 
@@ -18,19 +20,22 @@ use messages::{
     HloComputationProto, HloInstructionProto, HloModuleProto, HloProto, OpMetadata, PaddingConfig,
 };
 use shape::Shapes;
-pub(super) use spelled::Spelled;
+pub(super) use synthetic_text::SyntheticText;
 
-/// Reads a module, alone or in what XLA dumps; spans are places in the text that comes with it.
+/// Reads a module, alone or in a dump of XLA. Spans refer to the returned text.
 ///
 /// # Errors
 /// `damaged`, `undefined`, `duplicate`, `limit`, `attribute`.
-pub(super) fn read(file: &Bytes, limits: &FormatLimits) -> Result<(Module, Spelled), FormatError> {
+pub(super) fn read(
+    file: &Bytes,
+    limits: &FormatLimits,
+) -> Result<(Module, SyntheticText), FormatError> {
     let proto = module(file).map_err(FormatErrorKind::nowhere)?;
-    let mut reading = Reading {
+    let mut reading = ModuleReader {
         limits,
         shapes: Shapes { limits, parts: 0 },
         module: Module::default(),
-        spelled: Spelled::default(),
+        synthetic_text: SyntheticText::default(),
         numbers: HashMap::new(),
         instructions: 0,
     };
@@ -39,11 +44,11 @@ pub(super) fn read(file: &Bytes, limits: &FormatLimits) -> Result<(Module, Spell
         let computation = decoded(encoded.clone()).map_err(|kind| kind.at(place()))?;
         reading.computation(&computation)?;
     }
-    let Reading { mut module, spelled, numbers, .. } = reading;
+    let ModuleReader { mut module, synthetic_text, numbers, .. } = reading;
     let by_id = numbers.get(&proto.entry_computation_id);
     module.entry = by_id.or(module.by_name.get(&proto.entry_computation_name)).copied();
     match module.entry {
-        Some(_) => Ok((module, spelled)),
+        Some(_) => Ok((module, synthetic_text)),
         None => {
             let name = proto.entry_computation_name;
             Err(FormatErrorKind::Undefined { what: "computation", name }.nowhere())
@@ -57,7 +62,8 @@ fn decoded<M: prost::Message + Default>(bytes: Bytes) -> Result<M, FormatErrorKi
     M::decode(bytes).map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() })
 }
 
-/// What XLA dumps has the module as its first field, where a module has its name: no name reads as a module.
+/// A dump has the module in its first field, where a module has its name; a name does not decode as a
+/// module.
 fn module(file: &Bytes) -> Result<HloModuleProto, FormatErrorKind> {
     let first = decoded::<HloProto>(file.clone())?.hlo_module;
     let dumped = first.and_then(|first| decoded::<HloModuleProto>(first).ok());
@@ -67,17 +73,17 @@ fn module(file: &Bytes) -> Result<HloModuleProto, FormatErrorKind> {
     }
 }
 
-struct Reading<'l> {
+struct ModuleReader<'l> {
     limits: &'l FormatLimits,
     shapes: Shapes<'l>,
     module: Module,
-    spelled: Spelled,
-    /// The numbers of computations by what the file calls their ids.
+    synthetic_text: SyntheticText,
+    /// Index of each computation by its identifier in the file.
     numbers: HashMap<i64, usize>,
     instructions: usize,
 }
 
-impl Reading<'_> {
+impl ModuleReader<'_> {
     fn computation(&mut self, proto: &HloComputationProto) -> Result<(), FormatError> {
         let shown = indim_graph::terminal::shown(&proto.name);
         let fail =
@@ -87,7 +93,7 @@ impl Reading<'_> {
         if self.instructions > limit {
             return Err(fail(FormatErrorKind::Limit { what: "instructions", limit }));
         }
-        let name = self.spelled.add(&proto.name);
+        let name = self.synthetic_text.add(&proto.name);
         let mut instructions = Vec::with_capacity(proto.instructions.len());
         let mut numbers = HashMap::with_capacity(proto.instructions.len());
         for encoded in &proto.instructions {
@@ -102,8 +108,8 @@ impl Reading<'_> {
             let name = proto.root_id.to_string();
             fail(FormatErrorKind::Undefined { what: "instruction", name })
         })?;
-        let computation = Computation::new(instructions, root, &self.spelled.text);
-        let computation = computation.map_err(|error| self.spelled.error(error))?;
+        let computation = Computation::new(instructions, root, &self.synthetic_text.text);
+        let computation = computation.map_err(|error| self.synthetic_text.error(error))?;
         let number = self.module.computations.len();
         self.module.computations.push(computation);
         self.module.by_name.insert(proto.name.clone(), number);
@@ -116,26 +122,28 @@ impl Reading<'_> {
         }
     }
 
-    /// An instruction, whose operands have been read.
+    /// Reads an instruction whose operands have been read.
     fn instruction(
         &mut self,
         proto: &HloInstructionProto,
         computation: Span,
         numbers: &HashMap<i64, usize>,
     ) -> Result<Instruction, FormatError> {
-        let [name, span] = self.spelled.instruction(computation, &proto.name, &proto.opcode);
+        let [name, span] = self.synthetic_text.instruction(computation, &proto.name, &proto.opcode);
         let shape = proto.shape.as_ref();
-        let shape = shape.map(|shape| self.shapes.read(shape, &mut self.spelled)).transpose();
+        let shape =
+            shape.map(|shape| self.shapes.read(shape, &mut self.synthetic_text)).transpose();
         let operands = proto.operand_ids.iter().map(|id| number_of(numbers, *id, "instruction"));
         let parts = shape.and_then(|shape| Ok((shape, operands.collect::<Result<_, _>>()?)));
         let parts = parts.and_then(|(shape, operands)| Ok((shape, operands, self.called(proto)?)));
         let (shape, operands, called) =
-            parts.map_err(|kind| self.spelled.error(kind.in_text(name.start..name.end)))?;
+            parts.map_err(|kind| self.synthetic_text.error(kind.in_text(name.start..name.end)))?;
         let is_parameter = proto.opcode == "parameter";
-        let content = is_parameter.then(|| self.spelled.add(&proto.parameter_number.to_string()));
+        let content =
+            is_parameter.then(|| self.synthetic_text.add(&proto.parameter_number.to_string()));
         let attributes = attributes(proto).into_iter();
-        let attributes =
-            attributes.map(|(key, value)| (self.spelled.add(key), self.spelled.add(&value)));
+        let attributes = attributes
+            .map(|(key, value)| (self.synthetic_text.add(key), self.synthetic_text.add(&value)));
         Ok(Instruction {
             name: Some(name),
             span,
@@ -149,7 +157,7 @@ impl Reading<'_> {
         })
     }
 
-    /// What it calls or applies, where that is one computation.
+    /// The computation that the instruction calls or applies, if it is a single one.
     fn called(&self, proto: &HloInstructionProto) -> Result<Option<usize>, FormatErrorKind> {
         match (proto.opcode.as_str(), &proto.called_computation_ids[..]) {
             ("call" | "fusion" | "map" | "reduce", [id]) => {
@@ -169,7 +177,7 @@ fn number_of(
     numbers.get(&id).copied().ok_or_else(undefined)
 }
 
-/// The attributes of a gather, as the text has them.
+/// The attributes of a gather, in the syntax of the text.
 fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let axes = proto.gather_dimension_numbers.clone().unwrap_or_default();
     let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
@@ -184,7 +192,7 @@ fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The attributes, as the text has them.
+/// The attributes, in the syntax of the text.
 fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let dimensions = || format!("{{{}}}", joined(&proto.dimensions, ",", i64::to_string));
     match proto.opcode.as_str() {
@@ -217,8 +225,8 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     }
 }
 
-fn joined<T>(items: &[T], between: &str, spelled: impl FnMut(&T) -> String) -> String {
-    items.iter().map(spelled).collect::<Vec<_>>().join(between)
+fn joined<T>(items: &[T], between: &str, synthetic_text: impl FnMut(&T) -> String) -> String {
+    items.iter().map(synthetic_text).collect::<Vec<_>>().join(between)
 }
 
 fn widths(padding: &PaddingConfig) -> String {

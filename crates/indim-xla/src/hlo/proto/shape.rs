@@ -1,20 +1,20 @@
-//! Types.
+//! Types in protobufs.
 
 use bytes::Bytes;
 use indim_model::{FormatErrorKind, FormatLimits};
 use indim_ops::ArrayType;
 
-use super::super::parser::NESTED;
+use super::super::parser::MAX_NESTING;
 use super::super::shape::{element_type_numbered, is_permutation};
-use super::super::syntax::{Layout, Shape};
+use super::super::syntax::{HloLayout, HloShape};
 use super::decoded;
 use super::messages::ShapeProto;
-use super::spelled::Spelled;
+use super::synthetic_text::SyntheticText;
 
 const TUPLE: i32 = 13;
 
-/// What some types are called that are not to be had.
-const OTHERS: [(i32, &str); 8] = [
+/// Names of unsupported element types.
+const UNSUPPORTED_TYPES: [(i32, &str); 8] = [
     (14, "opaque"),
     (17, "token"),
     (19, "f8e5m2"),
@@ -25,9 +25,9 @@ const OTHERS: [(i32, &str); 8] = [
     (27, "u2"),
 ];
 
-type Read<T> = Result<T, FormatErrorKind>;
+type ReadResult<T> = Result<T, FormatErrorKind>;
 
-/// Reads the types of a module, all of which have but so many parts.
+/// The reader of the types of a module, with a limit on their total number of components.
 pub(super) struct Shapes<'l> {
     pub(super) limits: &'l FormatLimits,
     pub(super) parts: usize,
@@ -38,67 +38,84 @@ impl Shapes<'_> {
     ///
     /// # Errors
     /// `damaged`, `limit`, `attribute`.
-    pub(super) fn read(&mut self, encoded: &Bytes, spelled: &mut Spelled) -> Read<Shape> {
-        self.nested(encoded, spelled, 0)
+    pub(super) fn read(
+        &mut self,
+        encoded: &Bytes,
+        synthetic_text: &mut SyntheticText,
+    ) -> ReadResult<HloShape> {
+        self.nested(encoded, synthetic_text, 0)
     }
 
-    fn nested(&mut self, encoded: &Bytes, spelled: &mut Spelled, depth: usize) -> Read<Shape> {
-        let limit = NESTED.min(self.limits.depth);
+    fn nested(
+        &mut self,
+        encoded: &Bytes,
+        synthetic_text: &mut SyntheticText,
+        depth: usize,
+    ) -> ReadResult<HloShape> {
+        let limit = MAX_NESTING.min(self.limits.depth);
         if depth > limit {
             return Err(FormatErrorKind::Limit { what: "nested types", limit });
         }
         let proto: ShapeProto = decoded(encoded.clone())?;
         self.parts = self.parts.saturating_add(1 + proto.tuple_shapes.len());
-        // As many as instructions have, half of them of tuples of two.
+        // One type per instruction; half of them can be tuples of two.
         let limit = self.limits.operations.saturating_mul(2);
         if self.parts > limit {
             return Err(FormatErrorKind::Limit { what: "parts of types", limit });
         }
         if proto.element_type == TUPLE {
             let parts = proto.tuple_shapes.iter();
-            let parts = parts.map(|part| self.nested(part, spelled, depth + 1));
-            return Ok(Shape::Tuple(parts.collect::<Read<_>>()?));
+            let parts = parts.map(|part| self.nested(part, synthetic_text, depth + 1));
+            return Ok(HloShape::Tuple(parts.collect::<ReadResult<_>>()?));
         }
-        self.array(&proto, spelled)
+        self.array(&proto, synthetic_text)
     }
 
-    fn array(&self, proto: &ShapeProto, spelled: &mut Spelled) -> Read<Shape> {
+    fn array(
+        &self,
+        proto: &ShapeProto,
+        synthetic_text: &mut SyntheticText,
+    ) -> ReadResult<HloShape> {
         let limit = self.limits.rank;
         if proto.dimensions.len() > limit {
             return Err(FormatErrorKind::Limit { what: "axes", limit });
         }
         let Some(dtype) = element_type_numbered(proto.element_type) else {
-            let known = OTHERS.iter().find(|(number, _)| *number == proto.element_type);
+            let known = UNSUPPORTED_TYPES.iter().find(|(number, _)| *number == proto.element_type);
             let name = known.map_or_else(
                 || format!("type {}", proto.element_type),
                 |(_, name)| (*name).to_owned(),
             );
-            return Ok(Shape::Other(spelled.add(&format!("{name}{:?}", proto.dimensions))));
+            return Ok(HloShape::Other(
+                synthetic_text.add(&format!("{name}{:?}", proto.dimensions)),
+            ));
         };
         let sizes = proto.dimensions.iter().map(|&size| usize::try_from(size));
         match sizes.collect::<Result<Vec<usize>, _>>() {
             Ok(sizes) if !proto.is_dynamic_dimension.contains(&true) => {
-                Ok(Shape::Array(ArrayType::new(dtype, sizes), layout(proto)?))
+                Ok(HloShape::Array(ArrayType::new(dtype, sizes), layout(proto)?))
             }
-            _ => Ok(Shape::Dynamic(spelled.add(&format!("{dtype}{:?}", proto.dimensions)))),
+            _ => {
+                Ok(HloShape::Dynamic(synthetic_text.add(&format!("{dtype}{:?}", proto.dimensions))))
+            }
         }
     }
 }
 
-/// How the elements of a type lie.
+/// The layout of a type.
 ///
 /// # Errors
 /// `attribute`.
-pub(super) fn layout(proto: &ShapeProto) -> Read<Layout> {
-    let Some(layout) = &proto.layout else { return Ok(Layout::RowMajor) };
+pub(super) fn layout(proto: &ShapeProto) -> ReadResult<HloLayout> {
+    let Some(layout) = &proto.layout else { return Ok(HloLayout::RowMajor) };
     if !layout.tiles.is_empty() || layout.element_size_in_bits != 0 || layout.memory_space != 0 {
-        return Ok(Layout::Other);
+        return Ok(HloLayout::Other);
     }
     let axes = layout.minor_to_major.iter().map(|&axis| usize::try_from(axis).ok());
     let axes: Option<Vec<usize>> = axes.collect();
     match axes.filter(|axes| is_permutation(axes, proto.dimensions.len())) {
-        Some(axes) if axes.is_empty() => Ok(Layout::RowMajor),
-        Some(axes) => Ok(Layout::MinorToMajor(axes)),
+        Some(axes) if axes.is_empty() => Ok(HloLayout::RowMajor),
+        Some(axes) => Ok(HloLayout::MinorToMajor(axes)),
         None => Err(FormatErrorKind::attribute("layout", "does not name every axis once")),
     }
 }

@@ -1,9 +1,9 @@
-//! Functions, in both forms.
+//! Functions, in pretty and generic form.
 
 use indim_model::FormatErrorKind;
 use indim_text::Span;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::stablehlo::attribute::{find, unquoted};
 use crate::stablehlo::lexer::{Lexer, TokenKind};
 use crate::stablehlo::syntax::{
@@ -11,7 +11,11 @@ use crate::stablehlo::syntax::{
 };
 
 impl Parser<'_, '_> {
-    pub(super) fn add_function(&mut self, function: Function, module: &mut Module) -> Parsed<()> {
+    pub(super) fn add_function(
+        &mut self,
+        function: Function,
+        module: &mut Module,
+    ) -> ParseResult<()> {
         let number = module.functions.len();
         if module.by_name.insert(function.name.clone(), number).is_some() {
             let (span, name) = (function.span, function.name);
@@ -23,7 +27,7 @@ impl Parser<'_, '_> {
     }
 
     /// `func.func public @f(..) -> .. { .. }`.
-    pub(super) fn function(&mut self) -> Parsed<Function> {
+    pub(super) fn function(&mut self) -> ParseResult<Function> {
         self.advance();
         let mut is_public = true;
         for visibility in ["public", "private", "nested"] {
@@ -53,8 +57,8 @@ impl Parser<'_, '_> {
         Ok(Function { name, span: symbol.span, is_public, results, body })
     }
 
-    /// The arguments of a function; those of a declaration have no names.
-    fn arguments(&mut self) -> Parsed<Option<Vec<Argument>>> {
+    /// The arguments of a function; `None` for a declaration without names.
+    fn arguments(&mut self) -> ParseResult<Option<Vec<Argument>>> {
         let (mut arguments, mut has_names) = (Vec::new(), true);
         while self.eat_mark(b')').is_none() {
             if self.next.kind == TokenKind::Value {
@@ -74,7 +78,7 @@ impl Parser<'_, '_> {
     }
 
     /// `%x: T {..} loc(..)`.
-    pub(super) fn argument(&mut self) -> Parsed<Argument> {
+    pub(super) fn argument(&mut self) -> ParseResult<Argument> {
         let name = self.expect(TokenKind::Value, "an argument")?.span;
         self.expect_mark(b':')?;
         let value_type = self.value_type()?;
@@ -85,7 +89,7 @@ impl Parser<'_, '_> {
         Ok(Argument { name, value_type, location })
     }
 
-    fn function_results(&mut self) -> Parsed<Vec<FunctionResult>> {
+    fn function_results(&mut self) -> ParseResult<Vec<FunctionResult>> {
         let mut results = Vec::new();
         if self.eat_mark(b'(').is_none() {
             let value_type = self.value_type()?;
@@ -105,8 +109,8 @@ impl Parser<'_, '_> {
         Ok(results)
     }
 
-    /// What a generic operation outside of functions says: `"builtin.module"`, `"func.func"`.
-    pub(super) fn generic_top(&mut self, first: Operation, module: &mut Module) -> Parsed<()> {
+    /// A generic operation outside functions: `"builtin.module"`, `"func.func"`.
+    pub(super) fn generic_top(&mut self, first: Operation, module: &mut Module) -> ParseResult<()> {
         let mut waiting = vec![first];
         while let Some(operation) = waiting.pop() {
             match operation.name.as_str() {
@@ -126,7 +130,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn generic_function(&mut self, operation: Operation) -> Parsed<Function> {
+    fn generic_function(&mut self, operation: Operation) -> ParseResult<Function> {
         let span = operation.span;
         let value = |name: &str| find(&operation.attributes, name);
         let missing = |name: &str| {
@@ -157,7 +161,7 @@ impl Parser<'_, '_> {
     }
 
     /// `[{..}, {..}]`.
-    fn dictionaries(&mut self) -> Parsed<Vec<Vec<Attribute>>> {
+    fn dictionaries(&mut self) -> ParseResult<Vec<Vec<Attribute>>> {
         let mut all = Vec::new();
         self.expect_mark(b'[')?;
         while self.is_mark(b'{') {
@@ -169,8 +173,12 @@ impl Parser<'_, '_> {
         Ok(all)
     }
 
-    /// Reads a piece of the text that was passed before.
-    fn within<T>(&mut self, piece: Span, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Parses a range of the text that was skipped before.
+    fn within<T>(
+        &mut self,
+        piece: Span,
+        read: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
         let (lexer, next) = (self.lexer, self.next);
         self.lexer = Lexer::new(self.text, piece);
         self.next = self.lexer.token();

@@ -1,6 +1,8 @@
-//! From the text to its syntax tree: what stands at the top of a file, here; the operations
-//! `operation.rs`, their pretty forms `pretty.rs`, functions `function.rs`, types `types.rs`; what only has
-//! to be passed `skip.rs`.
+//! The parser of StableHLO text.
+//!
+//! This file parses the top level of a file. `operation.rs`: operations; `pretty.rs`: their pretty forms;
+//! `function.rs`: functions; `types.rs`: types; `skip.rs`: skips attributes, locations and unsupported
+//! operations.
 
 mod function;
 mod operation;
@@ -19,17 +21,17 @@ use crate::stablehlo::attribute::unquoted;
 use crate::stablehlo::lexer::{Lexer, Token, TokenKind};
 use crate::stablehlo::syntax::{Module, Type};
 
-/// How deep regions and types may be nested: these are read by functions that call themselves. No program
-/// that can be run has more than a few levels.
-const NESTED: usize = 64;
+/// `MAX_NESTING`: depth of nested regions and types; bounds the recursion of the parser. Real programs have
+/// a few levels.
+const MAX_NESTING: usize = 64;
 
-type Parsed<T> = Result<T, FormatError>;
+type ParseResult<T> = Result<T, FormatError>;
 
-/// Reads a text.
+/// Parses a text.
 ///
 /// # Errors
 /// `unexpected`, `duplicate`, `limit`, `unsupported`.
-pub(super) fn parse(text: &str, limits: &FormatLimits) -> Parsed<Module> {
+pub(super) fn parse(text: &str, limits: &FormatLimits) -> ParseResult<Module> {
     let mut lexer = Lexer::new(text, Span::new(0, text.len()));
     let next = lexer.token();
     let types = HashMap::new();
@@ -42,12 +44,12 @@ pub(super) fn parse(text: &str, limits: &FormatLimits) -> Parsed<Module> {
 pub(super) struct Parser<'t, 'l> {
     text: &'t str,
     lexer: Lexer<'t>,
-    /// The token that is not passed yet.
+    /// The next token, a lookahead of one.
     next: Token,
     limits: &'l FormatLimits,
-    /// How many regions and types are open.
+    /// Number of open regions and types.
     nested: usize,
-    /// Types with a name.
+    /// Type aliases.
     types: HashMap<&'t str, Type>,
 }
 
@@ -58,7 +60,7 @@ impl<'t> Parser<'t, '_> {
         token
     }
 
-    /// The token behind the next.
+    /// The token after the next.
     fn second(&self) -> Token {
         let mut ahead = self.lexer;
         ahead.token()
@@ -84,18 +86,18 @@ impl<'t> Parser<'t, '_> {
         self.is_word(word).then(|| self.advance())
     }
 
-    fn expect_mark(&mut self, mark: u8) -> Parsed<Token> {
+    fn expect_mark(&mut self, mark: u8) -> ParseResult<Token> {
         self.eat_mark(mark).ok_or_else(|| self.unexpected(format!("`{}`", mark as char)))
     }
 
-    fn expect(&mut self, kind: TokenKind, what: &str) -> Parsed<Token> {
+    fn expect(&mut self, kind: TokenKind, what: &str) -> ParseResult<Token> {
         match self.next.kind == kind {
             true => Ok(self.advance()),
             false => Err(self.unexpected(what)),
         }
     }
 
-    /// The error that something else belongs where the next token stands.
+    /// The error of an unexpected next token.
     fn unexpected(&self, expected: impl Into<String>) -> FormatError {
         let expected = match self.next.kind {
             TokenKind::End => format!("{}, not the end of the text", expected.into()),
@@ -104,10 +106,10 @@ impl<'t> Parser<'t, '_> {
         FormatErrorKind::Unexpected { expected }.in_text(self.next.span.start..self.next.span.end)
     }
 
-    /// Counts a level of what is nested while `read` reads it.
-    fn nest<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    /// Counts one nesting level around `read`.
+    fn nest<T>(&mut self, read: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         self.nested += 1;
-        let limit = NESTED.min(self.limits.depth);
+        let limit = MAX_NESTING.min(self.limits.depth);
         if self.nested > limit {
             let span = self.next.span;
             let what = "nested regions and types";
@@ -118,8 +120,8 @@ impl<'t> Parser<'t, '_> {
         read
     }
 
-    /// What a file has outside of functions; modules in modules are as good as one.
-    fn top(&mut self, module: &mut Module) -> Parsed<()> {
+    /// Parses the top level; nested modules are flattened.
+    fn top(&mut self, module: &mut Module) -> ParseResult<()> {
         let mut open = 0usize;
         loop {
             match self.next.kind {
@@ -147,7 +149,8 @@ impl<'t> Parser<'t, '_> {
                         self.add_function(function, module)?;
                     }
                     word if word.starts_with("vhlo.") => return Err(self.versioned()),
-                    // Of other dialects, as `sdy.mesh @mesh = <..>`, which say nothing for one device.
+                    // An operation of another dialect, such as `sdy.mesh @mesh = <..>`, has no effect on
+                    // one device.
                     word if word.contains('.') => self.skip_operation()?,
                     _ => return Err(self.unexpected("a function")),
                 },
@@ -163,7 +166,7 @@ impl<'t> Parser<'t, '_> {
             .in_text(self.next.span.start..self.next.span.end)
     }
 
-    fn module_head(&mut self) -> Parsed<()> {
+    fn module_head(&mut self) -> ParseResult<()> {
         self.advance();
         if self.next.kind == TokenKind::Symbol {
             self.advance();
@@ -176,7 +179,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// `#name = attribute`.
-    fn attribute_alias(&mut self, module: &mut Module) -> Parsed<()> {
+    fn attribute_alias(&mut self, module: &mut Module) -> ParseResult<()> {
         let name = self.advance();
         self.expect_mark(b'=')?;
         let value = self.skip_alias_value()?;
@@ -189,7 +192,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// `!name = type`.
-    fn type_alias(&mut self) -> Parsed<()> {
+    fn type_alias(&mut self) -> ParseResult<()> {
         let name = self.advance();
         self.expect_mark(b'=')?;
         let value_type = self.value_type()?;
@@ -197,8 +200,8 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// `{-# dialect_resources: { builtin: { NAME: "0x.." } } #-}`: each string that has a name is one.
-    fn resources(&mut self, module: &mut Module) -> Parsed<()> {
+    /// `{-# dialect_resources: { builtin: { NAME: "0x.." } } #-}`: each named string is a resource.
+    fn resources(&mut self, module: &mut Module) -> ParseResult<()> {
         self.advance();
         loop {
             let token = self.advance();

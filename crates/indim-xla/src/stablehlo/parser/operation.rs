@@ -1,15 +1,17 @@
-//! Operations in their generic form, and the blocks that they stand in.
+//! Operations in generic form, and their blocks.
 
 use indim_model::FormatErrorKind;
 
-use super::{Parsed, Parser, pretty};
+use super::{ParseResult, Parser, pretty};
 use crate::stablehlo::attribute::unquoted;
 use crate::stablehlo::lexer::TokenKind;
-use crate::stablehlo::syntax::{Argument, Attribute, Block, Operation, Results, Signature, Use};
+use crate::stablehlo::syntax::{
+    Argument, Attribute, Block, Operation, ResultNames, Signature, ValueUse,
+};
 
 impl Parser<'_, '_> {
-    /// `{ .. }`: one block, with these arguments or those that it says itself.
-    pub(super) fn region(&mut self, arguments: Vec<Argument>) -> Parsed<Block> {
+    /// `{ .. }`: one block with these arguments, or with its own.
+    pub(super) fn region(&mut self, arguments: Vec<Argument>) -> ParseResult<Block> {
         self.expect_mark(b'{')?;
         let mut block = Block { arguments, ..Block::default() };
         if self.next.kind == TokenKind::Block {
@@ -39,7 +41,7 @@ impl Parser<'_, '_> {
     }
 
     /// An operation with its results.
-    pub(super) fn operation(&mut self) -> Parsed<Operation> {
+    pub(super) fn operation(&mut self) -> ParseResult<Operation> {
         let results = match self.next.kind {
             TokenKind::Value => self.results()?,
             _ => Vec::new(),
@@ -71,7 +73,7 @@ impl Parser<'_, '_> {
     }
 
     /// `%0:2, %a =`.
-    fn results(&mut self) -> Parsed<Vec<Results>> {
+    fn results(&mut self) -> ParseResult<Vec<ResultNames>> {
         let mut results = Vec::new();
         loop {
             let name = self.expect(TokenKind::Value, "the name of a result")?.span;
@@ -87,7 +89,7 @@ impl Parser<'_, '_> {
                     }
                 };
             }
-            results.push(Results { name, count });
+            results.push(ResultNames { name, count });
             if self.eat_mark(b',').is_none() {
                 self.expect_mark(b'=')?;
                 return Ok(results);
@@ -96,22 +98,22 @@ impl Parser<'_, '_> {
     }
 
     /// `%a`, or `%a#1`.
-    pub(super) fn value_use(&mut self) -> Parsed<Use> {
+    pub(super) fn value_use(&mut self) -> ParseResult<ValueUse> {
         let token = self.expect(TokenKind::Value, "a value")?;
         let text = self.word(token);
         Ok(match text.split_once('#') {
             Some((name, index)) => {
                 let mut span = token.span;
                 span.end = span.start + name.len();
-                // A number that is too large for this is that of no result.
-                Use { name: span, index: index.parse().unwrap_or(usize::MAX) }
+                // An index beyond `usize` names no result.
+                ValueUse { name: span, index: index.parse().unwrap_or(usize::MAX) }
             }
-            None => Use { name: token.span, index: 0 },
+            None => ValueUse { name: token.span, index: 0 },
         })
     }
 
     /// `(%a, %b) <{..}> ({..}, {..}) {..} : (T, U) -> V`.
-    fn generic(&mut self, operation: &mut Operation) -> Parsed<()> {
+    fn generic(&mut self, operation: &mut Operation) -> ParseResult<()> {
         self.expect_mark(b'(')?;
         while self.eat_mark(b')').is_none() {
             operation.operands.push(self.value_use()?);
@@ -140,7 +142,7 @@ impl Parser<'_, '_> {
     }
 
     /// `{name = value, mark}`.
-    pub(super) fn dictionary(&mut self, attributes: &mut Vec<Attribute>) -> Parsed<()> {
+    pub(super) fn dictionary(&mut self, attributes: &mut Vec<Attribute>) -> ParseResult<()> {
         self.expect_mark(b'{')?;
         while self.eat_mark(b'}').is_none() {
             let name = self.next;

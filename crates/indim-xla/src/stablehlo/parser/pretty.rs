@@ -1,16 +1,15 @@
-//! The pretty forms. All that can be had are lists of the same things: values, `name = attribute`,
-//! attributes without a name, and types behind a colon. What a form calls its attributes, or leaves without
-//! a name, gets here the names of the generic form.
+//! Pretty forms of operations. Each supported form is a list of values, `name = attribute`, unnamed
+//! attributes, and types after a colon. Names of attributes are translated to those of the generic form.
 
 use indim_model::{FormatError, FormatErrorKind};
 use indim_text::Span;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::stablehlo::lexer::TokenKind;
-use crate::stablehlo::meaning;
-use crate::stablehlo::syntax::{Argument, Attribute, Operation, Use};
+use crate::stablehlo::lowering;
+use crate::stablehlo::syntax::{Argument, Attribute, Operation, ValueUse};
 
-/// The name with its dialect, in the spelling of today: `mhlo` was StableHLO until 2022.
+/// The name with its current dialect: until 2022 StableHLO was `mhlo`.
 pub(super) fn full_name(name: &str) -> String {
     match name {
         "return" | "call" => format!("func.{name}"),
@@ -21,7 +20,7 @@ pub(super) fn full_name(name: &str) -> String {
     }
 }
 
-/// The generic name of an attribute that the pretty form of an operation has.
+/// The generic name of a named attribute in the pretty form.
 fn generic_name<'n>(operation: &str, name: &'n str) -> &'n str {
     let operation = operation.split_once('.').map_or(operation, |(_, operation)| operation);
     match (operation, name) {
@@ -38,7 +37,7 @@ fn generic_name<'n>(operation: &str, name: &'n str) -> &'n str {
     }
 }
 
-/// The generic names of attributes that stand without one, in their order.
+/// The generic names of the unnamed attributes, in order.
 fn unnamed(operation: &str) -> &'static [&'static str] {
     let operation = operation.split_once('.').map_or(operation, |(_, operation)| operation);
     match operation {
@@ -56,22 +55,22 @@ fn unnamed(operation: &str) -> &'static [&'static str] {
     }
 }
 
-/// What a pretty form has beside operands and attributes with names.
+/// Parts of a pretty form other than operands and named attributes.
 #[derive(Default)]
 struct Pieces {
     without_name: Vec<Span>,
-    /// The starts of a reduction, which come behind all operands.
-    starts: Vec<Use>,
+    /// Initial values of a reduction; they follow all operands.
+    starts: Vec<ValueUse>,
 }
 
 impl Parser<'_, '_> {
-    pub(super) fn pretty(&mut self, operation: &mut Operation) -> Parsed<()> {
-        if !meaning::is_known(&operation.name) {
+    pub(super) fn pretty(&mut self, operation: &mut Operation) -> ParseResult<()> {
+        if !lowering::is_known(&operation.name) {
             return self.skip_operation();
         }
         self.advance();
         let mut pieces = Pieces::default();
-        // Nothing has to stand behind `return`.
+        // `return` can be without operands.
         let may_end = operation.name.ends_with(".return");
         while !(self.is_mark(b':') || may_end && self.ends_without_types()) {
             self.item(operation, &mut pieces)?;
@@ -107,7 +106,7 @@ impl Parser<'_, '_> {
         FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
     }
 
-    fn item(&mut self, operation: &mut Operation, pieces: &mut Pieces) -> Parsed<()> {
+    fn item(&mut self, operation: &mut Operation, pieces: &mut Pieces) -> ParseResult<()> {
         match self.next.kind {
             TokenKind::Value => operation.operands.push(self.value_use()?),
             TokenKind::Mark(b'(') => self.operands_in_brackets(operation, pieces)?,
@@ -136,12 +135,12 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// `(%a, %b)`; of a reduction `(%x init: %i)`, whose starts come behind all operands.
+    /// `(%a, %b)`, or `(%x init: %i)` in a reduction; initial values follow all operands.
     fn operands_in_brackets(
         &mut self,
         operation: &mut Operation,
         pieces: &mut Pieces,
-    ) -> Parsed<()> {
+    ) -> ParseResult<()> {
         self.expect_mark(b'(')?;
         while self.eat_mark(b')').is_none() {
             operation.operands.push(self.value_use()?);
@@ -156,9 +155,9 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// `reducer(%a: T, %c: T) (%b: U, %d: U) { .. }`: a pair for each operand, of which the generic form has
-    /// all first ones before all second ones.
-    fn reducer(&mut self, operation: &mut Operation) -> Parsed<()> {
+    /// `reducer(%a: T, %c: T) (%b: U, %d: U) { .. }`: one pair per operand. The generic form has all first
+    /// elements before all second elements.
+    fn reducer(&mut self, operation: &mut Operation) -> ParseResult<()> {
         self.advance();
         let (mut first, mut second): (Vec<Argument>, Vec<Argument>) = (Vec::new(), Vec::new());
         while self.eat_mark(b'(').is_some() {

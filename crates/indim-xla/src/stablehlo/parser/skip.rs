@@ -1,13 +1,13 @@
-//! What is passed, not read: attributes, of which the place is enough, locations, and operations that
-//! cannot be had. It goes by tokens, so that brackets in strings are no brackets.
+//! Skips text: attributes, which keep only their span, locations, and unsupported operations. It works on
+//! tokens, so brackets in strings do not count.
 
 use indim_model::FormatErrorKind;
 use indim_text::Span;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::stablehlo::lexer::{Token, TokenKind};
 
-/// The bracket that closes this one.
+/// The closing bracket of this one.
 const fn closing(mark: u8) -> Option<u8> {
     match mark {
         b'(' => Some(b')'),
@@ -19,8 +19,8 @@ const fn closing(mark: u8) -> Option<u8> {
 }
 
 impl Parser<'_, '_> {
-    /// Passes a bracket and all up to the one that closes it.
-    pub(super) fn skip_balanced(&mut self) -> Parsed<Span> {
+    /// Skips a bracket and everything up to its closing bracket.
+    pub(super) fn skip_balanced(&mut self) -> ParseResult<Span> {
         let start = self.next.span;
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -53,7 +53,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn check_depth(&self, depth: usize) -> Parsed<()> {
+    fn check_depth(&self, depth: usize) -> ParseResult<()> {
         let limit = self.limits.depth;
         if depth <= limit {
             return Ok(());
@@ -67,9 +67,8 @@ impl Parser<'_, '_> {
         matches!(self.next.kind, TokenKind::Mark(mark) if closing(mark).is_some())
     }
 
-    /// Passes an attribute that stands by itself, without a type behind it: `[0, 2]`, `-1`, `e5m10`,
-    /// `array<i64: 1>`, `#stablehlo<..>`, `@f`.
-    pub(super) fn skip_primary(&mut self) -> Parsed<Span> {
+    /// Skips an attribute without a type: `[0, 2]`, `-1`, `e5m10`, `array<i64: 1>`, `#stablehlo<..>`, `@f`.
+    pub(super) fn skip_primary(&mut self) -> ParseResult<Span> {
         if self.is_open() {
             return self.skip_balanced();
         }
@@ -98,8 +97,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Passes the value of an attribute in a list or a dictionary, up to what ends it.
-    pub(super) fn skip_value(&mut self) -> Parsed<Span> {
+    /// Skips the value of an attribute in a list or a dictionary, up to its end.
+    pub(super) fn skip_value(&mut self) -> ParseResult<Span> {
         self.skip_up_to("an attribute", |token| {
             matches!(
                 token.kind,
@@ -108,8 +107,8 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Passes the value of an alias: the rest of its line, and what its brackets hold.
-    pub(super) fn skip_alias_value(&mut self) -> Parsed<Span> {
+    /// Skips the value of an alias: the rest of its line, and the content of its brackets.
+    pub(super) fn skip_alias_value(&mut self) -> ParseResult<Span> {
         let mut is_first = true;
         self.skip_up_to("an attribute", |token| {
             let is_behind = token.begins_line && !is_first;
@@ -118,7 +117,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn skip_up_to(&mut self, what: &str, mut ends: impl FnMut(Token) -> bool) -> Parsed<Span> {
+    fn skip_up_to(&mut self, what: &str, mut ends: impl FnMut(Token) -> bool) -> ParseResult<Span> {
         let start = self.next.span;
         let mut last = None;
         while !ends(self.next) {
@@ -130,8 +129,8 @@ impl Parser<'_, '_> {
         last.map(|last| start.to(last)).ok_or_else(|| self.unexpected(what))
     }
 
-    /// Passes an operation whose spelling is not known: up to a line that begins as another one does.
-    pub(super) fn skip_operation(&mut self) -> Parsed<()> {
+    /// Skips an operation of unknown syntax, up to a line that begins another operation.
+    pub(super) fn skip_operation(&mut self) -> ParseResult<()> {
         let mut is_first = true;
         loop {
             match self.next.kind {
@@ -165,8 +164,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Passes `loc(..)`, if it comes next, and returns what stands between its brackets.
-    pub(super) fn location(&mut self) -> Parsed<Option<Span>> {
+    /// Skips `loc(..)`, if it is next, and returns the span between its brackets.
+    pub(super) fn location(&mut self) -> ParseResult<Option<Span>> {
         if !self.is_word("loc") {
             return Ok(None);
         }

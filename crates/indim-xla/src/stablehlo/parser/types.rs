@@ -1,14 +1,14 @@
-//! Types: `tensor<2x3xf32>`, `tuple<T, U>`, `(T, U) -> V`, and names for them.
+//! Types: `tensor<2x3xf32>`, `tuple<T, U>`, `(T, U) -> V`, and aliases.
 
 use indim_model::FormatErrorKind;
 use indim_ops::{ArrayType, DType};
 use indim_text::Span;
 
-use super::{Parsed, Parser};
+use super::{ParseResult, Parser};
 use crate::stablehlo::lexer::TokenKind;
 use crate::stablehlo::syntax::{Signature, Type};
 
-/// The element types, by StableHLO's names.
+/// Element types by their name in StableHLO.
 const NAMES: [(&str, DType); 15] = [
     ("i1", DType::Bool),
     ("i8", DType::I8),
@@ -27,17 +27,17 @@ const NAMES: [(&str, DType); 15] = [
     ("complex<f64>", DType::C128),
 ];
 
-/// The element type that StableHLO calls so.
+/// The element type with this name in StableHLO.
 fn element_type(name: &str) -> Option<DType> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
 }
 
-/// What StableHLO calls an element type.
+/// Name of an element type in StableHLO.
 pub(in crate::stablehlo) fn type_name(dtype: DType) -> &'static str {
     NAMES.iter().find(|(_, known)| *known == dtype).map_or("", |(name, _)| name)
 }
 
-/// What `2x3xf32` says.
+/// The parsed content of `tensor<..>`: `2x3xf32`.
 enum Tensor {
     Array(DType, Vec<usize>),
     Dynamic,
@@ -61,7 +61,7 @@ impl Tensor {
         if is_dynamic || encoding.contains("bounds") {
             return Some(Tensor::Dynamic);
         }
-        // Sizes that do not end in a type are no type.
+        // Sizes must be followed by an element type.
         if !element.starts_with(|c: char| c.is_ascii_alphabetic() && c != 'x' || c == '!') {
             return None;
         }
@@ -69,7 +69,7 @@ impl Tensor {
     }
 }
 
-/// Where the first comma stands that is not in brackets.
+/// Byte offset of the first comma outside brackets.
 fn outer_comma(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.bytes().position(|byte| {
@@ -82,7 +82,7 @@ fn outer_comma(text: &str) -> Option<usize> {
     })
 }
 
-/// `tensor<2x3xf32>`, all of whose sizes are known.
+/// `tensor<2x3xf32>` with static sizes.
 pub(in crate::stablehlo) fn array_type(text: &str) -> Option<ArrayType> {
     let inside = text.strip_prefix("tensor")?.trim().strip_prefix('<')?.strip_suffix('>')?;
     match Tensor::of(inside)? {
@@ -92,8 +92,8 @@ pub(in crate::stablehlo) fn array_type(text: &str) -> Option<ArrayType> {
 }
 
 impl Parser<'_, '_> {
-    /// A type.
-    pub(super) fn value_type(&mut self) -> Parsed<Type> {
+    /// Parses a type.
+    pub(super) fn value_type(&mut self) -> ParseResult<Type> {
         match self.next.kind {
             TokenKind::Word if self.word(self.next) == "tensor" => self.tensor(),
             TokenKind::Word if self.word(self.next) == "tuple" => {
@@ -118,7 +118,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn function_type(&mut self) -> Parsed<Type> {
+    fn function_type(&mut self) -> ParseResult<Type> {
         let start = self.skip_balanced()?;
         self.expect(TokenKind::Arrow, "`->`")?;
         let end = match self.next.kind {
@@ -128,7 +128,7 @@ impl Parser<'_, '_> {
         Ok(Type::Other(start.to(end)))
     }
 
-    fn tensor(&mut self) -> Parsed<Type> {
+    fn tensor(&mut self) -> ParseResult<Type> {
         let start = self.advance().span;
         if !self.is_mark(b'<') {
             return Err(self.unexpected("`<`"));
@@ -151,8 +151,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Types between commas, up to this bracket, which is passed.
-    pub(super) fn types_up_to(&mut self, close: u8) -> Parsed<Vec<Type>> {
+    /// Comma-separated types up to this bracket, which is consumed.
+    pub(super) fn types_up_to(&mut self, close: u8) -> ParseResult<Vec<Type>> {
         let mut types = Vec::new();
         if self.eat_mark(close).is_some() {
             return Ok(types);
@@ -166,8 +166,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// What stands behind the colon of an operation.
-    pub(super) fn signature(&mut self) -> Parsed<Signature> {
+    /// The types after the colon of an operation.
+    pub(super) fn signature(&mut self) -> ParseResult<Signature> {
         if self.eat_mark(b'(').is_some() {
             let operands = self.types_up_to(b')')?;
             self.expect(TokenKind::Arrow, "`->`")?;
@@ -186,7 +186,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn result_types(&mut self) -> Parsed<Vec<Type>> {
+    fn result_types(&mut self) -> ParseResult<Vec<Type>> {
         match self.eat_mark(b'(') {
             Some(_) => self.types_up_to(b')'),
             None => Ok(vec![self.value_type()?]),

@@ -1,40 +1,40 @@
-//! What a message says, spelled as the text of HLO spells it: so its attributes are read as those of a text
-//! are. Places in it are no places in the file: an error there names the instruction.
+//! HLO text synthesised from a protobuf, for the attribute reader of the text form. An error at a position
+//! of this text names the instruction instead.
 
 use indim_model::{FormatError, FormatErrorKind, Location};
 use indim_text::Span;
 
-/// Pieces of text, one after another.
+/// Concatenated pieces of text.
 #[derive(Debug, Default)]
-pub(in super::super) struct Spelled {
+pub(in super::super) struct SyntheticText {
     pub(in super::super) text: String,
-    instructions: Vec<Row>,
+    instructions: Vec<InstructionPosition>,
 }
 
-/// Where an instruction is spelled.
+/// The position of an instruction.
 #[derive(Debug)]
-struct Row {
+struct InstructionPosition {
     computation: Span,
     name: Span,
     opcode: Span,
 }
 
-impl Spelled {
-    /// A piece more.
+impl SyntheticText {
+    /// Appends a piece and returns its span.
     pub(super) fn add(&mut self, piece: &str) -> Span {
         let start = self.text.len();
         self.text.push_str(piece);
         Span::new(start, self.text.len())
     }
 
-    /// An instruction, whose pieces come next: its name, and its opcode.
+    /// Appends an instruction, its name and its opcode; pieces of its attributes follow.
     pub(super) fn instruction(&mut self, computation: Span, name: &str, opcode: &str) -> [Span; 2] {
         let [name, opcode] = [name, opcode].map(|piece| self.add(piece));
-        self.instructions.push(Row { computation, name, opcode });
+        self.instructions.push(InstructionPosition { computation, name, opcode });
         [name, opcode]
     }
 
-    /// ``instruction `add.3` (add) of `main` ``, for a place in the text.
+    /// ``instruction `add.3` (add) of `main` `` for a position in the text.
     pub(in super::super) fn described(&self, position: usize) -> Location {
         let before = self.instructions.partition_point(|row| row.name.start <= position);
         let Some(row) = before.checked_sub(1).and_then(|last| self.instructions.get(last)) else {
@@ -51,7 +51,7 @@ impl Spelled {
         }
     }
 
-    /// An error with the instructions where it has places in the text.
+    /// Replaces positions in this text by descriptions of their instructions.
     pub(in super::super) fn error(&self, mut error: FormatError) -> FormatError {
         self.place(&mut error.place);
         if let FormatErrorKind::UnsupportedOperations(operations) = &mut error.kind {

@@ -1,4 +1,4 @@
-//! Layers by what they compute: the types of their results follow.
+//! Writes layers and infers the types of their results.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, Literal, evaluate};
@@ -9,32 +9,32 @@ use indim_shape::{RuleSet, Shape};
 use crate::element_type::attribute_name;
 use crate::write::file::{Attribute, File, Port};
 
-/// A layer that was written, or why there is none.
-pub(super) type Made = Result<Port, FormatErrorKind>;
+/// A written layer, or the reason why it is unsupported.
+pub(super) type LayerResult = Result<Port, FormatErrorKind>;
 
 /// Writes layers into a file.
 #[derive(Default)]
-pub(super) struct Maker {
+pub(super) struct LayerWriter {
     pub(super) file: File,
 }
 
-impl Maker {
+impl LayerWriter {
     /// A layer whose result has the type of its operand.
     pub(super) fn unary(&mut self, operation: (&'static str, u32), x: &Port) -> Port {
         self.file.layer(operation, &[], core::slice::from_ref(x), x.array_type.clone())
     }
 
-    /// A layer whose operands meet by NumPy's rule.
+    /// A layer whose operands broadcast by NumPy's rule.
     ///
     /// # Errors
-    /// The label of the rule, which is broken by no graph.
-    pub(super) fn meeting(
+    /// The label of the rule; valid graphs do not break it.
+    pub(super) fn broadcasting(
         &mut self,
         operation: (&'static str, u32),
         attributes: &[Attribute],
         operands: &[&Port],
         dtype: DType,
-    ) -> Made {
+    ) -> LayerResult {
         let shapes: Vec<Shape> =
             operands.iter().map(|port| port.array_type.shape.clone()).collect();
         let met = RuleSet::Numpy.elaborate(&shapes);
@@ -46,26 +46,26 @@ impl Maker {
         Ok(self.file.layer(operation, &[&rule, attributes].concat(), &operands, array_type))
     }
 
-    /// An operation of the first set on two operands of one type.
-    pub(super) fn binary(&mut self, operation: &'static str, x: &Port, y: &Port) -> Made {
-        self.meeting((operation, 1), &[], &[x, y], x.array_type.dtype)
+    /// An operation of the first operation set on two operands of one type.
+    pub(super) fn binary(&mut self, operation: &'static str, x: &Port, y: &Port) -> LayerResult {
+        self.broadcasting((operation, 1), &[], &[x, y], x.array_type.dtype)
     }
 
     /// A comparison.
-    pub(super) fn compare(&mut self, operation: &'static str, x: &Port, y: &Port) -> Made {
-        self.meeting((operation, 1), &[], &[x, y], DType::Bool)
+    pub(super) fn compare(&mut self, operation: &'static str, x: &Port, y: &Port) -> LayerResult {
+        self.broadcasting((operation, 1), &[], &[x, y], DType::Bool)
     }
 
-    /// `x` where the condition holds, else `y`.
-    pub(super) fn select(&mut self, condition: &Port, x: &Port, y: &Port) -> Made {
-        self.meeting(("Select", 1), &[], &[condition, x, y], x.array_type.dtype)
+    /// `x` if the condition holds, else `y`.
+    pub(super) fn select(&mut self, condition: &Port, x: &Port, y: &Port) -> LayerResult {
+        self.broadcasting(("Select", 1), &[], &[condition, x, y], x.array_type.dtype)
     }
 
     /// A number of a type.
     ///
     /// # Errors
     /// None: each type has numbers.
-    pub(super) fn number(&mut self, number: f64, dtype: DType) -> Made {
+    pub(super) fn number(&mut self, number: f64, dtype: DType) -> LayerResult {
         let b = GraphBuilder::new();
         let graph = b.finish(&[b.literal(Literal::Float(number), dtype)?])?;
         let wrong =
@@ -102,7 +102,7 @@ impl Maker {
         self.file.layer(("Transpose", 1), &[], &[x.clone(), order], array_type)
     }
 
-    /// Axis `i` of the operand lands on axis `axes[i]` of the result; they increase.
+    /// Axis `i` of the operand becomes axis `axes[i]` of the result; `axes` must be ascending.
     pub(super) fn broadcast(&mut self, x: &Port, axes: &[usize], shape: &Shape) -> Port {
         let target = self.sizes(shape);
         let array_type = ArrayType::new(x.array_type.dtype, shape.clone());

@@ -1,9 +1,9 @@
-//! Reductions one after another along single axes, which are one reduction there.
+//! Merging of consecutive reductions along single axes into one reduction.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::ReduceOp;
 
-/// How often each value of a graph is used.
+/// Number of uses of each value of a graph.
 pub(super) fn uses(graph: &Graph) -> Vec<usize> {
     let mut uses = vec![0; graph.len()];
     let operands = graph.iter().flat_map(|(_, node)| node.operands.iter());
@@ -11,7 +11,7 @@ pub(super) fn uses(graph: &Graph) -> Vec<usize> {
     uses
 }
 
-/// What is reduced, and along which of its axes: reductions that only this one uses belong to it.
+/// The operand and the axes of the merged reduction; only reductions with a single use are merged.
 pub(super) fn reduction(
     graph: &Graph,
     node: &Node,
@@ -23,7 +23,7 @@ pub(super) fn reduction(
         if inner != op || uses[reduced.index()] > 1 {
             break;
         }
-        // The axes behind the one that went first stood one further.
+        // Each later axis moves by one for an axis that was removed before it.
         axes.iter_mut().for_each(|later| *later += usize::from(*later >= axis));
         axes.push(axis);
         reduced = graph[reduced].operands[0];

@@ -1,5 +1,4 @@
-//! What operations of StableHLO mean: the table of their names, and what each says beside its operands, in
-//! terms of XLA's operations.
+//! The table of operations of StableHLO and chlo: their attributes and their lowering to XLA's operations.
 
 use indim_graph::terminal::shown;
 use indim_model::{Agreement, FormatError, FormatErrorKind};
@@ -11,39 +10,39 @@ use crate::gather::Gather;
 use crate::opcode::{Comparison, Dialect, elementwise};
 use crate::operation::Operation;
 
-/// What is to be said of an attribute that the operation has not: MLIR passes over such, and so does indim.
-/// Those with the name of a dialect are that dialect's own affair.
-pub(super) fn remark_on_attributes(meaning: Meaning, syntax: &Syntax) -> Option<String> {
-    let own = meaning.attributes()?;
+/// The remark about an attribute that the operation lacks: MLIR ignores it, and so does indim. Attributes
+/// with a dialect prefix belong to that dialect and get no remark.
+pub(super) fn remark_on_attributes(lowering: Lowering, syntax: &Syntax) -> Option<String> {
+    let own = lowering.attributes()?;
     let mut names = syntax.attributes.iter().map(|attribute| attribute.name.as_str());
     let name = names.find(|name| !name.contains('.') && !own.contains(name))?;
     Some(format!("{} has no attribute `{}`: it is ignored", syntax.name, shown(name)))
 }
 
-/// What an operation means, as far as its name says it.
+/// The lowering of an operation, as far as its name determines it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Meaning {
-    /// One result, of arrays.
-    Array(Shaped),
+pub(super) enum Lowering {
+    /// An operation with one array result.
+    Array(ArrayOperation),
     Constant,
-    /// chlo's `constant_like`: one element for the shape of the operand.
+    /// chlo's `constant_like`: one element, broadcast to the shape of the operand.
     ConstantLike,
     Reduce,
     Map,
     Tuple,
     GetTupleElement,
-    /// Its operands.
+    /// The operands.
     Same,
     Call,
     Composite,
     CustomCall,
-    Expect(Expected),
+    Expect(ExpectOperation),
     Return,
 }
 
-/// Operations of one result, of which attributes say more.
+/// An operation with one array result; attributes specify it further.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Shaped {
+pub(super) enum ArrayOperation {
     Elementwise(Op),
     Numpy(Op),
     Compare,
@@ -64,39 +63,39 @@ pub(super) enum Shaped {
     Gather,
 }
 
-/// How a program's own expectations compare, and with what.
+/// A check in a program: its accuracy and the source of the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Expected {
-    how: How,
+pub(super) struct ExpectOperation {
+    how: ExpectKind,
     /// Whether the expected value is an attribute.
     pub(super) is_constant: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum ExpectKind {
     Equal,
     Near,
     Close,
 }
 
-impl Expected {
+impl ExpectOperation {
     /// `check.expect_eq`, `check.expect_almost_eq_const`, ...
-    pub(super) fn of(name: &str) -> Option<Expected> {
+    pub(super) fn of(name: &str) -> Option<ExpectOperation> {
         let name = name.strip_prefix("check.expect_")?;
         let (how, is_constant) = match name.strip_suffix("_const") {
             Some(how) => (how, true),
             None => (name, false),
         };
         let how = match how {
-            "eq" => How::Equal,
-            "almost_eq" => How::Near,
-            "close" => How::Close,
+            "eq" => ExpectKind::Equal,
+            "almost_eq" => ExpectKind::Near,
+            "close" => ExpectKind::Close,
             _ => return None,
         };
-        Some(Expected { how, is_constant })
+        Some(ExpectOperation { how, is_constant })
     }
 
-    /// How well the results have to agree: `as_call` when it is a custom call, whose tolerance is wider.
+    /// The required accuracy; `as_call` means a custom call, which has a wider tolerance.
     ///
     /// # Errors
     /// `attribute`.
@@ -111,12 +110,12 @@ impl Expected {
             None => Ok(otherwise),
         };
         Ok(match self.how {
-            How::Equal => Agreement::Equal,
-            How::Near => {
+            ExpectKind::Equal => Agreement::Equal,
+            ExpectKind::Near => {
                 let absolute = number("tolerance", if as_call { 1e-3 } else { 1e-4 })?;
                 Agreement::Near { absolute, relative: 0.0 }
             }
-            How::Close => Agreement::Ulps {
+            ExpectKind::Close => Agreement::Ulps {
                 least: number("min_ulp_difference", 0.0)? as u64,
                 most: number("max_ulp_difference", 3.0)? as u64,
             },
@@ -124,121 +123,121 @@ impl Expected {
     }
 }
 
-impl Meaning {
-    /// By the full name.
-    pub(super) fn of(name: &str) -> Option<Meaning> {
+impl Lowering {
+    /// The lowering of an operation by its full name.
+    pub(super) fn of(name: &str) -> Option<Lowering> {
         let (dialect, operation) = name.split_once('.')?;
         match dialect {
             "stablehlo" => of_stablehlo(operation),
             "chlo" => of_chlo(operation),
             "func" => Some(match operation {
-                "call" => Meaning::Call,
-                "return" => Meaning::Return,
+                "call" => Lowering::Call,
+                "return" => Lowering::Return,
                 _ => return None,
             }),
-            "check" => Expected::of(name).map(Meaning::Expect),
-            "sdy" => (operation == "sharding_constraint").then_some(Meaning::Same),
+            "check" => ExpectOperation::of(name).map(Lowering::Expect),
+            "sdy" => (operation == "sharding_constraint").then_some(Lowering::Same),
             _ => None,
         }
     }
 
-    /// The attributes that it has; nothing of calls of what stands outside of the file.
+    /// The attributes of the operation; `None` for calls outside the file.
     fn attributes(self) -> Option<&'static [&'static str]> {
         Some(match self {
-            Meaning::CustomCall | Meaning::Composite => return None,
-            Meaning::Array(shaped) => shaped.attributes(),
-            Meaning::Constant | Meaning::ConstantLike => &["value"],
-            Meaning::Reduce => &["dimensions", "applies"],
-            Meaning::Map => &["dimensions"],
-            Meaning::GetTupleElement => &["index"],
-            Meaning::Call => &["callee", "no_inline", "arg_attrs", "res_attrs"],
-            Meaning::Expect(_) => {
+            Lowering::CustomCall | Lowering::Composite => return None,
+            Lowering::Array(shaped) => shaped.attributes(),
+            Lowering::Constant | Lowering::ConstantLike => &["value"],
+            Lowering::Reduce => &["dimensions", "applies"],
+            Lowering::Map => &["dimensions"],
+            Lowering::GetTupleElement => &["index"],
+            Lowering::Call => &["callee", "no_inline", "arg_attrs", "res_attrs"],
+            Lowering::Expect(_) => {
                 &["value", "tolerance", "min_ulp_difference", "max_ulp_difference"]
             }
-            // Of sdy's constraint.
-            Meaning::Same => &["sharding"],
-            Meaning::Tuple | Meaning::Return => &[],
+            // The attribute of sdy's constraint.
+            Lowering::Same => &["sharding"],
+            Lowering::Tuple | Lowering::Return => &[],
         })
     }
 
-    /// Whether it is done to each element by itself, so that it may stand in the body of a map.
+    /// Whether the operation is element-wise, so that a map can contain it.
     pub(super) const fn is_elementwise(self) -> bool {
         matches!(
             self,
-            Meaning::Array(
-                Shaped::Elementwise(_)
-                    | Shaped::Compare
-                    | Shaped::IsInfinity(_)
-                    | Shaped::Convert
-                    | Shaped::Bitcast
-                    | Shaped::ReducePrecision
-            ) | Meaning::Constant
-                | Meaning::Call
-                | Meaning::Map
-                | Meaning::Same
-                | Meaning::Return
+            Lowering::Array(
+                ArrayOperation::Elementwise(_)
+                    | ArrayOperation::Compare
+                    | ArrayOperation::IsInfinity(_)
+                    | ArrayOperation::Convert
+                    | ArrayOperation::Bitcast
+                    | ArrayOperation::ReducePrecision
+            ) | Lowering::Constant
+                | Lowering::Call
+                | Lowering::Map
+                | Lowering::Same
+                | Lowering::Return
         )
     }
 }
 
-/// Whether the pretty form of an operation can be read.
+/// Whether the parser supports the pretty form of the operation.
 pub(super) fn is_known(name: &str) -> bool {
-    Meaning::of(name).is_some()
+    Lowering::of(name).is_some()
 }
 
-/// StableHLO's operations that are not element by element.
-const STABLEHLO: &[(&str, Meaning)] = &[
-    ("bitcast_convert", Meaning::Array(Shaped::Bitcast)),
-    ("broadcast", Meaning::Array(Shaped::Broadcast)),
-    ("broadcast_in_dim", Meaning::Array(Shaped::BroadcastInDim)),
-    ("compare", Meaning::Array(Shaped::Compare)),
-    ("composite", Meaning::Composite),
-    ("concatenate", Meaning::Array(Shaped::Concatenate)),
-    ("constant", Meaning::Constant),
-    ("convert", Meaning::Array(Shaped::Convert)),
-    ("custom_call", Meaning::CustomCall),
-    ("gather", Meaning::Array(Shaped::Gather)),
-    ("get_tuple_element", Meaning::GetTupleElement),
-    ("iota", Meaning::Array(Shaped::Iota)),
-    ("map", Meaning::Map),
-    ("optimization_barrier", Meaning::Same),
-    ("pad", Meaning::Array(Shaped::Pad)),
-    ("reduce", Meaning::Reduce),
-    ("reduce_precision", Meaning::Array(Shaped::ReducePrecision)),
-    ("reshape", Meaning::Array(Shaped::Reshape)),
-    ("return", Meaning::Return),
-    ("reverse", Meaning::Array(Shaped::Reverse)),
-    ("slice", Meaning::Array(Shaped::Slice)),
-    ("transpose", Meaning::Array(Shaped::Transpose)),
-    ("tuple", Meaning::Tuple),
+/// StableHLO's operations that are not element-wise.
+const STABLEHLO: &[(&str, Lowering)] = &[
+    ("bitcast_convert", Lowering::Array(ArrayOperation::Bitcast)),
+    ("broadcast", Lowering::Array(ArrayOperation::Broadcast)),
+    ("broadcast_in_dim", Lowering::Array(ArrayOperation::BroadcastInDim)),
+    ("compare", Lowering::Array(ArrayOperation::Compare)),
+    ("composite", Lowering::Composite),
+    ("concatenate", Lowering::Array(ArrayOperation::Concatenate)),
+    ("constant", Lowering::Constant),
+    ("convert", Lowering::Array(ArrayOperation::Convert)),
+    ("custom_call", Lowering::CustomCall),
+    ("gather", Lowering::Array(ArrayOperation::Gather)),
+    ("get_tuple_element", Lowering::GetTupleElement),
+    ("iota", Lowering::Array(ArrayOperation::Iota)),
+    ("map", Lowering::Map),
+    ("optimization_barrier", Lowering::Same),
+    ("pad", Lowering::Array(ArrayOperation::Pad)),
+    ("reduce", Lowering::Reduce),
+    ("reduce_precision", Lowering::Array(ArrayOperation::ReducePrecision)),
+    ("reshape", Lowering::Array(ArrayOperation::Reshape)),
+    ("return", Lowering::Return),
+    ("reverse", Lowering::Array(ArrayOperation::Reverse)),
+    ("slice", Lowering::Array(ArrayOperation::Slice)),
+    ("transpose", Lowering::Array(ArrayOperation::Transpose)),
+    ("tuple", Lowering::Tuple),
 ];
 
-/// The operations that only chlo has, and that are not element by element on operands of one shape.
-const CHLO: &[(&str, Meaning)] = &[
-    ("broadcast_compare", Meaning::Array(Shaped::NumpyCompare)),
-    ("constant", Meaning::Constant),
-    ("constant_like", Meaning::ConstantLike),
-    ("is_neg_inf", Meaning::Array(Shaped::IsInfinity(f64::NEG_INFINITY))),
-    ("is_pos_inf", Meaning::Array(Shaped::IsInfinity(f64::INFINITY))),
+/// Operations of chlo only that are not element-wise on operands of equal shape.
+const CHLO: &[(&str, Lowering)] = &[
+    ("broadcast_compare", Lowering::Array(ArrayOperation::NumpyCompare)),
+    ("constant", Lowering::Constant),
+    ("constant_like", Lowering::ConstantLike),
+    ("is_neg_inf", Lowering::Array(ArrayOperation::IsInfinity(f64::NEG_INFINITY))),
+    ("is_pos_inf", Lowering::Array(ArrayOperation::IsInfinity(f64::INFINITY))),
 ];
 
-fn named(table: &[(&str, Meaning)], operation: &str) -> Option<Meaning> {
-    table.iter().find(|(name, _)| *name == operation).map(|(_, meaning)| *meaning)
+fn named(table: &[(&str, Lowering)], operation: &str) -> Option<Lowering> {
+    table.iter().find(|(name, _)| *name == operation).map(|(_, lowering)| *lowering)
 }
 
-fn of_stablehlo(operation: &str) -> Option<Meaning> {
-    let op = elementwise(operation).map(|op| Meaning::Array(Shaped::Elementwise(op)));
+fn of_stablehlo(operation: &str) -> Option<Lowering> {
+    let op = elementwise(operation).map(|op| Lowering::Array(ArrayOperation::Elementwise(op)));
     op.or_else(|| named(STABLEHLO, operation))
 }
 
-fn of_chlo(operation: &str) -> Option<Meaning> {
-    let numpy = || elementwise(operation.strip_prefix("broadcast_")?).map(Shaped::Numpy);
-    let shaped = || elementwise(operation).map(Shaped::Elementwise).or_else(numpy);
-    named(CHLO, operation).or_else(|| shaped().map(Meaning::Array))
+fn of_chlo(operation: &str) -> Option<Lowering> {
+    let numpy = || elementwise(operation.strip_prefix("broadcast_")?).map(ArrayOperation::Numpy);
+    let shaped = || elementwise(operation).map(ArrayOperation::Elementwise).or_else(numpy);
+    named(CHLO, operation).or_else(|| shaped().map(Lowering::Array))
 }
 
-/// The names of the operations that can be read, with their dialects; each element-wise one can be read with
-/// the prefix `chlo.broadcast_` too.
+/// Names of the supported operations, with dialects; element-wise ones are also supported with the prefix
+/// `chlo.broadcast_`.
 pub(super) fn names() -> Vec<String> {
     let elementwise = crate::opcode::names().map(|(name, dialect)| match dialect {
         Dialect::StableHlo => format!("stablehlo.{name}"),
@@ -249,30 +248,33 @@ pub(super) fn names() -> Vec<String> {
     elementwise.chain(own).chain(chlo).collect()
 }
 
-impl Shaped {
+impl ArrayOperation {
     const fn attributes(self) -> &'static [&'static str] {
         match self {
-            // How exact it need not be.
-            Shaped::Elementwise(_) => &["result_accuracy"],
-            Shaped::Numpy(_) | Shaped::BroadcastInDim => &["broadcast_dimensions"],
-            Shaped::Compare => &["comparison_direction", "compare_type"],
-            Shaped::NumpyCompare => {
+            // The permitted inaccuracy.
+            ArrayOperation::Elementwise(_) => &["result_accuracy"],
+            ArrayOperation::Numpy(_) | ArrayOperation::BroadcastInDim => &["broadcast_dimensions"],
+            ArrayOperation::Compare => &["comparison_direction", "compare_type"],
+            ArrayOperation::NumpyCompare => {
                 &["comparison_direction", "compare_type", "broadcast_dimensions"]
             }
-            Shaped::Broadcast => &["broadcast_sizes"],
-            Shaped::Transpose => &["permutation"],
-            Shaped::Reverse => &["dimensions"],
-            Shaped::Slice => &["ranges", "start_indices", "limit_indices", "strides"],
-            Shaped::Pad => &["edge_padding_low", "edge_padding_high", "interior_padding"],
-            Shaped::Concatenate => &["dimension"],
-            Shaped::Iota => &["iota_dimension"],
-            Shaped::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
-            Shaped::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
-            Shaped::IsInfinity(_) | Shaped::Convert | Shaped::Bitcast | Shaped::Reshape => &[],
+            ArrayOperation::Broadcast => &["broadcast_sizes"],
+            ArrayOperation::Transpose => &["permutation"],
+            ArrayOperation::Reverse => &["dimensions"],
+            ArrayOperation::Slice => &["ranges", "start_indices", "limit_indices", "strides"],
+            ArrayOperation::Pad => &["edge_padding_low", "edge_padding_high", "interior_padding"],
+            ArrayOperation::Concatenate => &["dimension"],
+            ArrayOperation::Iota => &["iota_dimension"],
+            ArrayOperation::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
+            ArrayOperation::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
+            ArrayOperation::IsInfinity(_)
+            | ArrayOperation::Convert
+            | ArrayOperation::Bitcast
+            | ArrayOperation::Reshape => &[],
         }
     }
 
-    /// With what the attributes say.
+    /// The operation with its attributes.
     ///
     /// # Errors
     /// `attribute`.
@@ -283,36 +285,42 @@ impl Shaped {
     ) -> Result<Operation, FormatError> {
         let list = |name: &str| attributes.integers(syntax, name);
         Ok(match self {
-            Shaped::Elementwise(op) => Operation::Elementwise(op),
-            Shaped::Numpy(op) => {
+            ArrayOperation::Elementwise(op) => Operation::Elementwise(op),
+            ArrayOperation::Numpy(op) => {
                 let name = "broadcast_dimensions";
                 let has_dims = attributes.optional(syntax, name).is_some();
                 Operation::Numpy(op, if has_dims { Some(list(name)?) } else { None })
             }
-            Shaped::Compare => Operation::Compare(comparison(syntax, attributes)?),
-            Shaped::NumpyCompare => Operation::NumpyCompare(comparison(syntax, attributes)?),
-            Shaped::IsInfinity(infinity) => Operation::IsInfinity(infinity),
-            Shaped::Convert => Operation::Convert,
-            Shaped::Bitcast => Operation::Bitcast,
-            Shaped::Reshape => Operation::Reshape,
-            Shaped::BroadcastInDim => Operation::BroadcastInDim(list("broadcast_dimensions")?),
-            Shaped::Broadcast => Operation::Broadcast(list("broadcast_sizes")?),
-            Shaped::Transpose => Operation::Transpose(list("permutation")?),
-            Shaped::Reverse => Operation::Reverse(list("dimensions")?),
-            Shaped::Slice => Operation::Slice(ranges(syntax, attributes)?),
-            Shaped::Pad => {
+            ArrayOperation::Compare => Operation::Compare(comparison(syntax, attributes)?),
+            ArrayOperation::NumpyCompare => {
+                Operation::NumpyCompare(comparison(syntax, attributes)?)
+            }
+            ArrayOperation::IsInfinity(infinity) => Operation::IsInfinity(infinity),
+            ArrayOperation::Convert => Operation::Convert,
+            ArrayOperation::Bitcast => Operation::Bitcast,
+            ArrayOperation::Reshape => Operation::Reshape,
+            ArrayOperation::BroadcastInDim => {
+                Operation::BroadcastInDim(list("broadcast_dimensions")?)
+            }
+            ArrayOperation::Broadcast => Operation::Broadcast(list("broadcast_sizes")?),
+            ArrayOperation::Transpose => Operation::Transpose(list("permutation")?),
+            ArrayOperation::Reverse => Operation::Reverse(list("dimensions")?),
+            ArrayOperation::Slice => Operation::Slice(ranges(syntax, attributes)?),
+            ArrayOperation::Pad => {
                 let names = ["edge_padding_low", "edge_padding_high", "interior_padding"];
                 Operation::Pad(triples(syntax, attributes, names)?)
             }
-            Shaped::Concatenate => Operation::Concatenate(attributes.integer(syntax, "dimension")?),
-            Shaped::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
-            Shaped::ReducePrecision => reduce_precision(syntax, attributes)?,
-            Shaped::Gather => Operation::Gather(gather(syntax, attributes)?),
+            ArrayOperation::Concatenate => {
+                Operation::Concatenate(attributes.integer(syntax, "dimension")?)
+            }
+            ArrayOperation::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
+            ArrayOperation::ReducePrecision => reduce_precision(syntax, attributes)?,
+            ArrayOperation::Gather => Operation::Gather(gather(syntax, attributes)?),
         })
     }
 }
 
-/// `#stablehlo.gather<offset_dims = [0], ..., index_vector_dim = 1>` and the sizes of slices.
+/// `#stablehlo.gather<offset_dims = [0], ..., index_vector_dim = 1>` and the slice sizes.
 ///
 /// # Errors
 /// `attribute`.
@@ -343,7 +351,7 @@ pub(super) fn gather(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Gat
     })
 }
 
-/// The numbers of one member of `name = [0, 2], other = 1`; none of an absent one.
+/// The integers of one member of `name = [0, 2], other = 1`; empty if it is absent.
 fn member(body: &str, name: &str) -> Option<Vec<i64>> {
     let is_start = |&(at, _): &(usize, &str)| {
         let before = body[..at].trim_end();
@@ -359,7 +367,7 @@ fn member(body: &str, name: &str) -> Option<Vec<i64>> {
     numbers.map(|number| number.parse().ok()).collect()
 }
 
-/// What a comparison says.
+/// The comparison in the attributes.
 ///
 /// # Errors
 /// `attribute`.
@@ -374,7 +382,7 @@ pub(super) fn comparison(
         .map_err(|kind| kind.in_text(direction.start..direction.end))
 }
 
-/// Three lists of as many numbers, as one of threes.
+/// Zips three lists of equal length.
 fn triples(
     syntax: &Syntax,
     attributes: &Attributes<'_>,
@@ -414,7 +422,7 @@ fn ranges(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 3]>,
     })
 }
 
-/// `format = e5m10`, or two numbers. What a type has not to lose is out of any number's reach.
+/// `format = e5m10`, or two numbers.
 fn reduce_precision(
     syntax: &Syntax,
     attributes: &Attributes<'_>,

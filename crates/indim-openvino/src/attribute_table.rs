@@ -1,22 +1,23 @@
-//! Which attributes the operations have. OpenVINO passes over all others, and so does indim, but says so.
+//! The table of attributes of each operation. OpenVINO ignores other attributes; indim ignores them too,
+//! with a remark.
 
 use indim_graph::terminal::shown;
 
 use crate::layer::Layer;
 
-/// Operations whose operands meet by a rule.
-const MEET: &str = "Add Subtract Multiply Divide Maximum Minimum Power SquaredDifference Mod FloorMod \
+/// Operations whose operands broadcast by a rule.
+const BROADCASTING: &str = "Add Subtract Multiply Divide Maximum Minimum Power SquaredDifference Mod FloorMod \
     Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor Xor \
     BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Select FakeQuantize";
 
-/// Attributes, and the operations that have them.
-const KNOWN: &[(&str, &str)] = &[
+/// Attributes and the operations that have them.
+const ATTRIBUTES: &[(&str, &str)] = &[
     ("element_type", "Parameter Const Constant"),
     ("shape", "Parameter Const Constant"),
     ("offset", "Const Constant"),
     ("size", "Const Constant"),
-    ("auto_broadcast", MEET),
-    ("auto_broadcast.auto_broadcast_axis", MEET),
+    ("auto_broadcast", BROADCASTING),
+    ("auto_broadcast.auto_broadcast_axis", BROADCASTING),
     ("m_pythondiv", "Divide"),
     ("mode", "Broadcast Round"),
     ("mode.mode.axis", "Broadcast"),
@@ -55,11 +56,11 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 fn is_known(layer: &Layer, attribute: &str) -> bool {
-    let of_that = KNOWN.iter().filter(|(name, _)| *name == attribute);
+    let of_that = ATTRIBUTES.iter().filter(|(name, _)| *name == attribute);
     of_that.flat_map(|(_, operations)| operations.split_whitespace()).any(|name| layer.is(name))
 }
 
-/// What is to be said of layers with attributes that their operations have not.
+/// The remark about layers with attributes that their operations lack.
 pub(super) fn remark(layers: &[Layer]) -> Option<String> {
     let unknown = |layer: &Layer| {
         let mut names = layer.attributes.iter().map(|(name, _)| name.clone());

@@ -1,0 +1,294 @@
+//! The table of opcodes of HLO: their attributes and their lowering to XLA's operations.
+
+use indim_model::{FormatError, FormatErrorKind};
+use indim_ops::Op;
+
+use super::attribute::Attributes;
+use super::layout;
+use super::syntax::{HloShape, Instruction};
+use crate::gather::Gather;
+use crate::opcode::{Comparison, Dialect, elementwise, name_of};
+use crate::operation::Operation;
+
+/// Attributes of all instructions: source locations, scheduling, memory and permitted inaccuracy.
+const COMMON_ATTRIBUTES: [&str; 15] = [
+    "backend_config",
+    "control-predecessors",
+    "frontend_attributes",
+    "inferred_dimension",
+    "is_composite",
+    "metadata",
+    "operand_layout_constraints",
+    "origin",
+    "original_value",
+    "output_to_operand_aliasing",
+    "parameter_replication",
+    "result_accuracy",
+    "schedule",
+    "sharding",
+    "statistics",
+];
+
+/// Checks that an instruction has only attributes of its opcode, as XLA does.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn check_attributes(
+    lowering: Lowering,
+    instruction: &Instruction,
+    text: &str,
+) -> Result<(), FormatError> {
+    let Some(own) = lowering.attributes() else { return Ok(()) };
+    let is_known = |name: &&str| own.contains(name) || COMMON_ATTRIBUTES.contains(name);
+    match instruction.attributes.iter().find(|(key, _)| !is_known(&key.of(text))) {
+        Some((key, _)) => {
+            let problem = format!("is none of {}", instruction.opcode);
+            let kind = FormatErrorKind::attribute(key.of(text), problem);
+            Err(kind.in_text(key.start..key.end))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The lowering of an opcode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Lowering {
+    /// An operation with one array result.
+    Array(ArrayOperation),
+    /// Reinterprets the bytes of the operand by the layouts.
+    Bitcast,
+    Parameter,
+    Constant,
+    Reduce,
+    Map,
+    Tuple,
+    GetTupleElement,
+    /// The first operand.
+    Same,
+    /// Inlines the called computation.
+    Call,
+    CustomCall,
+}
+
+/// An operation with one array result; attributes specify it further.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum ArrayOperation {
+    Elementwise(Op),
+    Compare,
+    Convert,
+    BitcastConvert,
+    Reshape,
+    Broadcast,
+    Transpose,
+    Reverse,
+    Slice,
+    Pad,
+    Concatenate,
+    Iota,
+    ReducePrecision,
+    Gather,
+}
+
+/// HLO's operations that are not element-wise.
+const OPCODES: &[(&str, Lowering)] = &[
+    ("add-dependency", Lowering::Same),
+    ("bitcast", Lowering::Bitcast),
+    ("bitcast-convert", Lowering::Array(ArrayOperation::BitcastConvert)),
+    ("broadcast", Lowering::Array(ArrayOperation::Broadcast)),
+    ("call", Lowering::Call),
+    ("compare", Lowering::Array(ArrayOperation::Compare)),
+    ("concatenate", Lowering::Array(ArrayOperation::Concatenate)),
+    ("constant", Lowering::Constant),
+    ("convert", Lowering::Array(ArrayOperation::Convert)),
+    ("copy", Lowering::Same),
+    ("custom-call", Lowering::CustomCall),
+    ("fusion", Lowering::Call),
+    ("gather", Lowering::Array(ArrayOperation::Gather)),
+    ("get-tuple-element", Lowering::GetTupleElement),
+    ("iota", Lowering::Array(ArrayOperation::Iota)),
+    ("map", Lowering::Map),
+    ("opt-barrier", Lowering::Same),
+    ("pad", Lowering::Array(ArrayOperation::Pad)),
+    ("parameter", Lowering::Parameter),
+    ("reduce", Lowering::Reduce),
+    ("reduce-precision", Lowering::Array(ArrayOperation::ReducePrecision)),
+    ("reshape", Lowering::Array(ArrayOperation::Reshape)),
+    ("reverse", Lowering::Array(ArrayOperation::Reverse)),
+    ("slice", Lowering::Array(ArrayOperation::Slice)),
+    ("transpose", Lowering::Array(ArrayOperation::Transpose)),
+    ("tuple", Lowering::Tuple),
+];
+
+/// Names of the supported opcodes.
+pub(super) fn names() -> Vec<String> {
+    let elementwise = crate::opcode::names().filter(|(_, dialect)| *dialect != Dialect::Chlo);
+    let elementwise = elementwise.map(|(name, _)| name.replace('_', "-"));
+    elementwise.chain(OPCODES.iter().map(|(name, _)| (*name).to_owned())).collect()
+}
+
+impl Lowering {
+    /// The lowering of an opcode.
+    pub(super) fn of(opcode: &str) -> Option<Lowering> {
+        let named = OPCODES.iter().find(|(name, _)| *name == opcode);
+        named
+            .map(|(_, lowering)| *lowering)
+            .or_else(|| ArrayOperation::of(opcode).map(Lowering::Array))
+    }
+
+    /// The attributes of the opcode that affect its result; `None` for calls outside the file.
+    pub(super) const fn attributes(self) -> Option<&'static [&'static str]> {
+        Some(match self {
+            Lowering::CustomCall => return None,
+            Lowering::Array(shaped) => shaped.attributes(),
+            Lowering::Reduce | Lowering::Map => &["dimensions", "to_apply"],
+            Lowering::Call => &["to_apply", "calls", "kind"],
+            Lowering::GetTupleElement => &["index"],
+            Lowering::Bitcast
+            | Lowering::Parameter
+            | Lowering::Constant
+            | Lowering::Tuple
+            | Lowering::Same => &[],
+        })
+    }
+
+    /// Whether the operation is element-wise, so that a map can contain it.
+    pub(super) const fn is_elementwise(self) -> bool {
+        matches!(
+            self,
+            Lowering::Array(
+                ArrayOperation::Elementwise(_)
+                    | ArrayOperation::Compare
+                    | ArrayOperation::Convert
+                    | ArrayOperation::BitcastConvert
+                    | ArrayOperation::ReducePrecision
+            ) | Lowering::Constant
+                | Lowering::Parameter
+                | Lowering::Call
+                | Lowering::Map
+                | Lowering::Same
+        )
+    }
+}
+
+impl ArrayOperation {
+    fn of(opcode: &str) -> Option<ArrayOperation> {
+        if opcode.contains('_') {
+            return None;
+        }
+        let op = elementwise(&opcode.replace('-', "_"))?;
+        let is_here = name_of(op).is_some_and(|(_, dialect)| dialect != Dialect::Chlo);
+        is_here.then_some(ArrayOperation::Elementwise(op))
+    }
+
+    const fn attributes(self) -> &'static [&'static str] {
+        match self {
+            ArrayOperation::Broadcast
+            | ArrayOperation::Transpose
+            | ArrayOperation::Reverse
+            | ArrayOperation::Concatenate => &["dimensions"],
+            ArrayOperation::Compare => &["direction", "type"],
+            ArrayOperation::Slice => &["slice"],
+            ArrayOperation::Pad => &["padding"],
+            ArrayOperation::Iota => &["iota_dimension"],
+            ArrayOperation::ReducePrecision => &["exponent_bits", "mantissa_bits"],
+            ArrayOperation::Gather => &[
+                "offset_dims",
+                "collapsed_slice_dims",
+                "start_index_map",
+                "operand_batching_dims",
+                "start_indices_batching_dims",
+                "index_vector_dim",
+                "slice_sizes",
+                "indices_are_sorted",
+            ],
+            ArrayOperation::Elementwise(_)
+            | ArrayOperation::Convert
+            | ArrayOperation::BitcastConvert
+            | ArrayOperation::Reshape => &[],
+        }
+    }
+
+    /// The operation with its attributes.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn operation(self, attributes: Attributes<'_>) -> Result<Operation, FormatError> {
+        let dimensions = || attributes.integers("dimensions");
+        Ok(match self {
+            ArrayOperation::Elementwise(op) => Operation::Elementwise(op),
+            ArrayOperation::Compare => Operation::Compare(comparison(attributes)?),
+            ArrayOperation::Convert => Operation::Convert,
+            ArrayOperation::BitcastConvert => Operation::Bitcast,
+            ArrayOperation::Reshape => Operation::Reshape,
+            ArrayOperation::Broadcast => Operation::HloBroadcast(dimensions()?),
+            ArrayOperation::Transpose => Operation::Transpose(dimensions()?),
+            ArrayOperation::Reverse => Operation::Reverse(dimensions()?),
+            ArrayOperation::Slice => Operation::Slice(attributes.ranges()?),
+            ArrayOperation::Pad => Operation::Pad(attributes.widths()?),
+            ArrayOperation::Concatenate => {
+                Operation::Concatenate(attributes.integer("dimensions")?)
+            }
+            ArrayOperation::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
+            ArrayOperation::Gather => Operation::Gather(gather(attributes)?),
+            ArrayOperation::ReducePrecision => {
+                let bits = |name| {
+                    let number = attributes.integer(name)?;
+                    u32::try_from(number).map_err(|_| {
+                        let span = attributes.instruction.span;
+                        let kind = FormatErrorKind::attribute(name, "is negative");
+                        kind.in_text(span.start..span.end)
+                    })
+                };
+                Operation::ReducePrecision(bits("exponent_bits")?, bits("mantissa_bits")?)
+            }
+        })
+    }
+}
+
+/// The attributes of a gather; an empty list can be absent.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn gather(attributes: Attributes<'_>) -> Result<Gather, FormatError> {
+    let batches = [
+        attributes.integers("operand_batching_dims")?,
+        attributes.integers("start_indices_batching_dims")?,
+    ];
+    Ok(Gather {
+        offset_dims: attributes.integers("offset_dims")?,
+        collapsed_slice_dims: attributes.integers("collapsed_slice_dims")?,
+        start_index_map: attributes.integers("start_index_map")?,
+        index_vector_dim: attributes.integer("index_vector_dim")?,
+        slice_sizes: attributes.integers("slice_sizes")?,
+        has_batches: batches.iter().any(|dims| !dims.is_empty()),
+    })
+}
+
+/// The comparison in the attributes.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn comparison(attributes: Attributes<'_>) -> Result<Comparison, FormatError> {
+    let direction = attributes.word("direction")?;
+    let span = attributes.instruction.span;
+    Comparison::of(direction, attributes.optional("type"))
+        .map_err(|kind| kind.in_text(span.start..span.end))
+}
+
+/// The steps of a bitcast between two types.
+///
+/// # Errors
+/// `unsupported`.
+pub(super) fn bitcast(
+    from: &Instruction,
+    to: &Instruction,
+) -> Result<layout::Bitcast, FormatErrorKind> {
+    match (&from.shape, &to.shape) {
+        (Some(HloShape::Array(from, laid)), Some(HloShape::Array(to, lays))) => {
+            layout::Bitcast::of(from, laid, to, lays)
+        }
+        _ => {
+            Err(FormatErrorKind::Unexpected { expected: "types of arrays at a bitcast".to_owned() })
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Values during elaboration: arrays or tuples of values.
+
+use std::sync::Arc;
+
+use indim_builder::Value;
+use indim_graph::Array;
+use indim_model::FormatErrorKind;
+
+/// `MAX_NESTING`: nesting depth of tuples.
+const MAX_NESTING: usize = 64;
+
+/// A value of a program.
+#[derive(Debug, Clone)]
+pub(crate) enum XlaValue {
+    /// An array.
+    Array(ArrayValue),
+    /// A tuple of values.
+    Tuple(Tuple),
+}
+
+/// A tuple of values.
+#[derive(Debug, Clone)]
+pub(crate) struct Tuple {
+    parts: Arc<[XlaValue]>,
+    depth: usize,
+}
+
+/// An array value, with known elements.
+#[derive(Debug, Clone)]
+pub(crate) struct ArrayValue {
+    pub(crate) value: Value,
+    pub(crate) fact: ArrayFact,
+}
+
+/// Known elements of an array.
+#[derive(Debug, Clone)]
+pub(crate) enum ArrayFact {
+    /// Unknown.
+    None,
+    /// A constant scalar.
+    Scalar(Array),
+    /// The index along this axis.
+    Iota(i64),
+}
+
+impl ArrayValue {
+    /// The element of a constant scalar.
+    pub(crate) fn constant(&self) -> Option<&Array> {
+        match &self.fact {
+            ArrayFact::Scalar(array) => Some(array),
+            ArrayFact::None | ArrayFact::Iota(_) => None,
+        }
+    }
+}
+
+impl From<Value> for XlaValue {
+    fn from(value: Value) -> Self {
+        XlaValue::Array(ArrayValue { value, fact: ArrayFact::None })
+    }
+}
+
+impl XlaValue {
+    /// A tuple of these values.
+    ///
+    /// # Errors
+    /// `limit`.
+    pub(crate) fn tuple(parts: Vec<XlaValue>) -> Result<XlaValue, FormatErrorKind> {
+        let depth = |value: &XlaValue| match value {
+            XlaValue::Array(_) => 0,
+            XlaValue::Tuple(tuple) => tuple.depth,
+        };
+        let depth = 1 + parts.iter().map(depth).max().unwrap_or(0);
+        if depth > MAX_NESTING {
+            return Err(FormatErrorKind::Limit { what: "nested tuples", limit: MAX_NESTING });
+        }
+        Ok(XlaValue::Tuple(Tuple { parts: parts.into(), depth }))
+    }
+
+    /// The value as an array.
+    ///
+    /// # Errors
+    /// `type-mismatch`.
+    pub(crate) fn array(&self) -> Result<&ArrayValue, FormatErrorKind> {
+        match self {
+            XlaValue::Array(known) => Ok(known),
+            XlaValue::Tuple(_) => Err(FormatErrorKind::TypeMismatch {
+                stated: "an array".to_owned(),
+                inferred: "a tuple".to_owned(),
+            }),
+        }
+    }
+
+    /// An element of a tuple.
+    ///
+    /// # Errors
+    /// `type-mismatch`, `attribute`.
+    pub(crate) fn part(&self, index: usize) -> Result<&XlaValue, FormatErrorKind> {
+        match self.parts()?.get(index) {
+            Some(part) => Ok(part),
+            None => Err(FormatErrorKind::attribute("index", "is that of no part of the tuple")),
+        }
+    }
+
+    /// The elements of a tuple.
+    ///
+    /// # Errors
+    /// `type-mismatch`.
+    pub(crate) fn parts(&self) -> Result<&[XlaValue], FormatErrorKind> {
+        match self {
+            XlaValue::Tuple(tuple) => Ok(&tuple.parts),
+            XlaValue::Array(_) => Err(FormatErrorKind::TypeMismatch {
+                stated: "a tuple".to_owned(),
+                inferred: "an array".to_owned(),
+            }),
+        }
+    }
+
+    /// Collects the arrays in the value, in order. `budget` limits the number of visited values, because a
+    /// tuple can contain a value many times.
+    ///
+    /// # Errors
+    /// `limit`.
+    pub(crate) fn arrays(
+        &self,
+        budget: &mut usize,
+        found: &mut Vec<Value>,
+    ) -> Result<(), FormatErrorKind> {
+        let limit = *budget;
+        *budget = budget
+            .checked_sub(1)
+            .ok_or(FormatErrorKind::Limit { what: "values in results", limit })?;
+        match self {
+            XlaValue::Array(known) => found.push(known.value.clone()),
+            XlaValue::Tuple(tuple) => {
+                for part in tuple.parts.iter() {
+                    part.arrays(budget, found)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
