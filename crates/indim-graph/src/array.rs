@@ -123,7 +123,7 @@ impl Array {
         Array { shape: Shape::scalar(), elements: SharedElements::new(T::into_data(vec![value])) }
     }
 
-    /// What `op` makes of no elements of type `dtype`: a scalar that changes none that it is combined with.
+    /// The identity of `op` for elements of type `dtype`, as a scalar.
     /// Nothing where `op` does not fold such elements.
     ///
     /// ```
@@ -165,7 +165,7 @@ impl Array {
         ArrayType { dtype: self.dtype(), shape: self.shape.clone() }
     }
 
-    /// The elements, whatever their type.
+    /// The elements, of any type.
     pub fn data(&self) -> &ArrayData {
         &self.elements.data
     }

@@ -53,10 +53,10 @@ impl GraphAssembler {
         self.arena.has_parameter(name)
     }
 
-    /// As [`Graph::value_name`], of a value so far.
+    /// Like [`Graph::value_name`], for the values so far.
     ///
     /// # Panics
-    /// When there is no such value.
+    /// If the value does not exist.
     pub fn value_name(&self, value: ValueId) -> String {
         describe(&self.arena, value)
     }
@@ -64,7 +64,7 @@ impl GraphAssembler {
     /// Adds a node of this kind and type over these values.
     ///
     /// # Errors
-    /// `operand-not-earlier` for a value that is not there yet; whatever invariant the node breaks.
+    /// `operand-not-earlier` for a value that does not exist yet; the code of any other broken invariant.
     pub fn add(
         &mut self,
         kind: NodeKind,
@@ -101,10 +101,10 @@ impl GraphAssembler {
         Ok(self.arena.finish(outputs))
     }
 
-    /// As [`GraphAssembler::finish`], of a copy of the nodes so far.
+    /// Like [`GraphAssembler::finish`], for a copy of the nodes so far.
     ///
     /// # Errors
-    /// As [`GraphAssembler::finish`].
+    /// Like [`GraphAssembler::finish`].
     pub fn snapshot(&self, outputs: Vec<ValueId>) -> Result<Graph, VerifyErrorKind> {
         self.check_outputs(&outputs)?;
         Ok(self.arena.snapshot(outputs))
@@ -153,7 +153,7 @@ impl Graph {
     /// The first node that breaks an invariant; then the outputs.
     ///
     /// # Panics
-    /// When there are 2^32 nodes or more.
+    /// With 2^32 nodes or more.
     pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
         let graph = Graph::unchecked(nodes, outputs);
         verify(&graph)?;

@@ -1,4 +1,4 @@
-//! What a value is called that has no name: the piece of expression that computes it.
+//! Descriptions of values without names: the piece of expression that computes each.
 
 use core::ops::Index;
 
@@ -13,17 +13,17 @@ use crate::views::{AxisSlice, TakeMode};
 /// A description is cut to so many columns.
 const WIDTH: usize = 40;
 
-/// How many operations a description holds inside each other; what lies deeper is left out.
+/// The maximal nesting of operations in a description; deeper ones are elided.
 const DEPTH: usize = 4;
 
 /// So many operands of a concatenation are described.
 const SHOWN: usize = 3;
 
-/// What stands alone, or in parentheses of its own.
+/// Text that stands alone, or in its own parentheses.
 const CLOSED: u8 = u8::MAX;
 
 impl Graph {
-    /// How a value is called in messages: the parameter's name, or the piece of expression that
+    /// The name of a value in messages: the parameter's name, or the piece of expression that
     /// computes it, such as `exp(u) * v`. The inner parts of a long one are left out.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! How an element of a constant is written and read, bit for bit.
+//! Text of constants' elements, exact to the bit.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a graph: typed data, one code each, drawn for people on request.
+//! Errors of graphs: typed data, one code each, drawn on request.
 
 use core::fmt;
 use core::panic::Location;
@@ -32,13 +32,13 @@ use crate::views::AxisSlice;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GraphError {
-    /// What is wrong.
+    /// The violation.
     pub kind: GraphErrorKind,
     /// The operation that was asked for.
     pub operation: &'static str,
     /// Its operands, by name and type, in order.
     pub operands: Vec<(String, ArrayType)>,
-    /// Where the builder was called.
+    /// The caller of the builder.
     pub location: Option<&'static Location<'static>>,
 }
 
@@ -78,9 +78,9 @@ pub enum GraphErrorKind {
     },
     /// The operation takes another number of operands.
     WrongOperandCount {
-        /// How many it takes.
+        /// The number it takes.
         expected: usize,
-        /// How many were given.
+        /// The number given.
         given: usize,
     },
     /// A reshape would change the number of elements.
@@ -121,7 +121,7 @@ pub enum GraphErrorKind {
         /// The axis.
         axis: usize,
     },
-    /// Extremes are sought among selected elements, of which there may be none, without a number to begin
+    /// An extreme of selected elements, which may be none, without a number to begin
     /// with.
     InitialRequired,
     /// The function along axes does not take this argument.
@@ -131,9 +131,9 @@ pub enum GraphErrorKind {
     },
     /// `dot` of more axes than one, which NumPy takes for a product of matrices.
     MatrixProduct,
-    /// There is not one slice, or width, for each axis.
+    /// The slices, or widths, are not one per axis.
     SliceRank {
-        /// How many are given.
+        /// The number given.
         given: usize,
         /// The number of axes.
         rank: usize,
@@ -160,7 +160,7 @@ pub enum GraphErrorKind {
     },
     /// More indices than axes.
     TooManyIndices {
-        /// How many are given.
+        /// The number given.
         given: usize,
         /// The number of axes.
         rank: usize,
@@ -188,7 +188,7 @@ pub enum GraphErrorKind {
         /// The axis.
         axis: usize,
     },
-    /// What is scattered has not the shape of what the same indices take.
+    /// The scattered values have not the shape that the same indices gather.
     ScatterShape {
         /// The shape that it has to have.
         expected: Shape,
@@ -232,7 +232,7 @@ pub enum GraphErrorKind {
     },
     /// A size is neither a number nor a name.
     BadSize {
-        /// What was given.
+        /// The given value.
         text: String,
     },
     /// A value belongs to another builder.
@@ -244,9 +244,9 @@ pub enum GraphErrorKind {
         /// The parameter's type.
         expected: ArrayType,
     },
-    /// There is no derivative of the operation.
+    /// The operation has no derivative.
     NotDifferentiable,
-    /// There are no derivatives with respect to values of the parameter's type.
+    /// Values of the parameter's type have no derivatives.
     ParameterNotDifferentiable,
     /// The gradient is asked for of what is not one real number.
     NotOneNumber,
@@ -254,7 +254,7 @@ pub enum GraphErrorKind {
     UnknownParameter {
         /// The number, from 0.
         index: usize,
-        /// How many parameters there are.
+        /// The number of parameters.
         count: usize,
     },
 }
@@ -355,7 +355,7 @@ impl GraphError {
         }
     }
 
-    /// What is wrong, in one line.
+    /// The violation, in one line.
     pub fn headline(&self) -> String {
         Headline(self).to_string()
     }
@@ -638,7 +638,7 @@ impl fmt::Display for Headline<'_> {
     }
 }
 
-/// As it is drawn, with the place of the call below the headline.
+/// The drawing, with the place of the call below the headline.
 impl fmt::Display for GraphError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.location.map(ToString::to_string);
@@ -646,7 +646,7 @@ impl fmt::Display for GraphError {
     }
 }
 
-/// As [`Display`](fmt::Display).
+/// Like [`Display`](fmt::Display).
 impl fmt::Debug for GraphError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

@@ -23,9 +23,9 @@ use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel}
 pub enum EvalError {
     /// The number of arguments is not that of the parameters.
     ArgumentCount {
-        /// How many parameters there are.
+        /// The number of parameters.
         expected: usize,
-        /// How many arguments were given.
+        /// The number of arguments.
         given: usize,
     },
     /// An argument is not of its parameter's type.
@@ -185,7 +185,7 @@ impl OpVisitor for Elementwise<'_> {
         O::Result::into_data(of_three(self.elements(0), x, y, O::apply))
     }
 
-    // What computes in a wider type shares the functions of that type.
+    // A type that computes in a wider one shares its functions.
 
     fn widened_unary<O, T>(self) -> ArrayData
     where
@@ -345,7 +345,7 @@ struct Reduced<'a> {
 }
 
 impl Reduced<'_> {
-    /// What `each` makes of the elements along the axis.
+    /// The result of `each` on the elements along the axis.
     #[inline(never)]
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
         let elements: &[T] = self.operand.elements().expect("invariant: visited with its own type");
@@ -368,7 +368,7 @@ impl FoldVisitor for Reduced<'_> {
     }
 }
 
-/// Of the fold that finds the extreme: where it is.
+/// The position of the extreme that a fold finds.
 struct Searched<'a>(Reduced<'a>);
 
 impl FoldVisitor for Searched<'_> {
@@ -379,7 +379,7 @@ impl FoldVisitor for Searched<'_> {
     }
 }
 
-/// Where the first NaN is, or else the first element equal to `extreme`.
+/// The position of the first NaN, or else of the first element equal to `extreme`.
 fn position<T: Element>(along: &[T], extreme: T) -> i64 {
     #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
     let is_found = |&x: &T| x == extreme || x != x;

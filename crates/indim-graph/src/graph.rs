@@ -1,6 +1,6 @@
 //! Graphs: values, the nodes that define them, and hash-consing.
 //!
-//! Invariants, which `verify.rs` checks and whoever makes a graph keeps:
+//! Invariants, which `verify.rs` checks and every builder of graphs keeps:
 //! - a node refers only to earlier nodes, so index order is execution order;
 //! - the operands of an element-wise node have exactly the result's shape: every expansion is a
 //!   `BroadcastInDim` node of its own, which costs nothing at run time;
@@ -120,7 +120,7 @@ impl Deref for Operands {
     }
 }
 
-/// What a node does.
+/// The kind of a node.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -168,14 +168,14 @@ pub enum NodeKind {
     BroadcastInDim(AxisMap),
     /// The same elements in row-major order under another shape.
     Reshape,
-    /// What becomes of the elements along one axis, which goes; `indim_ops::fold` says in which order.
+    /// A reduction of the elements along one axis, which is removed; `indim_ops::fold` states the order.
     Reduce {
-        /// What is made of them.
+        /// The reduction.
         op: ReduceOp,
         /// The axis of the operand.
         axis: usize,
     },
-    /// What a slice of each axis shows.
+    /// The slice of each axis.
     Slice(Arc<[AxisSlice]>),
     /// The operands one after another.
     Concatenate {
@@ -186,7 +186,7 @@ pub enum NodeKind {
     Take {
         /// The axis, in whose place the axes of the indices stand.
         axis: usize,
-        /// What becomes of an index that names no element.
+        /// The treatment of an index outside the axis.
         mode: TakeMode,
     },
     /// Adds the elements of the third operand, the updates, to those of the first: each to the element that
@@ -195,13 +195,13 @@ pub enum NodeKind {
     ScatterAdd {
         /// The axis, in whose place the axes of the indices stand in the third operand.
         axis: usize,
-        /// What becomes of an index that names no element.
+        /// The treatment of an index outside the axis.
         mode: TakeMode,
     },
 }
 
 impl NodeKind {
-    /// What a node of this kind is called in text.
+    /// The name of this kind in text.
     pub fn name(&self) -> &'static str {
         match self {
             NodeKind::Parameter { .. } => "parameter",
@@ -242,7 +242,7 @@ impl NodeKind {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// What the node does.
+    /// The kind of the node.
     pub kind: NodeKind,
     /// The values it is done to, all of them earlier.
     pub operands: Operands,
@@ -320,7 +320,7 @@ impl Graph {
     /// The name of parameter `index`.
     ///
     /// # Panics
-    /// When there is no such parameter.
+    /// If the parameter does not exist.
     pub fn parameter_name(&self, index: usize) -> &str {
         match &self[self.parameters[index]].kind {
             NodeKind::Parameter { name, .. } => name,
@@ -402,7 +402,7 @@ impl GraphArena {
         Graph { nodes: self.nodes, parameters: self.parameters, outputs }
     }
 
-    /// As [`GraphArena::finish`], of a copy of the nodes so far.
+    /// Like [`GraphArena::finish`], for a copy of the nodes so far.
     pub(crate) fn snapshot(&self, outputs: Vec<ValueId>) -> Graph {
         Graph { nodes: self.nodes.clone(), parameters: self.parameters.clone(), outputs }
     }

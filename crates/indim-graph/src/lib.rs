@@ -1,5 +1,5 @@
-//! Graphs of element-wise operations: what they are, what is checked of them, how they are rewritten, and
-//! what they mean. How they are made is the matter of `indim-builder`.
+//! Graphs of array operations: nodes, verification, rewriting passes, and the reference
+//! evaluator. `indim-builder` builds them.
 //!
 //! Read in this order: `graph.rs` (values and nodes), `verify.rs` (their invariants), `signature.rs` (what
 //! each kind of node takes and gives), `passes/` (how graphs are rewritten), `eval.rs` (what they mean),

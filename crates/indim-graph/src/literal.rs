@@ -1,4 +1,4 @@
-//! Numbers without an element type: written in a text, or given beside a value.
+//! Numbers without an element type: from a text, or as an operand next to a value.
 //!
 //! A literal has a kind but no element type; it takes that of what it meets.
 
@@ -34,7 +34,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// What the name means when nothing is bound to it: `pi`, `inf`, `nan`, `True`, `true`, `False` and
+    /// The constant of a name that is not bound: `pi`, `inf`, `nan`, `True`, `true`, `False` and
     /// `false` are numbers.
     pub fn constant(name: &str) -> Option<Literal> {
         match name {
@@ -158,7 +158,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// As the operation `convert` has it.
+/// The rule of the operation `convert`.
 fn converted<T: Element>(value: f64) -> T
 where
     f64: ConvertTo<T>,

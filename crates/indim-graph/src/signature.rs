@@ -1,4 +1,4 @@
-//! What each kind of node takes and gives: the checks that whoever makes nodes shares with the verifier.
+//! Signatures of nodes: operands and results, checked by builders and by the verifier.
 
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
@@ -29,7 +29,7 @@ pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErr
 /// one of `bool`.
 ///
 /// # Errors
-/// As [`check_operation`].
+/// Like [`check_operation`].
 pub fn check_operands(
     operands: &[ArrayType],
     expected: usize,

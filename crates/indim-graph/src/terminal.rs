@@ -1,6 +1,6 @@
 //! Text that others wrote - names, paths, what stood in a file - made fit for messages and terminals.
 //!
-//! Which characters stand as they are says [`is_printable`]; here alone is decided how much of a text is
+//! [`is_printable`] classifies characters; only this file decides how much of a text is
 //! printed, and how many columns it takes.
 
 use core::ops::Range;
@@ -17,7 +17,7 @@ const LINE_WIDTH: usize = 88;
 /// No line of a message is longer; the shapes of arrays with many axes fit.
 const LONGEST_LINE: usize = 2000;
 
-/// How many columns of a terminal `text` takes: 2 for a wide character, none for one that combines.
+/// The terminal columns of `text`: 2 for a wide character, 0 for a combining one.
 ///
 /// ```
 /// assert_eq!(indim_graph::terminal::width("größe"), 5);
@@ -43,7 +43,7 @@ pub fn shown(text: &str) -> String {
     shown_within(text, SHOWN_WIDTH)
 }
 
-/// As [`shown`], in at most so many columns, and four times as many bytes, before the dots.
+/// Like [`shown`], in at most this many columns, and four times as many bytes, before the dots.
 pub fn shown_within(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {

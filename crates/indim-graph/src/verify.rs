@@ -38,7 +38,7 @@ pub struct VerifyError {
     pub value: Option<ValueId>,
     /// Its node as text.
     pub node: String,
-    /// What is wrong with it.
+    /// The violation.
     pub kind: VerifyErrorKind,
 }
 
@@ -53,7 +53,7 @@ pub struct VerifyError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum VerifyErrorKind {
-    /// What the builder refuses too: signatures, broadcasts, sizes.
+    /// An error that the builder reports too: signatures, broadcasts, sizes.
     Rule(Box<GraphError>),
     /// An operand is not an earlier value.
     OperandNotEarlier {
@@ -285,7 +285,7 @@ fn rule(operation: &'static str, operands: &[ArrayType], kind: GraphErrorKind) -
     VerifyErrorKind::Rule(Box::new(GraphError::new(kind, operation, operands)))
 }
 
-/// How many operands a node has; none where it may have any number.
+/// The number of operands of a node; `None` for any number.
 fn operand_count(kind: &NodeKind) -> Option<usize> {
     Some(match kind {
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => 0,

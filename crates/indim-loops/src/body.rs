@@ -85,7 +85,7 @@ impl Body<'_> {
 
     /// The local that holds what is sought.
     fn local(&mut self, sought: Sought) -> Local {
-        // What elements are taken from is no block of values, so no other reads it as such.
+        // A gathered operand is no block of values, so no other instruction reads it as such.
         let is_table = sought.view.is_of_table();
         let source = self.kept.source(self.graph, self.group, sought);
         match access(self.graph, self.buffers, source) {
@@ -131,7 +131,7 @@ impl Body<'_> {
         stores
     }
 
-    /// What is stored of a value: a bool that is stored as it was read, or moved, passes through a
+    /// The stored form of a value: a bool that is stored as it was read, or moved, passes through a
     /// conversion, which leaves only 0 and 1 of what may be any byte.
     fn clean(&mut self, source: Local, dtype: DType) -> Local {
         let is_moved = match source {
@@ -149,7 +149,7 @@ impl Body<'_> {
     }
 }
 
-/// How a nest reads what is not computed in it; else the value that is.
+/// The access of a nest to a value computed elsewhere; else the value computed here.
 pub(crate) fn access(
     graph: &Graph,
     buffers: &mut Buffers,

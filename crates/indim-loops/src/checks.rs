@@ -1,4 +1,4 @@
-//! Which indices are checked before elements are taken or scattered, and when.
+//! Checks of indices before gathers and scatters, and their time.
 
 use indim_graph::{Graph, NodeKind, TakeMode, ValueId};
 
@@ -51,7 +51,7 @@ fn check(
     let (table, indices) = (node.operands[0], node.operands[1]);
     let size = graph[table].array_type.shape[axis];
     let array_type = &graph[indices].array_type;
-    // What is taken, or scattered.
+    // The gathered or scattered operand.
     let elements = node.operands.get(2).map_or(&node.array_type, |&it| &graph[it].array_type);
     if !is_checked(mode, array_type.dtype, size) || elements.shape.contains(&0) {
         return None;

@@ -39,7 +39,7 @@ struct Product {
 }
 
 impl Product {
-    /// How many they are where axes have these sizes; saturates.
+    /// Their product for these sizes of axes; saturates.
     fn of(self, sizes: &[usize]) -> usize {
         let (mut product, mut rest) = (self.count, self.axes.0);
         while rest != 0 {
@@ -49,14 +49,14 @@ impl Product {
         product
     }
 
-    /// As [`Product::of`], of a stride.
+    /// Like [`Product::of`], for a stride.
     fn stride(self, sizes: &[usize]) -> isize {
         // Only a shape that no array in memory can have saturates.
         isize::try_from(self.of(sizes)).unwrap_or(isize::MAX)
     }
 }
 
-/// How a dense array is walked, all of it.
+/// The walk of a whole dense array.
 #[derive(Debug)]
 struct DenseOperand {
     /// The bytes of an element.
@@ -102,7 +102,7 @@ pub struct DenseNest {
     merged: Vec<Product>,
     /// The strides of the first operand along each of them, in bytes, then those of the second, and so on.
     strides: Vec<Product>,
-    /// For each operand the stride along the reduced axis, if there is one.
+    /// The stride of each operand along the reduced axis, if any.
     along: Vec<Product>,
     /// The bytes of each operand.
     bytes: Vec<Product>,

@@ -1,9 +1,9 @@
-//! Which nests run together, part by part: the softmax of a matrix takes a few rows through all its nests
+//! Groups of nests that run tile by tile: the softmax of a matrix takes a few rows through all its nests
 //! before the next ones, so that what passes between them stays in a near cache and the matrix is read once.
 //!
-//! Nests that follow one another can do so along an axis that all of them keep, if whatever one of them
-//! reads of what another has written lies at the same place along that axis. Then no part needs another,
-//! and bits do not change. How large parts are, and whether they pay, is for machines to say.
+//! Nests that follow one another can do so along an axis that all of them keep, if every value that one of
+//! them reads of what another has written lies at the same place along that axis. Then no part needs
+//! another, and bits do not change. The back end chooses the size of tiles, and whether a group pays.
 
 use core::fmt;
 use core::ops::Range;
@@ -20,7 +20,7 @@ pub struct NestGroup {
     pub nests: Range<usize>,
     /// The axes of every one of them along which they may be cut into parts.
     pub axes: Vec<usize>,
-    /// The temporaries that no other nest uses, of which only a part is needed at a time.
+    /// The temporaries that no other nest uses; one tile of them is needed at a time.
     pub inner: Vec<usize>,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for NestGroup {
     }
 }
 
-/// The groups of nests of which several share what they read or write, and some reduce; in order.
+/// The groups of nests that share operands or results, with a reduction among them; in order.
 pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
     if loops.nests.len() < 2 {
         return Vec::new();
@@ -111,12 +111,12 @@ fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
     (end, axes)
 }
 
-/// What is known of the nests of a group.
+/// The state of the nests of a group.
 #[derive(Default)]
 struct Members<'a> {
     /// The size of each axis along which they may be cut.
     sizes: Vec<usize>,
-    /// What they have written, and which of them have.
+    /// The buffers they have written, with the writers.
     written: BTreeMap<BufferId, Vec<(&'a LoopNest, &'a Access)>>,
     used: BTreeSet<BufferId>,
 }

@@ -10,7 +10,7 @@ use indim_ops::ArrayType;
 use crate::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
 use crate::strides::order::dense_strides;
 
-/// Which axes of inputs move with those of each output.
+/// The axes of inputs that move with each output's axes.
 #[derive(Debug)]
 pub struct InputAxes {
     /// For each output its rank, and the ways in which inputs move with it.
@@ -185,7 +185,7 @@ impl Behind {
     }
 }
 
-/// The least of what is in any of `parts`, each of which is ascending; one of them where that is all.
+/// The merged `parts`, each ascending; the part itself if only one is given.
 fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
     let mut all: Vec<usize> = parts.iter().flat_map(|part| part.iter().copied()).collect();
     all.sort_unstable();
@@ -195,7 +195,7 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
     same.map_or_else(|| all.into(), Arc::clone)
 }
 
-/// How the outputs of a graph lie in memory, as its inputs do, whatever the sizes are.
+/// The memory order of a graph's outputs, following its inputs, for any sizes.
 #[derive(Debug)]
 pub struct FollowedInputs {
     axes: InputAxes,
@@ -204,14 +204,14 @@ pub struct FollowedInputs {
 }
 
 impl FollowedInputs {
-    /// How those of the graph of these nests do.
+    /// The memory order for the graph of these nests.
     pub fn new(loops: &LoopNests) -> Self {
         let axes = InputAxes::of(loops);
         let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
         FollowedInputs { of_row_major_inputs: axes.output_axes(row_major), axes }
     }
 
-    /// As [`FollowedInputs::strides`], of row-major inputs.
+    /// Like [`FollowedInputs::strides`], for row-major inputs.
     pub fn of_row_major_inputs(&self, outputs: &[ArrayType]) -> Vec<Option<Vec<isize>>> {
         strides(outputs, &self.of_row_major_inputs)
     }

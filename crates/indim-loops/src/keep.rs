@@ -1,4 +1,4 @@
-//! Which values are kept, that is written to memory by the nest that computes them, and in which order.
+//! Materialisation: the values that a nest writes to memory, and the order of the nests.
 //!
 //! An output is kept, and the result of a reduction. A concatenation is too, but no nest computes it: its
 //! parts are kept, each where it belongs in the whole. So is a value that another nest reads because
@@ -34,18 +34,18 @@ pub(crate) struct Kept {
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
     places: HashMap<ValueId, Vec<Place>>,
-    /// What is stored of reductions that are converted, and then used no more.
+    /// The stored conversions of reductions that have no other use.
     conversions: HashMap<ValueId, ValueId>,
 }
 
-/// Where a part of a concatenation is written.
+/// The destination of a part of a concatenation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     /// The concatenation.
     pub(crate) whole: ValueId,
     /// Its axis.
     pub(crate) axis: usize,
-    /// Where the part begins along that axis.
+    /// The offset of the part along that axis.
     pub(crate) start: usize,
 }
 
@@ -60,12 +60,12 @@ impl Kept {
         self.read.iter().copied()
     }
 
-    /// What a nest stores of a value of its group: the value, or what it is converted to.
+    /// The form in which a nest stores a value of its group: the value, or its conversion.
     pub(crate) fn stored(&self, value: ValueId) -> ValueId {
         self.conversions.get(&value).copied().unwrap_or(value)
     }
 
-    /// Where a value is written as a part of concatenations.
+    /// The destinations of a value as a part of concatenations.
     pub(crate) fn places(&self, value: ValueId) -> &[Place] {
         self.places.get(&value).map_or(&[], Vec::as_slice)
     }
@@ -75,7 +75,7 @@ impl Kept {
         self.dense.contains(&value)
     }
 
-    /// Where a value that is sought in a nest that computes `group` comes from.
+    /// The source of an operand in a nest that computes `group`.
     pub(crate) fn source(&self, graph: &Graph, group: &[ValueId], sought: Sought) -> Source {
         match sought.resolve(graph, &self.origins) {
             Source::Computed(value, view)
@@ -89,7 +89,7 @@ impl Kept {
     }
 }
 
-/// What one nest computes, in order: values with the view under which they are needed.
+/// The values that one nest computes, in order, each with the view that needs it.
 pub(crate) fn computed_values(
     graph: &Graph,
     group: &[ValueId],
@@ -140,7 +140,7 @@ pub(crate) fn kept_values(graph: &Graph) -> Kept {
     }
 }
 
-/// Whether nests compute so much again that there are more instructions than a graph may have.
+/// Whether recomputation in nests exceeds the maximal number of instructions.
 fn repeats_too_much(graph: &Graph, kept: &Kept) -> bool {
     let mut left = MAX_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
     kept.groups().iter().any(|group| {
@@ -218,7 +218,7 @@ fn operands(graph: &Graph) -> Vec<bool> {
     is_operand
 }
 
-/// Where the parts of these concatenations are written.
+/// The destinations of the parts of these concatenations.
 fn places(graph: &Graph, concatenations: &BTreeSet<ValueId>) -> HashMap<ValueId, Vec<Place>> {
     let mut places: HashMap<ValueId, Vec<Place>> = HashMap::new();
     for &whole in concatenations {
@@ -246,7 +246,7 @@ impl Home {
     const ELEMENTWISE: Home = Home::Nests { reduced: None, searches: false };
 }
 
-/// What all nests together need.
+/// The requirements of all nests.
 struct Needs {
     /// The view under which each value is computed, if it is; a kept value is under the identity.
     views: Vec<Option<View>>,
@@ -316,7 +316,7 @@ impl Needs {
         parts.chain(self.read.iter().copied()).collect()
     }
 
-    /// What is computed from `source` is computed in the nests of `home`.
+    /// Values computed from `source` are computed in the nests of `home`.
     fn add(&mut self, graph: &Graph, source: Source, home: Home) {
         match source {
             Source::Leaf(..) => {}
@@ -354,7 +354,7 @@ impl Needs {
         }
     }
 
-    /// How many nests must run before each value can be computed.
+    /// The number of nests that must run before each value.
     fn levels(&self, graph: &Graph, origins: &Origins) -> Vec<usize> {
         let mut levels = vec![0; graph.len()];
         for (value, node) in graph.iter() {
@@ -394,11 +394,11 @@ fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
         *last = levels[value.index()].max(*last);
     }
     let awaited = needs.awaited(graph);
-    // Of one level, what is reduced may read what is not.
+    // Within one level, reductions may read other values.
     let mut groups: BTreeMap<(usize, _), Vec<ValueId>> = BTreeMap::new();
     for &value in &needs.kept {
         let nest = nest(value);
-        // What nobody waits for joins the last nest of its shape, where it may share work.
+        // A value without readers joins the last nest of its shape, where it may share work.
         let is_awaited = awaited.contains(&value);
         let level = if is_awaited { levels[value.index()] } else { last_level[&nest] };
         groups.entry((level, nest)).or_default().push(value);

@@ -1,10 +1,9 @@
-//! Graphs as loop nests: what is computed together, what is kept between, and how arrays are walked.
+//! Loop nests: lowering of graphs, fusion, materialisation, and walks over arrays.
 //!
 //! Read in this order: `loop_nest.rs` (what lowering gives), `view.rs` (what is left of a broadcast),
 //! `sought.rs` (where a value comes from), `keep.rs` (what is written to memory), `body.rs` (one nest),
 //! `lower.rs` (all of them), `groups.rs` (which may run together). Nothing here knows machines:
-//! `strides/`, for whoever has arrays, is arithmetic on their strides, and `walk/` says in which order memory
-//! is gone through.
+//! `strides/` is stride arithmetic, `walk/` the order in which memory is visited.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

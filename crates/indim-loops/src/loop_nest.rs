@@ -42,12 +42,12 @@ impl fmt::Display for BufferId {
     }
 }
 
-/// Where a nest is along one axis of an array.
+/// The index of a nest along one axis of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisIndex {
     /// The index at the first point of the nest.
     pub start: usize,
-    /// What moves it; nothing where it stays put.
+    /// The axis of the nest that moves it; `None` if it is constant.
     pub walked: Option<Walked>,
 }
 
@@ -56,7 +56,7 @@ pub struct AxisIndex {
 pub struct Walked {
     /// The axis of the nest.
     pub axis: usize,
-    /// How many elements for each step of the nest; never 0.
+    /// The elements per step of the nest; never 0.
     pub step: isize,
 }
 
@@ -81,7 +81,7 @@ impl AxisIndex {
 }
 
 impl AxisIndex {
-    /// As it is written between brackets, where `index` says what an axis of the nest is called.
+    /// Its text in brackets; `index` names an axis of the nest.
     pub fn written(&self, index: impl Fn(usize) -> String) -> String {
         let start = self.start;
         let Some(Walked { axis, step }) = self.walked else { return start.to_string() };
@@ -97,14 +97,14 @@ impl AxisIndex {
     }
 }
 
-/// As it is written between brackets: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `3`.
+/// Its text in brackets: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `3`.
 impl fmt::Display for AxisIndex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.written(|axis| format!("i{axis}")))
     }
 }
 
-/// How a nest walks an array.
+/// The access map of a nest to an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Access {
     /// The array.
@@ -131,7 +131,7 @@ impl Access {
         strides
     }
 
-    /// How far the first point of the nest lies from the array's first element, in the unit of its strides.
+    /// The offset of the nest's first point from the array's first element, in the unit of its strides.
     pub fn offset(&self, array_strides: &[isize]) -> isize {
         let along =
             |(index, stride): (&AxisIndex, &isize)| stride.wrapping_mul(index.start as isize);
@@ -158,9 +158,9 @@ impl Access {
 /// A value inside a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Local {
-    /// What an access reads.
+    /// The value of an access.
     Access(usize),
-    /// What an instruction computes.
+    /// The result of an instruction.
     Instruction(usize),
 }
 
@@ -183,7 +183,7 @@ impl fmt::Display for Local {
     }
 }
 
-/// What an instruction computes.
+/// The computation of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compute {
     /// An operation of the table.
@@ -195,7 +195,7 @@ pub enum Compute {
     /// The element of the first operand, an access, that the second one names: along an axis of `size`
     /// elements, which an axis beyond those of the nest walks.
     Take {
-        /// What becomes of an index that names no element; where it is an error, [`LoopNests::checks`] has
+        /// The treatment of an index outside the axis; if it is an error, [`LoopNests::checks`] has
         /// found it before.
         mode: TakeMode,
         /// The elements of the axis.
@@ -207,7 +207,7 @@ pub enum Compute {
     ScatterAdd {
         /// The axis of the nest that indices point into.
         axis: usize,
-        /// What becomes of an index that names no element.
+        /// The treatment of an index outside the axis.
         mode: TakeMode,
         /// The elements of the axis.
         size: usize,
@@ -217,7 +217,7 @@ pub enum Compute {
 /// One step of a nest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// What is computed.
+    /// The computation.
     pub compute: Compute,
     /// From which values.
     pub operands: Vec<Local>,
@@ -232,17 +232,17 @@ pub struct Instruction {
 pub struct Store {
     /// The value.
     pub source: Local,
-    /// What becomes of it along the reduced axis of the nest, if that has one.
+    /// Its fold along the reduced axis of the nest, if any.
     pub reduction: Option<NestReduction>,
-    /// Where it goes; every axis of the nest moves, but the reduced one. It may be a part of the array: of a
-    /// concatenation every part is a store.
+    /// Its destination; every axis of the nest moves, except the reduced one. It may be a part of the
+    /// array: of a concatenation every part is a store.
     pub target: Access,
 }
 
-/// What becomes of the values along a reduced axis.
+/// The fold of values along a reduced axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NestReduction {
-    /// What folds them.
+    /// The operation that folds them.
     pub op: ReduceOp,
     /// The element type in which they are folded, or searched among. Narrower ones become such before
     /// (`ReduceOp::widens`), and the result is converted to the type of the target.
@@ -256,11 +256,11 @@ pub struct LoopNest {
     pub shape: Shape,
     /// The axis along which every store is a reduction.
     pub reduced: Option<usize>,
-    /// What is read.
+    /// The values read.
     pub accesses: Vec<Access>,
-    /// What is computed, in order.
+    /// The instructions, in order.
     pub instructions: Arc<[Instruction]>,
-    /// What is written.
+    /// The values written.
     pub stores: Vec<Store>,
 }
 
@@ -314,9 +314,9 @@ pub struct LoopNests {
 /// Indices that must be found to name elements before a nest runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexCheck {
-    /// The nest. What no nest makes is checked before the first.
+    /// The nest that computes the indices. Other indices are checked before the first nest.
     pub nest: usize,
-    /// What the indices are called.
+    /// The name of the indices.
     pub name: String,
     /// The indices, walked in their own shape.
     pub access: Access,

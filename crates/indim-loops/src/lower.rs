@@ -18,7 +18,7 @@ pub fn lower(graph: &Graph) -> LoopNests {
         .expect("invariant: nothing stops it but what hears of the nests")
 }
 
-/// As [`lower`]; `hear` is called with each nest when it is made, and stops it by `Break`: then there
+/// Like [`lower`]; `hear` is called with each nest when it is made, and stops it by `Break`: then there
 /// is no result. A value that several nests need may be computed in each, so together they may have
 /// more instructions than the graph has nodes.
 pub fn lower_with(
@@ -56,7 +56,7 @@ fn array_of(graph: &Graph, constant: ValueId) -> Array {
     }
 }
 
-/// Which array holds which value.
+/// The array of each value.
 pub(crate) struct Buffers {
     constants: Numbered<ValueId>,
     counters: Numbered<(DType, usize)>,
@@ -77,7 +77,7 @@ impl Buffers {
         Buffers { constants: Numbered::new(), counters: Numbered::new(), temporaries, outputs }
     }
 
-    /// Where a kept value is read.
+    /// The access to a materialised value.
     pub(crate) fn read_from(&self, value: ValueId) -> BufferId {
         let output = || self.outputs.get(&value).map(|indices| BufferId::Output(indices[0]));
         let temporary = self.temporaries.find(&value).map(BufferId::Temporary);

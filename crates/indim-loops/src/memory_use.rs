@@ -1,4 +1,4 @@
-//! How much memory graphs and loop nests hold.
+//! Memory use of graphs and loop nests.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use smallvec::SmallVec;
 
 use crate::loop_nest::{Access, IndexCheck, Local, LoopNest, LoopNests, Store};
 
-/// What an allocator adds to a piece of memory, about.
+/// Approximate overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
 
-/// Counts the bytes that structures hold. What they share, such as the sizes of a shape, counts once.
+/// Counts the bytes of data structures. Shared parts, such as the sizes of a shape, count once.
 ///
 /// ```
 /// use indim_loops::MemoryUse;

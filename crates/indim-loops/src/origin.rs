@@ -1,5 +1,5 @@
-//! Where the elements of a value come from that only shows another one: the end of a chain of broadcasts,
-//! slices and reshapes. Found once for each value, so that a long chain is not walked anew by whoever reads
+//! Origins of views: the value at the end of a chain of broadcasts,
+//! slices and reshapes. Found once for each value, so that no reader walks a long chain again
 //! it.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
@@ -7,19 +7,19 @@ use indim_shape::Shape;
 
 use crate::view::{View, is_unit_reshape};
 
-/// What a value shows; of most it is the value itself.
+/// The origin of a view; for most values the value itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
-    /// What is read: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
+    /// The value read: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
     pub(crate) value: ValueId,
-    /// How its axes lie on those of the value that shows it; none for the value itself.
+    /// The map of its axes to those of the view; `None` for the value itself.
     view: Option<View>,
     /// Whether some element is read more than once.
     pub(crate) is_expanded: bool,
 }
 
 impl Origin {
-    /// How a nest walks the origin that walks the value through `view`.
+    /// The view of a nest onto the origin, for the nest's `view` of the value.
     pub(crate) fn seen_through(&self, view: View) -> View {
         match &self.view {
             Some(own) => view.through(own),

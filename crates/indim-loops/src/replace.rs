@@ -1,4 +1,4 @@
-//! Which outputs may be written over an input.
+//! Outputs that may overwrite an input.
 
 use crate::loop_nest::{Access, BufferId, Local, LoopNests, Store};
 
@@ -11,7 +11,7 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
     let stores =
         nests.flat_map(|(index, nest)| nest.stores.iter().map(move |store| (index, nest, store)));
     let mut writes = stores.filter(|(_, _, store)| store.target.buffer == BufferId::Output(output));
-    // What is written part by part may be read by a later one.
+    // A later part may read an output that is written part by part.
     let (Some((index, nest, store)), None) = (writes.next(), writes.next()) else {
         return false;
     };

@@ -1,8 +1,8 @@
 //! The same nests over arrays of other sizes.
 //!
-//! What lowering does depends on which sizes are equal, and which are 0 or 1, but on nothing else: nests that
-//! were made for sizes of which no two are equal unless they always are hold for others in their places.
-//! Where a nest begins, and how far it goes at a step, are numbers of slices, which are not of such axes.
+//! Lowering depends only on which sizes are equal, and which are 0 or 1: nests that
+//! were made for pairwise different sizes, unless these are always equal, are valid for any other sizes.
+//! Offsets and steps of a nest come from slices, which such axes do not have.
 
 use core::cell::OnceCell;
 use core::cmp::Reverse;
@@ -19,17 +19,17 @@ use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reducing::ReducedAxes;
 
-/// What is there in place of each size.
+/// The substitution of sizes: the concrete size of each symbol.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes<'a> {
-    /// Sizes of at least 2, of which no two are equal.
+    /// The symbols: pairwise different sizes of at least 2.
     pub distinct: &'a [usize],
     /// For each of them what is in its place, at least 2 too.
     pub in_place: &'a [usize],
 }
 
 impl Sizes<'_> {
-    /// What is in place of this one.
+    /// The concrete size of this one.
     pub fn of(self, size: usize) -> usize {
         let found =
             self.distinct.iter().zip(self.in_place).find(|(distinct, _)| **distinct == size);
@@ -48,10 +48,10 @@ impl Sizes<'_> {
     }
 }
 
-/// How the operands of a nest move along its axes.
+/// The strides of a nest's operands along its axes.
 #[derive(Debug, Clone, Copy)]
 pub enum NestStrides<'a> {
-    /// As all of them do if their arrays are dense.
+    /// The strides of dense arrays.
     Dense,
     /// By these strides, in bytes: those of the stores' targets first, then those of the accesses.
     Given(&'a [AxisStrides]),
@@ -65,7 +65,7 @@ pub struct SizedNest<'a> {
     /// The iteration shape.
     pub shape: SmallVec<[usize; 4]>,
     sizes: Sizes<'a>,
-    /// What is known of it if all arrays are dense, and walked whole.
+    /// Its precomputed walk for dense arrays that are walked whole.
     if_dense: Option<&'a DenseNest>,
     /// See [`SizedNest::bytes_moved`], which is asked for again and again.
     bytes_moved: OnceCell<usize>,
@@ -87,7 +87,7 @@ impl<'a> SizedNest<'a> {
         SizedNest { nest, shape, sizes, if_dense: None, bytes_moved: OnceCell::new() }
     }
 
-    /// The same, of which this is known if all arrays are dense.
+    /// The same, with this precomputed walk for dense arrays.
     #[must_use]
     pub fn if_dense(self, if_dense: Option<&'a DenseNest>) -> Self {
         SizedNest { if_dense, ..self }
@@ -103,7 +103,7 @@ impl<'a> SizedNest<'a> {
         self.shape.iter().fold(1usize, |product, &size| product.saturating_mul(size))
     }
 
-    /// The points of a tile, if there are so many tiles, none of them much larger than another.
+    /// The points of a tile, for this number of tiles of about equal size.
     pub fn points_per(&self, tiles: usize) -> usize {
         self.points().div_ceil(tiles.max(1))
     }
@@ -132,7 +132,7 @@ impl<'a> SizedNest<'a> {
         bytes
     }
 
-    /// The bytes of all arrays that are read and written. What is repeated along some axis, as a number is
+    /// The bytes of all arrays read and written. An operand repeated along some axis, as a number is
     /// along all, counts once; of what elements are taken from, no more than one for each point.
     pub fn bytes_moved(&self) -> usize {
         *self.bytes_moved.get_or_init(|| {
@@ -181,7 +181,7 @@ impl<'a> SizedNest<'a> {
         }
     }
 
-    /// The axes coalesced over all operands; `None` if there is nothing to iterate over.
+    /// The axes coalesced over all operands; `None` for an empty iteration space.
     pub fn coalesced(&self, strides: NestStrides<'_>) -> Option<CoalescedAxes> {
         match (strides, self.if_dense) {
             (NestStrides::Dense, Some(known)) => Some(known.coalesced(&self.shape)),
@@ -189,7 +189,7 @@ impl<'a> SizedNest<'a> {
         }
     }
 
-    /// The axes where this one is reduced; `None` if there is nothing to write.
+    /// The axes with this one reduced; `None` for an empty result.
     pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
         let length = self.shape[reduced];
         if let (NestStrides::Dense, Some(known)) = (strides, self.if_dense) {
@@ -337,7 +337,7 @@ impl LoopNest {
     }
 }
 
-/// As `==`, which calls a function to compare sizes; there are few of them.
+/// Equality without the function call of `==`, because sizes are few.
 fn is_equal(shape: &Shape, other: &Shape) -> bool {
     shape.rank() == other.rank() && shape.iter().zip(other.iter()).all(|(size, of)| size == of)
 }

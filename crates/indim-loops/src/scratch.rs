@@ -1,6 +1,6 @@
-//! Where the temporaries and counters of a run lie: in one piece of memory, places used again.
+//! Placement of temporaries and counters of a run in one arena, which reuses memory.
 //!
-//! What one nest has read for the last time makes room for what a later nest writes. The places are
+//! Memory of a temporary is reused after its last read. The places are
 //! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
 //! none that lives at the same time.
 
@@ -14,15 +14,15 @@ use crate::loop_nest::{BufferId, LoopNests};
 use crate::memory_use::MemoryUse;
 use crate::resize::Sizes;
 
-/// Of so many arrays what is known of each needs no memory of its own.
+/// The number of arrays whose data fit inline, without an allocation.
 const FEW: usize = 6;
 
 /// The places of temporaries and counters in the memory of a run.
 #[derive(Debug, Clone, Default)]
 pub struct ScratchLayout {
-    /// Where each temporary begins.
+    /// The offset of each temporary.
     pub temporaries: SmallVec<[usize; FEW]>,
-    /// Where each counter begins.
+    /// The offset of each counter.
     pub counters: Vec<usize>,
     /// The nest before which each counter is written.
     pub counter_nests: Vec<usize>,
@@ -30,7 +30,7 @@ pub struct ScratchLayout {
     pub bytes: usize,
 }
 
-/// From which nest to which the arrays between nests live, whatever their sizes are.
+/// Live ranges of temporaries, as ranges of nests, for any sizes.
 #[derive(Debug)]
 pub struct LiveRanges {
     /// The first and the last nest that uses each temporary, then each counter.
@@ -137,13 +137,13 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
 }
 
 /// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another,
-/// because the search takes the longer the more there are.
+/// because the search time grows with their number.
 const MAX_PLACED: usize = 1024;
 
 /// So few bytes, which runs may have on the stack, are not worth a search.
 const LITTLE: usize = 1024;
 
-/// As [`places`], one behind the other, where that is little memory.
+/// Like [`places`], one after the other, if that takes little memory.
 fn little(tenants: &[Tenant], alignment: usize) -> Option<(SmallVec<[usize; FEW]>, usize)> {
     let (mut places, mut total) = (SmallVec::new(), 0);
     for tenant in tenants {
@@ -157,7 +157,7 @@ fn little(tenants: &[Tenant], alignment: usize) -> Option<(SmallVec<[usize; FEW]
     Some((places, total))
 }
 
-/// Where each tenant begins, and the bytes of the whole.
+/// The offset of each tenant, and the bytes of the arena.
 ///
 /// Sums saturate: what begins so far up is never allocated.
 fn places(tenants: &[Tenant], alignment: usize) -> (SmallVec<[usize; FEW]>, usize) {
@@ -208,7 +208,7 @@ fn lives_with(tenant: &Tenant, other: &Tenant) -> bool {
     tenant.first_nest <= other.last_nest && other.first_nest <= tenant.last_nest
 }
 
-/// Where the next array can begin.
+/// The next free offset.
 fn end(place: usize, bytes: usize, alignment: usize) -> usize {
     // A power of two, so that nothing is divided.
     let beyond = place.saturating_add(bytes).checked_add(alignment - 1);

@@ -1,5 +1,4 @@
-//! What a value is made of, and where that comes from: behind the views of it, from memory or from what is
-//! computed beside it.
+//! Sources of operands: the value behind all views, from memory or from another instruction of the nest.
 
 use indim_graph::literal::integer_range;
 use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
@@ -9,7 +8,7 @@ use indim_shape::Shape;
 use crate::origin::Origins;
 use crate::view::{View, is_leaf, is_unit_reshape};
 
-/// Where the operand of an instruction comes from.
+/// The source of an instruction's operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Read from a parameter, a constant or a counter.
@@ -20,7 +19,7 @@ pub(crate) enum Source {
     Computed(ValueId, View),
 }
 
-/// What is read or computed for `value`, behind all views of it.
+/// The value read or computed for `value`, behind all its views.
 fn resolve(graph: &Graph, origins: &Origins, value: ValueId, view: View) -> Source {
     let origin = origins.get(value);
     let view = origin.seen_through(view);
@@ -59,7 +58,7 @@ fn is_cheaper_again(graph: &Graph, origins: &Origins, value: ValueId) -> bool {
 pub(crate) struct Sought {
     pub(crate) value: ValueId,
     pub(crate) view: View,
-    /// Whether it is read from memory, whatever it costs to compute it.
+    /// Whether it is read from memory, at any cost of recomputation.
     pub(crate) is_in_memory: bool,
 }
 
@@ -109,7 +108,7 @@ pub(crate) fn sought(graph: &Graph, value: ValueId, view: &View) -> Vec<Sought> 
     }
 }
 
-/// What a reduction reads, as it is seen.
+/// The operand of a reduction with its view.
 pub(crate) fn reduced(graph: &Graph, value: ValueId, view: View) -> Sought {
     Sought::new(reduced_value(graph, value), view)
 }

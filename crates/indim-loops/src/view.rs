@@ -1,4 +1,4 @@
-//! How a nest walks a value that others only show: broadcasts, slices and reshapes as maps from axes to axes.
+//! Views in a nest: broadcasts, slices and reshapes as maps from axes to axes.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use indim_shape::Shape;
 
 use crate::loop_nest::{AxisIndex, Walked};
 
-/// Where a nest is in a value at each of its points.
+/// The position in a value at each point of a nest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct View {
     /// The iteration shape of the nest. Views of nests of different shapes differ: each nest would compute
@@ -30,7 +30,7 @@ impl View {
         }
     }
 
-    /// How a nest over `shape` walks what is left when `axis` goes.
+    /// The view of a nest over `shape` onto a value without `axis`.
     pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Self {
         let left = shape.iter().enumerate().filter(|&(other, _)| other != axis);
         let axes = left.map(|(axis, &size)| AxisIndex::walking(axis, size)).collect();
@@ -71,7 +71,7 @@ impl View {
         }
     }
 
-    /// Of what elements are taken from: its `axis` goes over `size` elements by an axis beyond those of the
+    /// The view of a gathered operand: its `axis` goes over `size` elements by an axis beyond those of the
     /// nest; the indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let beyond = self.shape.rank();
@@ -82,13 +82,13 @@ impl View {
         View { shape, axes, is_of_table: true }
     }
 
-    /// How a scatter's nest, which iterates over places and then over indices, walks the array of `rank` axes
-    /// that is added to.
+    /// The view of a scatter's nest, which iterates over places and then over indices, onto the array of
+    /// `rank` axes that is added to.
     pub(crate) fn of_places(&self, rank: usize) -> View {
         View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
     }
 
-    /// How such a nest walks the updates: the indices stand in the place of `axis`.
+    /// The view of such a nest onto the updates: the indices replace `axis`.
     pub(crate) fn of_updates(&self, axis: usize, rank: usize) -> View {
         let (places, indices) = self.axes.split_at(rank);
         let axes = places[..axis].iter().chain(indices).chain(&places[axis + 1..]);
@@ -100,7 +100,7 @@ impl View {
         self.is_of_table
     }
 
-    /// Of the indices of elements that are taken, which have `rank` axes where `axis` was.
+    /// The view of the indices of a gather, which have `rank` axes in place of `axis`.
     pub(crate) fn of_indices(&self, axis: usize, rank: usize) -> View {
         View {
             shape: self.shape.clone(),

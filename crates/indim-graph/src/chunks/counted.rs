@@ -13,7 +13,7 @@ use crate::assemble::GraphAssembler;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 
-/// A graph of which parameters count elements.
+/// A graph with parameters that count elements.
 ///
 /// ```
 /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -21,7 +21,7 @@ use crate::verify::VerifyErrorKind;
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 ///
-/// // Where in all of `x` the largest element is.
+/// // The position of the largest element in all of `x`.
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [2, 3])?;
 /// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default(), &[])?])?;
@@ -57,7 +57,7 @@ impl Counted {
             Rewriting { assembler: GraphAssembler::new(), first_reductions: Vec::new() };
         let is_read = values_read(graph);
         let mut renamed = vec![ValueId::from_index(0); graph.len()];
-        // Counters come behind the parameters that there are.
+        // Counters follow the existing parameters.
         let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
         for &value in graph.parameters() {
             let node = &graph[value];
@@ -153,8 +153,8 @@ impl Rewriting {
         Ok(found)
     }
 
-    /// Where the first extreme is along an axis of `size` rows of `behind` elements, where these are `folded`
-    /// to their extremes, which are `found` in them; and the extreme.
+    /// The position of the first extreme along an axis of `size` rows of `behind` elements, where these are
+    /// `folded` to their extremes, which are `found` in them; and the extreme.
     fn search(
         &mut self,
         op: ReduceOp,
@@ -223,7 +223,7 @@ impl Rewriting {
     }
 }
 
-/// Which values the outputs are made of, without reshapes that only reductions read.
+/// The values that the outputs depend on, without reshapes that only reductions read.
 fn values_read(graph: &Graph) -> Vec<bool> {
     let mut is_read = vec![false; graph.len()];
     graph.outputs().iter().for_each(|output| is_read[output.index()] = true);
@@ -243,7 +243,7 @@ fn values_read(graph: &Graph) -> Vec<bool> {
     is_read
 }
 
-/// What a reduction along `axis` of `operand` goes along, if that is several axes which a reshape made one,
+/// The axes of a reduction along `axis` of `operand`, if a reshape merged several axes into it,
 /// in any order.
 fn merged<'g>(graph: &'g Graph, op: ReduceOp, axis: usize, operand: ValueId) -> Option<Merged<'g>> {
     let Node { kind: NodeKind::Reshape, operands, array_type } = &graph[operand] else {

@@ -1,15 +1,15 @@
-//! Which axes of the values of a graph are cut together, and where.
+//! Cuts: the axes of values that are cut together, and their legal positions.
 
 use indim_ops::{DTypeClass, Op};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
-/// Where the axes of a cut may be cut.
+/// The legal positions of a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
-    /// Into pieces of `512 * 2^k` elements, of which the last may be shorter: a sum by the fixed tree runs
+    /// Into pieces of `512 * 2^k` elements, the last may be shorter: a sum by the fixed tree runs
     /// along an axis.
     Aligned,
     /// Nowhere: something needs all elements along an axis at once.
@@ -21,7 +21,7 @@ pub enum CutPolicy {
 pub struct Cut {
     /// The number of elements along each of the axes.
     pub size: usize,
-    /// Where they may be cut.
+    /// The legal positions.
     pub place: CutPolicy,
 }
 
@@ -129,7 +129,7 @@ pub(super) fn same_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
 
 /// Axes joined so far: a forest over all axes of all values.
 struct Joined {
-    /// Where the axes of each value begin.
+    /// The offset of each value's axes.
     first: Vec<usize>,
     parents: Vec<usize>,
     places: Vec<CutPolicy>,
@@ -286,7 +286,7 @@ impl Joined {
         }
     }
 
-    /// The cuts, without axes of size 1. Along an axis without elements there is nothing to cut.
+    /// The cuts, without axes of size 1. An axis without elements cannot be cut.
     fn finish(mut self, graph: &Graph) -> Cuts {
         let (mut numbers, mut cuts) = (vec![None; self.parents.len()], Vec::new());
         let mut axes: Vec<Vec<Option<usize>>> = vec![Vec::new(); graph.len()];
@@ -312,7 +312,7 @@ impl Joined {
     }
 }
 
-/// Where an axis may be cut along which a reduction runs.
+/// The legal positions of a cut along a reduced axis.
 fn place_of_reduction(graph: &Graph, node: &Node) -> CutPolicy {
     let NodeKind::Reduce { op, .. } = node.kind else { return CutPolicy::Anywhere };
     let class = graph[node.operands[0]].array_type.dtype.class();

@@ -1,4 +1,4 @@
-//! Which values a stage computes, and with which of its axes theirs move.
+//! Demand of a stage: the values it computes, and the stage axes that theirs move with.
 //!
 //! A value may be read in several ways, as `x` is by `x + transpose(x)`: it is computed once for each.
 

@@ -1,8 +1,9 @@
-//! What reductions make of one chunk, and how that of neighbours is combined.
+//! Partial results of reductions: those of one chunk, and their combination.
 //!
-//! Of a fold it is one array, with size 1 along the axis that goes. A search makes three: where in the chunk
-//! the extreme is, the extreme, and how many elements the chunk has along the axis, so that whatever comes
-//! behind it knows its place. The first of them is what the reduction gives when all chunks are combined.
+//! A fold has one array, with size 1 along the reduced axis. An arg-reduction has three: where in the chunk
+//! the extreme is, the extreme, and how many elements the chunk has along the axis, so that any value that
+//! comes behind it knows its place. The first of them is what the reduction gives when all chunks are
+//! combined.
 
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::AxisMap;
@@ -11,7 +12,7 @@ use crate::assemble::GraphAssembler;
 use crate::graph::{NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 
-/// How many arrays a reduction makes of one chunk.
+/// The number of arrays in a reduction's partial result.
 ///
 /// ```
 /// use indim_graph::chunks::partial_count;
@@ -55,7 +56,7 @@ pub fn partial_count(op: ReduceOp) -> usize {
 /// When they are not what `op` makes of chunks.
 ///
 /// # Panics
-/// When there are not [`partial_count`] values of each.
+/// Unless [`partial_count`] values of each are given.
 pub fn combine(
     assembler: &mut GraphAssembler,
     op: ReduceOp,

@@ -10,7 +10,7 @@ use super::cuts::Cuts;
 use super::demand::{Axes, RereadLimit, demanded};
 use super::template::{Reading, Template};
 
-/// What a stage reads.
+/// An input of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageInput {
     /// A parameter of the graph, or a result of an earlier stage.
@@ -29,14 +29,14 @@ pub struct Stage {
     pub shape: Vec<usize>,
     /// For each of these axes its cut; none where it is not cut.
     pub cuts: Vec<Option<usize>>,
-    /// What it reads, in the order of the parameters of its program.
+    /// Its inputs, in the order of the parameters of its program.
     pub inputs: Vec<StageInput>,
     /// The values of the graph that it computes.
     pub outputs: Vec<ValueId>,
     /// The axis along which chunks are reduced. The program gives what is made of one chunk, with size 1
     /// along it: of each output so many arrays as [`partial_count`](super::partial_count) says. Those of all
     /// chunks, combined by pairs ([`combine`](super::combine)), neighbours first, an odd one carried up, are
-    /// the values, of which this axis is gone.
+    /// the values, without this axis.
     pub reduced: Option<usize>,
     template: Template,
 }
@@ -48,7 +48,7 @@ impl Stage {
     /// When an array would be too large.
     ///
     /// # Panics
-    /// When there are too few sizes.
+    /// If too few sizes are given.
     pub fn program(&self, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
         self.template.graph(sizes)
     }
@@ -103,7 +103,7 @@ struct Planned<'a> {
     levels: Vec<usize>,
 }
 
-/// What reductions have in common that are computed together.
+/// The common properties of reductions that are computed together.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct ReductionKey {
     level: usize,

@@ -112,7 +112,7 @@ impl Template {
         self.outputs.push(output);
     }
 
-    /// How many elements there are along the axis: as many ones, summed.
+    /// The number of elements along the axis: a sum of ones.
     fn give_length(&mut self, place: usize, axis: usize) {
         let (length, rank) = (self.nodes[place].sizes[axis], self.nodes[place].sizes.len());
         let one = NodeKind::Constant(Array::scalar(1_i64));
@@ -139,7 +139,7 @@ impl Template {
     /// The graph for chunks of these sizes along the axes of the stage.
     ///
     /// # Errors
-    /// When there is no array of such a size.
+    /// If no array can have such a size.
     pub(super) fn graph(&self, chunk: &[usize]) -> Result<Graph, VerifyErrorKind> {
         let mut assembler = GraphAssembler::new();
         let mut values: Vec<ValueId> = Vec::with_capacity(self.nodes.len());
@@ -190,7 +190,7 @@ fn add_zeros(
     assembler.add(nowhere, &[zero], array_type)
 }
 
-/// Slices, of which those along the axes of a stage are the whole axis.
+/// Slices that take the whole of each stage axis.
 fn slices_of_chunk(slices: &[AxisSlice], node: &TemplateNode, shape: &[usize]) -> Arc<[AxisSlice]> {
     let of_axis = |(axis, slice): (usize, &AxisSlice)| match node.sizes[axis] {
         Size::Fixed(_) => *slice,

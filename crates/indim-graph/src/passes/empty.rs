@@ -1,4 +1,4 @@
-//! Values without elements are constants: there is nothing to compute, however large their operands
+//! Values without elements are constants: they need no computation, however large their operands
 //! are.
 
 use indim_ops::ArrayData;

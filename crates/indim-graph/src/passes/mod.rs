@@ -104,7 +104,7 @@ fn rebuild_with_sources(
     (rebuilt, sources.collect())
 }
 
-/// What loops can be made of: the graph without reductions but those along axes of at least two elements,
+/// The graph in the form that loops need: reductions only along axes of at least two elements,
 /// without stacks that are reduced again, and without concatenations among the operands of concatenations.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =

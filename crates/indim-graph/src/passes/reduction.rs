@@ -38,7 +38,7 @@ fn fold(arena: &mut GraphArena, op: ReduceOp, axis: usize, x: ValueId) -> ValueI
     }
 }
 
-/// What `op` makes of values of one type, one for each index of the axis that goes.
+/// The fold `op` of values of one type, one for each index of the reduced axis.
 pub(super) fn combine(arena: &mut GraphArena, op: ReduceOp, values: &[ValueId]) -> ValueId {
     let ArrayType { dtype, shape } = arena[values[0]].array_type.clone();
     let start = constant(arena, identity(op, dtype), &shape);

@@ -10,7 +10,7 @@ use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 /// Behind a reshape so many values are looked at: a mean has four.
 const MAX_VALUES: usize = 16;
 
-/// What is returned instead of `output`.
+/// The replacement of `output`.
 pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
     let Node { kind, operands, array_type } = arena[output].clone();
     let NodeKind::Reshape = kind else { return output };
@@ -40,7 +40,7 @@ fn without_axes(
             let kind = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
             Some(arena.add(Node { kind, array_type, ..node }))
         }
-        // What is used elsewhere too is computed again, so it costs little.
+        // A value with other uses is recomputed, so it must be cheap.
         NodeKind::Elementwise(op) if !op.is(Fact::Cheap) => None,
         NodeKind::Elementwise(_) | NodeKind::Convert => {
             let mut operands = Vec::with_capacity(node.operands.len());

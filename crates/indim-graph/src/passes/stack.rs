@@ -11,7 +11,7 @@ use super::reduction::{add, combine};
 /// The most parts of a stack that is not written: a node of the tree is made of as many lanes.
 const MAX_PARTS: usize = LANES;
 
-/// What uses a value, or what it is converted to.
+/// The uses of a value, or of its conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Users {
     Nothing,
@@ -56,7 +56,7 @@ pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
     graph.iter().map(|(_, node)| is_reduced(node)).collect()
 }
 
-/// What is converted to a value, or the value.
+/// The operand of a conversion, or the value.
 fn converted(graph: &Graph, value: ValueId) -> ValueId {
     let node = &graph[value];
     if node.kind == NodeKind::Convert { node.operands[0] } else { value }

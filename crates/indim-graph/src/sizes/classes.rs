@@ -1,4 +1,4 @@
-//! Which axes of a graph have one size, by what the nodes do.
+//! Classes of axes with equal sizes, derived from the nodes.
 
 use indim_shape::Shape;
 
@@ -11,11 +11,11 @@ pub(super) type Reason = &'static str;
 
 /// The axes of all values, joined where they have one size for certain.
 pub(super) struct Classes {
-    /// Where the axes of each value begin in the lists below.
+    /// The offset of each value's axes in the lists below.
     starts: Vec<usize>,
     /// The axis with which each one is joined; itself for the last in such a chain.
     joined: Vec<usize>,
-    /// Of that last one, why the size is a number.
+    /// The reason why the size is a number.
     reasons: Vec<Option<Reason>>,
 }
 
@@ -111,7 +111,7 @@ impl Classes {
         }
     }
 
-    /// What a node says of its own axes and those of its operands.
+    /// The equalities between a node's axes and those of its operands.
     fn add(&mut self, graph: &Graph, value: ValueId, node: &Node) {
         let shape = &node.array_type.shape;
         match &node.kind {
@@ -127,7 +127,7 @@ impl Classes {
                 let operand = node.operands[0];
                 let sizes = &graph[operand].array_type.shape;
                 for (axis, (&target, &size)) in map.iter().zip(sizes.iter()).enumerate() {
-                    // Of size 1, so a number, it says nothing of the result.
+                    // An axis of size 1 is a number, so it states nothing about the result.
                     if size == shape[target] && size != 1 {
                         self.join((operand, axis), (value, target));
                     }

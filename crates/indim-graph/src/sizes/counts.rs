@@ -1,4 +1,4 @@
-//! Constants that follow sizes: how many elements there are along some axes, as a mean divides by it.
+//! Constants that follow sizes: the number of elements along some axes, such as the divisor of a mean.
 //!
 //! Such a constant is a node of its own, apart from equal ones. In a graph that stands for many sizes it is a
 //! parameter behind the others, and bound with the sizes.

@@ -1,4 +1,4 @@
-//! What the maker of a graph knows of its sizes, and its nodes do not say.
+//! Facts about sizes from the builder of a graph, which its nodes do not state.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use crate::graph::ValueId;
 pub(super) struct Count {
     /// The axes, each of a value of the graph.
     pub(super) axes: Vec<(ValueId, usize)>,
-    /// What is taken from it.
+    /// The number subtracted from it.
     pub(super) less: f64,
 }
 
-/// What a count is known by: its axes, and the bits of what is taken from it.
+/// The key of a count: its axes, and the bits of the number subtracted from it.
 type CountKey = (Vec<(ValueId, usize)>, u64);
 
-/// What a count is for axes of these sizes.
+/// The value of a count for axes of these sizes.
 pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
     sizes.map(|size| size as f64).product::<f64>() - less
 }
 
-/// What is known of sizes in a graph beside what its nodes say: which were numbers to whoever made it, and
+/// Facts about sizes that the nodes of a graph do not state: sizes that its builder used as numbers, and
 /// which are equal because one was made of the other.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SizeFacts {
@@ -71,7 +71,7 @@ impl SizeFacts {
         &self.named
     }
 
-    /// The constant `value` is how many elements there are along these axes, less a number.
+    /// The constant `value` is the number of elements along these axes, less a number.
     pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, less: f64) {
         self.counted.entry((axes.clone(), less.to_bits())).or_default().push(self.counts.len());
         self.counts.push((value, Count { axes, less }));

@@ -1,4 +1,4 @@
-//! Which sizes of the parameters a graph stands for.
+//! Guards: the parameter sizes that a graph is valid for.
 
 use core::fmt;
 use indim_shape::ErrorCode;
@@ -12,7 +12,7 @@ use crate::terminal::shown;
 pub enum Size {
     /// This number.
     Number(usize),
-    /// What the symbol of this number stands for.
+    /// The size of the symbol with this number.
     Symbol(usize),
 }
 
@@ -32,7 +32,7 @@ const MIN_SYMBOL_SIZE: usize = 2;
 /// A symbol stands for no larger size: longer axes have indices of another type.
 pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 
-/// Which sizes of the parameters a graph stands for: equal symbols are equal sizes of at least 2, and a
+/// The parameter sizes that a graph is valid for: equal symbols are equal sizes of at least 2, and a
 /// number is that number.
 ///
 /// ```
@@ -61,7 +61,7 @@ pub struct Guards {
     /// For each of them why it is a number, if it is one.
     pub(super) reasons: Vec<Vec<Reason>>,
     pub(super) symbol_count: usize,
-    /// What the symbols are called, where somebody has said so.
+    /// The names of symbols that have one.
     symbol_names: Vec<Option<String>>,
     /// Names of sizes that are numbers, with a parameter and an axis of such a size.
     not_free: Vec<(String, usize, usize)>,
@@ -70,7 +70,7 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn symbol_count(&self) -> usize {
         self.symbol_count
     }
@@ -80,13 +80,13 @@ impl Guards {
         &self.parameters
     }
 
-    /// What each symbol stands for where the parameters have these shapes.
+    /// The size of each symbol for these parameter shapes.
     ///
     /// # Errors
     /// `guard-not-met`: the first guard that does not hold.
     ///
     /// # Panics
-    /// When there are more or fewer shapes than parameters.
+    /// Unless shapes and parameters are equally many.
     pub fn symbols(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, GuardError> {
         assert_eq!(shapes.len(), self.parameters.len(), "there is a shape for each parameter");
         // No symbol stands for 0.
@@ -176,7 +176,7 @@ fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
     isize::try_from(all).is_ok() && all != usize::MAX
 }
 
-/// What a symbol is called where nobody has said so.
+/// The default name of a symbol.
 fn common_name(place: usize) -> String {
     match ["n", "m", "k", "l", "p", "q"].get(place) {
         Some(&name) => name.to_owned(),
@@ -275,7 +275,7 @@ pub(super) fn guards(
     }
 }
 
-/// What a shape breaks.
+/// A guard that a shape violates.
 enum Broken {
     Rank { rank: usize },
     Number { size: usize, number: usize },

@@ -1,4 +1,4 @@
-//! Which sizes of a graph are free: so that one graph stands for all arrays of its element types and ranks
+//! Free sizes of a graph: one graph is valid for all arrays of its element types and ranks
 //! whose sizes meet some guards.
 //!
 //! A graph is made for the sizes that are seen first. `classes.rs` finds which axes have one size by what

@@ -114,7 +114,7 @@ impl SymbolicGraph {
         &self.graph
     }
 
-    /// Which sizes of the parameters it stands for.
+    /// The parameter sizes that it is valid for.
     pub fn guards(&self) -> &Guards {
         &self.guards
     }
@@ -127,7 +127,7 @@ impl SymbolicGraph {
     /// The graph where the symbols stand for these sizes, as [`Guards::symbols`] gives them.
     ///
     /// # Panics
-    /// When there are fewer sizes than symbols.
+    /// With fewer sizes than symbols.
     pub fn resized(&self, symbols: &[usize]) -> Graph {
         let nodes = self.graph.iter().map(|(value, node)| {
             let sizes = &self.sizes[value.index()];
@@ -152,7 +152,7 @@ impl SymbolicGraph {
     /// rank 0 behind the others.
     ///
     /// # Panics
-    /// When there are fewer sizes than symbols.
+    /// With fewer sizes than symbols.
     pub fn resized_for_any(&self, symbols: &[usize]) -> Graph {
         as_parameters(&self.resized(symbols), &self.counts)
     }
@@ -162,7 +162,7 @@ impl SymbolicGraph {
         &self.counts
     }
 
-    /// A size for each symbol, of which no two are equal and none is any other size in the graph: what is
+    /// A size for each symbol, different from all others and from every size in the graph: what is
     /// made of the graph for these says by its sizes what they stand for.
     pub fn distinct_sizes(&self) -> Vec<usize> {
         let numbers = self.sizes.iter().flatten().filter_map(|size| match size {
@@ -204,7 +204,7 @@ fn sizes(graph: &Graph, classes: &mut Classes, symbols: &HashMap<usize, usize>) 
     graph.iter().map(of_node).collect()
 }
 
-/// Slices along symbols show all there is.
+/// Slices along symbols are whole axes.
 fn resized_slices(slices: &[AxisSlice], sizes: &[Size], symbols: &[usize]) -> Arc<[AxisSlice]> {
     let resized = |(slice, size): (&AxisSlice, &Size)| match size {
         Size::Symbol(symbol) => AxisSlice::whole(symbols[*symbol]),

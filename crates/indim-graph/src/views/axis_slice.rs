@@ -1,4 +1,4 @@
-//! What a slice shows of one axis: where it begins, how many elements, how far apart.
+//! The slice of one axis: start, count and step.
 
 use core::fmt;
 
@@ -102,7 +102,7 @@ impl AxisSlice {
         self.start.wrapping_add_signed(self.step.wrapping_mul(position as isize))
     }
 
-    /// What `later` shows of what this one shows; both lie within their axes.
+    /// The composition of this slice with `later`; both lie within their axes.
     #[must_use]
     pub fn then(&self, later: &AxisSlice) -> AxisSlice {
         let step = self.step.wrapping_mul(later.step);
@@ -126,7 +126,7 @@ impl AxisSlice {
     }
 }
 
-/// As Python writes it: `1:4`, `4::-2`.
+/// Python's notation: `1:4`, `4::-2`.
 impl fmt::Display for AxisSlice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &AxisSlice { start, count, step } = self;

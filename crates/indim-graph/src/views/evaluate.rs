@@ -1,4 +1,4 @@
-//! What views mean: which element of an operand each element of the result is. For the reference evaluator.
+//! Reference evaluation of views: the operand element of each result element.
 
 use indim_ops::{ArrayData, Element, bf16, c64, c128, f16};
 use indim_shape::Shape;

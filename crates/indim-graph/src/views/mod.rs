@@ -1,7 +1,7 @@
 //! Views and what is put together of parts: slices, concatenations, elements taken by their indices.
 //!
 //! `axis_slice.rs` is what a slice shows of one axis. Here stand the checks that builder and verifier share;
-//! what views mean is in `evaluate.rs`. How they are made is the matter of `indim-builder`.
+//! `evaluate.rs` evaluates them. `indim-builder` builds them.
 
 mod axis_slice;
 pub(crate) mod evaluate;
@@ -15,12 +15,12 @@ pub use axis_slice::AxisSlice;
 
 use crate::error::GraphErrorKind;
 
-/// What becomes of an index that names no element.
+/// The treatment of an index outside the axis.
 ///
 /// ```
 /// use indim_graph::TakeMode;
 ///
-/// // Of five elements: the index 7, and one counted from the end.
+/// // For five elements: the index 7, and one counted from the end.
 /// assert_eq!([TakeMode::Wrap.place(7, 5), TakeMode::Wrap.place(-1, 5)], [Some(2), Some(4)]);
 /// assert_eq!([TakeMode::Clip.place(7, 5), TakeMode::Clip.place(-1, 5)], [Some(4), Some(0)]);
 /// assert_eq!([TakeMode::Error.place(7, 5), TakeMode::Error.place(-1, 5)], [None, Some(4)]);
@@ -40,7 +40,7 @@ impl TakeMode {
     /// Every mode.
     pub const ALL: [TakeMode; 3] = [TakeMode::Error, TakeMode::Clip, TakeMode::Wrap];
 
-    /// How it is written.
+    /// Its text.
     pub const fn name(self) -> &'static str {
         match self {
             TakeMode::Error => "error",

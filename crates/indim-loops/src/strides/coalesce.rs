@@ -25,13 +25,13 @@ pub struct CoalescedAxes {
 
 /// Coalesces the axes of `sizes`, walked by operands with `strides[operand][axis]`.
 ///
-/// Returns `None` when there is nothing to iterate over, that is when a size is 0.
+/// Returns `None` if a size is 0.
 /// Strides are in any unit; every offset a nest can reach must fit `isize`, as it does for arrays in memory.
 pub fn coalesce<S: AsRef<[isize]>>(sizes: &[usize], strides: &[S]) -> Option<CoalescedAxes> {
     coalesce_some(0, 0..sizes.len(), sizes, strides)
 }
 
-/// As [`coalesce`], for some of the axes, whose order follows the operand `main`.
+/// Like [`coalesce`], for some of the axes, whose order follows the operand `main`.
 pub fn coalesce_some<S: AsRef<[isize]>>(
     main: usize,
     some: impl Iterator<Item = usize>,

@@ -13,7 +13,7 @@ use indim_ops::ArrayType;
 /// Assignments that are tried before a question is left undecided: some milliseconds.
 const MAX_STEPS: usize = 1 << 16;
 
-/// Where the elements of an array lie.
+/// The memory layout of an array.
 #[derive(Debug, Clone)]
 pub struct StridedLayout<'a> {
     /// The addresses from the lowest byte to past the highest; empty without elements.
@@ -28,7 +28,7 @@ pub struct StridedLayout<'a> {
 
 /// The distance in bytes from the first element to the lowest and past the highest byte of an array.
 ///
-/// `None` when there are no elements or the distances do not fit `isize`.
+/// `None` without elements, or if the distances do not fit `isize`.
 pub fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
     for (&size, &stride) in array_type.shape.iter().zip(strides) {
@@ -174,7 +174,8 @@ impl Equation {
 
     /// Whether the terms from `position` on can make `total`.
     ///
-    /// Recursion is as deep as there are terms: two arrays have at most 126 axes of more than one element.
+    /// Recursion is as deep as the number of terms: two arrays have at most 126 axes of more than one
+    /// element.
     fn can_make(&self, total: i128, position: usize, steps_left: &mut usize) -> Option<bool> {
         if total < 0 || total > self.reaches[position] {
             return Some(false);
@@ -187,7 +188,7 @@ impl Equation {
         }
         let Term { coefficient, most } = self.terms[position];
         let rest = self.reaches[position + 1];
-        // What is left over must be within reach of the other terms, and a multiple of their divisor.
+        // The remainder must be within reach of the other terms, and a multiple of their divisor.
         let lowest = (total - rest + coefficient - 1).div_euclid(coefficient).max(0);
         let highest = (total / coefficient).min(most);
         let (first, step) = self.fitting(total, position);
@@ -335,7 +336,7 @@ mod tests {
         // One byte further they touch.
         let shifted = layout(7, 8, &[1 << (usize::BITS - 24)], &[16]);
         assert_eq!(columns[0].shares_memory(&shifted), Some(true));
-        // Every second and every third element, and both reversed, of which they share each sixth.
+        // Every second and every third element, and both reversed; they share each sixth.
         const COUNT: usize = if usize::BITS < 64 { 1 << 24 } else { 1 << 30 };
         let (second, third) = (layout(8, 8, &[COUNT], &[16]), layout(0, 8, &[COUNT], &[-24]));
         assert_eq!(second.shares_memory(&third), Some(true));

@@ -7,7 +7,7 @@ pub mod order;
 
 use smallvec::SmallVec;
 
-/// Of so many axes what is known of each needs no memory of its own.
+/// The number of axes whose data fit inline, without an allocation.
 const FEW: usize = 4;
 
 /// A stride, or another number, for each of a few axes, which needs no memory of its own.

@@ -15,7 +15,7 @@ pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     dense(array_type).into_vec()
 }
 
-/// As [`row_major_strides`].
+/// Like [`row_major_strides`].
 pub fn dense(array_type: &ArrayType) -> AxisStrides {
     let is_empty = array_type.shape.contains(&0);
     let mut stride = if is_empty { 0 } else { array_type.dtype.size() as isize };
@@ -46,7 +46,7 @@ fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: D
     let mut dense = dtype.size() as isize;
     axes.all(|(&size, &stride)| {
         let is_dense = size == 1 || stride == dense;
-        // Whoever has an array has checked that its bytes fit `isize`.
+        // The bytes of an existing array fit `isize`.
         dense = dense.wrapping_mul(size as isize);
         is_dense
     })

@@ -29,7 +29,7 @@ const LONG_ROW: usize = 512;
 /// So few rows are gone through one by one, however short they are: gathering them would take longer.
 pub const FEW_ROWS: usize = 16;
 
-/// How the elements of one tile lie in memory.
+/// The memory layout of the elements of one tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileLayout {
     /// One after another: the tile is used where it is.
@@ -40,7 +40,7 @@ pub enum TileLayout {
     Strided(SmallVec<[Run; 2]>),
 }
 
-/// How a row lies in memory.
+/// The memory layout of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowForm {
     /// Element after element.
@@ -49,7 +49,7 @@ pub enum RowForm {
     Single,
 }
 
-/// How one operand is walked.
+/// The walk of one operand.
 #[derive(Debug, Clone)]
 pub struct OperandWalk {
     /// From the array's first element to the nest's first point, in bytes.
@@ -58,9 +58,9 @@ pub struct OperandWalk {
     pub outer_strides: AxisStrides,
     /// The stride of one step of the tile axis, in bytes.
     pub step_stride: isize,
-    /// How a tile lies in memory.
+    /// The memory layout of a tile.
     pub layout: TileLayout,
-    /// How a step lies in memory, where steps are rows.
+    /// The memory layout of a step, if steps are rows.
     pub row: Option<RowForm>,
 }
 
@@ -75,7 +75,7 @@ impl OperandWalk {
     }
 }
 
-/// How a nest walks its operands: the stores first, then the accesses.
+/// The walk of a nest over its operands: the stores first, then the accesses.
 #[derive(Debug, Clone)]
 pub struct Walk {
     /// The sizes of the axes outside the tiles, outermost first.
@@ -88,7 +88,7 @@ pub struct Walk {
     pub tiles_along_axis: usize,
     /// Elements in one step.
     pub step_elements: usize,
-    /// How each operand is walked.
+    /// The walk of each operand.
     pub operands: Vec<OperandWalk>,
 }
 

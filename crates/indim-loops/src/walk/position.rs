@@ -44,7 +44,7 @@ impl<'a> Position<'a> {
 
     fn set_steps(&mut self) {
         self.first_step = self.tile * self.walk.tile_steps;
-        // Past the last tile there are none.
+        // No tile follows the last one.
         self.steps = self.walk.tile_steps.min(self.walk.tile_axis.saturating_sub(self.first_step));
     }
 
@@ -74,7 +74,7 @@ impl<'a> Position<'a> {
         }
     }
 
-    /// How far the first element of an operand in the tile lies from its array's first, in bytes.
+    /// The byte offset of an operand's first element in the tile from its array's first.
     pub fn offset(&self, operand: usize) -> isize {
         self.offsets[operand] + self.first_step as isize * self.walk.operands[operand].step_stride
     }

@@ -42,7 +42,7 @@ impl ReducedAxes {
         main: usize,
     ) -> Option<ReducedAxes> {
         let axes = (0..sizes.len()).filter(|&axis| axis != reduced);
-        // What stays put somewhere does not say what is near there; then it is for the results.
+        // An operand that does not move on some axis gives no order there; then the results do.
         let is_moved = |axis: usize| sizes[axis] == 1 || strides[main][axis] != 0;
         let leading = if axes.clone().all(is_moved) { main } else { 0 };
         let kept = coalesce_some(leading, axes, sizes, strides)?;
@@ -52,14 +52,14 @@ impl ReducedAxes {
     }
 }
 
-/// What a nest with a reduced axis walks.
+/// The operands and axes of a nest with a reduced axis.
 #[derive(Debug)]
 pub struct Reducing<'a> {
     /// Its axes.
     pub axes: &'a ReducedAxes,
     /// For each operand the bytes of an element.
     pub element_sizes: &'a [usize],
-    /// How many operands are targets.
+    /// The number of operands that are targets.
     pub targets: usize,
     /// The most elements of a tile that passes through registers.
     pub block: usize,
@@ -69,18 +69,18 @@ pub struct Reducing<'a> {
     pub is_direct: bool,
     /// Whether a function folds what it computes, from where it lies dense or stays put.
     pub folds: bool,
-    /// Whether there are kernels for whole rows.
+    /// Whether kernels for whole rows exist.
     pub has_row_kernels: bool,
     /// Whether wide columns have lanes; else values are taken in turn.
     pub has_lanes: bool,
 }
 
-/// How a nest with a reduced axis goes through memory.
+/// The walk of a nest with a reduced axis.
 #[derive(Debug)]
 pub enum ReductionWalk {
     /// All it does is to reduce rows that are read where they lie.
     Rows(DirectRows),
-    /// As much of columns.
+    /// In-place columns.
     Columns(DirectColumns),
     /// Anything else.
     Parts(Vec<NestRegion>),
@@ -149,7 +149,7 @@ pub const DIRECT_STEPS: usize = 16 * BLOCK;
 const STEPS: usize = 512;
 
 impl Reducing<'_> {
-    /// How the nest goes through memory.
+    /// The walk of the nest.
     pub fn ways(&self) -> ReductionWalk {
         if self.are_tiles_of_rows() {
             if let Some(rows) = self.direct_rows() {
@@ -180,7 +180,7 @@ impl Reducing<'_> {
         parts
     }
 
-    /// Whether units are rows, of which a tile has several.
+    /// Whether units are rows; a tile then has several.
     fn are_tiles_of_rows(&self) -> bool {
         self.are_rows() && self.has_row_kernels && self.axes.length <= self.longest_row()
     }

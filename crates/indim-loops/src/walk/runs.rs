@@ -1,6 +1,6 @@
 //! The runs of a tile: elements at one stride, within steps of another.
 
-/// How a run of elements lies in memory.
+/// The memory layout of a run of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The number of elements.

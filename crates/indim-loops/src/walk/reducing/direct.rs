@@ -10,7 +10,7 @@ use crate::strides::{AxisStrides, zero_strides};
 /// Rows along the reduced axis that follow one another at the same distance.
 #[derive(Debug)]
 pub struct DirectRows {
-    /// How many there are.
+    /// Their number.
     pub rows: usize,
     /// The elements of each.
     pub length: usize,
@@ -20,7 +20,7 @@ pub struct DirectRows {
     pub across: AxisStrides,
 }
 
-/// Columns along the reduced axis, which are neighbours, or rows each of which is a column.
+/// Adjacent columns along the reduced axis, or rows that are one column each.
 ///
 /// A unit is a number of columns; where units are few and long they are cut into pieces.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct DirectColumns {
     pub length: usize,
     /// The elements of it that are a piece; the last one may have fewer.
     pub piece_steps: usize,
-    /// The pieces of a unit; where there are several, what comes of them is still to be combined.
+    /// The pieces of a unit; the results of several pieces must be combined.
     pub pieces: usize,
     /// The units of all columns of a point.
     units_across: usize,
@@ -128,7 +128,7 @@ impl DirectColumns {
         }
     }
 
-    /// How far a unit begins from an operand's first element, in bytes.
+    /// The byte offset of a unit from an operand's first element.
     #[inline]
     pub fn offset(&self, unit: &Unit, operand: usize) -> isize {
         let strides = self.kept.iter().flat_map(|kept| kept.strides_of(operand));

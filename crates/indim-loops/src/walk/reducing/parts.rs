@@ -12,15 +12,15 @@ use crate::walk::{FEW_ROWS, Walk, operand_walk};
 /// A part of a nest, all of whose units have the same form.
 #[derive(Debug, Clone)]
 pub struct NestRegion {
-    /// How the part goes through memory.
+    /// The walk of the region through memory.
     pub walk: Walk,
-    /// What its units are.
+    /// The form of its units.
     pub form: UnitForm,
     /// Whether everything is read where it is.
     pub is_direct: bool,
     /// For each target the stride between the results of a tile, in bytes.
     pub result_strides: AxisStrides,
-    /// How many columns lie before those of a unit, whichever it is.
+    /// The number of columns before those of a unit.
     pub columns_before: usize,
     /// Whether a function folds what it computes.
     pub folds: bool,
@@ -28,7 +28,7 @@ pub struct NestRegion {
     piece_tiles: usize,
 }
 
-/// What a unit is.
+/// The form of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitForm {
     /// So many columns, over all tiles along the reduced axis.
@@ -68,7 +68,7 @@ impl NestRegion {
     }
 }
 
-/// Of pieces that are counted through all parts of a nest those of each part, as it counts them.
+/// Splits a range of pieces, numbered through all regions of a nest, into ranges of each region.
 pub fn own_pieces<'a>(
     parts: impl Iterator<Item = &'a NestRegion>,
     pieces: Range<usize>,
@@ -88,7 +88,7 @@ impl Reducing<'_> {
         let length = *length;
         let rank = kept.sizes.len().saturating_sub(1);
         let inner = (columns > 1).then_some(columns);
-        // What is gathered, and the same for all outer points, is gathered once: chunks come before them.
+        // Operands gathered alike for all outer points are gathered once: chunks are the outer loop.
         let chunk_axis = if self.is_gathered_again() { 0 } else { rank };
         let sizes = SmallVec::from_slice(&kept.sizes[..rank]);
         let mut axes = CoalescedAxes::new(sizes, AxisStrides::new());
@@ -189,7 +189,7 @@ impl Reducing<'_> {
         }
     }
 
-    /// The walk over these axes as they are, of which those from `inner_from` on are whole in a tile.
+    /// The walk over these axes; those from `inner_from` on are whole in a tile.
     fn walk(
         &self,
         axes: &CoalescedAxes,
