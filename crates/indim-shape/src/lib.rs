@@ -68,7 +68,7 @@ pub use broadcast_picture::draw_broadcast;
 pub use convert::{Expressed, Inexpressible, express};
 pub use diagnostic::{Diagnostic, Mark, MarkedLine, Piece, WritePiece};
 pub use error::ShapeError;
-pub use error_code::{ErrorCode, ErrorEntry, ErrorSection, UnknownErrorCode};
+pub use error_code::{ErrorCode, ErrorEntry, ErrorExample, ErrorSection, UnknownErrorCode};
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;

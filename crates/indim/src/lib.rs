@@ -118,9 +118,9 @@ pub use indim_shape::{
     express, surprising_outer_product,
 };
 pub use indim_shape::{
-    AxisOf, Diagnostic, ErrorCode, ErrorEntry, ErrorSection, Mark, MarkedLine, OperandLabel, Party,
-    Piece, Repair, RepairReason, ShapeError, Violation, WritePiece, diagnose, draw_broadcast,
-    draw_error, find_repairs,
+    AxisOf, Diagnostic, ErrorCode, ErrorEntry, ErrorExample, ErrorSection, Mark, MarkedLine,
+    OperandLabel, Party, Piece, Repair, RepairReason, ShapeError, Violation, WritePiece, diagnose,
+    draw_broadcast, draw_error, find_repairs,
 };
 
 // Text: expressions, and the text form of graphs.

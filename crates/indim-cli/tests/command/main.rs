@@ -2,6 +2,9 @@
 
 mod advice;
 mod color;
+// Some examples need sizes beyond 32 bits.
+#[cfg(all(unix, target_pointer_width = "64"))]
+mod error_codes;
 mod error_page;
 mod eval;
 mod explain;

@@ -1,5 +1,6 @@
 //! Programs of other systems: StableHLO, HLO, OpenVINO IR, ONNX.
 
+use super::ErrorExample::Command;
 use super::{ErrorCode, ErrorEntry};
 
 codes! {
@@ -7,99 +8,267 @@ codes! {
         title: "The program has operations that indim does not have",
         explanation: "The message lists each with its number and its first place. Parts before them can \
             be cut out with the tools of the other system.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.fft %x",
+            "  return %y : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     UNSUPPORTED = "unsupported" {
         title: "The program uses something that is not supported",
         explanation: "The message says what. Export the program without it.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.bitcast_convert %x : (tensor<2xf32>) -> tensor<2xf64>",
+            "  return %y : tensor<2xf64>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     LIMIT = "limit" {
         title: "The file asks for more than a limit allows",
         explanation: "Limits bound what a file can cost: operations, elements, depth. Raise the limit of \
             the call if the file is trusted.",
+        example: Command(&[
+            "cat > p.hlo <<end",
+            "HloModule p",
+            "ENTRY main {",
+            "  ROOT x = f32[$(printf '%70s' | sed 's/ /1,/g')1] parameter(0)",
+            "}",
+            "end",
+            "indim explain p.hlo",
+        ]),
         raised_by: ["indim-model"],
     }
     UNDEFINED = "undefined" {
         title: "A name is used that nothing defines",
         explanation: "Values, functions and aliases are defined in the file before they are used. The \
             file was edited, or cut.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.sine %z : tensor<2xf32>",
+            "  return %y : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     OPERATOR_TOO_NEW = "operator-too-new" {
         title: "An operator is newer than the opset that the file imports",
         explanation: "Export the file with an opset that has the operator.",
+        example: Command(&[
+            "printf '\\010\\010\\072\\062\\012\\013\\012\\001x\\022\\001y\\042\\003Erf\\022\\001gZ\\017\
+                \\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002b\\017\\012\\001y\
+                \\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002B\\002\\020\\007' > p.onnx",
+            "indim explain p.onnx",
+        ]),
         raised_by: ["indim-model"],
     }
     DUPLICATE = "duplicate" {
         title: "A name is defined twice",
         explanation: "Each value and each function has one definition.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %x = stablehlo.sine %x : tensor<2xf32>",
+            "  return %x : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     CYCLE = "cycle" {
         title: "A function or a layer depends on itself",
         explanation: "Functions do not call themselves, and layers do not wait for their own results.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = call @main(%x) : (tensor<2xf32>) -> tensor<2xf32>",
+            "  return %y : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     ATTRIBUTE = "attribute" {
         title: "An attribute is missing or has a value that is not allowed",
         explanation: "The message names the attribute and what is wrong with it.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.transpose %x : (tensor<2xf32>) -> tensor<2xf32>",
+            "  return %y : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     WRONG_COUNT = "wrong-count" {
         title: "An operation has another number of operands, results or regions than it takes",
         explanation: "The message states both. The file is damaged, or of another version.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.sine %x, %x : tensor<2xf32>",
+            "  return %y : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     ELIDED_ELEMENTS = "elided-elements" {
         title: "The elements of a constant were left out of the file",
         explanation: "Printers elide large constants. Write the file with all elements.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.constant dense_resource<__elided__> : tensor<2xf32>",
+            "  return %y : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     TYPE_MISMATCH = "type-mismatch" {
         title: "The file states another type than follows from the operands",
         explanation: "The file is inconsistent. Export it anew.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %y = stablehlo.sine %x : tensor<3xf32>",
+            "  return %y : tensor<3xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     DAMAGED = "damaged" {
         title: "The file is cut or damaged",
         explanation: "The library that reads the encoding says why. Copy or export it anew.",
+        example: Command(&[
+            "printf '<net' > p.xml",
+            "indim explain p.xml",
+        ]),
         raised_by: ["indim-model"],
     }
     FILE_BESIDE = "file-beside" {
         title: "A file that belongs to the program cannot be read",
         explanation: "Weights lie in a file beside the program, whose name the message has. Put it there.",
+        example: Command(&[
+            "cat > p.xml <<'end'",
+            "<net name=\"p\" version=\"11\">",
+            "  <layers>",
+            "    <layer id=\"0\" name=\"c\" type=\"Const\" version=\"opset1\">",
+            "      <data element_type=\"f32\" shape=\"2\" offset=\"0\" size=\"8\"/>",
+            "      <output><port id=\"0\" precision=\"FP32\"><dim>2</dim></port></output>",
+            "    </layer>",
+            "    <layer id=\"1\" name=\"y\" type=\"Result\" version=\"opset1\">",
+            "      <input><port id=\"0\" precision=\"FP32\"><dim>2</dim></port></input>",
+            "    </layer>",
+            "  </layers>",
+            "  <edges><edge from-layer=\"0\" from-port=\"0\" to-layer=\"1\" to-port=\"0\"/></edges>",
+            "</net>",
+            "end",
+            "indim explain p.xml",
+        ]),
         raised_by: ["indim-model"],
     }
     DEPENDS_ON_DATA = "depends-on-data" {
         title: "A size depends on elements that only a run knows",
         explanation: "The message lists the values from which the size comes. Give these inputs as \
             constants, or export with fixed sizes.",
+        example: Command(&[
+            "printf '\\010\\010\\072R\\012\\027\\012\\001x\\022\\001s\\042\\004Cast\\052\\011\\012\\002to\
+                \\030\\007\\240\\001\\002\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
+                \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002b\\017\
+                \\012\\001y\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002B\\002\\020\\021' \
+                > p.onnx",
+            "indim explain p.onnx",
+        ]),
         raised_by: ["indim-model"],
     }
     WHICH_FUNCTION = "which-function" {
         title: "The file has several functions that may be meant",
         explanation: "Name one with `--function`.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  return %x : tensor<2xf32>",
+            "}",
+            "func.func @g(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  return %x : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     INPUT_MISSING = "input-missing" {
         title: "An input of the program is not given",
         explanation: "Give it by name: `name=file.npy`.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  return %x : tensor<2xf32>",
+            "}",
+            "end",
+            "indim run p.mlir",
+        ]),
         raised_by: ["indim-model"],
     }
     INPUT_ELEMENTS = "input-elements" {
         title: "An input that says a shape is given without elements",
         explanation: "Sizes of the program follow from its elements. Give the array, not only its type.",
+        example: Command(&[
+            "printf '\\010\\010\\072J\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
+                \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002Z\\017\
+                \\012\\001s\\022\\012\\012\\010\\010\\007\\022\\004\\012\\002\\010\\002b\\017\\012\\001y\
+                \\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002B\\002\\020\\021' > p.onnx",
+            "indim explain p.onnx",
+        ]),
         raised_by: ["indim-model"],
     }
     SEVERAL_PROGRAMS = "several-programs" {
-        title: "Several programs are given where one is needed",
-        explanation: "Give one file. For OpenVINO IR give the `.xml`; its `.bin` is found beside it.",
+        title: "A file holds several programs where one is needed",
+        explanation: "Lines `// -----` separate the programs in a file of StableHLO. Give a file with \
+            one; `indim check` runs all of them.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  return %x : tensor<2xf32>",
+            "}",
+            "// -----",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  return %x : tensor<2xf32>",
+            "}",
+            "end",
+            "indim explain p.mlir",
+        ]),
         raised_by: ["indim-cli"],
     }
     NO_TEST = "no-test" {
         title: "A folder has no test to run",
         explanation: "Tests of ONNX are folders with `model.onnx` and `test_data_set_0`.",
+        example: Command(&[
+            "mkdir tests",
+            "indim check tests",
+        ]),
         raised_by: ["indim-cli"],
     }
 }

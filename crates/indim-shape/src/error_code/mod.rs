@@ -11,6 +11,7 @@ macro_rules! codes {
     ($($name:ident = $code:literal {
         title: $title:literal,
         explanation: $explanation:literal,
+        example: $example:expr,
         raised_by: [$($crate_name:literal),+],
     })+) => {
         impl ErrorCode {
@@ -22,6 +23,7 @@ macro_rules! codes {
             code: ErrorCode::$name,
             title: $title,
             explanation: $explanation,
+            example: $example,
             raised_by: &[$($crate_name),+],
         }),+];
     };
@@ -55,6 +57,7 @@ pub struct ErrorCode(&'static str);
 /// let entry = indim_shape::ErrorCode::SIZE_MISMATCH.entry();
 /// let page = entry.to_string();
 /// assert!(page.starts_with("error[size-mismatch]: Two sizes that have to agree differ\n"));
+/// assert!(page.contains("\nexample\n  indim explain"));
 /// assert!(page.ends_with("raised by\n  indim-shape\n"));
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -66,8 +69,20 @@ pub struct ErrorEntry {
     pub title: &'static str,
     /// The cause, and what to do.
     pub explanation: &'static str,
+    /// A case of the error.
+    pub example: ErrorExample,
     /// The crates whose code raises it.
     pub raised_by: &'static [&'static str],
+}
+
+/// A case of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorExample {
+    /// Lines for a POSIX shell in an empty folder. The last command raises the error; a test runs them.
+    Command(&'static [&'static str]),
+    /// A description, for an error that no command raises.
+    Words(&'static str),
 }
 
 /// A section of the table.
@@ -168,24 +183,30 @@ impl fmt::Display for ErrorEntry {
     /// Ends with the end of a line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "error[{}]: {}\n", self.code, self.title)?;
-        write_wrapped(formatter, self.explanation)?;
+        write_wrapped(formatter, "", self.explanation)?;
+        writeln!(formatter, "\nexample")?;
+        match self.example {
+            ErrorExample::Command(lines) => {
+                lines.iter().try_for_each(|line| writeln!(formatter, "  {line}"))?;
+            }
+            ErrorExample::Words(text) => write_wrapped(formatter, "  ", text)?,
+        }
         writeln!(formatter, "\nraised by\n  {}", self.raised_by.join(", "))
     }
 }
 
-/// Writes a paragraph in lines of at most [`PAGE_COLUMNS`].
-fn write_wrapped(formatter: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+/// Writes a paragraph in lines of at most [`PAGE_COLUMNS`], each behind `indent`.
+fn write_wrapped(formatter: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {
         let width = word.chars().count();
-        let is_new_line = column > 0 && column + 1 + width > PAGE_COLUMNS;
-        let separator = match column {
-            0 => "",
-            _ if is_new_line => "\n",
-            _ => " ",
-        };
+        if column > 0 && column + 1 + width > PAGE_COLUMNS {
+            writeln!(formatter)?;
+            column = 0;
+        }
+        let separator = if column == 0 { indent } else { " " };
         write!(formatter, "{separator}{word}")?;
-        column = if column == 0 || is_new_line { width } else { column + 1 + width };
+        column += separator.len() + width;
     }
     writeln!(formatter)
 }

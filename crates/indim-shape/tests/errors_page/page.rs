@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use indim_shape::ErrorCode;
+use indim_shape::{ErrorCode, ErrorEntry, ErrorExample};
 
 const BEGINNING: &str = "\
 # Errors
@@ -23,16 +23,19 @@ pub(crate) fn page() -> String {
     let mut page = BEGINNING.to_owned();
     for section in ErrorCode::sections() {
         let _ = writeln!(page, "\n## {}", section.title);
-        for entry in section.entries {
-            let raised_by: Vec<String> =
-                entry.raised_by.iter().map(|name| format!("`{name}`")).collect();
-            let _ = writeln!(
-                page,
-                "\n### {}\n\n**{}.** {}",
-                entry.code, entry.title, entry.explanation
-            );
-            let _ = writeln!(page, "Raised by {}.", raised_by.join(", "));
-        }
+        section.entries.iter().for_each(|entry| write_entry(&mut page, entry));
     }
     page
+}
+
+fn write_entry(page: &mut String, entry: &ErrorEntry) {
+    let ErrorEntry { code, title, explanation, example, .. } = entry;
+    let _ = writeln!(page, "\n### {code}\n\n**{title}.** {explanation}");
+    let _ = match example {
+        ErrorExample::Command(lines) => writeln!(page, "\n```sh\n{}\n```\n", lines.join("\n")),
+        ErrorExample::Words(text) => writeln!(page, "Example: {text}"),
+        other => unreachable!("an example of another kind: {other:?}"),
+    };
+    let raised_by: Vec<String> = entry.raised_by.iter().map(|name| format!("`{name}`")).collect();
+    let _ = writeln!(page, "Raised by {}.", raised_by.join(", "));
 }
