@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use indim::formats::{
-    Bound, Folder, FormatLimits, LoadedModel, ModelFormat, ModelInput, ReadOptions, Size,
-    SourceFile,
+    DeclaredSize, Folder, FormatLimits, InputBinding, LoadedModel, ModelFormat, ModelInput,
+    ReadOptions, SourceFile,
 };
 use indim::{Array, ArrayType, DType};
 
@@ -44,7 +44,7 @@ impl Folder for SameBytes {
 
 fn run(format: ModelFormat, bytes: &[u8]) {
     let _ = ModelFormat::of(bytes);
-    let source = SourceFile::new("input", bytes.to_vec()).beside(Arc::new(SameBytes));
+    let source = SourceFile::new("input", bytes.to_vec()).with_folder(Arc::new(SameBytes));
     source.pieces();
     let limits = FormatLimits {
         file_bytes: 1 << 16,
@@ -58,7 +58,8 @@ fn run(format: ModelFormat, bytes: &[u8]) {
         Ok(model) => model,
         Err(error) => return check_report(&error.draw()),
     };
-    let Some(inputs) = model.inputs().iter().map(bound).collect::<Option<Vec<Bound>>>() else {
+    let Some(inputs) = model.inputs().iter().map(bound).collect::<Option<Vec<InputBinding>>>()
+    else {
         return;
     };
     match model.program(&inputs) {
@@ -77,13 +78,13 @@ fn check_report(report: &str) {
 }
 
 /// Something that the input takes; `None` where it would be large.
-fn bound(input: &ModelInput) -> Option<Bound> {
+fn bound(input: &ModelInput) -> Option<InputBinding> {
     if input.has_default {
-        return Some(Bound::Default);
+        return Some(InputBinding::Default);
     }
-    let size = |size: &Size| match size {
-        Size::Known(size) => *size,
-        Size::Between { least, .. } => *least,
+    let size = |size: &DeclaredSize| match size {
+        DeclaredSize::Known(size) => *size,
+        DeclaredSize::Between { least, .. } => *least,
         _ => 2,
     };
     let sizes: Vec<usize> = input.sizes.as_deref().unwrap_or(&[]).iter().map(size).collect();
@@ -93,8 +94,8 @@ fn bound(input: &ModelInput) -> Option<Bound> {
         true if count > 64 => None,
         true => {
             let ones = Array::new([count], vec![1i64; count]).ok()?;
-            Some(Bound::Elements(ones))
+            Some(InputBinding::Elements(ones))
         }
-        false => Some(Bound::Type(array_type)),
+        false => Some(InputBinding::Type(array_type)),
     }
 }

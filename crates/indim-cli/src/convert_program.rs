@@ -50,7 +50,7 @@ impl ProgramOptions {
                     .map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
                 save(&written, path).map_err(|error| error.diagnostic())?;
             }
-            None if to.is_text() && written.beside.is_none() => print(&written.content)?,
+            None if to.is_text() && written.external_file.is_none() => print(&written.content)?,
             None => {
                 let message = format!("{to} is written to a file, not to standard output");
                 let mut refused = Diagnostic::new(ErrorCode::OUTPUT_NEEDED, message);

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use indim::formats::{
-    Bound, FormatErrorKind, LoadError, LoadErrorKind, LoadedModel, ModelFormat, ModelInput,
-    ReadOptions, Size, SourceFile,
+    DeclaredSize, FormatErrorKind, InputBinding, LoadError, LoadErrorKind, LoadedModel,
+    ModelFormat, ModelInput, ReadOptions, SourceFile,
 };
 use indim::{ArrayType, DType, Diagnostic, ErrorCode, Shape};
 use indim_graph::terminal::shown;
@@ -89,26 +89,26 @@ pub(crate) fn bind<'m, 'a>(
 pub(crate) fn declared_inputs(
     model: &LoadedModel,
     arguments: &[String],
-) -> Result<Vec<Bound>, Diagnostic> {
+) -> Result<Vec<InputBinding>, Diagnostic> {
     let given = bind(model, arguments)?.into_iter().enumerate();
     let bound = given.map(|(index, (_, given))| match (given, &model.inputs()[index]) {
         (Some(given), _) => bound_input(model, index, given),
-        (None, input) if input.has_default => Ok(Bound::Default),
+        (None, input) if input.has_default => Ok(InputBinding::Default),
         // One whose type the file leaves open is found missing.
-        (None, input) => Ok(input.array_type().map_or(Bound::Default, Bound::Type)),
+        (None, input) => Ok(input.array_type().map_or(InputBinding::Default, InputBinding::Type)),
     });
     bound.collect()
 }
 
 /// The binding of an input: elements if shapes depend on it, else a type.
-fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<Bound, Diagnostic> {
+fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<InputBinding, Diagnostic> {
     let input = &model.inputs()[index];
     let bound = match parse_array_type(given) {
-        Ok(array_type) => Ok(Bound::Type(array_type)),
+        Ok(array_type) => Ok(InputBinding::Type(array_type)),
         Err(_) if input.is_shape => Operand::open(given, usize::MAX).and_then(|source| {
             model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
         }),
-        Err(_) => Operand::type_of_declared(given, input.dtype).map(Bound::Type),
+        Err(_) => Operand::type_of_declared(given, input.dtype).map(InputBinding::Type),
     };
     bound.map_err(|error| in_binding(&input.name, error))
 }
@@ -155,8 +155,8 @@ fn missing_input<'m>(error: &LoadError, model: &'m LoadedModel) -> Option<&'m Mo
 /// A short literal of an input's type: `f32([[1, 2]])`. An open size is 1, or 2 along the last axis.
 fn example(input: &ModelInput) -> Option<String> {
     let sizes = input.sizes.as_deref()?;
-    let size = |(axis, size): (usize, &Size)| match size {
-        Size::Known(size) => *size,
+    let size = |(axis, size): (usize, &DeclaredSize)| match size {
+        DeclaredSize::Known(size) => *size,
         _ if axis + 1 == sizes.len() => 2,
         _ => 1,
     };
@@ -186,10 +186,10 @@ pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
     let is_open = |input: &ModelInput| !input.has_default && input.array_type().is_none();
     let has_open = model.inputs().iter().any(is_open);
     let bound = |input: &ModelInput| match input.has_default {
-        true => Some(Bound::Default),
-        false => Some(Bound::Type(closed_type(input)?)),
+        true => Some(InputBinding::Default),
+        false => Some(InputBinding::Type(closed_type(input)?)),
     };
-    let inputs: Option<Vec<Bound>> = model.inputs().iter().map(bound).collect();
+    let inputs: Option<Vec<InputBinding>> = model.inputs().iter().map(bound).collect();
     let error = model.program(&inputs?).err()?;
     let is_own = !error.code().starts_with("input-");
     (is_own && (!has_open || error.is_out_of_scope())).then_some(error)
@@ -197,7 +197,7 @@ pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
 
 /// The declared type, with 1 for open sizes.
 fn closed_type(input: &ModelInput) -> Option<ArrayType> {
-    let size = |size: &Size| if let Size::Known(size) = size { *size } else { 1 };
+    let size = |size: &DeclaredSize| if let DeclaredSize::Known(size) = size { *size } else { 1 };
     let shape: Shape = input.sizes.as_ref()?.iter().map(size).collect();
     Some(ArrayType::new(input.dtype?, shape))
 }

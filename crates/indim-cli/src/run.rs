@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indim::Diagnostic;
-use indim::formats::{Bound, LoadError, LoadedModel};
+use indim::formats::{InputBinding, LoadError, LoadedModel};
 use indim::literal::named_type;
 use indim_graph::terminal::shown;
 
@@ -139,7 +139,7 @@ fn bound_types(
     model: &LoadedModel,
     is_given: &[bool],
     sources: &[(&str, Opened)],
-) -> Result<Vec<Bound>, Failure> {
+) -> Result<Vec<InputBinding>, Failure> {
     let mut sources = sources.iter();
     let bound = |(index, &is_given): (usize, &bool)| {
         match is_given.then(|| sources.next()).flatten() {
@@ -148,8 +148,8 @@ fn bound_types(
                 bound.map_err(|error| refused(&error, model).into())
             }
             // Large: it says no shape.
-            Some((_, source)) => Ok(Bound::Type(source.array_type())),
-            None => Ok(Bound::Default),
+            Some((_, source)) => Ok(InputBinding::Type(source.array_type())),
+            None => Ok(InputBinding::Default),
         }
     };
     is_given.iter().enumerate().map(bound).collect()

@@ -7,9 +7,9 @@
 #![forbid(unsafe_code)]
 
 pub use indim_model::{
-    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, FormatError,
-    FormatErrorKind, FormatLimits, Location, Model, ModelFormat, ModelInput, ModelProgram,
-    ReadOptions, Size, SourceFile, Unsupported, WriteOptions, WrittenModel,
+    Agreement, DeclaredSize, Decomposition, Directory, Disagreement, Expectation, Folder,
+    FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat,
+    ModelInput, ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
 };
 #[cfg(feature = "onnx")]
 pub use indim_onnx::{OnnxNode, read_onnx_tensor};

@@ -2,7 +2,7 @@
 
 mod support;
 
-use indim_formats::{Bound, FormatError, FormatErrorKind, SourceFile};
+use indim_formats::{FormatError, FormatErrorKind, InputBinding, SourceFile};
 use indim_graph::Array;
 use support::{read, run};
 
@@ -18,7 +18,7 @@ fn error(text: &str) -> FormatError {
         Err(error) => return error,
     };
     let types = model.inputs().iter().map(|input| input.array_type().expect("types are known"));
-    let types: Vec<_> = types.map(Bound::Type).collect();
+    let types: Vec<_> = types.map(InputBinding::Type).collect();
     model.build(&types).expect_err("there is a mistake")
 }
 
@@ -273,7 +273,7 @@ ENTRY %e (x: f32[2,3], n: s32[]) -> f32[2] {
     for end in 0..=text.len() {
         if let Ok(model) = read("beginning.hlo", &text[..end]) {
             let types = model.inputs().iter().filter_map(|input| input.array_type());
-            let types: Vec<_> = types.map(Bound::Type).collect();
+            let types: Vec<_> = types.map(InputBinding::Type).collect();
             let _either_is_fine = model.build(&types).is_ok();
         }
     }

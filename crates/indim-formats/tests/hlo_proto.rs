@@ -6,7 +6,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use indim_formats::{Bound, FormatError, FormatErrorKind, Model, ModelFormat, SourceFile};
+use indim_formats::{FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, SourceFile};
 use support::onnx::Message;
 use support::samples::disagreements;
 use support::{npz, read, run};
@@ -28,9 +28,9 @@ fn model_of(name: &str, content: &[u8]) -> Box<dyn Model> {
     read(name, content).unwrap_or_else(|error| panic!("{}", error.draw(&source)))
 }
 
-fn types(model: &dyn Model) -> Vec<Bound> {
+fn types(model: &dyn Model) -> Vec<InputBinding> {
     let types = model.inputs().iter().map(|input| input.array_type().expect("types are known"));
-    types.map(Bound::Type).collect()
+    types.map(InputBinding::Type).collect()
 }
 
 fn error(content: &[u8]) -> FormatError {
@@ -183,7 +183,7 @@ fn damaged_messages_give_an_error_or_a_program() {
 fn read_without_panic(content: &[u8]) {
     if let Ok(model) = read("changed.hlo.pb", content) {
         let types = model.inputs().iter().filter_map(|input| input.array_type());
-        let types: Vec<_> = types.map(Bound::Type).collect();
+        let types: Vec<_> = types.map(InputBinding::Type).collect();
         let _either_is_fine = model.build(&types).is_ok();
     }
 }

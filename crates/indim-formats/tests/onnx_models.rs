@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use indim_formats::{
-    Bound, Folder, FormatErrorKind, FormatLimits, ReadOptions, SourceFile, read_onnx_tensor,
+    Folder, FormatErrorKind, FormatLimits, InputBinding, ReadOptions, SourceFile, read_onnx_tensor,
 };
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType, c64, f16};
@@ -166,10 +166,11 @@ fn inputs_that_say_shapes_are_bound_by_their_elements() {
     assert_eq!(model.inputs().iter().map(|i| i.is_shape).collect::<Vec<_>>(), [false, true]);
     let one = ArrayType::new(DType::F32, [1]);
     let sizes = ArrayType::new(DType::I64, [1]);
-    let error = model.build(&[Bound::Type(one.clone()), Bound::Type(sizes)]).unwrap_err();
+    let error =
+        model.build(&[InputBinding::Type(one.clone()), InputBinding::Type(sizes)]).unwrap_err();
     assert_eq!(error.code(), "input-elements");
     let sizes = Array::new([1], vec![2i64]).unwrap();
-    let program = model.build(&[Bound::Type(one), Bound::Elements(sizes)]).unwrap();
+    let program = model.build(&[InputBinding::Type(one), InputBinding::Elements(sizes)]).unwrap();
     let output = program.graph.outputs()[0];
     assert_eq!(program.graph[output].array_type.to_string(), "f32[4]");
     assert_eq!(program.remarks.len(), 1);
@@ -183,7 +184,7 @@ fn errors_of_data_dependent_sizes_list_their_operands() {
         node("Expand", &["x", "sizes"], &["y"], &[]),
     ];
     let model = support::read("test.onnx", model(nodes).encoded()).unwrap();
-    let error = model.build(&[Bound::Type(ArrayType::new(DType::F32, [3]))]).unwrap_err();
+    let error = model.build(&[InputBinding::Type(ArrayType::new(DType::F32, [3]))]).unwrap_err();
     let FormatErrorKind::DependsOnData { chain } = error.kind else { panic!("{error}") };
     assert_eq!(chain, ["x", "whole, made by Cast", "sizes, made by Abs"]);
 }
@@ -206,7 +207,8 @@ fn defaults_of_inputs_and_operands_that_are_left_out() {
     let model = support::read("test.onnx", model.encoded()).unwrap();
     assert!(model.inputs()[1].has_default && !model.inputs()[0].has_default);
     let x = vector(&[-5., 0., 5.]);
-    let program = model.build(&[Bound::Type(x.array_type()), Bound::Default]).unwrap();
+    let program =
+        model.build(&[InputBinding::Type(x.array_type()), InputBinding::Default]).unwrap();
     let clipped = indim_graph::evaluate(&program.graph, core::slice::from_ref(&x)).unwrap();
     assert_eq!(clipped, [vector(&[-5., 0., 1.])]);
     let given = support::run(&*model, &[x, Array::scalar(-1.0f32)]).unwrap();
@@ -264,7 +266,8 @@ fn elements_in_an_external_file() {
         let entry = |key: &str, value: &str| Message::default().bytes(1, key).bytes(2, value);
         let tensor = tensor("x", FLOAT, &[2]).int(14, 1).bytes(13, entry("location", location));
         let tensor = tensor.bytes(13, entry("offset", offset)).bytes(13, entry("length", length));
-        let source = SourceFile::new("x.pb", tensor.as_ref().to_vec()).beside(Arc::new(OneFile));
+        let source =
+            SourceFile::new("x.pb", tensor.as_ref().to_vec()).with_folder(Arc::new(OneFile));
         let read = read_onnx_tensor(&source, &FormatLimits::default());
         read.map(|(_, array)| array).map_err(|error| error.code())
     };
@@ -361,10 +364,10 @@ fn try_all(bytes: &[u8]) {
         return;
     };
     let bound = |input: &indim_formats::ModelInput| match input.array_type() {
-        Some(array_type) => Bound::Type(array_type),
-        None => Bound::Type(ArrayType::new(DType::F32, [3])),
+        Some(array_type) => InputBinding::Type(array_type),
+        None => InputBinding::Type(ArrayType::new(DType::F32, [3])),
     };
-    let bounds: Vec<Bound> = model.inputs().iter().map(bound).collect();
+    let bounds: Vec<InputBinding> = model.inputs().iter().map(bound).collect();
     if let Err(error) = model.build(&bounds) {
         assert!(!error.draw(&source).is_empty());
     }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use indim_formats::{Bound, FormatError, FormatErrorKind, Size};
+use indim_formats::{DeclaredSize, FormatError, FormatErrorKind, InputBinding};
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType};
 use support::ir::{self, Network};
@@ -164,7 +164,10 @@ fn shapes_may_be_computed() {
         network.add("Reshape-1", "special_zero=\"false\"", &[&x, &target], &["FP32 -1 -1 -1"]);
     network.result(&reshaped.to_string());
     let model = network.read().unwrap();
-    assert_eq!(model.inputs()[0].sizes, Some(vec![Size::Any, Size::Any, Size::Known(2)]));
+    assert_eq!(
+        model.inputs()[0].sizes,
+        Some(vec![DeclaredSize::Any, DeclaredSize::Any, DeclaredSize::Known(2)])
+    );
     let x = floats(&[1, 3, 2], &[1., 2., 3., 4., 5., 6.]);
     let results = run(&*model, &[x]).unwrap();
     assert_eq!(results[0].array_type(), ArrayType::new(DType::F32, [3, 1, 2]));
@@ -186,7 +189,7 @@ fn inputs_that_say_shapes_are_given_their_elements() {
     let target = Array::new([2], vec![2i64, 2]).unwrap();
     let results = run(&*model, &[x.clone(), target.clone()]).unwrap();
     assert_eq!(results[0].array_type(), ArrayType::new(DType::F32, [2, 2]));
-    let types = [x, target].map(|array| Bound::Type(array.array_type()));
+    let types = [x, target].map(|array| InputBinding::Type(array.array_type()));
     assert_eq!(model.build(&types).unwrap_err().code(), "input-elements");
 }
 
@@ -209,7 +212,7 @@ fn ranges_of_sizes_are_kept() {
     let network = operation("ReLU-1", "", &["1..2,..3,2.."], "FP32 -1 -1 -1");
     let model = network.read().unwrap();
     assert_eq!(model.inputs()[0].declared(), "f32[1..2, 0..3, 2..]");
-    let bound = |sizes: [usize; 3]| [Bound::Type(ArrayType::new(DType::F32, sizes))];
+    let bound = |sizes: [usize; 3]| [InputBinding::Type(ArrayType::new(DType::F32, sizes))];
     assert!(model.build(&bound([2, 0, 9])).is_ok());
     for wrong in [[3, 0, 9], [1, 4, 9], [1, 1, 1]] {
         assert_eq!(model.build(&bound(wrong)).unwrap_err().code(), "input-type");

@@ -3,7 +3,7 @@
 
 mod support;
 
-use indim_formats::{Bound, FormatLimits, Model, ModelFormat, ReadOptions};
+use indim_formats::{FormatLimits, InputBinding, Model, ModelFormat, ReadOptions};
 use support::ir::{self, Network};
 
 /// The error code of a file, found once its inputs have their declared types.
@@ -33,7 +33,7 @@ fn build(model: &dyn Model) -> Result<(), indim_formats::FormatError> {
     let types = model.inputs().iter().map(|input| input.array_type());
     match types.collect::<Option<Vec<_>>>() {
         Some(types) => {
-            let bounds: Vec<Bound> = types.into_iter().map(Bound::Type).collect();
+            let bounds: Vec<InputBinding> = types.into_iter().map(InputBinding::Type).collect();
             model.build(&bounds).map(|_| ())
         }
         None => Ok(()),

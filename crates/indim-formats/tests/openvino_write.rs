@@ -23,7 +23,7 @@ fn written(graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
 /// The results of the written model.
 fn read_back(written: &WrittenModel, arguments: &[Array]) -> Vec<Array> {
     let text = std::str::from_utf8(&written.content).unwrap();
-    let constants = &written.beside.as_ref().unwrap().1;
+    let constants = &written.external_file.as_ref().unwrap().1;
     let source = ir::source(text, constants);
     let read = ir::read(text, constants);
     let model = read.unwrap_or_else(|error| panic!("{}\n{text}", error.draw(&source)));

@@ -3,14 +3,14 @@
 
 mod support;
 
-use indim_formats::{Bound, Model, SourceFile};
+use indim_formats::{InputBinding, Model, SourceFile};
 use indim_ops::{ArrayType, DType};
 use support::ir::Network;
 use support::onnx::{self, FLOAT, INT64, int};
 
 /// The rules in the order of the program, with their locations.
 fn rules(model: &dyn Model, source: &SourceFile, shapes: &[&[usize]]) -> Vec<(String, String)> {
-    let bound = |shape: &&[usize]| Bound::Type(ArrayType::new(DType::F32, shape.to_vec()));
+    let bound = |shape: &&[usize]| InputBinding::Type(ArrayType::new(DType::F32, shape.to_vec()));
     let program = model.build(&shapes.iter().map(bound).collect::<Vec<_>>()).expect("a program");
     let with_rule = program.origins.iter().filter_map(|origin| {
         Some((origin.rule.as_ref()?.to_string(), model.place(origin.number).shown(source)))
@@ -70,7 +70,8 @@ fn onnx_says_an_axis_before_opset_7() {
     let model = onnx::Model::of_node(13, "Expand", &[FLOAT, INT64], &[], 1).encoded();
     let model = support::read("a.onnx", &model).expect("a model");
     let shape = indim_graph::Array::new([2], vec![2i64, 3]).expect("two");
-    let given = [Bound::Type(ArrayType::new(DType::F32, [3])), Bound::Elements(shape)];
+    let given =
+        [InputBinding::Type(ArrayType::new(DType::F32, [3])), InputBinding::Elements(shape)];
     let program = model.build(&given).expect("a program");
     let found = program.origins.iter().find_map(|origin| origin.rule.clone());
     assert_eq!(found.map(|rule| rule.to_string()).as_deref(), Some("bidirectional"));

@@ -84,7 +84,8 @@ fn every_damaged_file_gives_an_error() {
             Ok(model) => {
                 let types: Option<Vec<_>> = model.inputs().iter().map(|i| i.array_type()).collect();
                 let types = types.expect("the damaged files say all types");
-                let bounds: Vec<_> = types.into_iter().map(indim_formats::Bound::Type).collect();
+                let bounds: Vec<_> =
+                    types.into_iter().map(indim_formats::InputBinding::Type).collect();
                 model.build(&bounds).err().unwrap_or_else(|| panic!("{} is read", damaged.about))
             }
         };

@@ -2,7 +2,9 @@
 
 mod support;
 
-use indim_formats::{Agreement, Bound, FormatError, FormatErrorKind, ReadOptions, SourceFile};
+use indim_formats::{
+    Agreement, FormatError, FormatErrorKind, InputBinding, ReadOptions, SourceFile,
+};
 use indim_graph::Array;
 use support::{read, run};
 
@@ -18,7 +20,7 @@ fn error(text: &str) -> FormatError {
         Err(error) => return error,
     };
     let types = model.inputs().iter().map(|input| input.array_type().expect("types are known"));
-    let types: Vec<_> = types.map(indim_formats::Bound::Type).collect();
+    let types: Vec<_> = types.map(indim_formats::InputBinding::Type).collect();
     model.build(&types).expect_err("there is a mistake")
 }
 
@@ -503,7 +505,7 @@ fn each_beginning_of_a_text_gives_an_error_or_a_program() {
         let Some(beginning) = text.get(..end) else { continue };
         if let Ok(model) = read("beginning.mlir", beginning) {
             let types = model.inputs().iter().filter_map(|input| input.array_type());
-            let types: Vec<_> = types.map(indim_formats::Bound::Type).collect();
+            let types: Vec<_> = types.map(indim_formats::InputBinding::Type).collect();
             let _either_is_fine = model.build(&types).is_ok();
         }
     }
@@ -520,7 +522,7 @@ fn unused_attributes_give_a_remark() {
         );
         let model = read("text.mlir", text).expect("a program");
         let types = model.inputs().iter().filter_map(|input| input.array_type());
-        let types: Vec<_> = types.map(Bound::Type).collect();
+        let types: Vec<_> = types.map(InputBinding::Type).collect();
         model.build(&types).expect("a program").remarks
     };
     assert!(remarks("").is_empty());

@@ -138,7 +138,7 @@ pub enum FormatErrorKind {
         problem: String,
     },
     /// An external file of this one cannot be read, or is too short.
-    Beside {
+    ExternalFile {
         /// Name of the external file.
         file: String,
         /// The problem.
@@ -280,7 +280,7 @@ impl FormatError {
             FormatErrorKind::TypeMismatch { .. } => ErrorCode::TYPE_MISMATCH,
             FormatErrorKind::Graph(error) => error.error_code(),
             FormatErrorKind::Damaged { .. } => ErrorCode::DAMAGED,
-            FormatErrorKind::Beside { .. } => ErrorCode::FILE_BESIDE,
+            FormatErrorKind::ExternalFile { .. } => ErrorCode::FILE_BESIDE,
             FormatErrorKind::DependsOnData { .. } => ErrorCode::DEPENDS_ON_DATA,
             FormatErrorKind::WhichFunction { .. } => ErrorCode::WHICH_FUNCTION,
             FormatErrorKind::InputCount { .. } => ErrorCode::INPUT_COUNT,
@@ -403,7 +403,7 @@ impl fmt::Display for FormatError {
             }
             FormatErrorKind::Graph(error) => f.write_str(&error.headline()),
             FormatErrorKind::Damaged { problem } => write!(f, "damaged: {}", shown(problem)),
-            FormatErrorKind::Beside { file, problem } => {
+            FormatErrorKind::ExternalFile { file, problem } => {
                 write!(f, "{}: {}", shown(file), shown(problem))
             }
             FormatErrorKind::DependsOnData { .. } => {

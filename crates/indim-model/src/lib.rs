@@ -36,13 +36,14 @@ pub use limits::FormatLimits;
 pub use match_composition::{CompositionMatch, CompositionMatcher};
 pub use match_reduction::{AxisOperation, ReductionMatch, ReductionMatcher};
 pub use model::{
-    Agreement, Bound, Expectation, Model, ModelInput, ModelProgram, Size, check_inputs,
+    Agreement, DeclaredSize, Expectation, InputBinding, Model, ModelInput, ModelProgram,
+    check_inputs,
 };
 pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
 pub use source::{Directory, Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};
-pub use writer::{Composed, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
+pub use writer::{Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
 
 /// Options of reading a file.
 #[derive(Debug, Clone, Default)]

@@ -16,11 +16,11 @@ pub trait Model: Send + Sync {
     /// Names of the outputs.
     fn outputs(&self) -> Vec<String>;
 
-    /// Builds the program; `inputs` has one [`Bound`] per input.
+    /// Builds the program; `inputs` has one [`InputBinding`] per input.
     ///
     /// # Errors
     /// Returns the error in the file or in the inputs.
-    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError>;
+    fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError>;
 
     /// Version of the operation set of the model, if its format has versions.
     fn opset(&self) -> Option<u32> {
@@ -39,7 +39,7 @@ pub struct ModelInput {
     /// Element type, if the file states it.
     pub dtype: Option<DType>,
     /// Size of each axis, if the file states the rank.
-    pub sizes: Option<Vec<Size>>,
+    pub sizes: Option<Vec<DeclaredSize>>,
     /// Whether the input is optional: the file holds default elements.
     pub has_default: bool,
     /// Whether its elements determine shapes or axes, so that the program depends on them.
@@ -48,7 +48,7 @@ pub struct ModelInput {
 
 /// The declared size of an axis of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Size {
+pub enum DeclaredSize {
     /// A constant size.
     Known(usize),
     /// A symbolic size: equal to all other sizes of this name.
@@ -66,7 +66,7 @@ pub enum Size {
 
 /// The binding of an input: its type or its elements.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Bound {
+pub enum InputBinding {
     /// Arrays of this type.
     Type(ArrayType),
     /// These elements: required before the build for an input with [`ModelInput::is_shape`].
@@ -124,14 +124,16 @@ pub enum Agreement {
     },
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for DeclaredSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Size::Known(size) => write!(formatter, "{size}"),
-            Size::Named(name) => formatter.write_str(&indim_graph::terminal::shown(name)),
-            Size::Between { least, most: Some(most) } => write!(formatter, "{least}..{most}"),
-            Size::Between { least, most: None } => write!(formatter, "{least}.."),
-            Size::Any => formatter.write_str("?"),
+            DeclaredSize::Known(size) => write!(formatter, "{size}"),
+            DeclaredSize::Named(name) => formatter.write_str(&indim_graph::terminal::shown(name)),
+            DeclaredSize::Between { least, most: Some(most) } => {
+                write!(formatter, "{least}..{most}")
+            }
+            DeclaredSize::Between { least, most: None } => write!(formatter, "{least}.."),
+            DeclaredSize::Any => formatter.write_str("?"),
         }
     }
 }
@@ -142,7 +144,9 @@ impl ModelInput {
         ModelInput {
             name: name.into(),
             dtype: Some(array_type.dtype),
-            sizes: Some(array_type.shape.sizes().iter().map(|&size| Size::Known(size)).collect()),
+            sizes: Some(
+                array_type.shape.sizes().iter().map(|&size| DeclaredSize::Known(size)).collect(),
+            ),
             has_default: false,
             is_shape: false,
         }
@@ -150,9 +154,9 @@ impl ModelInput {
 
     /// The type, if the file states all of it.
     pub fn array_type(&self) -> Option<ArrayType> {
-        let known = |size: &Size| match size {
-            Size::Known(size) => Some(*size),
-            Size::Named(_) | Size::Between { .. } | Size::Any => None,
+        let known = |size: &DeclaredSize| match size {
+            DeclaredSize::Known(size) => Some(*size),
+            DeclaredSize::Named(_) | DeclaredSize::Between { .. } | DeclaredSize::Any => None,
         };
         let sizes: Vec<usize> = self.sizes.as_ref()?.iter().map(known).collect::<Option<_>>()?;
         Some(ArrayType::new(self.dtype?, sizes))
@@ -163,7 +167,7 @@ impl ModelInput {
         let dtype = self.dtype.map_or("?", DType::name);
         match &self.sizes {
             Some(sizes) => {
-                let sizes: Vec<String> = sizes.iter().map(Size::to_string).collect();
+                let sizes: Vec<String> = sizes.iter().map(DeclaredSize::to_string).collect();
                 format!("{dtype}[{}]", sizes.join(", "))
             }
             None => format!("{dtype}[...]"),
@@ -171,13 +175,13 @@ impl ModelInput {
     }
 }
 
-impl Bound {
+impl InputBinding {
     /// The type of the bound array; `None` for the default.
     pub fn array_type(&self) -> Option<ArrayType> {
         match self {
-            Bound::Type(array_type) => Some(array_type.clone()),
-            Bound::Elements(array) => Some(array.array_type()),
-            Bound::Default => None,
+            InputBinding::Type(array_type) => Some(array_type.clone()),
+            InputBinding::Elements(array) => Some(array.array_type()),
+            InputBinding::Default => None,
         }
     }
 }
@@ -188,7 +192,7 @@ impl Bound {
 /// `input-count`, `input-type`, `input-elements`: the bindings do not match the declared inputs.
 pub fn check_inputs(
     declared: &[ModelInput],
-    given: &[Bound],
+    given: &[InputBinding],
 ) -> Result<Vec<Option<ArrayType>>, FormatError> {
     if declared.len() != given.len() {
         let (expected, given) = (declared.len(), given.len());
@@ -201,7 +205,7 @@ pub fn check_inputs(
 
 fn check_input<'i>(
     input: &'i ModelInput,
-    bound: &Bound,
+    bound: &InputBinding,
     names: &mut Vec<(&'i str, usize)>,
 ) -> Result<Option<ArrayType>, FormatError> {
     let Some(array_type) = bound.array_type() else {
@@ -213,7 +217,7 @@ fn check_input<'i>(
             }
         };
     };
-    if input.is_shape && matches!(bound, Bound::Type(_)) {
+    if input.is_shape && matches!(bound, InputBinding::Type(_)) {
         return Err(FormatErrorKind::InputElements { name: input.name.clone() }.nowhere());
     }
     if !fits(input, &array_type, names) {
@@ -228,11 +232,13 @@ fn fits<'i>(input: &'i ModelInput, given: &ArrayType, names: &mut Vec<(&'i str, 
     let Some(sizes) = &input.sizes else {
         return input.dtype.is_none_or(|dtype| dtype == given.dtype);
     };
-    let mut size_fits = |size: &'i Size, given: usize| match size {
-        Size::Known(size) => *size == given,
-        Size::Any => true,
-        Size::Between { least, most } => *least <= given && most.is_none_or(|most| given <= most),
-        Size::Named(name) => match names.iter().find(|(known, _)| known == name) {
+    let mut size_fits = |size: &'i DeclaredSize, given: usize| match size {
+        DeclaredSize::Known(size) => *size == given,
+        DeclaredSize::Any => true,
+        DeclaredSize::Between { least, most } => {
+            *least <= given && most.is_none_or(|most| given <= most)
+        }
+        DeclaredSize::Named(name) => match names.iter().find(|(known, _)| known == name) {
             Some((_, known)) => *known == given,
             None => {
                 names.push((name, given));

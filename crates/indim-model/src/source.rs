@@ -117,12 +117,12 @@ impl SourceFile {
         let path = path.as_ref();
         let folder = Directory::new(path.parent().unwrap_or(Path::new("")));
         let source = SourceFile::new(path.to_string_lossy(), std::fs::read(path)?);
-        Ok(source.beside(Arc::new(folder)))
+        Ok(source.with_folder(Arc::new(folder)))
     }
 
     /// The same file with `folder` for its external files.
     #[must_use]
-    pub fn beside(self, folder: Arc<dyn Folder>) -> Self {
+    pub fn with_folder(self, folder: Arc<dyn Folder>) -> Self {
         SourceFile { folder: Some(folder), ..self }
     }
 
@@ -153,7 +153,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// Those of [`Folder::read`]; [`io::ErrorKind::NotFound`] without a folder.
-    pub fn neighbour(&self, name: &str) -> io::Result<Bytes> {
+    pub fn external_file(&self, name: &str) -> io::Result<Bytes> {
         self.folder()?.read(name)
     }
 
@@ -161,7 +161,7 @@ impl SourceFile {
     ///
     /// # Errors
     /// Those of [`Folder::read_range`]; [`io::ErrorKind::NotFound`] without a folder.
-    pub fn neighbour_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
+    pub fn external_file_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
         self.folder()?.read_range(name, range)
     }
 
@@ -242,8 +242,9 @@ mod tests {
         // Larger than any memory, but sparse on disk.
         let file = File::create(folder.join("weights")).expect("a file");
         file.set_len(1 << 42).expect("a sparse file");
-        let source = SourceFile::new("m", "").beside(Arc::new(Directory::new(&folder)));
-        let read = |name: &str, range| source.neighbour_range(name, range).map_err(|e| e.kind());
+        let source = SourceFile::new("m", "").with_folder(Arc::new(Directory::new(&folder)));
+        let read =
+            |name: &str, range| source.external_file_range(name, range).map_err(|e| e.kind());
         assert_eq!(read("weights", (1 << 42) - 4..1 << 42), Ok(Bytes::from_static(&[0; 4])));
         assert_eq!(read("weights", 0..(1 << 42) + 1), Err(io::ErrorKind::UnexpectedEof));
         assert_eq!(read(".", 0..0), Err(io::ErrorKind::UnexpectedEof));

@@ -32,16 +32,16 @@ pub struct WrittenModel {
     /// Content of the file.
     pub content: Vec<u8>,
     /// Name and content of its external file, if any.
-    pub beside: Option<(String, Vec<u8>)>,
+    pub external_file: Option<(String, Vec<u8>)>,
     /// Operations that the writer decomposed.
-    pub composed: Vec<Composed>,
+    pub composed: Vec<Decomposition>,
     /// Sentences about operations that the other system may compute differently.
     pub warnings: Vec<String>,
 }
 
 /// An operation that the format lacks, and its decomposition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Composed {
+pub struct Decomposition {
     /// The operation.
     pub operation: String,
     /// The decomposition: `Exp(x * ln 2)`.
@@ -73,7 +73,7 @@ pub struct Notes {
 }
 
 /// Notes of a written graph: decompositions and warnings.
-pub type WriterNotes = (Vec<Composed>, Vec<String>);
+pub type WriterNotes = (Vec<Decomposition>, Vec<String>);
 
 impl Notes {
     /// Notes a decomposed operation.
@@ -105,7 +105,7 @@ impl Notes {
                     self.census.add(&operation, Some(reason.clone()), place.clone());
                 });
             }
-            all.push(Composed { operation, by: by.to_owned(), count });
+            all.push(Decomposition { operation, by: by.to_owned(), count });
         }
         self.census.check().map(|()| (all, self.warnings))
     }

@@ -17,7 +17,7 @@ use super::tensor::Tensors;
 use super::types::declared_at;
 use indim_model::shape_values::{KnownValue, folded};
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, Location, ModelBuilder, ModelProgram, RuleNote,
+    FormatError, FormatErrorKind, InputBinding, Location, ModelBuilder, ModelProgram, RuleNote,
     check_inputs,
 };
 
@@ -44,7 +44,7 @@ impl<'m> ProgramBuilder<'m> {
 
     /// # Errors
     /// Those of [`crate::Model::build`].
-    pub(super) fn program(mut self, given: &[Bound]) -> Result<ModelProgram, FormatError> {
+    pub(super) fn program(mut self, given: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         let types = check_inputs(&self.model.inputs, given)?;
         self.model.remarks.iter().for_each(|remark| self.model_builder.remark(remark));
         for (position, array_type) in types.into_iter().enumerate() {
@@ -71,7 +71,7 @@ impl<'m> ProgramBuilder<'m> {
         &mut self,
         position: usize,
         array_type: ArrayType,
-        bound: &Bound,
+        bound: &InputBinding,
     ) -> Result<(), FormatError> {
         let input = &self.model.inputs[position];
         let ArrayType { dtype, shape } = array_type;
@@ -79,7 +79,7 @@ impl<'m> ProgramBuilder<'m> {
         let place = || declared_at("input", &input.name);
         let value = value.map_err(|error| FormatErrorKind::from(error).at(place()))?;
         self.values[self.model.input_numbers[position]] = Some(match bound {
-            Bound::Elements(array) if input.is_shape => {
+            InputBinding::Elements(array) if input.is_shape => {
                 let name = indim_graph::terminal::shown(&input.name);
                 self.model_builder.remark(format!(
                     "the program is made for these elements of the input {name}, of which it makes shapes"

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelInput, ModelProgram,
-    Size, SourceFile,
+    DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
+    ModelInput, ModelProgram, SourceFile,
 };
 use indim_ops::DType;
 
@@ -50,7 +50,7 @@ impl Model for OnnxModel {
         self.outputs.iter().map(|output| output.name.clone()).collect()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
+    fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         ProgramBuilder::new(self).program(inputs)
     }
 
@@ -134,7 +134,7 @@ impl OnnxModel {
 /// Integers and booleans can determine shapes, and scalars the bounds of a range.
 fn may_say_shapes(input: &ModelInput) -> bool {
     let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
-    let is_one = |sizes: &[Size]| sizes.iter().all(|size| *size == Size::Known(1));
+    let is_one = |sizes: &[DeclaredSize]| sizes.iter().all(|size| *size == DeclaredSize::Known(1));
     is_whole || input.sizes.as_deref().is_some_and(is_one)
 }
 

@@ -93,8 +93,8 @@ impl Tensors {
             Some(Ok(number)) => Ok(Some(number)),
             Some(Err(_)) => Err(FormatErrorKind::attribute(key, "is no number of bytes")),
         };
-        let beside =
-            |problem: String| FormatErrorKind::Beside { file: location.to_owned(), problem };
+        let external_file =
+            |problem: String| FormatErrorKind::ExternalFile { file: location.to_owned(), problem };
         let offset = number("offset")?.unwrap_or(0);
         let needed = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX);
         let length = number("length")?.unwrap_or(needed);
@@ -108,11 +108,11 @@ impl Tensors {
             return Err(FormatErrorKind::Limit { what: "bytes of constants", limit });
         }
         let range = offset..offset.saturating_add(length);
-        self.source.neighbour_range(location, range).map_err(|error| match error.kind() {
+        self.source.external_file_range(location, range).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => {
-                beside(format!("{length} bytes from byte {offset} on are not all there"))
+                external_file(format!("{length} bytes from byte {offset} on are not all there"))
             }
-            _ => beside(error.to_string()),
+            _ => external_file(error.to_string()),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Element types, and declared types of inputs and outputs.
 
-use indim_model::{FormatErrorKind, FormatLimits, Location, ModelInput, Size};
+use indim_model::{DeclaredSize, FormatErrorKind, FormatLimits, Location, ModelInput};
 use indim_ops::DType;
 use indim_shape::saturating_size;
 
@@ -106,18 +106,21 @@ fn kind_of(declared: &TypeProto) -> &'static str {
     }
 }
 
-fn sizes_of(shape: &TensorShapeProto, limits: &FormatLimits) -> Result<Vec<Size>, FormatErrorKind> {
+fn sizes_of(
+    shape: &TensorShapeProto,
+    limits: &FormatLimits,
+) -> Result<Vec<DeclaredSize>, FormatErrorKind> {
     if shape.dim.len() > limits.rank {
         return Err(FormatErrorKind::Limit { what: "axes", limit: limits.rank });
     }
     let size = |dim: &super::messages::DimensionProto| match (dim.dim_value, &dim.dim_param) {
         (Some(value), _) => match u64::try_from(value) {
-            Ok(value) => Size::Known(saturating_size(value)),
+            Ok(value) => DeclaredSize::Known(saturating_size(value)),
             // Some exporters write -1 for an unknown size.
-            Err(_) => Size::Any,
+            Err(_) => DeclaredSize::Any,
         },
-        (None, Some(name)) if !name.is_empty() => Size::Named(name.clone()),
-        (None, _) => Size::Any,
+        (None, Some(name)) if !name.is_empty() => DeclaredSize::Named(name.clone()),
+        (None, _) => DeclaredSize::Any,
     };
     Ok(shape.dim.iter().map(size).collect())
 }

@@ -11,10 +11,10 @@ use crate::model::IrModel;
 use crate::operation::{Lowering, Operation};
 use indim_model::shape_values::{KnownValue, folded};
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, ModelBuilder, ModelProgram, RuleNote, check_inputs,
+    FormatError, FormatErrorKind, InputBinding, ModelBuilder, ModelProgram, RuleNote, check_inputs,
 };
 
-pub(super) fn build(model: &IrModel, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
+pub(super) fn build(model: &IrModel, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
     let mut building = ProgramBuilder::new(model, inputs)?;
     for &position in &model.network.order {
         let layer = &model.network.layers[position];
@@ -40,7 +40,7 @@ struct ProgramBuilder<'m> {
 }
 
 impl<'m> ProgramBuilder<'m> {
-    fn new(model: &'m IrModel, inputs: &[Bound]) -> Result<Self, FormatError> {
+    fn new(model: &'m IrModel, inputs: &[InputBinding]) -> Result<Self, FormatError> {
         let types = check_inputs(&model.inputs, inputs)?;
         let mut model_builder = ModelBuilder::new(&model.limits);
         let mut values = vec![Vec::new(); model.network.layers.len()];
@@ -53,7 +53,7 @@ impl<'m> ProgramBuilder<'m> {
             let value = model_builder.builder.parameter(&input.name, dtype, shape);
             let value = value.map_err(|error| layer.fault(error.into()))?;
             values[*position].push(match bound {
-                Bound::Elements(array) if input.is_shape => {
+                InputBinding::Elements(array) if input.is_shape => {
                     KnownValue::with_elements(value, array.clone())
                 }
                 _ => KnownValue::from(value),

@@ -69,7 +69,7 @@ impl<'s> Constants<'s> {
         if end.is_none() {
             let problem =
                 format!("{} bytes, the constant is {size} bytes from {offset} on", content.len());
-            let kind = FormatErrorKind::Beside { file: name(self.source), problem };
+            let kind = FormatErrorKind::ExternalFile { file: name(self.source), problem };
             return Err(kind.at(layer.data_place()));
         }
         let start = offset as usize;
@@ -82,11 +82,11 @@ impl<'s> Constants<'s> {
             return Ok(content.clone());
         }
         let file = name(self.source);
-        match self.source.neighbour(&file) {
+        match self.source.external_file(&file) {
             Ok(content) => Ok(self.content.insert(content).clone()),
             Err(error) => {
                 let problem = error.to_string();
-                Err(FormatErrorKind::Beside { file, problem }.at(layer.place()))
+                Err(FormatErrorKind::ExternalFile { file, problem }.at(layer.place()))
             }
         }
     }

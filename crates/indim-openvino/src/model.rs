@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use indim_graph::Array;
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelInput, ModelProgram,
-    Size, SourceFile,
+    DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
+    ModelInput, ModelProgram, SourceFile,
 };
 
 use crate::attribute_table;
@@ -146,7 +146,7 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatEr
         "" => Some(Vec::new()),
         _ => {
             let sizes = shape.split(',').take(limits.rank + 1).map(size);
-            Some(sizes.collect::<Result<Vec<Size>, FormatErrorKind>>()?)
+            Some(sizes.collect::<Result<Vec<DeclaredSize>, FormatErrorKind>>()?)
         }
     };
     if sizes.as_ref().is_some_and(|sizes| sizes.len() > limits.rank) {
@@ -156,19 +156,19 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatEr
 }
 
 /// `3`, `?` or `1..5`; either bound can be missing.
-fn size(text: &str) -> Result<Size, FormatErrorKind> {
+fn size(text: &str) -> Result<DeclaredSize, FormatErrorKind> {
     let wrong = || FormatErrorKind::attribute("shape", "is no list of sizes");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
     match (text.trim(), text.split_once("..")) {
-        ("?" | "-1", _) => Ok(Size::Any),
-        (text, None) => Ok(Size::Known(number(text)?)),
+        ("?" | "-1", _) => Ok(DeclaredSize::Any),
+        (text, None) => Ok(DeclaredSize::Known(number(text)?)),
         (_, Some((least, most))) => {
             let least = if least.trim().is_empty() { 0 } else { number(least)? };
             let most = match most.trim() {
                 "" | "?" => None,
                 most => Some(number(most)?),
             };
-            Ok(Size::Between { least, most })
+            Ok(DeclaredSize::Between { least, most })
         }
     }
 }
@@ -187,7 +187,7 @@ impl Model for IrModel {
         self.results.iter().map(|(_, name)| name.clone()).collect()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
+    fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         build(self, inputs)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim::formats::{Bound as Given, LoadedModel, ReadOptions, Size, SourceFile};
+use indim::formats::{DeclaredSize, InputBinding, LoadedModel, ReadOptions, SourceFile};
 use indim::{Graph, GraphBuilder, GraphError, Order};
 use pyo3::prelude::*;
 
@@ -23,7 +23,7 @@ const KEPT: usize = 16;
 pub(crate) struct Model {
     model: LoadedModel,
     /// Compiled programs with their input types, least recently used first.
-    kept: Mutex<Vec<(Vec<Given>, Arc<Compiled>)>>,
+    kept: Mutex<Vec<(Vec<InputBinding>, Arc<Compiled>)>>,
 }
 
 /// Name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and whether it
@@ -54,10 +54,10 @@ impl Model {
 
     /// Its inputs.
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<DescribedInput<'py>>> {
-        let size = |size: &Size| -> PyResult<Bound<'py, PyAny>> {
+        let size = |size: &DeclaredSize| -> PyResult<Bound<'py, PyAny>> {
             Ok(match size {
-                Size::Known(size) => size.into_pyobject(py)?.into_any(),
-                Size::Any => py.None().into_bound(py),
+                DeclaredSize::Known(size) => size.into_pyobject(py)?.into_any(),
+                DeclaredSize::Any => py.None().into_bound(py),
                 size => size.to_string().into_pyobject(py)?.into_any(),
             })
         };
@@ -129,13 +129,13 @@ impl Model {
         &self,
         py: Python<'_>,
         inputs: &[Option<Bound<'_, PyAny>>],
-    ) -> PyResult<Vec<Given>> {
+    ) -> PyResult<Vec<InputBinding>> {
         let (mut given, _) = self.given(py, inputs)?;
         for (given, input) in given.iter_mut().zip(self.model.inputs()) {
-            if let (Given::Default, false, Some(declared)) =
+            if let (InputBinding::Default, false, Some(declared)) =
                 (&given, input.has_default, input.array_type())
             {
-                *given = Given::Type(declared);
+                *given = InputBinding::Type(declared);
             }
         }
         Ok(given)
@@ -146,12 +146,12 @@ impl Model {
         &self,
         py: Python<'py>,
         inputs: &[Option<Bound<'py, PyAny>>],
-    ) -> PyResult<(Vec<Given>, Vec<Operand<'py>>)> {
+    ) -> PyResult<(Vec<InputBinding>, Vec<Operand<'py>>)> {
         let (mut given, mut operands) = (Vec::new(), Vec::new());
         for (index, object) in inputs.iter().enumerate() {
             let name = self.model.inputs().get(index).map_or("input", |input| &input.name);
             let Some(object) = object else {
-                given.push(Given::Default);
+                given.push(InputBinding::Default);
                 continue;
             };
             let operand = Operand::from_python(object, name)?;
@@ -161,7 +161,7 @@ impl Model {
                         let bound = self.model.bound_input(index, &array.view(None)?);
                         bound.map_err(|error| load_error(py, &error))?
                     }
-                    _ => Given::Type(array.array_type()),
+                    _ => InputBinding::Type(array.array_type()),
                 });
             }
             operands.push(operand);
@@ -170,7 +170,7 @@ impl Model {
         Ok((given, operands))
     }
 
-    fn compiled(&self, py: Python<'_>, given: Vec<Given>) -> PyResult<Arc<Compiled>> {
+    fn compiled(&self, py: Python<'_>, given: Vec<InputBinding>) -> PyResult<Arc<Compiled>> {
         // Nobody runs Python code while holding this; a panic leaves the list whole.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use indim::Graph;
-use indim::formats::{Composed, LoadError, ModelFormat, WriteOptions, WrittenModel, save, write};
+use indim::formats::{
+    Decomposition, LoadError, ModelFormat, WriteOptions, WrittenModel, save, write,
+};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -67,11 +69,12 @@ impl Destination {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
         }
-        let WrittenModel { content, beside, composed, warnings } = written;
+        let WrittenModel { content, external_file, composed, warnings } = written;
         let composed = composed.into_iter();
-        let composed = composed.map(|Composed { operation, by, count }| (operation, by, count));
-        let beside = beside.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)));
-        Ok((PyBytes::new(py, &content), beside, composed.collect(), warnings))
+        let composed =
+            composed.map(|Decomposition { operation, by, count }| (operation, by, count));
+        let external_file = external_file.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)));
+        Ok((PyBytes::new(py, &content), external_file, composed.collect(), warnings))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Explanations of programs of other systems say under which rule each broadcast is had.
 #![cfg(feature = "xla")]
 
-use indim::formats::{Bound, LoadedModel, ReadOptions, SourceFile};
+use indim::formats::{InputBinding, LoadedModel, ReadOptions, SourceFile};
 
 #[test]
 fn the_rule_of_a_broadcast_is_that_of_the_operation_that_asks_for_it() {
@@ -14,7 +14,7 @@ fn the_rule_of_a_broadcast_is_that_of_the_operation_that_asks_for_it() {
     let source = SourceFile::new("a.mlir", text);
     let model = LoadedModel::from_source(source, &ReadOptions::default()).expect("a program");
     let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
-    let types: Vec<Bound> = types.map(Bound::Type).collect();
+    let types: Vec<InputBinding> = types.map(InputBinding::Type).collect();
     let explanation = model.explain(&types).expect("it compiles");
     let broadcasts = explanation.broadcasts();
     let rules: Vec<&[String]> = broadcasts.iter().map(|broadcast| broadcast.rules()).collect();

@@ -25,8 +25,8 @@ fn run(case: &KitCase, format: ModelFormat) -> Result<Vec<Buffer>, LoadError> {
     let written = case.file(format).expect("the format has the rule");
     assert_eq!(ModelFormat::of(&written.content), Some(format));
     let mut source = SourceFile::new("model.xml", written.content);
-    if let Some((name, content)) = written.beside {
-        source = source.beside(Arc::new(Beside(name, content.into())));
+    if let Some((name, content)) = written.external_file {
+        source = source.with_folder(Arc::new(Beside(name, content.into())));
     }
     let model = LoadedModel::from_source(source, &ReadOptions::default())?;
     let operands: Vec<_> = case.operands().iter().map(|it| Some(ArrayView::from(it))).collect();

@@ -10,7 +10,7 @@ pub(crate) mod onnx;
 pub(crate) mod samples;
 pub(crate) mod xla;
 
-use indim_formats::{Bound, FormatError, Model, ModelProgram, ReadOptions, SourceFile};
+use indim_formats::{FormatError, InputBinding, Model, ModelProgram, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 /// The model in a text or in bytes; `name` is for messages.
@@ -19,11 +19,11 @@ pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Box<dyn Mode
 }
 
 /// Bindings of the inputs of a model: elements for inputs that determine shapes, types for the others.
-pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<Bound> {
+pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<InputBinding> {
     let is_shape = |index: usize| model.inputs().get(index).is_some_and(|input| input.is_shape);
     let bound = |(index, array): (usize, &Array)| match is_shape(index) {
-        true => Bound::Elements(array.clone()),
-        false => Bound::Type(array.array_type()),
+        true => InputBinding::Elements(array.clone()),
+        false => InputBinding::Type(array.array_type()),
     };
     inputs.iter().enumerate().map(bound).collect()
 }

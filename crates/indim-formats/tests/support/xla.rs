@@ -1,6 +1,6 @@
 //! Runs the samples of StableHLO and HLO as their manifest says.
 
-use indim_formats::{Bound, FormatError, Model, ReadOptions, SourceFile};
+use indim_formats::{FormatError, InputBinding, Model, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 use super::npz;
@@ -64,7 +64,8 @@ fn compare(
     inputs: &[Array],
     expected: Option<&Vec<Array>>,
 ) -> Result<Vec<String>, FormatError> {
-    let types: Vec<Bound> = inputs.iter().map(|input| Bound::Type(input.array_type())).collect();
+    let types: Vec<InputBinding> =
+        inputs.iter().map(|input| InputBinding::Type(input.array_type())).collect();
     let program = model.build(&types)?;
     let results = evaluate(&program.graph, inputs).expect("the inputs are of their types");
     let mut wrong = match expected {
@@ -89,7 +90,7 @@ pub(crate) fn read_damaged(samples: &Samples, format: &str) {
         let source = SourceFile::open(&damaged.file).expect("the file can be read");
         let built = indim_formats::read(&source, &ReadOptions::default()).and_then(|model| {
             let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
-            let types: Vec<Bound> = types.map(Bound::Type).collect();
+            let types: Vec<InputBinding> = types.map(InputBinding::Type).collect();
             model.build(&types).map(drop)
         });
         let error = built.expect_err(&damaged.about);

@@ -79,7 +79,7 @@ impl Writer for Onnx {
         let names = model_writer.outputs(outputs)?;
         let ModelWriter { nodes, mut initializers, notes, .. } = model_writer;
         let (composed, warnings) = notes.finish(options.exact)?;
-        let beside = moved_out(&mut initializers, &options.name, MAX_INLINE_BYTES);
+        let external_file = moved_out(&mut initializers, &options.name, MAX_INLINE_BYTES);
         let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
         let parameters: Vec<String> = (0..graph.parameters().len())
             .map(|index| graph.parameter_name(index).to_owned())
@@ -102,7 +102,7 @@ impl Writer for Onnx {
             opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],
             functions: Vec::new(),
         };
-        Ok(WrittenModel { content: model.encode_to_vec(), beside, composed, warnings })
+        Ok(WrittenModel { content: model.encode_to_vec(), external_file, composed, warnings })
     }
 }
 
@@ -280,8 +280,8 @@ mod tests {
         assert_eq!(moved_out(&mut tensors, "m", 22), None);
         let (name, content) = moved_out(&mut tensors, "m", 21).expect("a file");
         assert_eq!((name.as_str(), content.len()), ("m.onnx.data", 22));
-        let source =
-            SourceFile::new("m.onnx", Vec::new()).beside(Arc::new(MemoryFolder(name, content)));
+        let source = SourceFile::new("m.onnx", Vec::new())
+            .with_folder(Arc::new(MemoryFolder(name, content)));
         let reader = Tensors::new(&source, &FormatLimits::default());
         let read: Vec<Array> = tensors.iter().map(|t| reader.array(t).unwrap()).collect();
         assert_eq!(read, arrays);

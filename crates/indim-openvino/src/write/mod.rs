@@ -56,8 +56,8 @@ pub(super) fn write(
         }
     }
     let (text, constants) = layers.file.finish(&options.name);
-    let beside = Some((format!("{}.bin", options.name), constants));
-    Ok(WrittenModel { content: text.into_bytes(), beside, composed, warnings })
+    let external_file = Some((format!("{}.bin", options.name), constants));
+    Ok(WrittenModel { content: text.into_bytes(), external_file, composed, warnings })
 }
 
 struct NetworkWriter<'g> {

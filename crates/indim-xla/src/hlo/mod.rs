@@ -28,8 +28,8 @@ use std::collections::HashSet;
 use elaborate::Elaborator;
 use indim_graph::Graph;
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelFormat, ModelInput,
-    ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
+    FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat,
+    ModelInput, ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
     check_inputs,
 };
 use proto::SyntheticText;
@@ -138,7 +138,7 @@ impl Model for HloModel {
         self.outputs.clone()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
+    fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         check_inputs(&self.inputs, inputs)?;
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
         let elaborator = Elaborator::new(&self.module, self.text.get()?, &self.limits);

@@ -29,7 +29,7 @@ pub(super) fn write(
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = TextWriter { graph: &legal, lines: Vec::new(), applied: BTreeMap::new() };
     let content = text.program().into_bytes();
-    Ok(WrittenModel { content, beside: None, composed, warnings })
+    Ok(WrittenModel { content, external_file: None, composed, warnings })
 }
 
 fn shape(array_type: &ArrayType) -> String {

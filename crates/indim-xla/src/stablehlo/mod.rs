@@ -26,8 +26,9 @@ use attribute::{Attributes, find, unquoted};
 use elaborate::Elaborator;
 use indim_graph::Graph;
 use indim_model::{
-    Bound, FormatError, FormatErrorKind, FormatLimits, Location, Model, ModelInput, ModelProgram,
-    ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel, check_inputs,
+    FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelInput,
+    ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
+    check_inputs,
 };
 use indim_text::Span;
 use lexer::{Lexer, TokenKind};
@@ -93,7 +94,7 @@ impl Model for StableHlo {
         self.outputs.clone()
     }
 
-    fn build(&self, inputs: &[Bound]) -> Result<ModelProgram, FormatError> {
+    fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         check_inputs(&self.inputs, inputs)?;
         let attributes = Attributes::new(checked_text(&self.source)?, &self.module);
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();

@@ -28,7 +28,7 @@ pub(super) fn write(
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = TextWriter { graph: &legal, text: String::new() };
     text.program(outputs, &options.name);
-    Ok(WrittenModel { content: text.text.into_bytes(), beside: None, composed, warnings })
+    Ok(WrittenModel { content: text.text.into_bytes(), external_file: None, composed, warnings })
 }
 
 fn tensor(array_type: &ArrayType) -> String {

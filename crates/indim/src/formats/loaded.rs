@@ -7,8 +7,8 @@ use bytes::Bytes;
 use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
 use indim_formats::{
-    Bound, FormatError, FormatErrorKind, Model, ModelFormat, ModelInput, ModelProgram, ReadOptions,
-    SourceFile, WriteOptions, WrittenModel, read, read_as, write,
+    FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, ModelInput, ModelProgram,
+    ReadOptions, SourceFile, WriteOptions, WrittenModel, read, read_as, write,
 };
 use indim_graph::Array;
 use indim_ops::ArrayType;
@@ -27,7 +27,7 @@ pub struct LoadedModel {
     outputs: Vec<String>,
     options: CompileOptions,
     /// The last used is at the end.
-    kept: Mutex<Vec<(Vec<Bound>, Arc<CompiledProgram>)>>,
+    kept: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledProgram>)>>,
 }
 
 /// A program for inputs of certain types.
@@ -120,10 +120,10 @@ impl LoadedModel {
     ///
     /// # Errors
     /// `input-missing`: it leaves one open.
-    pub fn declared(&self) -> Result<Vec<Bound>, LoadError> {
+    pub fn declared(&self) -> Result<Vec<InputBinding>, LoadError> {
         let bound = |input: &ModelInput| match input.array_type() {
-            _ if input.has_default => Ok(Bound::Default),
-            Some(array_type) => Ok(Bound::Type(array_type)),
+            _ if input.has_default => Ok(InputBinding::Default),
+            Some(array_type) => Ok(InputBinding::Type(array_type)),
             None => Err(self.error(
                 FormatErrorKind::InputMissing {
                     name: input.name.clone(),
@@ -139,7 +139,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// What is wrong with the file, or with the inputs for it.
-    pub fn program(&self, inputs: &[Bound]) -> Result<ModelProgram, LoadError> {
+    pub fn program(&self, inputs: &[InputBinding]) -> Result<ModelProgram, LoadError> {
         self.model.build(inputs).map_err(|error| self.error(error))
     }
 
@@ -147,7 +147,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// As [`LoadedModel::program`], and as [`compile`].
-    pub fn compiled(&self, inputs: &[Bound]) -> Result<Arc<CompiledProgram>, LoadError> {
+    pub fn compiled(&self, inputs: &[InputBinding]) -> Result<Arc<CompiledProgram>, LoadError> {
         // A panic leaves the list whole.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
@@ -175,7 +175,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// As [`LoadedModel::compiled`].
-    pub fn explain(&self, inputs: &[Bound]) -> Result<Explanation, LoadError> {
+    pub fn explain(&self, inputs: &[InputBinding]) -> Result<Explanation, LoadError> {
         let program = self.program(inputs)?;
         let graph = program.graph.returning(0..self.outputs.len());
         let asked = |value| {
@@ -194,7 +194,7 @@ impl LoadedModel {
     pub fn write(
         &self,
         format: ModelFormat,
-        inputs: &[Bound],
+        inputs: &[InputBinding],
         options: &WriteOptions,
     ) -> Result<WrittenModel, LoadError> {
         let program = self.program(inputs)?;
@@ -230,10 +230,10 @@ impl LoadedModel {
     ///
     /// # Errors
     /// As a run.
-    pub fn bound(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Bound>, LoadError> {
+    pub fn bound(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<InputBinding>, LoadError> {
         let bound = |(index, view): (usize, &Option<ArrayView<'_>>)| match view {
             Some(view) => self.bound_input(index, view),
-            None => Ok(Bound::Default),
+            None => Ok(InputBinding::Default),
         };
         inputs.iter().enumerate().map(bound).collect()
     }
@@ -242,10 +242,14 @@ impl LoadedModel {
     ///
     /// # Errors
     /// As a run.
-    pub fn bound_input(&self, index: usize, view: &ArrayView<'_>) -> Result<Bound, LoadError> {
+    pub fn bound_input(
+        &self,
+        index: usize,
+        view: &ArrayView<'_>,
+    ) -> Result<InputBinding, LoadError> {
         match self.inputs().get(index) {
-            Some(input) if input.is_shape => self.elements(view).map(Bound::Elements),
-            _ => Ok(Bound::Type(view.array_type().clone())),
+            Some(input) if input.is_shape => self.elements(view).map(InputBinding::Elements),
+            _ => Ok(InputBinding::Type(view.array_type().clone())),
         }
     }
 

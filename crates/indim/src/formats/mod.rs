@@ -31,9 +31,10 @@ pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "onnx")]
 pub use indim_formats::read_onnx_tensor;
 pub use indim_formats::{
-    Agreement, Bound, Composed, Directory, Disagreement, Expectation, Folder, FormatError,
-    FormatErrorKind, FormatLimits, Location, Model, ModelFormat, ModelInput, ModelProgram,
-    ReadOptions, Size, SourceFile, Unsupported, WriteOptions, WrittenModel, write,
+    Agreement, DeclaredSize, Decomposition, Directory, Disagreement, Expectation, Folder,
+    FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat,
+    ModelInput, ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
+    write,
 };
 pub use loaded::{CompiledProgram, LoadedModel};
 #[cfg(feature = "files")]

@@ -28,8 +28,9 @@ use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 /// # Errors
 /// When a file cannot be written.
 pub fn save(written: &WrittenModel, path: &Path) -> Result<(), FileError> {
-    let beside = written.beside.iter().map(|(name, bytes)| (path.with_file_name(name), bytes));
-    let files = beside.chain([(path.to_owned(), &written.content)]);
+    let external_file =
+        written.external_file.iter().map(|(name, bytes)| (path.with_file_name(name), bytes));
+    let files = external_file.chain([(path.to_owned(), &written.content)]);
     let completed = files.map(|(path, bytes)| complete(&path, bytes));
     let completed = completed.collect::<Result<Vec<CompleteOutput>, _>>()?;
     completed.into_iter().try_for_each(CompleteOutput::put_in_place)

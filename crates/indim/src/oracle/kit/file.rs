@@ -61,20 +61,20 @@ impl Kit {
 }
 
 impl KitCase {
-    /// The case as a file, whose inputs are the operands in their order, in [`WrittenModel::beside`] a file
+    /// The case as a file, whose inputs are the operands in their order, in [`WrittenModel::external_file`] a file
     /// that belongs to `model.xml`; none where the format has not the rule or the operation.
     pub fn file(&self, format: ModelFormat) -> Option<WrittenModel> {
         if !native_rules(format).contains(&self.rule) {
             return None;
         }
-        let (content, beside) = match format {
+        let (content, external_file) = match format {
             #[cfg(feature = "onnx")]
             ModelFormat::Onnx => (super::onnx::file(self)?, None),
             ModelFormat::OpenVino => openvino::file(self)?,
             ModelFormat::Hlo => (hlo::file(self).into_bytes(), None),
             _ => (stablehlo::file(self).into_bytes(), None),
         };
-        Some(WrittenModel { content, beside, composed: Vec::new(), warnings: Vec::new() })
+        Some(WrittenModel { content, external_file, composed: Vec::new(), warnings: Vec::new() })
     }
 
     /// The type that a file has to state for the result; of an illegal case any shape.

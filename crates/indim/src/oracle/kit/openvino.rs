@@ -6,10 +6,10 @@ use indim_shape::RuleSetName as Rule;
 use super::KitCase;
 
 /// A file that lies beside another, with its name.
-type Beside = Option<(String, Vec<u8>)>;
+type ExternalFile = Option<(String, Vec<u8>)>;
 
 /// The network, and its constants; none where OpenVINO lacks the operation.
-pub(super) fn file(case: &KitCase) -> Option<(Vec<u8>, Beside)> {
+pub(super) fn file(case: &KitCase) -> Option<(Vec<u8>, ExternalFile)> {
     let (operation, version) = match case.operation() {
         None => ("Broadcast", "opset3"),
         Some(operation) => (operation.openvino?, "opset1"),
@@ -117,7 +117,7 @@ impl Network {
 
     /// The files, where the layer of this number has all layers before it as inputs, and the next one its
     /// result.
-    fn finish(self, operation: usize) -> (Vec<u8>, Beside) {
+    fn finish(self, operation: usize) -> (Vec<u8>, ExternalFile) {
         let edge = |from: usize, port: usize, to: usize, input: usize| {
             format!(
                 "<edge from-layer=\"{from}\" from-port=\"{port}\" to-layer=\"{to}\" to-port=\"{input}\"/>\n"
@@ -130,8 +130,8 @@ impl Network {
              <edges>\n{edges}</edges>\n</net>\n",
             self.layers
         );
-        let beside = self.has_lists.then(|| ("model.bin".to_owned(), self.constants));
-        (text.into_bytes(), beside)
+        let external_file = self.has_lists.then(|| ("model.bin".to_owned(), self.constants));
+        (text.into_bytes(), external_file)
     }
 }
 
