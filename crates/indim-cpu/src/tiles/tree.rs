@@ -204,7 +204,7 @@ impl Columns<'_> {
         let stride = (LANES * self.fold.size) as isize;
         let rows = FoldedRows { count, stride, width: live, begins: false };
         let fold = self.fold.lanes.expect("invariant: asked for where there is a kernel");
-        // SAFETY: the caller vouches for the lanes; `leave_lanes` fills the others with identities.
+        // SAFETY: the caller vouches for the lanes, and `width` limits each group to those with values.
         unsafe { fold(to, self.lanes, rows) }
     }
 
