@@ -357,7 +357,7 @@ impl Executable {
     }
 }
 
-/// As `==`, without the function call per comparison: shapes have few sizes.
+/// Compares types like `==`, but without a function call per comparison: shapes have few sizes.
 fn is_of_type(given: &ArrayType, expected: &ArrayType) -> bool {
     given.dtype == expected.dtype
         && given.shape.rank() == expected.shape.rank()

@@ -170,7 +170,7 @@ impl Steps<'_> {
         let (step, along) = match *self.axes.strides_of(operand) {
             [step, .., along] => (step, along),
             [along] => (along, along),
-            // A single point is dense, whatever strides it has.
+            // A single point is dense for any strides.
             [] => (size, size),
         };
         (along == 0 || along == size).then_some(Place { operand, offset, along, step })

@@ -96,7 +96,7 @@ impl FoldedTile<'_> {
         let mut step = steps.start;
         while step < steps.end {
             let blocks = ((steps.end - step) / BLOCK).min(MAX_BLOCKS);
-            // SAFETY: the caller vouches for `steps`, of which each call takes a part of one block.
+            // SAFETY: the caller vouches for `steps`; each call takes some of one block.
             unsafe {
                 if is_joined && width == 1 && blocks > 0 && step.is_multiple_of(BLOCK) {
                     self.take_blocks(step, blocks);

@@ -175,7 +175,7 @@ impl BoundNest for BoundTiles {
             let (function, bases) = (function.as_deref(), bases.operands);
             let mut tile = Tile { code, walk, wiring, function, bases, slots, operands, gathered };
             for _ in tiles {
-                // SAFETY: the caller vouches for `tiles`, of which this is one.
+                // SAFETY: the caller vouches for `tiles`, this one among them.
                 unsafe { tile.run(&position) }
                 position.advance();
             }

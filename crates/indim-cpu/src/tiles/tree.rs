@@ -164,7 +164,7 @@ impl Columns<'_> {
                 let count = (steps.end - step).div_ceil(LANES);
                 let rows = FoldedRows { count, stride, width: self.width, begins: step < LANES };
                 let (lane, values) = (self.lane(step % LANES), values.at(step - steps.start));
-                // SAFETY: the caller vouches for the steps, of which these share a lane.
+                // SAFETY: the caller vouches for the steps; these share a lane.
                 unsafe { (self.fold.take)(lane, values, rows) }
             }
             return;
@@ -196,7 +196,7 @@ impl Columns<'_> {
         }
     }
 
-    /// Folds each of `count` groups of 32 lanes, of which `live` have values, into an element from `to` on.
+    /// Folds each of `count` groups of 32 lanes, `live` of them with values, into an element from `to` on.
     ///
     /// # Safety
     /// The lanes are accumulators with room after them; a kernel for rows exists.
