@@ -6,7 +6,7 @@
 use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_targets::Folded;
+use indim_targets::FoldArgs;
 
 use crate::tiles::code::{TileCode, few};
 use crate::tiles::folding::{Folding, MAX_BLOCKS};
@@ -369,7 +369,7 @@ impl FoldedTile<'_> {
         // - the caller vouches for the inputs;
         // - the accumulators are memory of this thread, with room for all lanes and nodes.
         unsafe {
-            let folded = Folded { strides, units, rows, columns, begins, joins };
+            let folded = FoldArgs { strides, units, rows, columns, begins, joins };
             function.fold(&operands[..count], folded);
         }
     }
