@@ -7,7 +7,7 @@ use indim::explain::check_axis_names;
 use indim::{AxisNames, DType, Diagnostic, RuleChoice};
 use indim_text::{parse_array_type, split_trailing_axis_names};
 
-use crate::source::Opened;
+use crate::source::OpenOperand;
 
 /// A source without the names of axes that stand behind it, and these.
 pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
@@ -25,7 +25,7 @@ pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
 }
 
 /// The names of the axes of an opened source: those that were given, else those that it says itself.
-pub(crate) fn names_of(source: &Opened, given: Option<AxisNames>) -> Option<AxisNames> {
+pub(crate) fn names_of(source: &OpenOperand, given: Option<AxisNames>) -> Option<AxisNames> {
     let own = || {
         let names = source.regions()?.axis_names()?;
         Some(names.iter().map(String::as_str).collect())

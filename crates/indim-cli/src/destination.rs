@@ -165,23 +165,23 @@ impl Destination {
     ) -> Result<(), Diagnostic> {
         let bytes = results.iter().map(|result| result.bytes().len());
         let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
-        let write_npy = |mut output: InPieces<'_, &mut dyn Write>| {
+        let write_npy = |mut output: ProgressWriter<'_, &mut dyn Write>| {
             let mut each = results.iter();
             each.try_for_each(|it| write_npy_to(&mut output, it.array_type(), it.bytes()))
         };
         let written = match self {
             Destination::StandardOutput => {
-                write_npy(InPieces { output: &mut io::stdout().lock(), progress: &progress })
+                write_npy(ProgressWriter { output: &mut io::stdout().lock(), progress: &progress })
             }
             Destination::File { file, format: FileFormat::Npy } => {
-                write_npy(InPieces { output: file, progress: &progress })
+                write_npy(ProgressWriter { output: file, progress: &progress })
             }
             Destination::File { file, format: FileFormat::Npz } => {
-                let output = InPieces { output: file, progress: &progress };
+                let output = ProgressWriter { output: file, progress: &progress };
                 write_npz_to(output, members.iter().zip(results).map(member))
             }
             Destination::File { file, format: FileFormat::Safetensors } => {
-                let output = InPieces { output: file, progress: &progress };
+                let output = ProgressWriter { output: file, progress: &progress };
                 let members: Vec<_> = members.iter().zip(results).map(member).collect();
                 write_safetensors_to(output, &members)
             }
@@ -260,13 +260,13 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Writes a few bytes at a time, and tells how many.
-struct InPieces<'a, W> {
+/// A writer in small pieces that reports progress.
+struct ProgressWriter<'a, W> {
     output: W,
     progress: &'a Progress,
 }
 
-impl<W: Write> Write for InPieces<'_, W> {
+impl<W: Write> Write for ProgressWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.output.write(&bytes[..bytes.len().min(PIECE)])?;
         self.progress.advance(written);

@@ -280,7 +280,7 @@ impl Explain {
     }
 }
 
-/// The passes of a program over row-major files, within so many bytes.
+/// The passes of a program over row-major files, within a memory limit in bytes.
 fn pieces_text(graph: &Graph, memory_limit: usize) -> Result<String, Diagnostic> {
     let inputs = vec![StorageInfo::default(); graph.parameters().len()];
     let outputs = vec![StorageInfo::default(); graph.outputs().len()];

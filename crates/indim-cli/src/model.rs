@@ -13,7 +13,7 @@ use indim_graph::terminal::shown;
 use crate::source::{LoadedOperand as Operand, in_binding};
 use indim_text::parse_array_type;
 
-/// An example of an input is written out up to so many elements.
+/// The maximum number of elements of a written example input.
 const EXAMPLE_ELEMENTS: usize = 8;
 
 /// Loads the program in a file.

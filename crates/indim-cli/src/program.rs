@@ -10,8 +10,8 @@ use crate::computation::{Computation, Resources};
 use crate::failure::Failure;
 use crate::outputs::Outputs;
 use crate::show::Show;
-use crate::source::{Opened, map_files, read_all, read_pipe};
-use crate::streamed::{Way, output_types, way};
+use crate::source::{OpenOperand, map_files, read_all, read_pipe};
+use crate::streamed::{RunMode, output_types, way};
 use crate::timing::Timing;
 
 /// A program to run.
@@ -33,7 +33,7 @@ impl Program<'_> {
     /// and prints them or writes them where they are to go.
     pub(crate) fn run(
         &self,
-        sources: Vec<(&str, Opened)>,
+        sources: Vec<(&str, OpenOperand)>,
         memory_left: usize,
         outputs: &Outputs<'_>,
     ) -> Result<(), Failure> {
@@ -54,7 +54,7 @@ impl Program<'_> {
         };
         let results: Vec<(ArrayType, Like)> = types.iter().enumerate().map(like).collect();
         match way(self.graph, &sources, outputs, &results, self.resources)? {
-            Way::Streamed(streamed) => {
+            RunMode::StreamedRun(streamed) => {
                 outputs.note_smaller_chunks(&results, &streamed.results);
                 let destinations = outputs.open(&streamed.results)?;
                 let (sources, _) = read_pipe(sources, memory_left)?;
@@ -66,9 +66,9 @@ impl Program<'_> {
                 self.timing.mark("read, compute and write");
                 Ok(())
             }
-            Way::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
+            RunMode::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
             // The limit that streaming needs is more useful than the size of the whole.
-            Way::NotStreamed(error) => {
+            RunMode::NotStreamed(error) => {
                 let in_pieces = in_pieces(&error, &sources, outputs);
                 let run = self.run_whole(sources, memory_left, outputs, &results);
                 Ok(run.map_err(|whole| match whole.code {
@@ -81,7 +81,7 @@ impl Program<'_> {
 
     fn run_whole(
         &self,
-        sources: Vec<(&str, Opened)>,
+        sources: Vec<(&str, OpenOperand)>,
         memory_left: usize,
         outputs: &Outputs<'_>,
         results: &[(ArrayType, Like)],
@@ -104,9 +104,10 @@ impl Program<'_> {
 }
 
 /// Whether a result has the rows of a grid on the earth for its columns.
-fn is_turned(graph: &Graph, result: usize, sources: &[(&str, Opened)]) -> bool {
+fn is_turned(graph: &Graph, result: usize, sources: &[(&str, OpenOperand)]) -> bool {
     let cuts = Cuts::of(graph);
-    let is_grid = |source: &Opened| source.regions().is_some_and(|it| it.geography().is_some());
+    let is_grid =
+        |source: &OpenOperand| source.regions().is_some_and(|it| it.geography().is_some());
     let grid = sources.iter().position(|(_, source)| is_grid(source));
     let of_grid = grid.and_then(|grid| Some(cuts.axes(*graph.parameters().get(grid)?)));
     match (of_grid, cuts.axes(graph.outputs()[result])) {
@@ -128,9 +129,13 @@ fn quoted(text: &str) -> String {
 }
 
 /// Why a program does not go piece by piece within the limit.
-fn in_pieces(error: &StreamError, sources: &[(&str, Opened)], outputs: &Outputs<'_>) -> Diagnostic {
+fn in_pieces(
+    error: &StreamError,
+    sources: &[(&str, OpenOperand)],
+    outputs: &Outputs<'_>,
+) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
-    let is_sequential = |source: &Opened| source.regions().is_some_and(Source::is_sequential);
+    let is_sequential = |source: &OpenOperand| source.regions().is_some_and(Source::is_sequential);
     let sequential = sources.iter().filter(|(_, source)| is_sequential(source));
     for (name, source) in sequential {
         let (name, text) = (shown(name), source.again().map_or_else(String::new, quoted));

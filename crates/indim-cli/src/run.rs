@@ -15,7 +15,7 @@ use crate::output::say;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::show::Show;
-use crate::source::{LoadedOperand, Opened, open_all, read_pipe};
+use crate::source::{LoadedOperand, OpenOperand, open_all, read_pipe};
 
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
 #[derive(Debug, Args)]
@@ -88,16 +88,17 @@ impl Run {
 
 /// The sources; literals without a type take that of their inputs where no element changes.
 fn as_declared<'a>(
-    sources: Vec<(&'a str, Opened)>,
+    sources: Vec<(&'a str, OpenOperand)>,
     given: &[(&str, &str)],
     model: &LoadedModel,
-) -> Vec<(&'a str, Opened)> {
+) -> Vec<(&'a str, OpenOperand)> {
     let declared = |name: &str| model.inputs().iter().find(|input| input.name == name)?.dtype;
-    let of = |((name, source), (_, text)): ((&'a str, Opened), &(&str, &str))| match declared(name)
-    {
-        Some(dtype) => (name, source.declared(text, dtype)),
-        None => (name, source),
-    };
+    let of =
+        |((name, source), (_, text)): ((&'a str, OpenOperand), &(&str, &str))| match declared(name)
+        {
+            Some(dtype) => (name, source.declared(text, dtype)),
+            None => (name, source),
+        };
     sources.into_iter().zip(given).map(of).collect()
 }
 
@@ -106,7 +107,7 @@ fn fault(
     error: &LoadError,
     model: &LoadedModel,
     given: &[(&str, &str)],
-    sources: &[(&str, Opened)],
+    sources: &[(&str, OpenOperand)],
 ) -> Diagnostic {
     if error.code() == "input-missing"
         && let Some(own) = fault_of_program(model)
@@ -126,9 +127,9 @@ fn fault(
 }
 
 /// A literal without a type as one of the type that its input declares, if that is another.
-fn typed((name, text): &(&str, &str), source: &Opened, model: &LoadedModel) -> Option<String> {
+fn typed((name, text): &(&str, &str), source: &OpenOperand, model: &LoadedModel) -> Option<String> {
     let dtype = model.inputs().iter().find(|input| input.name == *name)?.dtype?;
-    let Opened::Read(LoadedOperand::Literal(literal)) = source else { return None };
+    let OpenOperand::Read(LoadedOperand::Literal(literal)) = source else { return None };
     let is_untyped = named_type(text).is_ok_and(|named| named.is_none());
     let is_other = is_untyped && literal.dtype() != dtype;
     is_other.then(|| format!("{}='{dtype}({})'", shown(name), shown(text)))
@@ -138,12 +139,12 @@ fn typed((name, text): &(&str, &str), source: &Opened, model: &LoadedModel) -> O
 fn bound_types(
     model: &LoadedModel,
     is_given: &[bool],
-    sources: &[(&str, Opened)],
+    sources: &[(&str, OpenOperand)],
 ) -> Result<Vec<InputBinding>, Failure> {
     let mut sources = sources.iter();
     let bound = |(index, &is_given): (usize, &bool)| {
         match is_given.then(|| sources.next()).flatten() {
-            Some((_, Opened::Read(source))) => {
+            Some((_, OpenOperand::Read(source))) => {
                 let bound = model.bound_input(index, &source.view());
                 bound.map_err(|error| refused(&error, model).into())
             }

@@ -31,7 +31,7 @@ pub(crate) enum LoadedOperand {
 
 /// An opened operand, whose type has been read.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum OpenOperand {
     Read(LoadedOperand),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
@@ -43,22 +43,22 @@ pub(crate) enum Opened {
     },
 }
 
-impl Opened {
+impl OpenOperand {
     /// Opens `text`: `-` for standard input, else what [`LoadedOperand::open`] takes.
-    pub(crate) fn open(text: &str, limit: usize) -> Result<Opened, Diagnostic> {
+    pub(crate) fn open(text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         if !is_standard_input(text) {
             let large = open_regions(text).map_err(|error| error.diagnostic())?;
             if let Some(regions) = large {
-                return Ok(Opened::Stored { regions, again: Some(text.to_owned()) });
+                return Ok(OpenOperand::Stored { regions, again: Some(text.to_owned()) });
             }
             return match stores::open(text, limit) {
                 Some(Ok(regions)) => {
                     // An array decoded in one go is unpacked by its name.
                     let again = regions.is_sequential().then(|| text.to_owned());
-                    Ok(Opened::Stored { regions, again })
+                    Ok(OpenOperand::Stored { regions, again })
                 }
                 Some(Err(error)) => Err(error.diagnostic()),
-                None => LoadedOperand::open(text, limit).map(Opened::Read),
+                None => LoadedOperand::open(text, limit).map(OpenOperand::Read),
             };
         }
         let input = io::stdin();
@@ -69,15 +69,15 @@ impl Opened {
                  cat x.npy | indim eval ...",
             ));
         }
-        ArrayStream::open(input).map(Opened::Pipe).map_err(of_standard_input)
+        ArrayStream::open(input).map(OpenOperand::Pipe).map_err(of_standard_input)
     }
 
     /// The same; a literal without a type, which `text` is, takes `declared` where no element changes.
-    pub(crate) fn declared(self, text: &str, declared: DType) -> Opened {
+    pub(crate) fn declared(self, text: &str, declared: DType) -> OpenOperand {
         match self {
-            Opened::Read(LoadedOperand::Literal(literal)) => {
+            OpenOperand::Read(LoadedOperand::Literal(literal)) => {
                 let same = parse_literal_as(text, declared).unwrap_or(literal);
-                Opened::Read(LoadedOperand::Literal(same))
+                OpenOperand::Read(LoadedOperand::Literal(same))
             }
             other => other,
         }
@@ -85,58 +85,58 @@ impl Opened {
 
     pub(crate) fn array_type(&self) -> ArrayType {
         match self {
-            Opened::Read(source) => source.array_type(),
-            Opened::Pipe(stream) => stream.array_type().clone(),
-            Opened::Stored { regions, .. } => regions.array_type().clone(),
+            OpenOperand::Read(source) => source.array_type(),
+            OpenOperand::Pipe(stream) => stream.array_type().clone(),
+            OpenOperand::Stored { regions, .. } => regions.array_type().clone(),
         }
     }
 
     /// The source of what is read by regions.
     pub(crate) fn regions(&self) -> Option<&dyn Regions> {
         match self {
-            Opened::Stored { regions, .. } => Some(&**regions),
-            Opened::Read(_) | Opened::Pipe(_) => None,
+            OpenOperand::Stored { regions, .. } => Some(&**regions),
+            OpenOperand::Read(_) | OpenOperand::Pipe(_) => None,
         }
     }
 
     /// The name of a file read by regions, or of an array in it, for opening it again.
     pub(crate) fn again(&self) -> Option<&str> {
         match self {
-            Opened::Stored { again, .. } => again.as_deref(),
-            Opened::Read(_) | Opened::Pipe(_) => None,
+            OpenOperand::Stored { again, .. } => again.as_deref(),
+            OpenOperand::Read(_) | OpenOperand::Pipe(_) => None,
         }
     }
 
     /// The input of a streamed computation; `None` for a pipe that has not been read.
     pub(crate) fn input(&self) -> Option<StreamInput<'_>> {
         match self {
-            Opened::Read(source) => Some(StreamInput::Held(source.view())),
-            Opened::Stored { regions, .. } => Some(StreamInput::Stored(&**regions)),
-            Opened::Pipe(_) => None,
+            OpenOperand::Read(source) => Some(StreamInput::Held(source.view())),
+            OpenOperand::Stored { regions, .. } => Some(StreamInput::Stored(&**regions)),
+            OpenOperand::Pipe(_) => None,
         }
     }
 
     /// The bytes of memory that the elements take now.
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
-            Opened::Read(source) => source.held_bytes(),
-            Opened::Pipe(_) | Opened::Stored { .. } => 0,
+            OpenOperand::Read(source) => source.held_bytes(),
+            OpenOperand::Pipe(_) | OpenOperand::Stored { .. } => 0,
         }
     }
 
     /// Reads what has not been read, of at most `limit` bytes.
     pub(crate) fn read(self, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         match self {
-            Opened::Read(source) => Ok(source),
-            Opened::Pipe(stream) => {
+            OpenOperand::Read(source) => Ok(source),
+            OpenOperand::Pipe(stream) => {
                 stream.read(limit).map(LoadedOperand::File).map_err(of_standard_input)
             }
-            Opened::Stored { again: Some(text), regions } => {
+            OpenOperand::Stored { again: Some(text), regions } => {
                 // The plan is for the file as it was.
                 regions.check_unchanged().map_err(|error| error.diagnostic())?;
                 LoadedOperand::open(&text, limit)
             }
-            Opened::Stored { again: None, regions } => read_stored(&*regions, limit),
+            OpenOperand::Stored { again: None, regions } => read_stored(&*regions, limit),
         }
     }
 }
@@ -166,8 +166,8 @@ fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
     FileError { path: "standard input".into(), kind }.diagnostic()
 }
 
-/// The meaning of a source's text.
-enum Place<'a> {
+/// The parsed text of an operand.
+enum SourceName<'a> {
     File(&'a Path),
     Member { archive: &'a Path, member: &'a str },
     Tensor { file: &'a Path, tensor: &'a str },
@@ -183,10 +183,12 @@ impl LoadedOperand {
             return read_stored(&*source.map_err(|error| error.diagnostic())?, limit);
         }
         let opened = match place(text)? {
-            Place::File(path) => open_npy(path, limit),
-            Place::Member { archive, member } => read_npz_member_within(archive, member, limit),
-            Place::Tensor { file, tensor } => open_tensor(file, tensor, limit),
-            Place::Literal(array) => return Ok(LoadedOperand::Literal(array)),
+            SourceName::File(path) => open_npy(path, limit),
+            SourceName::Member { archive, member } => {
+                read_npz_member_within(archive, member, limit)
+            }
+            SourceName::Tensor { file, tensor } => open_tensor(file, tensor, limit),
+            SourceName::Literal(array) => return Ok(LoadedOperand::Literal(array)),
         };
         opened.map(LoadedOperand::File).map_err(|error| error.diagnostic())
     }
@@ -208,10 +210,10 @@ impl LoadedOperand {
             return Ok((source.array_type().clone(), names));
         }
         let read = match place(text)? {
-            Place::File(path) => read_npy_type(path),
-            Place::Member { archive, member } => read_npz_member_type(archive, member),
-            Place::Tensor { file, tensor } => read_tensor_type(file, tensor),
-            Place::Literal(array) => return Ok((array.array_type(), None)),
+            SourceName::File(path) => read_npy_type(path),
+            SourceName::Member { archive, member } => read_npz_member_type(archive, member),
+            SourceName::Tensor { file, tensor } => read_tensor_type(file, tensor),
+            SourceName::Literal(array) => return Ok((array.array_type(), None)),
         };
         read.map(|array_type| (array_type, None)).map_err(|error| error.diagnostic())
     }
@@ -222,7 +224,7 @@ impl LoadedOperand {
         declared: Option<DType>,
     ) -> Result<ArrayType, Diagnostic> {
         let (own, _) = LoadedOperand::type_of(text)?;
-        let literal = declared.filter(|_| matches!(place(text), Ok(Place::Literal(_))));
+        let literal = declared.filter(|_| matches!(place(text), Ok(SourceName::Literal(_))));
         let taken = literal.and_then(|declared| parse_literal_as(text, declared).ok());
         Ok(taken.map_or(own, |array| array.array_type()))
     }
@@ -313,17 +315,19 @@ fn bytes(array_type: &ArrayType) -> u64 {
 
 /// Classifies `text`. A literal is never a file, even if such a file exists: `./3` is
 /// the file.
-fn place(text: &str) -> Result<Place<'_>, Diagnostic> {
+fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     match archive_member(text) {
-        Some((archive, member, Archive::Npz)) => return Ok(Place::Member { archive, member }),
-        Some((file, tensor, Archive::Safetensors)) => return Ok(Place::Tensor { file, tensor }),
+        Some((archive, member, Archive::Npz)) => return Ok(SourceName::Member { archive, member }),
+        Some((file, tensor, Archive::Safetensors)) => {
+            return Ok(SourceName::Tensor { file, tensor });
+        }
         None => {}
     }
-    let file = Place::File(Path::new(text));
+    let file = SourceName::File(Path::new(text));
     if [".npy", ".npz", ".safetensors"].iter().any(|end| text.ends_with(end)) {
         return Ok(file);
     }
-    parse_literal(text).map(Place::Literal).or_else(|error| {
+    parse_literal(text).map(SourceName::Literal).or_else(|error| {
         match Path::new(text).exists() {
             // Also a folder, a pipe or a device: opening it tells what is wrong.
             true => Ok(file),
@@ -387,7 +391,7 @@ pub(crate) fn split_binding_of<'t>(
 }
 
 /// Sources with the names that they are bound to, and how much memory is left for what has not been read.
-type OpenedSources<'a> = (Vec<(&'a str, Opened)>, usize);
+type OpenedSources<'a> = (Vec<(&'a str, OpenOperand)>, usize);
 
 /// Opens sources; at most one is standard input.
 pub(crate) fn open_all<'a>(
@@ -401,7 +405,8 @@ pub(crate) fn open_all<'a>(
     }
     let mut memory_left = memory_limit.unwrap_or(usize::MAX);
     let mut open = |(name, source): &(&'a str, &str)| {
-        let source = Opened::open(source, memory_left).map_err(|error| in_binding(name, error))?;
+        let source =
+            OpenOperand::open(source, memory_left).map_err(|error| in_binding(name, error))?;
         let remarks = source.regions().map_or(&[][..], Regions::remarks);
         remarks.iter().for_each(|remark| say(&format!("note: `{}`: {remark}", shown(name))));
         memory_left = memory_left.saturating_sub(source.held_bytes());
@@ -413,10 +418,10 @@ pub(crate) fn open_all<'a>(
 
 /// Reads what has not been read of the sources, of at most `limit` bytes.
 pub(crate) fn read_all(
-    sources: Vec<(&str, Opened)>,
+    sources: Vec<(&str, OpenOperand)>,
     limit: usize,
 ) -> Result<Vec<(&str, LoadedOperand)>, Diagnostic> {
-    let read = |(name, source): (_, Opened)| match source.read(limit) {
+    let read = |(name, source): (_, OpenOperand)| match source.read(limit) {
         Ok(source) => Ok((name, source)),
         Err(error) => Err(in_binding(name, error)),
     };
@@ -426,25 +431,25 @@ pub(crate) fn read_all(
 /// Reads standard input, where a source is that; what is read by regions stays where it is. The answer says
 /// how many bytes of the limit are left.
 pub(crate) fn read_pipe(
-    sources: Vec<(&str, Opened)>,
+    sources: Vec<(&str, OpenOperand)>,
     limit: usize,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
-    read_some(sources, limit, |source| matches!(source, Opened::Pipe(_)))
+    read_some(sources, limit, |source| matches!(source, OpenOperand::Pipe(_)))
 }
 
 /// Maps or reads as a whole what could be read by regions. The answer says how many bytes of the limit are
 /// left.
 pub(crate) fn map_files(
-    sources: Vec<(&str, Opened)>,
+    sources: Vec<(&str, OpenOperand)>,
     limit: usize,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
-    read_some(sources, limit, |source| matches!(source, Opened::Stored { .. }))
+    read_some(sources, limit, |source| matches!(source, OpenOperand::Stored { .. }))
 }
 
 fn read_some(
-    sources: Vec<(&str, Opened)>,
+    sources: Vec<(&str, OpenOperand)>,
     mut limit: usize,
-    is_read: impl Fn(&Opened) -> bool,
+    is_read: impl Fn(&OpenOperand) -> bool,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
     let mut settled = Vec::with_capacity(sources.len());
     for (name, source) in sources {
@@ -452,7 +457,7 @@ fn read_some(
             true => {
                 let read = source.read(limit).map_err(|error| in_binding(name, error))?;
                 limit = limit.saturating_sub(read.held_bytes());
-                Opened::Read(read)
+                OpenOperand::Read(read)
             }
             false => source,
         };

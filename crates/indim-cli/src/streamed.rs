@@ -16,7 +16,7 @@ use crate::destination::Destination;
 use crate::output::say;
 use crate::outputs::Outputs;
 use crate::progress::Progress;
-use crate::source::Opened;
+use crate::source::OpenOperand;
 
 /// Total bytes of inputs and results below which they are mapped as a whole, unless that is more than
 /// the limit of memory.
@@ -25,8 +25,8 @@ const LARGE_BYTES: usize = 256 << 20;
 /// The default memory limit, in bytes; more does not speed up a disk.
 const HELD_BYTES: usize = 256 << 20;
 
-/// A plan for a computation that is large.
-pub(crate) struct Streamed {
+/// A plan for a computation larger than memory.
+pub(crate) struct StreamedRun {
     plan: Plan,
     /// The results, in chunks that are as small as the limit asks for.
     pub(crate) results: Vec<(ArrayType, Like)>,
@@ -34,12 +34,12 @@ pub(crate) struct Streamed {
     pool: rayon::ThreadPool,
 }
 
-/// Whether a computation goes piece by piece.
-pub(crate) enum Way {
-    Streamed(Box<Streamed>),
+/// The run mode of a computation: streamed, or as a whole.
+pub(crate) enum RunMode {
+    StreamedRun(Box<StreamedRun>),
     /// As a whole: the arrays are small, or none is read by regions.
     Whole,
-    /// As a whole, for this reason.
+    /// As a whole, because no plan exists for this reason.
     NotStreamed(StreamError),
 }
 
@@ -49,27 +49,27 @@ pub(crate) enum Way {
 /// `threads`; where it is large and cannot be compiled.
 pub(crate) fn way(
     graph: &Graph,
-    sources: &[(&str, Opened)],
+    sources: &[(&str, OpenOperand)],
     outputs: &Outputs<'_>,
     results: &[(ArrayType, Like)],
     resources: &Resources,
-) -> Result<Way, Diagnostic> {
+) -> Result<RunMode, Diagnostic> {
     let types = output_types(graph);
     if stored_outputs(outputs, results).is_none() {
-        return Ok(Way::Whole);
+        return Ok(RunMode::Whole);
     }
     let read = sources.iter().map(|(_, source)| source);
     if !read.clone().any(|source| source.regions().is_some()) {
-        return Ok(Way::Whole);
+        return Ok(RunMode::Whole);
     }
-    let moved = read.clone().map(Opened::array_type).chain(types.iter().cloned());
+    let moved = read.clone().map(OpenOperand::array_type).chain(types.iter().cloned());
     let moved = moved.map(|array_type| bytes(&array_type)).fold(0, usize::saturating_add);
     let pool = resources.pool()?;
     let is_small = moved <= resources.memory_limit.unwrap_or(LARGE_BYTES).min(LARGE_BYTES);
     let read_whole = whole_bytes(read.clone());
     let threads = pool.current_num_threads();
     if is_small && fits_as_a_whole(graph, moved, read_whole, threads, resources)? {
-        return Ok(Way::Whole);
+        return Ok(RunMode::Whole);
     }
     let held = read.clone().filter(|source| source.regions().is_none());
     let held = held.map(|source| bytes(&source.array_type()));
@@ -88,7 +88,7 @@ pub(crate) fn way(
     let planned = pool.install(|| plan_in_chunks(graph, &inputs, outputs, results, &options));
     match planned {
         Ok((plan, results)) => {
-            Ok(Way::Streamed(Box::new(Streamed { plan, results, options, pool })))
+            Ok(RunMode::StreamedRun(Box::new(StreamedRun { plan, results, options, pool })))
         }
         Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
             // With what would be kept from piece to piece, as the limit was given.
@@ -97,17 +97,17 @@ pub(crate) fn way(
                 rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
             };
             let enough = enough.map(with_kept);
-            Ok(Way::NotStreamed(StreamError::MemoryLimit { enough, limit, obstacles }))
+            Ok(RunMode::NotStreamed(StreamError::MemoryLimit { enough, limit, obstacles }))
         }
-        Err(error @ StreamError::RereadLimit) => Ok(Way::NotStreamed(error)),
+        Err(error @ StreamError::RereadLimit) => Ok(RunMode::NotStreamed(error)),
         Err(error) => Err(error.diagnostic()),
     }
 }
 
 /// The bytes that are held while sources are read as a whole: their arrays, and what decodes the largest.
-fn whole_bytes<'a>(sources: impl Iterator<Item = &'a Opened> + Clone) -> usize {
+fn whole_bytes<'a>(sources: impl Iterator<Item = &'a OpenOperand> + Clone) -> usize {
     let arrays = sources.clone().map(|source| bytes(&source.array_type()));
-    let decoding = sources.filter_map(Opened::regions).map(Source::scratch_bytes);
+    let decoding = sources.filter_map(OpenOperand::regions).map(Source::scratch_bytes);
     arrays.fold(decoding.max().unwrap_or(0), usize::saturating_add)
 }
 
@@ -192,12 +192,12 @@ fn bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
 
-impl Streamed {
+impl StreamedRun {
     /// Computes the results and writes them, to archives under these names; no file appears before all are
     /// complete.
     pub(crate) fn deliver(
         &self,
-        sources: &[(&str, Opened)],
+        sources: &[(&str, OpenOperand)],
         destinations: Vec<Destination>,
         types: &[ArrayType],
         members: &[String],
@@ -224,7 +224,7 @@ impl Streamed {
     /// The results, in memory.
     pub(crate) fn results(
         &self,
-        sources: &[(&str, Opened)],
+        sources: &[(&str, OpenOperand)],
         types: &[ArrayType],
     ) -> Result<Vec<Buffer>, Diagnostic> {
         let (mut sinks, mut results): (Vec<Box<dyn Sink>>, Vec<MemoryResult>) = Default::default();
@@ -252,7 +252,7 @@ impl Streamed {
 
     fn run(
         &self,
-        sources: &[(&str, Opened)],
+        sources: &[(&str, OpenOperand)],
         mut sinks: Vec<Box<dyn Sink>>,
     ) -> Result<Vec<Box<dyn Complete>>, StreamError> {
         set_memory_pool_limit(

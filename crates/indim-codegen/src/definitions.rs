@@ -1,7 +1,7 @@
-//! Operations, conversions and reductions as bodies, each recorded once per process.
+//! What operations, conversions and reductions compute, as bodies: each is recorded once a process.
 //!
-//! An operation that computes in a wider type is composed of bodies: compiling all of them inline would
-//! take a minute.
+//! An operation that computes in a wider type is put together of bodies, as the compiler would take a minute
+//! for all of them in line.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -16,24 +16,25 @@ use crate::builder::BodyBuilder;
 use crate::recorded::{RecordingBackend, record};
 use crate::rounded::push_rounded;
 
-/// A definition that is recorded as a body.
+/// What is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Definition {
     /// An operation whose last operand has this element type.
     Operation(Op, DType),
     /// A conversion of the first type to the second.
     Conversion(DType, DType),
-    /// The combination of an accumulator and an element of this type, for a reduction other than an
-    /// arg-reduction. NaNs are not canonical; the whole reduction's result is.
+    /// What a reduction, which is no search, makes of an accumulator and an element of this type. A NaN is
+    /// not canonical: that of the whole reduction is.
     Fold(ReduceOp, DType),
-    /// The identity of a reduction other than an arg-reduction, for this type; it has no operands.
+    /// What a reduction, which is no search, makes of no elements of this type; there are no operands.
     Identity(ReduceOp, DType),
 }
 
 static RECORDED: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
 
 impl Definition {
-    /// The body, with an input per operand; `None` if the operation or reduction does not take the type.
+    /// The body, with an input for each operand; `None` where the operation, or the reduction, does not take
+    /// the type.
     ///
     /// ```
     /// use indim_codegen::Definition;
@@ -116,8 +117,8 @@ impl OpVisitor for Recorder {
 }
 
 impl Recorder {
-    /// The operation in the wider type of `T`, between widening of operands and narrowing of the result. An
-    /// operand of type `bool` stays.
+    /// The operation in the wider type of `T`, between what widens its operands and what narrows its result.
+    /// An operand that is a `bool` stays.
     fn widened<T: Widened>(&self, dtypes: &[DType], narrowing: Body) -> Body {
         let operation = Definition::Operation(self.op, T::Wide::DTYPE).body();
         let operation = operation.expect("invariant: the wider type has the operation");
@@ -163,7 +164,7 @@ fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
     })
 }
 
-/// The body of one primitive on elements of one lane.
+/// One primitive, of elements of one lane.
 fn single(from: DType, primitive: Primitive, to: DType) -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(from);
@@ -172,7 +173,7 @@ fn single(from: DType, primitive: Primitive, to: DType) -> Body {
     builder.finish()
 }
 
-/// The rounding of an `f32` to `bf16`.
+/// What rounds an `f32` to a `bf16`.
 fn rounding_to_bf16() -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(DType::F32);
@@ -181,8 +182,8 @@ fn rounding_to_bf16() -> Body {
     builder.finish()
 }
 
-/// A conversion. Between `f16` and types that `f32` holds it goes through `f32`, like its definition, with
-/// the processor's primitives; to `bf16` with the rounding primitive.
+/// A conversion. Between `f16` and what `f32` holds it goes through that, as its definition does, by the
+/// primitives of processors; to `bf16` by the one that rounds.
 fn conversion(from: DType, to: DType) -> Body {
     use DType::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
     let of_f32 = |from, to| {
@@ -204,7 +205,7 @@ fn conversion(from: DType, to: DType) -> Body {
     }
 }
 
-/// Composition: the second body on the result of the first.
+/// The second body of the result of the first.
 fn one_after_another(first: &Body, second: &Body) -> Body {
     let mut builder = BodyBuilder::default();
     let x = builder.input(first.inputs[0]);
@@ -249,7 +250,7 @@ impl FoldVisitor for FoldRecorder {
     }
 }
 
-/// Records the identity of a reduction.
+/// Records what a reduction makes of nothing.
 struct IdentityRecorder;
 
 impl FoldVisitor for IdentityRecorder {

@@ -1,9 +1,10 @@
-//! The recording lane back end: each primitive becomes an instruction of a body.
+//! A lane back end that computes nothing: each primitive is an instruction of a body.
 //!
-//! Lanes do not refer to their body: it is thread-local, and [`record`] returns it.
+//! Lanes know nothing of the body that they belong to, so there is one for each thread, in which
+//! [`record`] has the instructions collected.
 //!
-//! Definitions are inlined into each other, so each primitive is only a call here. This keeps the code of
-//! all operations short.
+//! Definitions are inlined into each other, so each primitive is no more than a call here: the code of all
+//! operations is as long as these calls.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -53,10 +54,10 @@ thread_local! {
 /// An element of any type.
 type Element = AnyLane<RecordingBackend>;
 
-/// The body that `define` records for elements of these types, which it returns unless the types differ.
+/// The body of what `define` does with elements of these types, which it returns unless they are others.
 ///
 /// # Panics
-/// If `define` itself records, or the types differ.
+/// When `define` itself records, or finds other types.
 pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Element>) -> Body {
     let of_outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
     assert!(of_outer.is_empty(), "what is recorded records");

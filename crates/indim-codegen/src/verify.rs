@@ -1,23 +1,23 @@
-//! The verifier of bodies.
+//! What holds of every body, checked.
 
 use core::fmt;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::scalar::takes;
 
-/// A violated invariant of a body.
+/// Why something is no body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// An operand is not computed earlier.
+    /// An instruction takes a value that no earlier one computes.
     NotEarlier(Value),
-    /// The primitive is undefined for these operand and result types.
+    /// There is no such primitive from the operands' types to the result's.
     Types(Value),
-    /// A load from an undeclared input, of a missing part, or of the wrong type.
+    /// An instruction reads what is no part of any input, or not of this type.
     Input(Value),
     /// The bits of a constant do not fit its type.
     Constant(Value),
-    /// A lookup in an undeclared table, or in one whose length is not a power of two.
+    /// An instruction looks up what is no table, or one whose length is no power of two.
     Table(Value),
     /// An output is no value, or not of the type of its element's lanes; an accumulator has more than one, or
     /// no input of its type.
@@ -55,10 +55,10 @@ impl fmt::Display for BodyError {
 impl core::error::Error for BodyError {}
 
 impl Body {
-    /// Checks that operands precede their uses, and that all types match.
+    /// Checks that operands are computed before those who take them, and that all types fit.
     ///
     /// # Errors
-    /// The first instruction or output that violates an invariant.
+    /// At the first instruction, or output, of which it does not hold.
     pub fn verify(&self) -> Result<(), BodyError> {
         for (index, instruction) in self.instructions.iter().enumerate() {
             self.verify_instruction(Value(index as u32), instruction)?;
@@ -75,7 +75,7 @@ impl Body {
         Ok(())
     }
 
-    /// Whether an output is no accumulator, or one of a single lane that is also an input.
+    /// Whether an output is no accumulator, or one of a single lane that is an input too.
     fn is_result_or_accumulator(&self, output: usize) -> bool {
         let Some(operands) = self.inputs.len().checked_sub(self.identities.len()) else {
             return false;

@@ -1,4 +1,4 @@
-//! How the elements of a region go from one dense array to another.
+//! Copies of regions between dense arrays.
 
 use indim_shape::Shape;
 
@@ -20,8 +20,8 @@ use crate::Region;
 /// When the region is not within the shape, or a slice has not as many bytes.
 pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region, to: &mut [u8]) {
     let zeros = vec![0; shape.rank()];
-    let part = Place::new(region.extents(), &zeros);
-    let whole = Place::new(shape, region.starts());
+    let part = BlockOrigin::new(region.extents(), &zeros);
+    let whole = BlockOrigin::new(shape, region.starts());
     copy_block((from, whole), (to, part), region.extents(), size);
 }
 
@@ -41,14 +41,14 @@ pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region
 /// As [`copy_from_region`].
 pub fn copy_into_region(from: &[u8], to: &mut [u8], shape: &Shape, size: usize, region: &Region) {
     let zeros = vec![0; shape.rank()];
-    let part = Place::new(region.extents(), &zeros);
-    let whole = Place::new(shape, region.starts());
+    let part = BlockOrigin::new(region.extents(), &zeros);
+    let whole = BlockOrigin::new(shape, region.starts());
     copy_block((from, part), (to, whole), region.extents(), size);
 }
 
-/// A dense array of this shape, and the element of it at which a block begins.
+/// The shape of a dense array, and the index at which a block begins.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct BlockOrigin<'a> {
     pub(crate) shape: &'a [usize],
     pub(crate) starts: &'a [usize],
 }
@@ -58,8 +58,8 @@ pub(crate) struct Place<'a> {
 /// # Panics
 /// When the block is not within both arrays, or a slice has not as many bytes.
 pub(crate) fn copy_block(
-    (from, from_place): (&[u8], Place<'_>),
-    (to, to_place): (&mut [u8], Place<'_>),
+    (from, from_place): (&[u8], BlockOrigin<'_>),
+    (to, to_place): (&mut [u8], BlockOrigin<'_>),
     extents: &[usize],
     size: usize,
 ) {
@@ -72,7 +72,8 @@ pub(crate) fn copy_block(
 ///
 /// # Panics
 /// When the block is not within the array, or the slice has not as many bytes.
-pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: Place<'_>, extents: &[usize]) {
+#[cfg(feature = "zarr")]
+pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: BlockOrigin<'_>, extents: &[usize]) {
     for_each_run(place, place, extents, element.len(), |start, _, bytes| {
         let run = &mut to[start..start + bytes];
         match element.iter().all(|&byte| byte == element[0]) {
@@ -87,8 +88,8 @@ pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: Place<'_>, extent
 /// Calls `run` with the two byte offsets and the length of each run that is dense in both arrays. Nothing is
 /// listed: a block may have as many runs as elements.
 fn for_each_run(
-    from: Place<'_>,
-    to: Place<'_>,
+    from: BlockOrigin<'_>,
+    to: BlockOrigin<'_>,
     extents: &[usize],
     size: usize,
     mut run: impl FnMut(usize, usize, usize),
@@ -126,9 +127,9 @@ fn for_each_run(
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> BlockOrigin<'a> {
     pub(crate) fn new(shape: &'a [usize], starts: &'a [usize]) -> Self {
-        Place { shape, starts }
+        BlockOrigin { shape, starts }
     }
 
     /// Whether a block of these extents is within the array.

@@ -1,4 +1,4 @@
-//! What is wrong with an array that lies elsewhere.
+//! Errors of stored arrays.
 
 use core::fmt;
 use std::io;
@@ -45,16 +45,16 @@ pub enum StoreErrorKind {
     },
     /// A piece is not of the type and shape of the region that it is to be.
     WrongPiece {
-        /// What was given.
+        /// The actual type.
         given: ArrayType,
-        /// What was to be given.
+        /// The expected type.
         expected: ArrayType,
     },
     /// A result is to be finished of which elements are missing.
     Incomplete {
         /// How many elements were written.
         written: usize,
-        /// How many there are.
+        /// The number of elements of the result.
         elements: usize,
     },
     /// An array cannot be had in memory.
@@ -92,7 +92,7 @@ impl StoreError {
         }
     }
 
-    /// What people read of it.
+    /// The error as a diagnostic for people.
     pub fn diagnostic(&self) -> Diagnostic {
         let headline = self.to_string();
         match &self.kind {

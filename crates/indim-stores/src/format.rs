@@ -1,6 +1,5 @@
-//! Which format an array has that a text names, and which one a result is to have.
+//! `ArrayFormat`: the format of a stored array and of a result.
 
-use indim_shape::ErrorCode;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
@@ -67,7 +66,7 @@ impl ArrayFormat {
             {
                 Some(ArrayFormat::Tiff)
             }
-            // What begins otherwise is none of these, whatever its name.
+            // Other first bytes belong to none of these formats, even if the name suggests one.
             _ => ArrayFormat::of_name(path),
         }
     }
@@ -172,10 +171,10 @@ const READ_BYTES: usize = 1 << 20;
 /// Chunks are encoded one by one, or several at a time that have so many bytes together.
 const ENCODED_BYTES: usize = 16 << 20;
 
-/// So many are encoded at a time at most.
+/// The maximum number of chunks that are encoded at a time.
 const MAX_ENCODED: usize = 8;
 
-/// How many chunks of so many bytes are encoded at a time.
+/// The number of chunks of `chunk_bytes` bytes that are encoded at a time.
 pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
     (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MAX_ENCODED)
 }
@@ -198,7 +197,7 @@ pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
     chunks
 }
 
-/// What a result takes over from the arrays that it is computed from.
+/// Properties that a result takes over from its inputs.
 ///
 /// ```
 /// use indim_ops::{ArrayType, DType};
@@ -216,12 +215,12 @@ pub struct Like {
     /// Where on the earth the grid of the first array lies that says so, if the result has its height and
     /// width.
     pub geography: Option<Geography>,
-    /// Whether there is such a grid, and the result is of another height or width.
+    /// Whether an input has such a grid, but the result has another height or width.
     pub has_other_size: bool,
 }
 
 impl Like {
-    /// What a result of this type takes over.
+    /// The properties that a result of this type takes over.
     pub fn of<'a>(result: &ArrayType, sources: impl IntoIterator<Item = &'a dyn Source>) -> Self {
         let mut like = Like::default();
         let mut grid = None;
@@ -307,6 +306,6 @@ fn no_page(path: &Path, part: &str) -> StoreError {
         format!("`{part}` is no number of a page; they are counted from 0, as in `file.tif:0`");
     StoreError::new(
         path.to_string_lossy(),
-        indim_shape::Diagnostic::new(ErrorCode::NO_PAGE, message),
+        indim_shape::Diagnostic::new(indim_shape::ErrorCode::NO_PAGE, message),
     )
 }

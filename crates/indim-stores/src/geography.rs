@@ -1,4 +1,4 @@
-//! Where on the earth a grid lies, and what of it is missing, as GeoTIFF and GDAL say in tags.
+//! The geographic position and missing-data value of a grid, as GeoTIFF and GDAL tags record them.
 
 /// The tags of a file that say where on the earth its grid lies, and what of it is missing, as they stand
 /// there. Those of a GeoTIFF are written to a result of the same height and width.

@@ -3,13 +3,13 @@
 use std::fs::{self, DirEntry, File};
 use std::path::Path;
 
-/// What the names of results begin with that are not complete, or have no other name yet.
+/// The prefix of the hidden names of incomplete results.
 pub const HIDDEN_PREFIX: &str = ".indim-";
 
-/// What they end in.
+/// The suffix of those names.
 pub const HIDDEN_SUFFIX: &str = ".tmp";
 
-/// So many names of a folder are looked at.
+/// The maximum number of names of a folder that are examined.
 const MAX_NAMES: usize = 1 << 16;
 
 /// Removes the hidden files and folders in a folder that a killed process left: those that nobody has locked.

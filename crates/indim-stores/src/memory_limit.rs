@@ -29,7 +29,7 @@ impl MemoryLimitError {
         MemoryLimitError { needed, limit, message: message.into() }
     }
 
-    /// What people read of it.
+    /// The error as a diagnostic for people.
     pub fn diagnostic(&self) -> Diagnostic {
         Diagnostic::new(ErrorCode::MEMORY_LIMIT, self.message.as_str())
     }

@@ -1,4 +1,4 @@
-//! Where the bytes of a result go that is one file.
+//! `Output`: the byte stream of a result that is one file.
 
 use core::fmt;
 use std::io::{Seek, Write};
@@ -8,7 +8,7 @@ use crate::{Complete, StoreError};
 /// A file that is being written: it appears under its name complete, or not at all.
 /// `indim::files::OutputFile` is one.
 pub trait Output: Write + Seek + fmt::Debug + Send {
-    /// What it is to be called, for messages.
+    /// The name for messages.
     fn place(&self) -> String;
 
     /// Writes everything to the disk.

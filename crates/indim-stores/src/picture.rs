@@ -98,7 +98,7 @@ impl Rows {
         })
     }
 
-    /// Refuses a picture of which rows are missing.
+    /// Refuses a picture with missing rows.
     pub(crate) fn check_complete(&self) -> Result<(), StoreErrorKind> {
         let row = self.array_type.shape[1..].iter().product::<usize>();
         match self.next_row == self.array_type.shape[0] {

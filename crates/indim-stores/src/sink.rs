@@ -1,4 +1,4 @@
-//! What a result is that is written by regions.
+//! `Sink`: a result that is written by regions.
 
 use core::fmt;
 
@@ -84,7 +84,7 @@ pub trait Complete: fmt::Debug + Send {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError>;
 }
 
-/// Refuses a result of which elements are missing, for whoever makes a sink.
+/// Refuses a result with missing elements; for implementations of [`Sink`].
 ///
 /// # Errors
 /// `incomplete`.
@@ -96,7 +96,7 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
     }
 }
 
-/// Hands the elements of a piece on in row-major order, for whoever makes a sink.
+/// Passes on the elements of a piece in row-major order; for implementations of [`Sink`].
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};

@@ -1,4 +1,4 @@
-//! What an array is that lies elsewhere and can be read by regions.
+//! `Source`: a stored array that is read by regions.
 
 use core::fmt;
 
@@ -38,7 +38,7 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The bytes of memory that one read takes beside its result, such as one decoded chunk.
+    /// Bytes of scratch memory that one read takes in addition to its result, such as one decoded chunk.
     fn scratch_bytes(&self) -> usize {
         0
     }
@@ -66,12 +66,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Where on the earth a grid lies, where the format says so.
+    /// The geography of a grid, if the format records it.
     fn geography(&self) -> Option<&Geography> {
         None
     }
 
-    /// What a user should know of the array and would not see, a sentence each.
+    /// Warnings about the array for the user, one sentence each.
     fn remarks(&self) -> &[String] {
         &[]
     }
@@ -85,7 +85,7 @@ pub trait Source: fmt::Debug + Send + Sync {
     }
 }
 
-/// Refuses a region that an array has not, for whoever makes a source.
+/// Refuses a region outside an array; for implementations of [`Source`].
 ///
 /// # Errors
 /// `outside-of-array`.

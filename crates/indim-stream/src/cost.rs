@@ -1,4 +1,4 @@
-//! How many bytes a job moves from and to where arrays are stored, for pieces of one shape.
+//! The I/O cost of a job: bytes moved between memory and storage, for pieces of one shape.
 //!
 //! A run of bytes that lie together costs some more than its bytes, and so does a piece; a chunk is read as a
 //! whole.
@@ -8,13 +8,13 @@ use indim_shape::Shape;
 use crate::input::StorageInfo;
 use crate::job::{Job, Operand};
 
-/// What it costs to go to another place of a file, in bytes that are moved in that time.
+/// Cost of one seek, in bytes: the bytes a sequential read moves in that time.
 const RUN_BYTES: u128 = 16 << 10;
 
-/// What it costs to begin with another piece.
+/// Cost of starting a piece, in bytes.
 const PIECE_BYTES: u128 = 256 << 10;
 
-/// What the job costs in pieces of this shape, in bytes.
+/// The cost of the job with pieces of this shape, in bytes.
 pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let counts = job.counts(piece);
     let pieces: u128 = counts.iter().map(|&count| count as u128).product();
@@ -33,7 +33,7 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     read.chain(written).fold(begun, u128::saturating_add)
 }
 
-/// How often a region of an operand is read: what the next piece reads too is kept for it.
+/// How often a region of an operand is read. A region that the next piece shares stays in memory for it.
 fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
     let order = job.order();
     let moves = |axis: &usize| counts[*axis] > 1 && operand.axes.contains(&Some(*axis));
@@ -42,7 +42,7 @@ fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
     outer.iter().map(|&axis| counts[axis] as u128).product()
 }
 
-/// What one region of an operand costs.
+/// The cost of one region of an operand, in bytes.
 fn moved(operand: &Operand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     let (shape, extents) = (&operand.array_type.shape, operand.extents(piece));
     let size = operand.array_type.dtype.size() as u128;
@@ -64,7 +64,7 @@ fn moved(operand: &Operand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     elements.saturating_mul(size).saturating_add(runs.saturating_mul(RUN_BYTES))
 }
 
-/// How many elements of a region lie together.
+/// The number of contiguous elements in one run of a region.
 fn run(shape: &Shape, extents: &Shape, is_column_major: bool) -> u128 {
     let rank = shape.rank();
     let mut run = 1;

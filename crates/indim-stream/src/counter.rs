@@ -1,4 +1,4 @@
-//! The numbers from 0 on, made where they are read: what programs read that count elements.
+//! A source of element indices, generated on read, for programs that count elements.
 
 use indim_cpu::Buffer;
 use indim_graph::VerifyErrorKind;
@@ -6,19 +6,19 @@ use indim_graph::chunks::Counted;
 use indim_ops::{ArrayType, DType};
 use indim_stores::{Region, Source, StoreError, check_region};
 
-use crate::sliced::{Part, Sliced};
+use crate::sliced::{InputSlice, SlicedGraph};
 
 /// An `i64[n]` of the numbers from 0 on.
 #[derive(Debug)]
-pub(crate) struct Counter(ArrayType);
+pub(crate) struct IndexSource(ArrayType);
 
-impl Counter {
+impl IndexSource {
     pub(crate) fn new(size: usize) -> Self {
-        Counter(ArrayType::new(DType::I64, [size]))
+        IndexSource(ArrayType::new(DType::I64, [size]))
     }
 }
 
-impl Source for Counter {
+impl Source for IndexSource {
     fn array_type(&self) -> &ArrayType {
         &self.0
     }
@@ -41,11 +41,11 @@ impl Source for Counter {
 ///
 /// # Errors
 /// None, unless this is a bug: the nodes are those of a legal graph.
-pub(crate) fn counted(sliced: &Sliced) -> Result<Option<Sliced>, VerifyErrorKind> {
+pub(crate) fn counted(sliced: &SlicedGraph) -> Result<Option<SlicedGraph>, VerifyErrorKind> {
     let graph = Counted::of(&sliced.graph)?.graph;
     let counters = &graph.parameters()[sliced.parts.len()..];
-    let counters = counters.iter().map(|_| Part { input: None, starts: vec![0] });
-    let parts: Vec<Part> = sliced.parts.iter().cloned().chain(counters).collect();
+    let counters = counters.iter().map(|_| InputSlice { input: None, starts: vec![0] });
+    let parts: Vec<InputSlice> = sliced.parts.iter().cloned().chain(counters).collect();
     let is_changed = parts.len() > sliced.parts.len();
-    Ok(is_changed.then_some(Sliced { graph, parts }))
+    Ok(is_changed.then_some(SlicedGraph { graph, parts }))
 }

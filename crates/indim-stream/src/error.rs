@@ -1,4 +1,4 @@
-//! Why a program is not computed piece by piece.
+//! Errors of plans and streamed runs.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 use indim_stores::StoreError;
 
-/// So many obstacles are named in a message.
+/// The maximum number of obstacles that a message names.
 const LISTED: usize = 3;
 
 /// Why a program is not computed piece by piece, or stopped.
@@ -22,10 +22,10 @@ pub enum StreamError {
         enough: Option<usize>,
         /// The bytes that are allowed.
         limit: usize,
-        /// What cannot be cut, the largest first.
+        /// Operations that cannot be cut, the largest operand first.
         obstacles: Vec<Obstacle>,
     },
-    /// The program reads its values in too many ways, by transposing them.
+    /// The program reads its values in too many axis orders, by transposing them.
     RereadLimit,
     /// The program of a piece cannot be compiled.
     Compile(CompileError),
@@ -46,7 +46,7 @@ pub enum StreamError {
 pub struct Obstacle {
     /// The name of the operation.
     pub operation: &'static str,
-    /// What it is of.
+    /// The type of its operand.
     pub operand: ArrayType,
     /// The axis; of its result for one that makes elements.
     pub axis: usize,
@@ -114,7 +114,7 @@ impl StreamError {
         }
     }
 
-    /// What people read of it.
+    /// The error as a diagnostic for people.
     pub fn diagnostic(&self) -> Diagnostic {
         match self {
             StreamError::Store(error) => error.diagnostic(),

@@ -4,7 +4,7 @@ use indim_graph::chunks::CutPolicy;
 
 use crate::job::{Job, Operand};
 
-/// Pieces along an axis that a sum of floats runs along have so many elements, times a power of two.
+/// Alignment of pieces along the axis of a float sum, in elements, times a power of two.
 const ALIGNED: usize = 512;
 
 /// Which axis is cut first: the one whose elements lie farthest from one another, if arrays are stored
@@ -24,7 +24,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     });
     let copies = match job.reduced {
         None => 2,
-        // What is combined waits for a neighbour at each level of a tree, and is copied once.
+        // Partial results wait for a neighbour at each level of a tree; each is copied once.
         Some((axis, _)) => job.counts(piece)[axis].ilog2() as usize + 4,
     };
     let outputs = job.outputs.iter().map(|output| {
@@ -92,7 +92,7 @@ fn is_order_of(operand: &Operand, is_column_major: bool, order: &[usize], piece:
     is_dense && order.starts_with(&along)
 }
 
-/// What extents along an axis are made of.
+/// The unit of which extents along an axis are multiples.
 enum Unit {
     /// 512 elements, times a power of two.
     Aligned,

@@ -1,10 +1,10 @@
-//! What a program reads, and how what it reads and writes is stored.
+//! The inputs of a streamed program, and how its inputs and outputs are stored.
 
 use indim_cpu::ArrayView;
 use indim_ops::ArrayType;
 use indim_stores::{Sink, Source};
 
-/// What a program reads: an array in memory, or one that lies elsewhere and is read piece by piece.
+/// An input: an array in memory, or a stored array that is read piece by piece.
 ///
 /// ```
 /// use indim_cpu::ArrayView;
@@ -50,7 +50,7 @@ pub struct StorageInfo {
     /// Whether it must be written in the order of its elements, as to a pipe, or read in the order in which
     /// they are stored, as what is compressed as a whole.
     pub is_sequential: bool,
-    /// The bytes of memory that it takes beside the pieces.
+    /// Bytes of scratch memory that reading or writing takes in addition to the pieces.
     pub scratch_bytes: usize,
 }
 

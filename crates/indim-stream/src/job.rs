@@ -18,7 +18,7 @@ pub(crate) struct Operand {
 }
 
 impl Operand {
-    /// What a piece of the job has of it.
+    /// The extents of the operand in one piece of the job.
     pub(crate) fn region(&self, piece: &Region) -> Region {
         let along = |(&axis, &size): (&Option<usize>, &usize)| match axis {
             Some(axis) => (piece.starts()[axis], piece.extents()[axis]),
@@ -42,11 +42,11 @@ impl Operand {
     }
 }
 
-/// What a job gives; what is reduced has not the axis along which it is.
+/// An output of a job; a reduced output lacks the reduced axis.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
     pub(crate) operand: Operand,
-    /// Which outputs of the graph it is, with how they are stored.
+    /// The graph outputs that receive it, with their storage.
     pub(crate) sinks: Vec<(usize, StorageInfo)>,
     /// Whether a later job reads it.
     pub(crate) is_kept: bool,
@@ -69,18 +69,18 @@ impl Output {
 pub(crate) struct Job {
     /// The sizes of what it goes through: those of its results, or of what is reduced.
     pub(crate) shape: Shape,
-    /// Which axes are cut.
+    /// For each axis, whether it is cut.
     pub(crate) is_cut: Vec<bool>,
-    /// What it reads, with how it is stored, in the order of the parameters of its program.
+    /// Inputs with their storage, in the order of the program's parameters.
     pub(crate) inputs: Vec<(Operand, StorageInfo)>,
     pub(crate) outputs: Vec<Output>,
     /// The axis along which results of pieces are combined, and whether pieces along it are aligned.
     pub(crate) reduced: Option<(usize, CutPolicy)>,
-    program: Program,
+    program: PieceProgram,
 }
 
 #[derive(Debug)]
-enum Program {
+enum PieceProgram {
     Stage(Box<Stage>),
     /// An output that is an input.
     Copy(ArrayType),
@@ -93,8 +93,8 @@ impl Job {
     /// When an array would be too large.
     pub(crate) fn program(&self, piece: &[usize]) -> Result<Graph, VerifyErrorKind> {
         match &self.program {
-            Program::Stage(stage) => stage.program(piece),
-            Program::Copy(whole) => Ok(copy(ArrayType::new(whole.dtype, Shape::from(piece)))),
+            PieceProgram::Stage(stage) => stage.program(piece),
+            PieceProgram::Copy(whole) => Ok(copy(ArrayType::new(whole.dtype, Shape::from(piece)))),
         }
     }
 
@@ -106,7 +106,7 @@ impl Job {
         kept.chain(reduced).collect()
     }
 
-    /// How many pieces of this shape there are along each axis.
+    /// The number of pieces of this shape along each axis.
     pub(crate) fn counts(&self, piece: &[usize]) -> Vec<usize> {
         self.shape.iter().zip(piece).map(|(size, extent)| size.div_ceil((*extent).max(1))).collect()
     }
@@ -120,16 +120,16 @@ pub(crate) fn copy(array_type: ArrayType) -> Graph {
         .expect("invariant: a piece of an array is an array")
 }
 
-/// A graph, and how what it reads and writes is stored.
+/// A graph with its cuts, and the storage of its inputs and outputs.
 #[derive(Debug)]
-pub(crate) struct Whole<'a> {
+pub(crate) struct CutGraph<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) cuts: &'a Cuts,
     pub(crate) inputs: &'a [StorageInfo],
     pub(crate) outputs: &'a [StorageInfo],
 }
 
-impl Whole<'_> {
+impl CutGraph<'_> {
     /// The jobs of the graph where these of its cuts are cut, in the order in which they run.
     pub(crate) fn jobs(&self, is_cut: &[bool]) -> Result<Vec<Job>, RereadLimit> {
         let stages = stages(self.graph, self.cuts, is_cut)?;
@@ -160,7 +160,7 @@ impl Whole<'_> {
             outputs: outputs.collect(),
             reduced: stage.reduced.and_then(|axis| Some((axis, place(axis)?))),
             is_cut,
-            program: Program::Stage(Box::new(stage)),
+            program: PieceProgram::Stage(Box::new(stage)),
         }
     }
 
@@ -184,7 +184,7 @@ impl Whole<'_> {
                     extremes: None,
                 }],
                 reduced: None,
-                program: Program::Copy(array_type),
+                program: PieceProgram::Copy(array_type),
             }
         })
     }

@@ -11,7 +11,7 @@
 //!   so that the fewest bytes are moved;
 //! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time;
 //!   `partial.rs`: results of pieces that are reduced, combined; `run.rs`: a plan carried out;
-//! - `error.rs`: why there is no plan, or no result.
+//! - `error.rs`: errors of plans and streamed runs.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What a program over pieces may take.
+//! Options of a streamed run: memory limit, compiler options and progress.
 
 use core::fmt;
 use core::ops::ControlFlow;

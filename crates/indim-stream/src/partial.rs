@@ -7,7 +7,7 @@ use indim_ops::{ArrayType, ReduceOp};
 
 use crate::error::StreamError;
 
-/// What has been combined so far: of complete pairs, pairs of pairs and so on.
+/// Partial results of a reduction tree: complete pairs, pairs of pairs and so on.
 pub(crate) struct Partial<'a> {
     /// Whose results these are, one after the other; a reduction may have several of a piece.
     reductions: &'a [ReduceOp],
@@ -62,7 +62,7 @@ impl<'a> Partial<'a> {
     }
 }
 
-/// The graph that combines the results of two pieces, of which those of one have these types.
+/// The graph that combines the results of two pieces; `types` are the result types of one of them.
 fn combination(
     reductions: &[ReduceOp],
     types: impl Iterator<Item = ArrayType> + Clone,

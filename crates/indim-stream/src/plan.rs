@@ -1,4 +1,4 @@
-//! Which axes of a program are cut, and into which pieces, so that few bytes are moved.
+//! The plan of a streamed run: the axes that are cut and the piece shapes that move the fewest bytes.
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -13,18 +13,18 @@ use crate::counter::counted;
 use crate::error::{Obstacle, StreamError};
 use crate::extents::{CutOrder, held_bytes, is_in_order, largest_pieces};
 use crate::input::StorageInfo;
-use crate::job::{Job, Operand, Whole};
+use crate::job::{CutGraph, Job, Operand};
 use crate::options::StreamOptions;
-use crate::sliced::{Part, Sliced};
+use crate::sliced::{InputSlice, SlicedGraph};
 
-/// So many cuts, those of the longest axes, are tried in all combinations.
+/// The maximum number of cuts, of the longest axes, that are tried in all combinations.
 const MAX_CUTS: usize = 5;
 
 /// Pieces are sought that make a job hold so much, or so much, or all that is allowed: small pieces stay in
 /// the caches between reading, computing and writing, large ones need fewer runs of bytes.
 const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 
-/// How often smaller pieces are tried where the program takes more beside them than expected.
+/// Attempts with smaller pieces when the program's scratch memory exceeds the estimate.
 const TRIES: usize = 8;
 
 /// How often a higher limit is tried, to say which one does.
@@ -52,10 +52,10 @@ const MAX_LIMITS: usize = 24;
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) graph: Graph,
-    /// What the parameters of the graph are of the inputs.
-    pub(crate) parts: Vec<Part>,
+    /// The input slice that each parameter of the graph stands for.
+    pub(crate) parts: Vec<InputSlice>,
     pub(crate) passes: Vec<Pass>,
-    /// What is kept from pass to pass.
+    /// Bytes of results that stay in memory from pass to pass.
     kept_bytes: usize,
     input_bytes: usize,
 }
@@ -77,7 +77,7 @@ impl Pass {
         Ok(Pass { job, piece, executable })
     }
 
-    /// What the program takes beside its inputs and outputs; there are some for pieces of other shapes.
+    /// Bytes of the program without its inputs and outputs; pieces of other shapes have programs of their own.
     fn program_bytes(&self) -> usize {
         let forecast = self.executable.forecast();
         let registers = forecast.register_bytes.saturating_mul(thread_count());
@@ -105,8 +105,8 @@ impl Plan {
         outputs: &[StorageInfo],
         options: &StreamOptions<'_>,
     ) -> Result<Self, StreamError> {
-        let ways = Way::all(graph, inputs, outputs)?;
-        let search = Search { ways: &ways, outputs, options };
+        let variants = GraphVariant::all(graph, inputs, outputs)?;
+        let search = Search { variants: &variants, outputs, options };
         let limit = search.limit();
         let refused = match search.plan_within(limit)? {
             Ok(plan) => return Ok(plan),
@@ -116,7 +116,7 @@ impl Plan {
         Err(StreamError::MemoryLimit {
             enough: enough.map(|bytes| bytes.saturating_add(options.input_bytes)),
             limit: options.memory_limit,
-            obstacles: ways.last().map_or(Vec::new(), Way::obstacles),
+            obstacles: variants.last().map_or(Vec::new(), GraphVariant::obstacles),
         })
     }
 
@@ -134,8 +134,8 @@ impl Plan {
         outputs: &[StorageInfo],
         options: &StreamOptions<'_>,
     ) -> Result<Option<Self>, StreamError> {
-        let ways = Way::all(graph, inputs, outputs)?;
-        let search = Search { ways: &ways, outputs, options };
+        let variants = GraphVariant::all(graph, inputs, outputs)?;
+        let search = Search { variants: &variants, outputs, options };
         Ok(search.plan_within(search.limit())?.ok())
     }
 
@@ -169,7 +169,7 @@ impl Plan {
         self.graph.parameter_name(input)
     }
 
-    /// How many pieces there are, of all passes together.
+    /// The number of pieces, of all passes together.
     pub fn pieces(&self) -> usize {
         let pieces = |pass: &Pass| pass.job.counts(&pass.piece).iter().product::<usize>();
         self.passes.iter().map(pieces).fold(0, usize::saturating_add)
@@ -225,37 +225,37 @@ fn thread_count() -> usize {
     1
 }
 
-/// A graph that gives the outputs, and how its parameters are stored.
-struct Way {
-    sliced: Sliced,
+/// A graph that computes the outputs, and the storage of its parameters.
+struct GraphVariant {
+    sliced: SlicedGraph,
     cuts: Cuts,
     inputs: Vec<StorageInfo>,
 }
 
-impl Way {
-    /// The ways of a graph whose inputs and outputs are stored so.
+impl GraphVariant {
+    /// All variants of a graph for this storage of inputs and outputs.
     fn all(
         graph: &Graph,
         inputs: &[StorageInfo],
         outputs: &[StorageInfo],
-    ) -> Result<Vec<Way>, StreamError> {
+    ) -> Result<Vec<GraphVariant>, StreamError> {
         assert_eq!(inputs.len(), graph.parameters().len(), "one for each parameter");
         assert_eq!(outputs.len(), graph.outputs().len(), "one for each output");
         let graph = remove_unused(graph).into_owned();
-        let sliced = Sliced::of(&graph).map_err(StreamError::Graph)?;
-        let ways: Vec<Sliced> =
-            [Some(Sliced::unchanged(graph)), sliced].into_iter().flatten().collect();
-        let counted = ways.iter().map(counted).collect::<Result<Vec<_>, _>>();
+        let sliced = SlicedGraph::of(&graph).map_err(StreamError::Graph)?;
+        let variants: Vec<SlicedGraph> =
+            [Some(SlicedGraph::unchanged(graph)), sliced].into_iter().flatten().collect();
+        let counted = variants.iter().map(counted).collect::<Result<Vec<_>, _>>();
         let counted = counted.map_err(StreamError::Graph)?.into_iter().flatten();
-        Ok(ways.into_iter().chain(counted).map(|it| Way::new(it, inputs)).collect())
+        Ok(variants.into_iter().chain(counted).map(|it| GraphVariant::new(it, inputs)).collect())
     }
 
-    fn new(sliced: Sliced, inputs: &[StorageInfo]) -> Self {
-        let stored = |part: &Part| {
+    fn new(sliced: SlicedGraph, inputs: &[StorageInfo]) -> Self {
+        let stored = |part: &InputSlice| {
             part.input.map_or_else(StorageInfo::default, |input| inputs[input].clone())
         };
         let inputs = sliced.parts.iter().map(stored).collect();
-        Way { cuts: Cuts::of(&sliced.graph), sliced, inputs }
+        GraphVariant { cuts: Cuts::of(&sliced.graph), sliced, inputs }
     }
 
     fn obstacles(&self) -> Vec<Obstacle> {
@@ -263,32 +263,32 @@ impl Way {
     }
 }
 
-/// The plans for a graph that is read and written in one of several ways.
+/// A search for the cheapest plan among the variants of a graph.
 struct Search<'a> {
-    ways: &'a [Way],
+    variants: &'a [GraphVariant],
     outputs: &'a [StorageInfo],
     options: &'a StreamOptions<'a>,
 }
 
-/// Plans hold at least so many bytes, where that is known.
-struct HoldsAtLeast(Option<usize>);
+/// A lower bound of the bytes that any plan holds, if known.
+struct MemoryLowerBound(Option<usize>);
 
 impl Search<'_> {
-    /// The bytes that a plan may hold beside what the caller holds.
+    /// The bytes that a plan may hold, without those that the caller holds.
     fn limit(&self) -> usize {
         self.options.memory_limit.saturating_sub(self.options.input_bytes)
     }
 
-    /// The best plan that holds at most `limit` bytes beside what the caller holds.
-    fn plan_within(&self, limit: usize) -> Result<Result<Plan, HoldsAtLeast>, StreamError> {
+    /// The cheapest plan that holds at most `limit` bytes, without those that the caller holds.
+    fn plan_within(&self, limit: usize) -> Result<Result<Plan, MemoryLowerBound>, StreamError> {
         let mut for_pieces = limit;
         for _ in 0..TRIES {
-            let (way, chosen) = cheapest(self.ways, self.outputs, for_pieces)?;
-            let Chosen { jobs, kept_bytes, .. } = match chosen {
+            let (way, chosen) = cheapest(self.variants, self.outputs, for_pieces)?;
+            let CutChoice { jobs, kept_bytes, .. } = match chosen {
                 Ok(chosen) => chosen,
                 Err(least) => {
                     let with_programs = least.saturating_add(limit - for_pieces);
-                    return Ok(Err(HoldsAtLeast(Some(with_programs))));
+                    return Ok(Err(MemoryLowerBound(Some(with_programs))));
                 }
             };
             let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, self.options));
@@ -299,14 +299,14 @@ impl Search<'_> {
                 let input_bytes = self.options.input_bytes;
                 return Ok(Ok(Plan { graph, parts, passes, kept_bytes, input_bytes }));
             }
-            // As much less as the programs take, which is less for smaller pieces.
+            // Leaves room for the programs, which shrink with the pieces.
             let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
             let pieces = held - programs.min(held);
             let share = pieces as f64 / held.max(1) as f64;
             let scaled = (limit.saturating_sub(kept_bytes) as f64 * share * 0.9) as usize;
             for_pieces = scaled.saturating_add(kept_bytes).min(for_pieces / 10 * 9);
         }
-        Ok(Err(HoldsAtLeast(None)))
+        Ok(Err(MemoryLowerBound(None)))
     }
 
     /// A limit within which there is a plan, above one within which there is none: each is a tenth higher, or
@@ -314,7 +314,7 @@ impl Search<'_> {
     fn limit_that_does(
         &self,
         mut limit: usize,
-        mut refused: HoldsAtLeast,
+        mut refused: MemoryLowerBound,
     ) -> Result<Option<usize>, StreamError> {
         for _ in 0..MAX_LIMITS {
             let higher = limit.saturating_add(limit / 10).saturating_add(1);
@@ -328,8 +328,8 @@ impl Search<'_> {
     }
 }
 
-/// Jobs, each with the shape of its pieces.
-struct Chosen {
+/// A choice of cuts: jobs, each with its piece shape.
+struct CutChoice {
     jobs: Vec<(Job, Vec<usize>)>,
     kept_bytes: usize,
     cost: u128,
@@ -337,18 +337,18 @@ struct Chosen {
 
 /// The way that moves the fewest bytes, with its jobs; or the least that any holds.
 fn cheapest<'a>(
-    ways: &'a [Way],
+    variants: &'a [GraphVariant],
     outputs: &[StorageInfo],
     limit: usize,
-) -> Result<(&'a Way, Result<Chosen, usize>), StreamError> {
-    let of_way = |way: &'a Way| {
+) -> Result<(&'a GraphVariant, Result<CutChoice, usize>), StreamError> {
+    let of_way = |way: &'a GraphVariant| {
         let (graph, cuts) = (&way.sliced.graph, &way.cuts);
-        let whole = Whole { graph, cuts, inputs: &way.inputs, outputs };
+        let whole = CutGraph { graph, cuts, inputs: &way.inputs, outputs };
         Ok((way, choose(&whole, limit)?))
     };
-    let chosen = ways.iter().map(of_way).collect::<Result<Vec<_>, StreamError>>()?;
-    // Where none fits, the one that holds the least.
-    let order = |chosen: &Result<Chosen, usize>| match chosen {
+    let chosen = variants.iter().map(of_way).collect::<Result<Vec<_>, StreamError>>()?;
+    // If none fits, the variant that holds the least memory.
+    let order = |chosen: &Result<CutChoice, usize>| match chosen {
         Ok(chosen) => (false, chosen.cost),
         Err(least) => (true, *least as u128),
     };
@@ -357,8 +357,8 @@ fn cheapest<'a>(
 }
 
 /// The jobs that move the fewest bytes and hold at most `limit`; or else the least that any hold.
-fn choose(whole: &Whole<'_>, limit: usize) -> Result<Result<Chosen, usize>, StreamError> {
-    let mut best: Option<(u128, Chosen)> = None;
+fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>, StreamError> {
+    let mut best: Option<(u128, CutChoice)> = None;
     let mut least = usize::MAX;
     for is_cut in combinations(whole.cuts) {
         let jobs = match whole.jobs(&is_cut) {
@@ -384,7 +384,7 @@ fn choose(whole: &Whole<'_>, limit: usize) -> Result<Result<Chosen, usize>, Stre
             Some(total) if best.as_ref().is_none_or(|(cost, _)| total < *cost) => {
                 let pieces = pieces.into_iter().map(|(piece, _)| piece);
                 let jobs = jobs.into_iter().zip(pieces).collect();
-                best = Some((total, Chosen { jobs, kept_bytes, cost: total }));
+                best = Some((total, CutChoice { jobs, kept_bytes, cost: total }));
             }
             Some(_) => {}
         }
@@ -413,7 +413,7 @@ fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     }
 }
 
-/// Which of the cuts may be cut, in all combinations, nothing first.
+/// All combinations of cuts, beginning with no cut.
 fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
     let cuts = cuts.cuts();
     let can_be_cut = |index: &usize| match cuts[*index].place {
@@ -433,7 +433,7 @@ fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
     (0..1 << longest.len()).map(combination).collect()
 }
 
-/// What is kept from job to job: while it is gathered it is held twice.
+/// Bytes of results that later jobs read; each is held twice while it is gathered.
 fn kept_bytes(jobs: &[Job]) -> usize {
     let outputs = jobs.iter().flat_map(|job| &job.outputs).filter(|output| output.is_kept);
     let bytes = outputs.map(|output| {

@@ -1,4 +1,4 @@
-//! What runs on the pieces of a pass: a program for each shape that pieces have.
+//! The compiled programs of a pass: one for each shape of its pieces.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ impl<'a> Programs<'a> {
         Programs { pass, options, others: HashMap::new() }
     }
 
-    /// What the program for a piece of this shape makes of these parts of its inputs.
+    /// Runs the program for a piece of this shape on these parts of its inputs.
     pub(crate) fn run(
         &mut self,
         piece: &[usize],

@@ -1,4 +1,4 @@
-//! A plan carried out.
+//! The run of a plan.
 
 use core::ops::ControlFlow;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::Shape;
 use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
 
-use crate::counter::Counter;
+use crate::counter::IndexSource;
 use crate::error::StreamError;
 use crate::input::{StorageInfo, StreamInput};
 use crate::job::{Job, Operand, Output};
@@ -19,7 +19,7 @@ use crate::partial::Partial;
 use crate::pipeline::pipeline;
 use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
-use crate::sliced::Part;
+use crate::sliced::InputSlice;
 
 /// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or
 /// none.
@@ -62,20 +62,20 @@ pub fn run(
     Ok(plan)
 }
 
-/// What was read of each input for a piece; nothing of what is in memory.
+/// The data read from each input for a piece; `None` for inputs in memory.
 type Pieces = Vec<Option<Arc<Buffer>>>;
 
-/// What a job reads of one operand.
+/// The data of one operand of a job.
 #[derive(Debug, Clone, Copy)]
-enum Read<'a> {
+enum OperandData<'a> {
     Held(&'a ArrayView<'a>),
     Kept(&'a Buffer),
     /// From these indices on.
     Stored(&'a dyn Source, &'a [usize]),
 }
 
-/// A part of an input, which a parameter stands for.
-enum GivenPart<'a> {
+/// The data of one parameter: a slice of an input.
+enum ParameterData<'a> {
     Held(ArrayView<'a>),
     Stored(&'a dyn Source, &'a [usize]),
 }
@@ -100,12 +100,13 @@ impl Plan {
         self.check(inputs, sinks);
         let sizes =
             self.graph.parameters().iter().map(|&value| &self.graph[value].array_type.shape);
-        let counter = |(part, shape): (&Part, &Shape)| match part.input {
+        let counter = |(part, shape): (&InputSlice, &Shape)| match part.input {
             Some(_) => None,
-            None => Some(Counter::new(shape[0])),
+            None => Some(IndexSource::new(shape[0])),
         };
-        let counters: Vec<Option<Counter>> = self.parts.iter().zip(sizes).map(counter).collect();
-        let parts: Vec<GivenPart<'_>> = self
+        let counters: Vec<Option<IndexSource>> =
+            self.parts.iter().zip(sizes).map(counter).collect();
+        let parts: Vec<ParameterData<'_>> = self
             .parts
             .iter()
             .zip(self.graph.parameters())
@@ -114,12 +115,12 @@ impl Plan {
                 let shape = &self.graph[value].array_type.shape;
                 match (part.input.map(|input| &inputs[input]), counter) {
                     (Some(StreamInput::Held(view)), _) => {
-                        GivenPart::Held(view.part(&part.starts, shape))
+                        ParameterData::Held(view.part(&part.starts, shape))
                     }
                     (Some(StreamInput::Stored(source)), _) => {
-                        GivenPart::Stored(*source, &part.starts)
+                        ParameterData::Stored(*source, &part.starts)
                     }
-                    (None, Some(counter)) => GivenPart::Stored(counter, &part.starts),
+                    (None, Some(counter)) => ParameterData::Stored(counter, &part.starts),
                     (None, None) => unreachable!("what is no input is a counter"),
                 }
             })
@@ -128,13 +129,13 @@ impl Plan {
         for pass in &self.passes {
             let given = |(operand, _): &(Operand, _)| match self.graph[operand.value].kind {
                 NodeKind::Parameter { index, .. } => match &parts[index] {
-                    GivenPart::Held(view) => Read::Held(view),
-                    GivenPart::Stored(source, starts) => Read::Stored(*source, starts),
+                    ParameterData::Held(view) => OperandData::Held(view),
+                    ParameterData::Stored(source, starts) => OperandData::Stored(*source, starts),
                 },
-                _ => Read::Kept(&kept[&operand.value]),
+                _ => OperandData::Kept(&kept[&operand.value]),
             };
-            let given: Vec<Read<'_>> = pass.job.inputs.iter().map(given).collect();
-            let carried_out = Carried { plan: self, pass, given: &given, options };
+            let given: Vec<OperandData<'_>> = pass.job.inputs.iter().map(given).collect();
+            let carried_out = RunningPass { plan: self, pass, given: &given, options };
             let results = match pass.job.reduced {
                 Some((axis, _)) => carried_out.reduce(axis, sinks)?,
                 None => {
@@ -164,15 +165,15 @@ impl Plan {
     }
 }
 
-/// A pass that is being carried out.
-struct Carried<'a> {
+/// A running pass.
+struct RunningPass<'a> {
     plan: &'a Plan,
     pass: &'a Pass,
-    given: &'a [Read<'a>],
+    given: &'a [OperandData<'a>],
     options: &'a StreamOptions<'a>,
 }
 
-impl<'a> Carried<'a> {
+impl<'a> RunningPass<'a> {
     /// The pieces, in the order of their elements; those along an axis that is reduced at once.
     fn pieces(&self) -> impl Iterator<Item = Region> + Send + use<> {
         let (job, piece) = (&self.pass.job, &self.pass.piece);
@@ -196,7 +197,7 @@ impl<'a> Carried<'a> {
         move |piece| {
             let each = job.inputs.iter().zip(given).zip(&mut last);
             let read = each.map(|(((operand, _), given), last)| {
-                let Read::Stored(source, starts) = given else { return Ok(None) };
+                let OperandData::Stored(source, starts) = given else { return Ok(None) };
                 let region = behind(&operand.region(piece), starts);
                 if let Some((_, buffer)) = last.as_ref().filter(|(of, _)| *of == region) {
                     return Ok(Some(Arc::clone(buffer)));
@@ -224,9 +225,11 @@ impl<'a> Carried<'a> {
             let views: Vec<ArrayView<'_>> = each
                 .map(|(((operand, _), given), read)| match (given, read) {
                     (_, Some(buffer)) => buffer.view(),
-                    (Read::Held(view), None) => part(view, &operand.region(piece)),
-                    (Read::Kept(buffer), None) => part(&buffer.view(), &operand.region(piece)),
-                    (Read::Stored(..), None) => unreachable!("what is stored is read"),
+                    (OperandData::Held(view), None) => part(view, &operand.region(piece)),
+                    (OperandData::Kept(buffer), None) => {
+                        part(&buffer.view(), &operand.region(piece))
+                    }
+                    (OperandData::Stored(..), None) => unreachable!("what is stored is read"),
                 })
                 .collect();
             let results = programs.run(piece.extents(), &views)?;
@@ -262,7 +265,7 @@ impl<'a> Carried<'a> {
         let combination = || Partial::new(&reductions, &self.options.compile);
         let mut compute = self.computer();
         let mut partial = combination();
-        let mut gathered = Gathered::new(job, sinks)?;
+        let mut gathered = ReductionOutputs::new(job, sinks)?;
         let combine = |piece: &Region, read: Pieces| {
             partial.add(compute(piece, read)?)?;
             if piece.ranges().nth(axis).is_some_and(|range| range.end < job.shape[axis]) {
@@ -285,14 +288,14 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Where the results of a reducing job go: to sinks, and to memory for later passes.
-struct Gathered<'a> {
+/// Outputs of a reducing job: sinks, and memory for later passes.
+struct ReductionOutputs<'a> {
     job: &'a Job,
     sinks: &'a mut [Box<dyn Sink>],
     kept: Vec<Option<(Box<dyn Sink>, MemoryResult)>>,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> ReductionOutputs<'a> {
     fn new(job: &'a Job, sinks: &'a mut [Box<dyn Sink>]) -> Result<Self, StreamError> {
         let keep = |output: &Output| {
             let sink = || MemorySink::new(output.operand.array_type.clone());
@@ -301,7 +304,7 @@ impl<'a> Gathered<'a> {
         };
         let kept = job.outputs.iter().map(keep).collect::<Result<_, _>>();
         let kept = kept.map_err(indim_cpu::RunError::from)?;
-        Ok(Gathered { job, sinks, kept })
+        Ok(ReductionOutputs { job, sinks, kept })
     }
 
     /// Adds what is complete, of which `piece` is the last piece.
@@ -325,7 +328,7 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// What is kept for later passes.
+    /// The results that later passes read.
     fn finish(self) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
         let mut results = Vec::new();
         for (output, kept) in self.job.outputs.iter().zip(self.kept) {

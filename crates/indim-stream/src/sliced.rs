@@ -12,29 +12,29 @@ const MAX_SLICES: usize = 16;
 
 /// A part of an input, from these starts on, of the size of the parameter that it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct InputSlice {
     /// Its number; none of a counter, which is no input of the program.
     pub(crate) input: Option<usize>,
     pub(crate) starts: Vec<usize>,
 }
 
-/// A graph over parts of its inputs.
+/// A graph over slices of its inputs.
 #[derive(Debug)]
-pub(crate) struct Sliced {
+pub(crate) struct SlicedGraph {
     pub(crate) graph: Graph,
-    /// What each parameter is: the inputs first, then parts of them.
-    pub(crate) parts: Vec<Part>,
+    /// The slice that each parameter stands for: whole inputs first, then slices of them.
+    pub(crate) parts: Vec<InputSlice>,
 }
 
-impl Sliced {
+impl SlicedGraph {
     /// The graph as it is.
     pub(crate) fn unchanged(graph: Graph) -> Self {
         let whole = |(input, &value): (usize, &ValueId)| {
             let starts = vec![0; graph[value].array_type.shape.rank()];
-            Part { input: Some(input), starts }
+            InputSlice { input: Some(input), starts }
         };
         let parts = graph.parameters().iter().enumerate().map(whole).collect();
-        Sliced { graph, parts }
+        SlicedGraph { graph, parts }
     }
 
     /// The graph in which slices are taken of inputs, where that changes something and is not too much.
@@ -43,21 +43,23 @@ impl Sliced {
     /// None, unless this is a bug: the nodes are those of a legal graph.
     pub(crate) fn of(graph: &Graph) -> Result<Option<Self>, VerifyErrorKind> {
         match asked(graph) {
-            Some(asked) => Rewriting::new(graph)?.rewritten(&asked).map(Some),
+            Some(asked) => SliceRewriter::new(graph)?.rewritten(&asked).map(Some),
             None => Ok(None),
         }
     }
 }
 
 /// All of a value, or a part of it without gaps.
-type Wanted = Option<Vec<AxisSlice>>;
+type RequiredSlice = Option<Vec<AxisSlice>>;
 
 /// What is wanted of each value; `None` where no input is sliced, or too much would be wanted.
-fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<Wanted>>> {
-    let mut pending: BTreeMap<ValueId, Vec<Wanted>> = BTreeMap::new();
-    let mut found: BTreeMap<ValueId, Vec<Wanted>> = BTreeMap::new();
+fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<RequiredSlice>>> {
+    let mut pending: BTreeMap<ValueId, Vec<RequiredSlice>> = BTreeMap::new();
+    let mut found: BTreeMap<ValueId, Vec<RequiredSlice>> = BTreeMap::new();
     let mut left = MAX_SLICES * graph.len();
-    let ask = |pending: &mut BTreeMap<ValueId, Vec<Wanted>>, value: ValueId, wanted: Wanted| {
+    let ask = |pending: &mut BTreeMap<ValueId, Vec<RequiredSlice>>,
+               value: ValueId,
+               wanted: RequiredSlice| {
         let all = pending.entry(value).or_default();
         if !all.contains(&wanted) {
             all.push(wanted);
@@ -70,7 +72,7 @@ fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<Wanted>>> {
     while let Some((value, mut all)) = pending.pop_last() {
         let node = &graph[value];
         let is_stuck =
-            |wanted: &Wanted| wanted.is_some() && operands_of(graph, node, wanted).is_none();
+            |wanted: &RequiredSlice| wanted.is_some() && operands_of(graph, node, wanted).is_none();
         if all.iter().any(is_stuck) && !is_parameter(node) && !all.contains(&None) {
             all.push(None);
         }
@@ -95,8 +97,12 @@ fn is_parameter(node: &Node) -> bool {
 
 /// What a node needs of its operands to give what is wanted; `None` where it can only be made as a whole, and
 /// then sliced.
-fn operands_of(graph: &Graph, node: &Node, wanted: &Wanted) -> Option<Vec<(ValueId, Wanted)>> {
-    let of_each = |wanted: &Wanted| {
+fn operands_of(
+    graph: &Graph,
+    node: &Node,
+    wanted: &RequiredSlice,
+) -> Option<Vec<(ValueId, RequiredSlice)>> {
+    let of_each = |wanted: &RequiredSlice| {
         node.operands.iter().map(|&operand| (operand, wanted.clone())).collect::<Vec<_>>()
     };
     match (&node.kind, wanted) {
@@ -152,17 +158,17 @@ fn behind_units(from: &Shape, to: &Shape, wanted: &[AxisSlice]) -> Option<Vec<Ax
 }
 
 /// A graph that is made anew.
-struct Rewriting<'a> {
+struct SliceRewriter<'a> {
     graph: &'a Graph,
     assembler: GraphAssembler,
-    parts: Vec<Part>,
-    made: HashMap<(ValueId, Wanted), ValueId>,
+    parts: Vec<InputSlice>,
+    made: HashMap<(ValueId, RequiredSlice), ValueId>,
 }
 
-impl<'a> Rewriting<'a> {
+impl<'a> SliceRewriter<'a> {
     /// With the inputs as they are.
     fn new(graph: &'a Graph) -> Result<Self, VerifyErrorKind> {
-        let mut rewriting = Rewriting {
+        let mut rewriting = SliceRewriter {
             graph,
             assembler: GraphAssembler::new(),
             parts: Vec::new(),
@@ -171,7 +177,7 @@ impl<'a> Rewriting<'a> {
         for (input, &value) in graph.parameters().iter().enumerate() {
             let Node { kind, array_type, .. } = &graph[value];
             let starts = vec![0; array_type.shape.rank()];
-            rewriting.parts.push(Part { input: Some(input), starts });
+            rewriting.parts.push(InputSlice { input: Some(input), starts });
             let made = rewriting.assembler.add(kind.clone(), &[], array_type.clone())?;
             rewriting.made.insert((value, None), made);
         }
@@ -180,8 +186,8 @@ impl<'a> Rewriting<'a> {
 
     fn rewritten(
         mut self,
-        asked: &BTreeMap<ValueId, Vec<Wanted>>,
-    ) -> Result<Sliced, VerifyErrorKind> {
+        asked: &BTreeMap<ValueId, Vec<RequiredSlice>>,
+    ) -> Result<SlicedGraph, VerifyErrorKind> {
         for (&value, all) in asked {
             for wanted in all {
                 if !self.made.contains_key(&(value, wanted.clone())) {
@@ -192,10 +198,10 @@ impl<'a> Rewriting<'a> {
         }
         let outputs = self.graph.outputs().iter().map(|&output| self.made[&(output, None)]);
         let outputs = outputs.collect();
-        Ok(Sliced { graph: self.assembler.finish(outputs)?, parts: self.parts })
+        Ok(SlicedGraph { graph: self.assembler.finish(outputs)?, parts: self.parts })
     }
 
-    fn make(&mut self, value: ValueId, wanted: &Wanted) -> Result<ValueId, VerifyErrorKind> {
+    fn make(&mut self, value: ValueId, wanted: &RequiredSlice) -> Result<ValueId, VerifyErrorKind> {
         let node = &self.graph[value];
         let ArrayType { dtype, shape } = &node.array_type;
         let shape = match wanted {
@@ -208,7 +214,7 @@ impl<'a> Rewriting<'a> {
             (NodeKind::Parameter { index, name }, Some(part), _) => {
                 self.part(*index, name, part, array_type)
             }
-            // What is sliced is a part of its operand.
+            // A slice reads a part of its operand.
             (NodeKind::Slice(_), _, Some(operands)) if operands[0].1.is_some() => {
                 Ok(self.made[&operands[0]])
             }
@@ -237,8 +243,10 @@ impl<'a> Rewriting<'a> {
         while self.assembler.has_parameter(&name) {
             name.push('\'');
         }
-        self.parts
-            .push(Part { input: Some(input), starts: part.iter().map(AxisSlice::start).collect() });
+        self.parts.push(InputSlice {
+            input: Some(input),
+            starts: part.iter().map(AxisSlice::start).collect(),
+        });
         self.assembler.add(NodeKind::Parameter { index, name }, &[], array_type)
     }
 }

@@ -1,17 +1,17 @@
-//! Register allocation, instruction by instruction.
+//! Which real register holds what, instruction by instruction.
 //!
-//! The code is a straight line, so each value's next use is known. Without a free register the allocator
-//! evicts the value with the farthest next use (Belady). Values with a home in memory are not spilled: an
-//! instruction reads them there if it can have an operand in memory.
+//! The code is a straight line, so it is known when a value is needed next: where a register is wanted and
+//! none is free, the one whose value is needed last is taken. What can be read from memory at any time is not
+//! written back, and is an operand in memory where the instruction can have one.
 
 use crate::machine::{
-    Action, Class, MachineInstruction, Memory, Opcode, Register, ResultRegister, SourceOperand,
-    VirtualCode,
+    Action, Class, MachineCode, MachineInstruction, Memory, Opcode, Register, ResultRegister,
+    Source,
 };
 
-/// The allocated location of an operand.
+/// Where an operand is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AllocatedOperand {
+pub(crate) enum Place {
     None,
     Register(u8),
     Memory(Memory),
@@ -27,58 +27,58 @@ pub(crate) enum Step {
     /// Copies a register.
     Copy { to: u8, from: u8 },
     /// The instruction of this index.
-    Instruction { index: usize, result: Option<u8>, sources: [AllocatedOperand; 3] },
+    Instruction { index: usize, result: Option<u8>, sources: [Place; 3] },
 }
 
-/// The stack frame of a function: its spill slots and other memory.
+/// Memory of a function beside the registers.
 #[derive(Debug)]
 pub(crate) struct Frame {
     bytes: u32,
     free: Vec<u32>,
-    /// Bytes of a register.
+    /// The bytes of a register.
     register_bytes: u32,
 }
 
 impl Frame {
-    /// An empty frame.
+    /// No memory yet.
     pub(crate) fn new(register_bytes: u32) -> Frame {
         Frame { bytes: 0, free: Vec::new(), register_bytes }
     }
 
-    /// Reserves `bytes` for as long as the function runs; returns their offset.
+    /// So many bytes, for as long as the function runs.
     pub(crate) fn reserve(&mut self, bytes: u32) -> u32 {
         let first = self.bytes;
         self.bytes += bytes.next_multiple_of(self.register_bytes);
         first
     }
 
-    /// Takes a spill slot for one register; returns its offset.
+    /// Room for a register.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.reserve(self.register_bytes))
     }
 
-    /// Size in bytes.
+    /// All bytes.
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
 }
 
-/// A register that has its value before the code begins and keeps it, with its real register.
+/// A register that has its value before the code begins, and keeps it.
 pub(crate) type Pinned = (Register, u8);
 
-/// How instructions read elements of a step that they use once.
+/// How instructions read elements of a step that they take once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Elements {
-    /// As memory operands of instructions that allow them.
+    /// As operands in memory, where instructions can have these.
     Read,
-    /// From registers that were loaded before: in a tail only loads are masked.
+    /// From registers that were loaded with them: only loads may find less than a step.
     #[allow(dead_code, reason = "for targets with masks")]
     Loaded,
 }
 
-/// Allocates registers for the code; `pinned` registers have theirs already.
+/// Finds registers for the code; of `pinned` ones it is known.
 pub(crate) fn allocate<O: Opcode>(
-    code: &VirtualCode<O>,
+    code: &MachineCode<O>,
     pinned: &[Pinned],
     elements: Elements,
     frame: &mut Frame,
@@ -90,8 +90,9 @@ pub(crate) fn allocate<O: Opcode>(
     allocator.steps
 }
 
-/// Maximum number of vector registers live at once, without values that have a home in memory.
-pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
+/// How many vector registers the code would use at once for values that cannot be read from memory at any
+/// time.
+pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
     let uses = Uses::new(code);
     let (mut live, mut most) = (0usize, 0);
     for (index, instruction) in code.instructions.iter().enumerate() {
@@ -118,17 +119,17 @@ pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
     most
 }
 
-/// The register that an instruction moves into an accumulator.
+/// The register that an instruction only puts into an accumulator.
 fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> {
     match (instruction.target, instruction.sources[0]) {
-        (Some(Memory::Accumulator { .. }), SourceOperand::Register(register)) => Some(register),
+        (Some(Memory::Accumulator { .. }), Source::Register(register)) => Some(register),
         _ => None,
     }
 }
 
-/// For each register the real register of the accumulator that it becomes. Every read of the accumulator's
-/// previous value precedes the instruction that makes the next one.
-fn becomes<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
+/// For each register the real one of the accumulator that it becomes: all that reads what the accumulator has
+/// held comes before what makes its next value.
+fn becomes<O>(code: &MachineCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
     let mut becomes = vec![None; code.homes.len()];
     for instruction in &code.instructions {
         if let Some(register) = into_accumulator(instruction) {
@@ -138,9 +139,9 @@ fn becomes<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
     becomes
 }
 
-/// The real register of the accumulator that an instruction fills.
+/// The real register of the accumulator that an instruction is to fill.
 fn real_target<O>(
-    code: &VirtualCode<O>,
+    code: &MachineCode<O>,
     pinned: &[Pinned],
     instruction: &MachineInstruction<O>,
 ) -> u8 {
@@ -148,15 +149,15 @@ fn real_target<O>(
     pinned.iter().find(is_target).expect("invariant: accumulators are pinned").1
 }
 
-/// The uses of each register: indices of the instructions that read it, in order.
+/// For each register the instructions that read it, in order.
 struct Uses {
-    /// Start of each register's uses in `indices`, and the end of the last.
+    /// Where the uses of a register begin in `indices`; one more at the end.
     starts: Vec<u32>,
     indices: Vec<u32>,
 }
 
 impl Uses {
-    fn new<O: Opcode>(code: &VirtualCode<O>) -> Uses {
+    fn new<O: Opcode>(code: &MachineCode<O>) -> Uses {
         let mut starts = vec![0u32; code.homes.len() + 1];
         for register in code.instructions.iter().flat_map(MachineInstruction::registers) {
             starts[register.index() + 1] += 1;
@@ -193,29 +194,29 @@ impl Uses {
 const NEVER: u32 = u32::MAX;
 
 struct Allocator<'a, O> {
-    code: &'a VirtualCode<O>,
+    code: &'a MachineCode<O>,
     uses: Uses,
-    /// For each virtual register the index in `uses.indices` of its next use.
+    /// For each register the place in `uses.indices` of its next use.
     next: Vec<u32>,
     homes: Vec<Option<Memory>>,
     place: Vec<Option<u8>>,
-    /// The virtual register in each real register.
+    /// What the real registers hold.
     holds: Vec<Option<Register>>,
     given: &'a [Pinned],
-    /// Pinned real registers, as bits.
+    /// Those that are pinned, as bits.
     pinned: u64,
     elements: Elements,
-    /// For each register the real register of the accumulator that it becomes.
+    /// For each register the real one of the accumulator that it becomes.
     becomes: Vec<Option<u8>>,
     frame: &'a mut Frame,
-    /// Spill slots of sources of the current instruction: free once it is emitted.
+    /// What the instruction at hand may still read: free when it is written down.
     released: Vec<u32>,
     steps: Vec<Step>,
 }
 
 impl<'a, O: Opcode> Allocator<'a, O> {
     fn new(
-        code: &'a VirtualCode<O>,
+        code: &'a MachineCode<O>,
         pinned: &'a [Pinned],
         elements: Elements,
         frame: &'a mut Frame,
@@ -244,7 +245,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         allocator
     }
 
-    /// The index of the next instruction that reads the register, from the current one on.
+    /// The index of the next instruction that reads the register, from the one at hand on.
     fn next_use(&self, register: Register) -> u32 {
         let end = self.uses.starts[register.index() + 1];
         let next = self.next[register.index()];
@@ -260,7 +261,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             self.forget_all();
         }
         let (sources, locked) = self.sources(instruction);
-        // From here on `next_use` refers to later instructions.
+        // From here on `next_use` speaks of later instructions.
         for register in instruction.registers() {
             self.next[register.index()] += 1;
         }
@@ -326,31 +327,31 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         self.code.classes[register.index()]
     }
 
-    /// Locations of the sources, and the real registers among them as bits.
-    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([AllocatedOperand; 3], u64) {
+    /// Where the sources are, and the real registers that they are in, as bits.
+    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([Place; 3], u64) {
         let mut locked = 0u64;
         for register in instruction.registers() {
             if let Some(real) = self.place[register.index()] {
                 locked |= 1 << real;
             }
         }
-        let mut places = [AllocatedOperand::None; 3];
+        let mut places = [Place::None; 3];
         let own = self.own_position(instruction);
         for (position, source) in instruction.sources.into_iter().enumerate() {
             places[position] = match source {
-                SourceOperand::None => AllocatedOperand::None,
-                SourceOperand::Memory(memory) => AllocatedOperand::Memory(memory),
-                SourceOperand::Register(register) if own == Some(position) => {
+                Source::None => Place::None,
+                Source::Memory(memory) => Place::Memory(memory),
+                Source::Register(register) if own == Some(position) => {
                     let real = self.take(locked, self.class(register));
                     self.load(real, register);
                     locked |= 1 << real;
-                    AllocatedOperand::Register(real)
+                    Place::Register(real)
                 }
-                SourceOperand::Register(register) => {
+                Source::Register(register) => {
                     let home = self.homes[register.index()];
                     let home = home.filter(|&home| self.may_read(instruction, position, home));
                     let place = self.source(register, home, locked);
-                    if let AllocatedOperand::Register(real) = place {
+                    if let Place::Register(real) = place {
                         locked |= 1 << real;
                     }
                     place
@@ -360,7 +361,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         (places, locked)
     }
 
-    /// Position of the source that must be loaded because the result replaces it.
+    /// Which source, if it is replaced by the result, is read from memory for that alone.
     fn own_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
         let may_be_replaced = match self.result_rule(instruction)? {
             ResultRegister::First => 1,
@@ -368,7 +369,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             ResultRegister::Any | ResultRegister::Apart => 0,
         };
         instruction.sources[..may_be_replaced].iter().position(|source| {
-            matches!(source, SourceOperand::Register(register) if self.place[register.index()].is_none())
+            matches!(source, Source::Register(register) if self.place[register.index()].is_none())
         })
     }
 
@@ -384,15 +385,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         !is_loaded && it.may_read(position, home)
     }
 
-    /// Location of a source; `home` is its memory, if the instruction may read it there.
-    fn source(
-        &mut self,
-        register: Register,
-        home: Option<Memory>,
-        locked: u64,
-    ) -> AllocatedOperand {
+    /// Where a source is; `home` is where in memory, if the instruction may read it there.
+    fn source(&mut self, register: Register, home: Option<Memory>, locked: u64) -> Place {
         if let Some(real) = self.place[register.index()] {
-            return AllocatedOperand::Register(real);
+            return Place::Register(real);
         }
         let is_needed_again = {
             let end = self.uses.starts[register.index() + 1];
@@ -402,13 +398,13 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         if let Some(home) = home
             && !(is_needed_again && self.has_free(class))
         {
-            return AllocatedOperand::Memory(home);
+            return Place::Memory(home);
         }
         let real = self.take(locked, class);
         self.load(real, register);
         self.holds[usize::from(real)] = Some(register);
         self.place[register.index()] = Some(real);
-        AllocatedOperand::Register(real)
+        Place::Register(real)
     }
 
     fn has_free(&self, class: Class) -> bool {
@@ -425,7 +421,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
             let register = self.holds[real].expect("invariant: none is free");
-            // On a tie the value that has a home: it needs no spill.
+            // Of two that are needed equally late the one that need not be written.
             (self.next_use(register), self.homes[register.index()].is_some())
         });
         let real = farthest.expect("invariant: an instruction locks four registers at most");
@@ -479,10 +475,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn is_kept(
         &self,
         instruction: &MachineInstruction<O>,
-        sources: [AllocatedOperand; 3],
+        sources: [Place; 3],
         position: usize,
     ) -> bool {
-        let AllocatedOperand::Register(real) = sources[position] else { return true };
+        let Place::Register(real) = sources[position] else { return true };
         let register = self.holds[usize::from(real)];
         let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
         let is_pinned = self.pinned >> real & 1 == 1;
@@ -493,9 +489,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn one_replaced(
         &mut self,
         instruction: &MachineInstruction<O>,
-        mut sources: [AllocatedOperand; 3],
+        mut sources: [Place; 3],
         locked: u64,
-    ) -> (Option<u8>, [AllocatedOperand; 3]) {
+    ) -> (Option<u8>, [Place; 3]) {
         let may_be_second = self.result_rule(instruction) == Some(ResultRegister::FirstOrSecond);
         if may_be_second
             && self.is_kept(instruction, sources, 0)
@@ -503,13 +499,13 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         {
             sources.swap(0, 1);
         }
-        let AllocatedOperand::Register(real) = sources[0] else {
+        let Place::Register(real) = sources[0] else {
             unreachable!("invariant: what is replaced is in a register");
         };
         let result = if self.is_kept(instruction, sources, 0) {
             let result = self.take(locked, Class::Vector);
             self.steps.push(Step::Copy { to: result, from: real });
-            sources[0] = AllocatedOperand::Register(result);
+            sources[0] = Place::Register(result);
             result
         } else {
             real

@@ -1,41 +1,41 @@
-//! Code over virtual registers: machine instructions before register allocation, and their memory operands.
+//! Machine instructions over as many vector registers as they like, and where their operands are in memory.
 
 use core::ops::Range;
 
 use indim_codegen::{LaneType, Primitive, Value};
 
-/// Register class.
+/// What registers hold: each class has registers of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
-    /// Vectors of lanes.
+    /// Lanes.
     Vector,
     /// A bit for each lane.
     #[allow(dead_code, reason = "AVX-512 has such registers")]
     Mask,
 }
 
-/// A target's instruction over vector registers.
+/// An instruction of a target over its vector registers.
 pub(crate) trait Opcode: Copy {
-    /// Number of vector registers.
+    /// The vector registers of the target.
     const REGISTERS: usize;
-    /// Number of mask registers; their numbers follow those of the vector registers.
+    /// The registers of masks; their numbers come after those of the vector registers.
     const MASK_REGISTERS: usize = 0;
-    /// Bytes of a vector register.
+    /// The bytes of one of them.
     const REGISTER_BYTES: u32;
-    /// Maximum number of registers that an instruction needs for operands not yet loaded.
+    /// How many registers an instruction may take for what is in none yet.
     const MAX_LOADED: usize;
     /// Whether code joins the lanes of a unit that folds.
     const JOINS_LANES: bool;
 
-    /// Position of the source that may be a memory operand.
+    /// Which of its sources may be in memory.
     fn memory_source(self) -> Option<usize>;
 
-    /// Whether `memory` is a valid operand at that position.
+    /// Whether that source may be what lies there.
     fn may_read(self, _memory: Memory) -> bool {
         true
     }
 
-    /// Constraint on the result register.
+    /// In which register its result may be.
     fn result(self) -> ResultRegister;
 
     /// What its result is.
@@ -52,22 +52,22 @@ pub(crate) trait Opcode: Copy {
     }
 }
 
-/// Constraint on the register of a result.
+/// In which register a result may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultRegister {
-    /// Any register, also that of a source after its last use.
+    /// In any, also in that of a source that is used for the last time.
     Any,
-    /// The register of the first source, which the result replaces.
+    /// In that of the first source, which it replaces.
     #[allow(dead_code, reason = "instructions of NEON do so")]
     First,
-    /// The register of the first or the second source of a commutative instruction.
+    /// In that of the first source or of the second, which may be interchanged.
     #[allow(dead_code, reason = "instructions of x86-64 do so")]
     FirstOrSecond,
-    /// A register of no source.
+    /// In none of the sources'.
     Apart,
 }
 
-/// A virtual register; `allocate.rs` assigns a real one.
+/// A vector register, of which there are as many as are needed: `allocate.rs` finds a real one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Register(pub(crate) u32);
 
@@ -77,42 +77,42 @@ impl Register {
     }
 }
 
-/// A memory operand.
+/// A place in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
-    /// Index of a constant that is the same in all lanes.
+    /// A constant that is the same in all lanes: which one.
     Pool(u32),
-    /// Index of a constant with different lanes.
+    /// A constant with lanes of its own: which one.
     #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
     Lanes(u32),
-    /// Byte offset in the function's frame.
+    /// In the frame of the function: how many bytes from its first one.
     Frame(u32),
-    /// Elements of an operand, from the first element of the current step.
+    /// Elements of an operand from those of this step on.
     Step {
-        /// Index of the operand.
+        /// Which operand of the function.
         operand: u32,
-        /// Bytes of an element.
+        /// The bytes of an element.
         element_bytes: u32,
-        /// Byte offset from the first element of the step.
+        /// How many bytes behind the first element of the step.
         displacement: u32,
     },
-    /// The only element of an operand in this row, with a byte offset.
+    /// The one element of an operand in this row, and so many bytes behind its first.
     Row { operand: u32, displacement: u32 },
-    /// A lookup table, indexed by a register.
+    /// A table, of which the entries named by a register are taken.
     Table(u32),
-    /// A register of accumulators that lives across steps: some lanes of an output.
+    /// A register that holds accumulators from step to step: some of the lanes of an output.
     Accumulator {
-        /// Index of the output.
+        /// Which output.
         output: u32,
-        /// Index among the registers of its lanes.
+        /// Which of the registers that its lanes take.
         part: u32,
-        /// Index of the copy of the code in a step.
+        /// Which of the copies of the code that a step consists of.
         copy: u32,
     },
 }
 
 impl Memory {
-    /// The operand for copy number `copy` of the code, each of `lanes` lanes.
+    /// The same for the lanes of a later copy of the code, of so many lanes each.
     fn of_copy(self, copy: u32, lanes: u32) -> Memory {
         match self {
             Memory::Step { operand, element_bytes, displacement } => {
@@ -124,38 +124,38 @@ impl Memory {
         }
     }
 
-    /// Whether all copies of the code share it.
+    /// Whether it is the same for all copies of the code.
     fn is_shared(self) -> bool {
         !matches!(self, Memory::Step { .. } | Memory::Accumulator { .. })
     }
 }
 
-/// A source operand of an instruction.
+/// What an instruction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SourceOperand {
+pub(crate) enum Source {
     None,
     Register(Register),
     Memory(Memory),
 }
 
-/// The operation of an instruction.
+/// What an instruction does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action<O> {
     /// An instruction over vector registers.
     Vector(O),
-    /// A call of a primitive's function, on lanes in the frame. No register survives it.
-    Call(OutOfLineCall),
+    /// A primitive out of line, on lanes in the frame. Nothing stays in registers.
+    Call(Call),
 }
 
-/// A call of the function for one primitive; its lanes lie in the frame.
+/// A call of a function for one primitive; lanes lie in the frame.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OutOfLineCall {
+pub(crate) struct Call {
     pub(crate) primitive: Primitive,
     pub(crate) operand: LaneType,
     pub(crate) result: LaneType,
-    /// Byte offset of the result's lanes in the frame.
+    /// Where the result's lanes go: bytes from the first one of the frame.
     pub(crate) to: u32,
-    /// Byte offsets of the operands' lanes in the frame.
+    /// Where the operands' lanes are.
     pub(crate) from: [u32; 3],
 }
 
@@ -163,20 +163,20 @@ pub(crate) struct OutOfLineCall {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MachineInstruction<O> {
     pub(crate) action: Action<O>,
-    /// Whether it operates on whole registers; otherwise on their lower halves.
+    /// Whether it is over whole registers, else over their lower halves.
     pub(crate) is_wide: bool,
     pub(crate) immediate: Option<u8>,
-    /// The result's register.
+    /// What it makes.
     pub(crate) result: Option<Register>,
-    /// Memory written instead of a result.
+    /// Where it writes to instead.
     pub(crate) target: Option<Memory>,
-    pub(crate) sources: [SourceOperand; 3],
-    /// The value of the body that it computes.
+    pub(crate) sources: [Source; 3],
+    /// For which value.
     pub(crate) value: Value,
 }
 
 impl<O: Opcode> MachineInstruction<O> {
-    /// Whether the source at a position may be this memory operand.
+    /// Whether the source at a position may be what lies in memory there.
     pub(crate) fn may_read(&self, position: usize, memory: Memory) -> bool {
         match self.action {
             Action::Vector(opcode) => {
@@ -189,32 +189,32 @@ impl<O: Opcode> MachineInstruction<O> {
     /// The registers that it reads.
     pub(crate) fn registers(&self) -> impl Iterator<Item = Register> + use<O> {
         self.sources.into_iter().filter_map(|source| match source {
-            SourceOperand::Register(register) => Some(register),
+            Source::Register(register) => Some(register),
             _ => None,
         })
     }
 }
 
-/// Straight-line code over virtual registers.
+/// Straight-line machine code.
 #[derive(Debug)]
-pub(crate) struct VirtualCode<O> {
+pub(crate) struct MachineCode<O> {
     pub(crate) instructions: Vec<MachineInstruction<O>>,
-    /// For each register its home: memory that holds its value at any time; `None` without one.
+    /// For each register where its value can be read from at any time, if it can.
     pub(crate) homes: Vec<Option<Memory>>,
-    /// The class of each register.
+    /// What each register holds.
     pub(crate) classes: Vec<Class>,
 }
 
-impl<O> Default for VirtualCode<O> {
+impl<O> Default for MachineCode<O> {
     fn default() -> Self {
-        VirtualCode { instructions: Vec::new(), homes: Vec::new(), classes: Vec::new() }
+        MachineCode { instructions: Vec::new(), homes: Vec::new(), classes: Vec::new() }
     }
 }
 
-impl<O: Copy> VirtualCode<O> {
-    /// The code unrolled: `copies` copies of `lanes` lanes each.
-    pub(crate) fn repeated(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
-        let mut all = VirtualCode::default();
+impl<O: Copy> MachineCode<O> {
+    /// The code so many times, for as many times the lanes, of which it computes so many.
+    pub(crate) fn repeated(&self, copies: u32, lanes: u32) -> MachineCode<O> {
+        let mut all = MachineCode::default();
         let mut shared = vec![None; self.homes.len()];
         for copy in 0..copies {
             let register = |index: usize| match self.homes[index] {
@@ -230,13 +230,9 @@ impl<O: Copy> VirtualCode<O> {
                 result: instruction.result.map(|result| registers[result.index()]),
                 target: instruction.target.map(|memory| memory.of_copy(copy, lanes)),
                 sources: instruction.sources.map(|source| match source {
-                    SourceOperand::Register(register) => {
-                        SourceOperand::Register(registers[register.index()])
-                    }
-                    SourceOperand::Memory(memory) => {
-                        SourceOperand::Memory(memory.of_copy(copy, lanes))
-                    }
-                    SourceOperand::None => SourceOperand::None,
+                    Source::Register(register) => Source::Register(registers[register.index()]),
+                    Source::Memory(memory) => Source::Memory(memory.of_copy(copy, lanes)),
+                    Source::None => Source::None,
                 }),
                 ..*instruction
             });
@@ -246,18 +242,18 @@ impl<O: Copy> VirtualCode<O> {
     }
 }
 
-impl<O> VirtualCode<O> {
-    /// Whether it contains calls, which preserve no vector register.
+impl<O> MachineCode<O> {
+    /// Whether it calls functions, which keep no vector register.
     pub(crate) fn has_calls(&self) -> bool {
         self.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
     }
 
-    /// Adds a virtual register without a home.
+    /// A register that an instruction is to fill.
     pub(crate) fn register(&mut self, class: Class) -> Register {
         self.push(None, class)
     }
 
-    /// Adds a virtual register with a home.
+    /// A register with what lies in memory.
     pub(crate) fn register_of(&mut self, memory: Memory, class: Class) -> Register {
         self.push(Some(memory), class)
     }

@@ -1,17 +1,17 @@
-//! The interface of a target.
+//! What a target is: it makes code of a body.
 
 use crate::layout::OperandLayout;
 use indim_codegen::Body;
 
-/// A processor and the instructions that code may use.
+/// A processor, with the instructions that code may use.
 pub(crate) trait Target {
-    /// Whether this machine is such a processor.
+    /// Whether this machine is one.
     fn is_available(&self) -> bool;
 
-    /// Whether the target has non-temporal stores: code with them is separate code.
+    /// Whether there are instructions that write past the caches: code that streams is other code.
     fn streams(&self) -> bool;
 
-    /// Compiles a body that folds; `None` if the target cannot.
+    /// Makes the code of a body that folds; `None` where there is none that does.
     fn fold(
         &self,
         _body: &Body,
@@ -21,32 +21,31 @@ pub(crate) trait Target {
         None
     }
 
-    /// Compiles a body that does not fold, with a listing in `listing` if given.
+    /// Makes the code of any other body; its listing goes to `listing`, if there is one.
     fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code;
 }
 
-/// Position-independent code, called at its entry.
+/// Code that can be moved, and called at its entry.
 #[derive(Debug)]
 pub(crate) struct Code {
     /// Constants, tables and instructions.
     pub(crate) bytes: Vec<u8>,
-    /// Offset of the first instruction.
+    /// Where the first instruction is.
     pub(crate) entry: usize,
-    /// Elements of a step.
+    /// The elements of a step.
     pub(crate) lanes: usize,
-    /// Whether rows may have any number of elements: tails are masked.
+    /// Whether rows may have any number of elements: less than a step of them is read and written alone.
     pub(crate) has_exact_tails: bool,
-    /// The operand whose address the second step of a row may align; the code takes the element as an
-    /// argument.
+    /// What the second step of a row may begin with at an aligned address, which is told to the code.
     pub(crate) aligned: Option<Aligned>,
-    /// Whether code that folds can combine the 32 accumulators of a unit into one.
+    /// Whether code that folds can make one accumulator of the 32 of a unit.
     pub(crate) joins_lanes: bool,
 }
 
-/// An operand that is aligned in all steps of a row but the first.
+/// An operand that steps find aligned, but for the first one of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aligned {
     pub(crate) operand: usize,
-    /// Alignment in bytes.
+    /// To so many bytes.
     pub(crate) bytes: usize,
 }

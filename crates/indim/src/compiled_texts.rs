@@ -15,25 +15,25 @@ use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use crate::evaluate::EvaluateErrorKind;
 use crate::input::Input;
 
-/// So many expressions are kept for inputs of some kinds, those that were used last.
+/// Capacity of the cache, in expressions; the least recently used goes first.
 const KEPT: usize = 64;
 
 /// The text of an expression that is kept is no longer: its program would take much memory.
 const LONGEST_KEPT: usize = 4096;
 
-/// So many programs are kept of each; beyond that the oldest goes.
+/// Capacity of one entry, in programs; the oldest goes first.
 const MAX_PROGRAMS: usize = 16;
 
 type Inputs<'i, 'a> = &'i [(&'i str, Input<'a>)];
 
-/// What is run for some inputs: the program bound to their sizes, and what their numbers are to it.
-pub(crate) struct Program {
+/// An executable bound to the sizes of its inputs, with the values of their numbers.
+pub(crate) struct BoundExpression {
     executable: Arc<Executable>,
     numbers: Vec<Array>,
 }
 
-impl Program {
-    /// How many results there are.
+impl BoundExpression {
+    /// The number of results.
     pub(crate) fn result_count(&self) -> usize {
         self.executable.outputs().len()
     }
@@ -49,7 +49,7 @@ impl Program {
     }
 }
 
-/// What differs between expressions that are kept apart, of an input.
+/// The part of an input that belongs to the cache key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum InputKind {
     Array { dtype: DType, rank: usize },
@@ -72,23 +72,23 @@ impl InputKind {
     }
 }
 
-/// The programs of a text for inputs of some kinds.
-struct Kept {
+/// A cache entry: the programs of one text for inputs of given kinds.
+struct CacheEntry {
     text: String,
     inputs: Vec<(String, InputKind)>,
-    /// For the shapes of some call.
-    alone: Vec<Alone>,
-    /// For all sizes, and what numbers are to it.
+    /// Programs for fixed shapes.
+    alone: Vec<FixedShapeProgram>,
+    /// Programs for all sizes, each with its number program.
     for_any: Vec<(Arc<SymbolicExecutable>, NumberProgram)>,
 }
 
-struct Alone {
+struct FixedShapeProgram {
     shapes: Vec<Vec<usize>>,
     executable: Arc<Executable>,
     numbers: NumberProgram,
 }
 
-impl Kept {
+impl CacheEntry {
     fn is_for(&self, text: &str, inputs: Inputs<'_, '_>) -> bool {
         let is_same =
             |((name, kind), (given, input)): (&(String, InputKind), &(&str, Input<'_>))| {
@@ -101,42 +101,48 @@ impl Kept {
 }
 
 /// The last used is at the end.
-static CACHE: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
+static CACHE: Mutex<Vec<CacheEntry>> = Mutex::new(Vec::new());
 
 /// A panic leaves the list whole.
-fn cache() -> MutexGuard<'static, Vec<Kept>> {
+fn cache() -> MutexGuard<'static, Vec<CacheEntry>> {
     CACHE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a lookup finds.
-enum Found {
+/// The result of a cache lookup.
+enum Lookup {
     /// A program that fits.
-    Program(Program),
+    Hit(BoundExpression),
     /// Those for all sizes, to be bound to those of the inputs, with what numbers are to them; and whether
     /// there is one for other sizes.
-    Others { for_any: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
+    Candidates { for_any: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
 }
 
 /// The program for a text and these inputs, compiled if none is kept.
-pub(crate) fn program(text: &str, inputs: Inputs<'_, '_>) -> Result<Program, EvaluateErrorKind> {
+pub(crate) fn program(
+    text: &str,
+    inputs: Inputs<'_, '_>,
+) -> Result<BoundExpression, EvaluateErrorKind> {
     // Numbers are converted, and the program may serve other threads.
     in_default_float_environment(|| kept_or_compiled(text, inputs))
 }
 
-fn kept_or_compiled(text: &str, inputs: Inputs<'_, '_>) -> Result<Program, EvaluateErrorKind> {
+fn kept_or_compiled(
+    text: &str,
+    inputs: Inputs<'_, '_>,
+) -> Result<BoundExpression, EvaluateErrorKind> {
     let given = numbers(inputs);
     let is_known = match found(text, inputs, &given) {
-        Found::Program(program) => return Ok(program),
-        Found::Others { for_any, is_known } => {
+        Lookup::Hit(program) => return Ok(program),
+        Lookup::Candidates { for_any, is_known } => {
             for (executable, numbers) in for_any {
                 if let Some(executable) = bound(&executable, inputs, numbers.len()) {
-                    return Ok(Program { executable, numbers });
+                    return Ok(BoundExpression { executable, numbers });
                 }
             }
             is_known
         }
     };
-    let Built { b, results, numbers: program } = built(text, inputs)?;
+    let BuiltExpression { b, results, numbers: program } = built(text, inputs)?;
     let graph = b.finish(&results)?;
     let numbers = program.inputs(&given);
     let numbers = numbers.expect("invariant: a program holds for what it was made for");
@@ -147,14 +153,14 @@ fn kept_or_compiled(text: &str, inputs: Inputs<'_, '_>) -> Result<Program, Evalu
             let executable = bound(&for_any, inputs, numbers.len());
             let executable = executable.expect("invariant: the first sizes meet the guards");
             keep(text, inputs, |kept| push(&mut kept.for_any, (for_any, program)));
-            return Ok(Program { executable, numbers });
+            return Ok(BoundExpression { executable, numbers });
         }
     }
     let executable = Arc::new(compile(&graph, &CompileOptions::default())?);
     let (shapes, alone) = (shapes(inputs).map(<[usize]>::to_vec).collect(), executable.clone());
-    let alone = Alone { shapes, executable: alone, numbers: program };
+    let alone = FixedShapeProgram { shapes, executable: alone, numbers: program };
     keep(text, inputs, |kept| push(&mut kept.alone, alone));
-    Ok(Program { executable, numbers })
+    Ok(BoundExpression { executable, numbers })
 }
 
 /// The program for all sizes, for those of the inputs, if these meet its guards; its last inputs are numbers.
@@ -169,10 +175,10 @@ fn bound(
 }
 
 /// Looks for a program.
-fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> Found {
+fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> Lookup {
     let mut cache = cache();
     let Some(place) = cache.iter().rposition(|kept| kept.is_for(text, inputs)) else {
-        return Found::Others { for_any: Vec::new(), is_known: false };
+        return Lookup::Candidates { for_any: Vec::new(), is_known: false };
     };
     cache[place..].rotate_left(1);
     let kept = &cache[cache.len() - 1];
@@ -181,7 +187,7 @@ fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> Found {
         let Some(numbers) = alone.numbers.inputs(given) else { continue };
         if shapes(inputs).zip(&alone.shapes).all(|(shape, known)| shape == known) {
             let executable = Arc::clone(&alone.executable);
-            return Found::Program(Program { executable, numbers });
+            return Lookup::Hit(BoundExpression { executable, numbers });
         }
         is_known = true;
     }
@@ -189,11 +195,11 @@ fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> Found {
         kept.for_any.iter().rev().filter_map(|(executable, program)| {
             Some((Arc::clone(executable), program.inputs(given)?))
         });
-    Found::Others { for_any: for_any.collect(), is_known }
+    Lookup::Candidates { for_any: for_any.collect(), is_known }
 }
 
 /// Keeps what was compiled.
-fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut Kept)) {
+fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
     if text.len() > LONGEST_KEPT {
         return;
     }
@@ -203,18 +209,18 @@ fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut Kept)) {
     let place = place.unwrap_or_else(|| {
         let kinds = inputs.iter().map(|(name, input)| ((*name).to_owned(), InputKind::of(input)));
         let (alone, for_any) = (Vec::new(), Vec::new());
-        let kept = Kept { text: text.to_owned(), inputs: kinds.collect(), alone, for_any };
+        let kept = CacheEntry { text: text.to_owned(), inputs: kinds.collect(), alone, for_any };
         oldest = (cache.len() >= KEPT).then(|| cache.remove(0));
         cache.push(kept);
         cache.len() - 1
     });
     add(&mut cache[place]);
     drop(cache);
-    // What may take long to free is freed after the lock.
+    // Programs may take long to free, so they are dropped after the lock.
     drop(oldest);
 }
 
-/// Adds a program in the place of the oldest, where there are too many.
+/// Adds a program; evicts the oldest at capacity.
 fn push<T>(programs: &mut Vec<T>, program: T) {
     if programs.len() >= MAX_PROGRAMS {
         programs.remove(0);
@@ -240,13 +246,13 @@ fn shapes<'i>(inputs: Inputs<'i, '_>) -> impl Iterator<Item = &'i [usize]> {
 }
 
 /// The nodes of a text.
-struct Built {
+struct BuiltExpression {
     b: GraphBuilder,
     results: Vec<Value>,
     numbers: NumberProgram,
 }
 
-fn built(text: &str, inputs: Inputs<'_, '_>) -> Result<Built, EvaluateErrorKind> {
+fn built(text: &str, inputs: Inputs<'_, '_>) -> Result<BuiltExpression, EvaluateErrorKind> {
     let refuse = |error| EvaluateErrorKind::Expression { text: text.to_owned(), error };
     let expression =
         Expression::parse(text, &ParseLimits::default()).map_err(|e| refuse(Box::new(e)))?;
@@ -272,5 +278,5 @@ fn built(text: &str, inputs: Inputs<'_, '_>) -> Result<Built, EvaluateErrorKind>
     }
     let results = expression.build_results(&b, &bindings, None).map_err(|e| refuse(Box::new(e)))?;
     let numbers = numbers.program();
-    Ok(Built { b, results, numbers })
+    Ok(BuiltExpression { b, results, numbers })
 }

@@ -8,7 +8,7 @@ use indim_graph::GraphError;
 use indim_shape::{Diagnostic, ErrorCode};
 use indim_text::{ExprError, Expression, ParseLimits};
 
-use crate::compiled_texts::{Program, program};
+use crate::compiled_texts::{BoundExpression, program};
 use crate::input::Input;
 
 /// Evaluates an expression over named inputs.
@@ -104,7 +104,10 @@ fn several_results(text: &str) -> EvaluateErrorKind {
     EvaluateErrorKind::Expression { text: text.to_owned(), error: Box::new(error) }
 }
 
-fn run(program: &Program, inputs: &[(&str, Input<'_>)]) -> Result<Vec<Buffer>, EvaluateErrorKind> {
+fn run(
+    program: &BoundExpression,
+    inputs: &[(&str, Input<'_>)],
+) -> Result<Vec<Buffer>, EvaluateErrorKind> {
     program.run(inputs).map_err(EvaluateErrorKind::Run)
 }
 
@@ -122,7 +125,7 @@ fn run(program: &Program, inputs: &[(&str, Input<'_>)]) -> Result<Vec<Buffer>, E
 pub struct EvaluateError {
     /// What is wrong.
     pub kind: EvaluateErrorKind,
-    /// Where [`evaluate`] was called.
+    /// The caller's location.
     pub location: &'static Location<'static>,
 }
 

@@ -1,9 +1,9 @@
-//! What the names of an expression stand for: arrays and numbers, of whoever makes them.
+//! The inputs of an expression: arrays and numbers of any owner.
 
 use indim_cpu::{ArrayView, Buffer, StoredAs};
 use indim_graph::{Array, Literal};
 
-/// What a name of an expression stands for, given to [`evaluate`](crate::evaluate).
+/// An input of [`evaluate`](crate::evaluate): the value of a name.
 ///
 /// ```
 /// use indim::{Input, evaluate};

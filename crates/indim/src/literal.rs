@@ -22,7 +22,7 @@ use indim_shape::{Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiteralError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: LiteralErrorKind,
     /// Where, in bytes of the text.
     pub span: Range<usize>,
@@ -391,7 +391,7 @@ fn without_underscores(word: &str) -> Option<String> {
     is_between.then(|| parts.concat())
 }
 
-/// What NumPy would make of the elements.
+/// The element type that NumPy infers.
 fn common_dtype(text: &str, elements: &[Range<usize>]) -> Result<DType, LiteralError> {
     let truths = elements.iter().filter(|span| is_truth(&text[(*span).clone()])).count();
     if truths == elements.len() && truths > 0 {

@@ -1,10 +1,10 @@
-//! The choice of the executor of a program.
+//! Which executor runs the nests of an executable.
 
 use core::fmt;
 use core::str::FromStr;
 use std::sync::OnceLock;
 
-/// The executor that runs loop nests. All give the same bits.
+/// Which executor runs loop nests. All give the same bits.
 ///
 /// ```
 /// use indim_cpu::ExecutorChoice;
@@ -15,18 +15,18 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ExecutorChoice {
-    /// Blocks, then machine code for nests whose runs have cost more than compilation; or the executor that
-    /// the environment variable `INDIM_EXECUTOR` names.
+    /// Blocks, and machine code for nests whose work has cost more than making it does; or what the
+    /// environment variable `INDIM_EXECUTOR` names.
     #[default]
     Automatic,
-    /// Kernels over blocks in L1.
+    /// Kernels over blocks in the nearest cache.
     Blocks,
-    /// Machine code, generated before the first run. Blocks run the nests that it does not cover, and all
-    /// nests on processors without a code generator and on systems that refuse executable memory.
+    /// Machine code, made before the first run; nests that it does not cover, processors for which there is
+    /// none, and systems that refuse memory for it have blocks.
     Machine,
 }
 
-/// The names of all executors, for messages.
+/// The names, for messages.
 pub(crate) const EXECUTORS: &str = "automatic, blocks and machine";
 
 const NAMES: [(&str, ExecutorChoice); 3] = [
@@ -36,11 +36,11 @@ const NAMES: [(&str, ExecutorChoice); 3] = [
 ];
 
 impl ExecutorChoice {
-    /// Replaces `Automatic` by the executor that the environment variable `INDIM_EXECUTOR` names, if it is
-    /// set. The variable is read once per process.
+    /// With `Automatic` replaced by what the environment variable `INDIM_EXECUTOR` names, if it is set. It is
+    /// read once a process.
     ///
     /// # Errors
-    /// The value of the variable, if it names no executor.
+    /// The name, if no executor has it.
     pub(crate) fn or_environment(self) -> Result<ExecutorChoice, &'static str> {
         static VARIABLE: OnceLock<Option<String>> = OnceLock::new();
         let read = || {
@@ -61,7 +61,7 @@ impl fmt::Display for ExecutorChoice {
     }
 }
 
-/// The error for a text that names no executor.
+/// A text that names no executor.
 ///
 /// ```
 /// let error = "gpu".parse::<indim_cpu::ExecutorChoice>().unwrap_err();

@@ -1,4 +1,4 @@
-//! Errors of a run.
+//! Why a run does not start, or stops.
 
 use core::fmt;
 
@@ -9,8 +9,8 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::run::forecast::MemoryPiece;
 use indim_arrays::ArrayError;
 
-/// The reason why a run did not start or did not finish. `{:?}`, which `unwrap` and `?` in `main` print,
-/// has the code and the message.
+/// Why a run did not start, or stopped. `{:?}`, which `unwrap` and `?` in `main` show, has the code and the
+/// message.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunError, compile};
@@ -32,14 +32,14 @@ use indim_arrays::ArrayError;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The number of inputs differs from the number of parameters.
+    /// There is not one input per parameter.
     InputCount {
         /// The number of parameters.
         expected: usize,
         /// The number of inputs.
         given: usize,
     },
-    /// An input has another type than its parameter.
+    /// An input is not of its parameter's type.
     InputType {
         /// The parameter's name.
         name: String,
@@ -48,7 +48,7 @@ pub enum RunError {
         /// The input's type.
         given: ArrayType,
     },
-    /// The program has a guard that the sizes of the inputs do not meet.
+    /// The sizes of the inputs are none that the program was made for.
     GuardNotMet(GuardError),
     /// No parameter has the name of an input.
     UnknownInput {
@@ -67,14 +67,14 @@ pub enum RunError {
         /// The parameter's name.
         name: String,
     },
-    /// The number of arrays differs from the number of outputs.
+    /// There is not one array per output.
     OutputCount {
         /// The number of outputs.
         expected: usize,
         /// The number of arrays.
         given: usize,
     },
-    /// An array has another type than its output.
+    /// An array is not of its output's type.
     OutputType {
         /// The output's position.
         output: usize,
@@ -83,53 +83,54 @@ pub enum RunError {
         /// The array's type.
         given: ArrayType,
     },
-    /// Two outputs, or two elements of one output, share memory.
+    /// An element of one output shares memory with one of another, or with another of its own.
     OutputsOverlap {
-        /// The position of the first output.
+        /// The position of one.
         first: usize,
-        /// The position of the second output; equal to `first` for elements of one output.
+        /// The position of the other; the same for one whose own elements share memory.
         second: usize,
     },
-    /// Outputs interleave in a way for which the overlap test finds no answer in bounded time.
+    /// Outputs lie in one another so intricately that whether they share memory is not decided in bounded
+    /// time.
     OverlapUndecided {
-        /// The position of the first output.
+        /// The position of one.
         first: usize,
-        /// The position of the second output; equal to `first` for elements of one output.
+        /// The position of the other; the same for the elements of one.
         second: usize,
     },
     /// The run would hold more memory than the caller allows; nothing has been allocated.
     MemoryLimit {
-        /// The bytes that the run would hold, without the arrays of the caller.
+        /// The bytes that the run would hold beside the arrays it is given.
         bytes: usize,
-        /// The limit, in bytes.
+        /// The bytes that are allowed.
         limit: usize,
-        /// The largest piece of that memory.
+        /// What takes the most.
         largest: MemoryPiece,
     },
-    /// An index is out of range and its mode makes that an error; nothing has been written.
+    /// An index names no element, where that is an error; nothing has been written.
     IndexOutOfRange {
-        /// The name of the array of indices.
+        /// What the indices are called.
         name: String,
         /// The index.
         index: i128,
-        /// The position of the index in that array, one number for each axis.
+        /// Where it stands among the indices: along each of their axes.
         position: Vec<usize>,
-        /// The axis that is indexed.
+        /// The axis along which elements are taken.
         axis: usize,
         /// The size of that axis.
         size: usize,
     },
-    /// Outputs or temporaries could not be allocated.
+    /// Memory for outputs or temporaries.
     Memory(ArrayError),
-    /// `progress` stopped the run; the caller's outputs may be partly written.
+    /// `progress` stopped the run; the caller's outputs may have been written in part.
     Stopped,
 }
 
-/// Number of parameters that a message lists at most.
+/// So many parameters are named in a message.
 const LISTED: usize = 8;
 
 impl RunError {
-    /// The stable code of the error.
+    /// A stable name of the kind of error.
     ///
     /// ```
     /// assert_eq!(indim_cpu::RunError::Stopped.code(), "stopped");
@@ -158,7 +159,7 @@ impl RunError {
         }
     }
 
-    /// The error with its code, as users read it.
+    /// What people read of it.
     pub fn diagnostic(&self) -> Diagnostic {
         Diagnostic::new(self.error_code(), self.to_string())
     }

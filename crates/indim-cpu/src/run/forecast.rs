@@ -1,4 +1,4 @@
-//! The memory that a run will read, write and hold, computed before it allocates.
+//! What a run will read, write and hold, known before anything is allocated.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
 
-/// The memory that a run will read, write and hold, computed before it allocates.
+/// What a run will read, write and hold, known before anything is allocated.
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, compile};
@@ -25,25 +25,25 @@ use crate::run::error::RunError;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forecast {
-    /// Bytes of the inputs that are read. Each element counts once, even if it is broadcast.
+    /// The bytes of the inputs that are read, each counted once however often it is broadcast.
     pub bytes_read: usize,
     /// The bytes of the outputs.
     pub bytes_written: usize,
-    /// Peak bytes of temporaries between loop nests: a temporary is freed after its last reader.
+    /// The most bytes that are held between loop nests at a time: what no later nest reads makes room.
     pub temporary_bytes: usize,
-    /// Peak bytes of virtual registers of one thread.
+    /// The most bytes of registers that a thread holds while it computes.
     pub register_bytes: usize,
 }
 
 impl Forecast {
-    /// Peak memory in bytes of a run with `threads` threads that allocates its outputs, without the inputs.
+    /// The most memory that a run into new memory holds beside the inputs, with so many threads.
     pub fn peak_bytes(&self, threads: usize) -> usize {
         let registers = self.register_bytes.saturating_mul(threads);
         self.bytes_written.saturating_add(self.temporary_bytes).saturating_add(registers)
     }
 }
 
-/// A piece of the memory that a run holds.
+/// A part of the memory that a run holds.
 ///
 /// ```
 /// use indim_cpu::MemoryPiece;
@@ -58,32 +58,32 @@ impl Forecast {
 pub enum MemoryPiece {
     /// An output, a temporary or a counter.
     Array {
-        /// Its name: `output 0`.
+        /// Which one: `output 0`.
         name: String,
         /// Its type.
         array_type: ArrayType,
     },
     /// The executable itself, with its constants.
     Executable {
-        /// Its bytes.
+        /// The bytes that it holds.
         bytes: usize,
     },
-    /// The virtual registers of all threads.
+    /// The registers of all threads.
     Registers {
-        /// The number of threads.
+        /// How many threads compute.
         threads: usize,
-        /// The bytes of each thread.
+        /// The bytes that each of them holds.
         bytes: usize,
     },
-    /// Memory of the caller for the inputs.
+    /// What the caller holds for the inputs.
     Inputs {
-        /// Its bytes.
+        /// The bytes of it.
         bytes: usize,
     },
 }
 
 impl MemoryPiece {
-    /// The bytes of the piece.
+    /// The bytes of it.
     pub fn bytes(&self) -> usize {
         match self {
             MemoryPiece::Array { array_type, .. } => array_bytes(array_type),
@@ -115,20 +115,20 @@ impl fmt::Display for MemoryPiece {
     }
 }
 
-/// The memory of a run, without the arrays of the caller.
-pub(crate) struct RunMemory {
+/// What a run holds beside the arrays it is given.
+pub(crate) struct Held {
     pub(crate) forecast: Forecast,
-    /// Bytes that the caller allocated for the inputs.
+    /// What the caller holds of the inputs.
     pub(crate) input_bytes: usize,
-    /// Bytes of the executable.
+    /// What the executable itself holds.
     pub(crate) executable_bytes: usize,
     pub(crate) threads: usize,
-    /// Whether the run allocates the outputs.
+    /// Whether the outputs are new memory.
     pub(crate) allocates_outputs: bool,
 }
 
-impl RunMemory {
-    /// Refuses a run that would hold more than `limit` bytes.
+impl Held {
+    /// Refuses a run of these nests for which more than `limit` bytes would be held.
     pub(crate) fn check<'a>(
         &self,
         limit: usize,
@@ -144,7 +144,7 @@ impl RunMemory {
         }
     }
 
-    /// The largest piece; the first of several.
+    /// The largest piece, the first of several.
     fn largest(&self, loops: &LoopNests) -> MemoryPiece {
         let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
             name: buffer.to_string(),

@@ -1,5 +1,4 @@
-//! Machine code of a nest: one function for each operand layout, compiled when the tier-up budget repays
-//! it.
+//! The machine code of a nest: a function for each layout of its operands, made when it is worth its price.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,24 +14,24 @@ use crate::tiles::account::Account;
 pub(crate) struct Functions {
     target: TargetKind,
     body: Body,
-    /// Virtual registers of the outputs and of the inputs.
+    /// The slots of the operands: those that are written, then those that are read.
     pub(crate) outputs: Vec<usize>,
     pub(crate) inputs: Vec<usize>,
     made: Mutex<Vec<(OperandLayout, Arc<Function>)>>,
     step: AtomicUsize,
-    /// Whether code generation fails for the body, independent of the layout.
+    /// Whether there is no code for the body, whatever the layout.
     is_refused: AtomicBool,
     account: Arc<Account>,
 }
 
-/// Upper bound of the functions of a nest. Callers that change strides without end reuse the others.
+/// A nest has no more functions: callers who change strides without end take the others.
 const MAX_FUNCTIONS: usize = 16;
 
-/// Assumed elements per step of the loop, before a function exists.
+/// Before there is a function, its loop is taken to compute so many elements at a time.
 const LIKELY_STEP: usize = 32;
 
 impl Functions {
-    /// An empty set, for a nest whose body reads and writes these registers.
+    /// None yet, of a nest whose body reads and writes these slots.
     pub(crate) fn new(
         target: TargetKind,
         body: Body,
@@ -44,19 +43,19 @@ impl Functions {
         Functions { target, body, outputs, inputs, made, step, is_refused, account }
     }
 
-    /// Elements per step of the loop, as far as known: rows shorter than this are slow.
+    /// The elements that a function computes at a time, as far as is known: shorter rows are slow.
     pub(crate) fn step(&self) -> usize {
         self.step.load(Ordering::Relaxed)
     }
 
-    /// Whether functions may still be compiled.
+    /// Whether there may be functions.
     pub(crate) fn may_be_made(&self) -> bool {
         !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// The function for inputs of these forms and for outputs with non-temporal stores where `streams` says
-    /// so. `None` if the budget does not repay it yet, or if the system refuses memory. A look-up does not
-    /// allocate.
+    /// The function for operands that are read in these forms, and written past the caches where it
+    /// `streams`; `None` where it is not worth its price yet, or the system refuses it. To look for one that
+    /// there is takes no memory.
     pub(crate) fn function_of(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,
@@ -77,12 +76,12 @@ impl Functions {
         self.make(OperandLayout { inputs, streams, is_in_place, is_fetched_ahead })
     }
 
-    /// Compiles the function for this layout.
+    /// Makes the function for operands that lie so.
     fn make(&self, layout: OperandLayout) -> Option<Arc<Function>> {
         if !self.account.affords() {
             return None;
         }
-        // No lock is held meanwhile: if two threads compile the same function, one result is dropped.
+        // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
         let function = match Function::compile(self.target, &self.body, &layout) {
             Ok(function) => function,
             Err(TargetError::Accumulators) => {
@@ -110,7 +109,7 @@ impl Functions {
         Some(function)
     }
 
-    /// Lists the functions in use; `operands` describes a layout.
+    /// The functions that somebody holds, for people; `operands` says what they go through.
     pub(crate) fn listing(&self, operands: impl Fn(&OperandLayout) -> String) -> String {
         let made = self.made();
         let held = made.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
@@ -118,7 +117,7 @@ impl Functions {
         held.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
     }
 
-    /// Counts the memory of the body; the budget counts the functions.
+    /// Counts the memory of the body; that of what is made is noted in the account.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<Instruction>(self.body.instructions.capacity());
         held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());

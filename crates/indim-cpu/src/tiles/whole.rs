@@ -1,4 +1,5 @@
-//! Nests of one tile that is one call of a function: the fast path of small runs. Holds unsafe code.
+//! Nests of one tile that is one call of a function: small runs, done without looking for anything else.
+//! Holds unsafe code.
 
 use indim_loops::MemoryUse;
 use indim_loops::walk::Walk;
@@ -8,27 +9,27 @@ use smallvec::SmallVec;
 use crate::tiles::code::TileCode;
 use crate::tiles::wiring::Wiring;
 
-/// Upper bound of the operands of a small nest.
+/// Nests of more operands are not small.
 const MAX_OPERANDS: usize = 16;
 
-/// Operands that fit the stack.
+/// So many need no memory of their own.
 const FEW: usize = 4;
 
-/// The call of the one tile.
+/// The one call.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// The address of each operand of the function.
+    /// Where each operand of the function lies.
     operands: SmallVec<[Placed; FEW]>,
     rows: usize,
     elements: usize,
 }
 
-/// An address in a small run.
+/// Where the elements of a small run lie.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
-    /// The operand of the nest; a larger number names memory of the run.
+    /// Which operand of the nest they are; or, by any other number, what the run keeps for itself.
     pub(super) operand: usize,
-    /// Offset from that operand's first element, in bytes.
+    /// How far they begin from its first element, in bytes.
     pub(super) offset: isize,
 }
 
@@ -40,7 +41,7 @@ impl Placed {
 }
 
 impl Whole {
-    /// Returns `None` if the tile needs more than one call.
+    /// `None` where there is more to do than the call.
     pub(super) fn new(code: &TileCode, walk: &Walk, wiring: &Wiring) -> Option<Whole> {
         let is_stored = !wiring.is_direct.contains(&false);
         let of_store = |slot: usize| {
@@ -51,8 +52,8 @@ impl Whole {
         Whole::writing(code, walk, wiring, of_store).filter(|_| is_stored)
     }
 
-    /// The call that computes one tile and writes the value of each register to its `place`; `None` if
-    /// other calls are needed.
+    /// The call that computes one tile, and writes the value of each slot at its `place`; `None` where more
+    /// is computed than by that.
     pub(super) fn writing(
         code: &TileCode,
         walk: &Walk,
@@ -79,8 +80,8 @@ impl Whole {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile; `address` gives the
-    /// addresses of the operands, and the function was compiled for their layout.
+    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile, with the addresses of what
+    /// is read and written; the function was made for operands that lie so.
     pub(super) unsafe fn run(
         &self,
         function: &Function,
@@ -92,7 +93,7 @@ impl Whole {
             *place = address(operand);
         }
         let addresses = &mut addresses[..self.operands.len()];
-        // SAFETY: the caller vouches for the operands and the layout.
+        // SAFETY: the caller's promise.
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }
 

@@ -1,7 +1,7 @@
-//! Wirings: the address source of each virtual register under a walk.
+//! Wirings: where the slots of a nest's code get their addresses from under a walk.
 //!
-//! A wiring is known before any tile runs: which stores are written in place, which accesses are gathered
-//! into blocks, and how functions walk the operands.
+//! Known with the walk, before any tile runs: which stores are written in place, which accesses are
+//! gathered into registers, and how functions go through operands of these forms.
 
 use std::sync::Arc;
 
@@ -19,57 +19,56 @@ use crate::tiles::code::{Call, Callee, FEW, TileCode, few};
 use crate::tiles::functions::Functions;
 use crate::tiles::take::{TakeStrides, TakeWalk, Taker};
 
-/// Address sources of the virtual registers of a nest's code.
+/// Where the slots of the code get their addresses from.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
     /// For each store, whether its instruction writes straight into the array.
     pub(crate) is_direct: SmallVec<[bool; FEW]>,
-    /// Block of each gathered access, as an offset in bytes in the workspace; `None` for accesses that are
-    /// read in place.
+    /// For each access where its register begins, in bytes from the first one; none for those that are read
+    /// where they are.
     pub(crate) registers: SmallVec<[Option<usize>; FEW]>,
-    /// Number of blocks, those of instructions included.
+    /// The number of registers, with those of instructions.
     pub(crate) register_count: usize,
-    /// Whether any call writes with non-temporal stores.
+    /// Whether any call writes past the caches.
     pub(crate) streams: bool,
-    /// Whether the function runs row by row, since some operand is dense within rows but not in a tile.
+    /// Whether the function goes row by row, because some operand is dense within rows, but not in a tile.
     pub(crate) by_rows: bool,
-    /// The operand layout of the function, if the nest has machine code.
+    /// How the function goes through its operands, where there is machine code.
     pub(crate) function: Option<FunctionWiring>,
-    /// Whether that is the function that folds, which writes no values.
+    /// Whether that is the function that folds, which writes none.
     pub(crate) folds: bool,
-    /// The gather of each call; empty if no call gathers.
+    /// For each call how it gathers, if it does; empty if none does.
     pub(crate) takes: Vec<Option<TakeWiring>>,
 }
 
-/// The gather of a call.
+/// How a call gathers elements.
 #[derive(Debug, Clone)]
 pub(crate) struct TakeWiring {
     pub(crate) walk: TakeWalk,
-    /// Whether each tile is one row of the table, which later calls read in place.
+    /// Whether each tile is one row of the table that later calls read where it lies.
     pub(crate) in_place: bool,
 }
 
-/// The operand layout of a function.
+/// How a function goes through its operands.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionWiring {
-    /// Form of each input.
+    /// How each of those lies that are read.
     pub(crate) forms: SmallVec<[OperandForm; FEW]>,
-    /// Whether each output is written with non-temporal stores.
+    /// For each that is written whether it is written past the caches.
     pub(crate) streams: SmallVec<[bool; FEW]>,
-    /// Whether an output may lie exactly over an input.
+    /// Whether one that is written may lie exactly over one that is read.
     pub(crate) is_in_place: bool,
-    /// Stride between rows in bytes, of the outputs, then of the inputs.
+    /// From one row to the next, in bytes, of those that are written, then of those that are read.
     pub(crate) row_strides: SmallVec<[isize; FEW]>,
 }
 
-/// Bytes moved, each counted once, above which a nest writes with non-temporal stores: it leaves nothing
-/// useful in the caches, and few last-level caches are larger. On the machine of the committed records they
-/// have 32 MiB.
+/// A nest that moves so many bytes, each counted once, leaves nothing of use in the caches: there are
+/// few larger ones. On the machine of the committed records they have 32 MiB.
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie over an input
-    /// (empty if none does), `folds` whether the function folds what it computes.
+    /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie where an
+    /// input lies; empty if none does. The function `folds` what it computes, or does not.
     pub(crate) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -104,8 +103,8 @@ impl Wiring {
         }
     }
 
-    /// Adds the gather of each call over these axes; `table_strides` are the strides of the indexed axis of
-    /// each access.
+    /// Finds how each call gathers over these axes; `table_strides` are those of the axes that indices move
+    /// along, for each access.
     pub(crate) fn add_takes(
         &mut self,
         code: &TileCode,
@@ -131,7 +130,7 @@ impl Wiring {
         self.takes = code.calls.iter().map(wiring).collect();
     }
 
-    /// Counts the memory of the wiring.
+    /// Counts the memory that the wiring holds.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.is_direct);
         held.small(&self.registers);
@@ -144,7 +143,7 @@ impl Wiring {
         }
     }
 
-    /// The function of the code, `Some(None)` without machine code; `None` if a function is missing.
+    /// The function of the code, if it has any; `None` where one is lacking.
     pub(crate) fn find_function(&self, code: &TileCode) -> Option<Option<Arc<Function>>> {
         match code.functions.as_ref().zip(self.function.as_ref()) {
             Some((functions, FunctionWiring { forms, streams, is_in_place, .. })) => {
@@ -155,33 +154,33 @@ impl Wiring {
         }
     }
 
-    /// Whether a function would run rows shorter than its step.
+    /// Whether a function goes through rows that are shorter than it can do fast.
     pub(crate) fn has_short_rows(&self, code: &TileCode, walk: &Walk) -> bool {
         let step = code.functions.as_deref().map_or(0, Functions::step);
         self.by_rows && walk.step_elements < step
     }
 
-    /// Rows of a tile and elements of each row, for a function.
+    /// The rows of a tile, and the elements of each, as a function goes through them.
     pub(crate) fn rows(&self, steps: usize, step_elements: usize) -> (usize, usize) {
         if self.by_rows { (steps, step_elements) } else { (1, steps * step_elements) }
     }
 
-    /// Whether any value passes through a block.
+    /// Whether anything that is read or stored passes through a register.
     pub(crate) fn uses_registers(&self) -> bool {
         self.gathers() || self.is_direct.contains(&false)
     }
 
-    /// Whether any access is gathered into a block.
+    /// Whether any access is copied to a register.
     pub(crate) fn gathers(&self) -> bool {
         self.registers.iter().any(Option::is_some)
     }
 }
 
-/// Strides of indices along the axes of a tile, in bytes.
+/// The strides of indices in bytes along the axes of a tile.
 enum IndexStrides<'a> {
-    /// Indices that are read in place.
+    /// They are read where they lie.
     InPlace(&'a [isize]),
-    /// Indices in a block, in the order of the tile.
+    /// A block holds them, in the order of the tile.
     Block { axes: &'a CoalescedAxes, index_size: usize },
 }
 
@@ -210,18 +209,18 @@ impl<'a> IndexStrides<'a> {
     }
 }
 
-/// The way in which an access is read.
+/// How an access is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// In place.
+    /// Where it is.
     InPlace(OperandForm),
-    /// From the block into which it was copied.
+    /// From a register into which it was copied.
     Gathered,
-    /// Only by gathers, in place.
+    /// By gathers only, where it lies.
     Taken,
 }
 
-/// Kernels need dense tiles; functions also accept a single element, and rows of either form.
+/// Kernels want dense tiles; functions take a single element as well, and rows of either.
 fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     match (&operand.layout, operand.row) {
         (TileLayout::Dense, _) => Reading::InPlace(OperandForm::Dense),
@@ -233,7 +232,7 @@ fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     }
 }
 
-/// Whether some operand that is used in place must be walked row by row.
+/// Whether some operand that is used where it is must be walked row by row.
 fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
     let are_read_in_place = readings.iter().map(|reading| matches!(reading, Reading::InPlace(_)));
     let are_in_place = is_direct.iter().copied().chain(are_read_in_place);
@@ -241,7 +240,7 @@ fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
     walk.operands.iter().zip(are_in_place).any(|(o, in_place)| in_place && is_strided(o))
 }
 
-/// Blocks of the gathered accesses, and the number of blocks with those of the code.
+/// The registers of accesses that are gathered, and how many there are with those of the code.
 fn gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; FEW]>, usize) {
     let mut count = code.register_count;
     let registers = few(readings.iter().map(|reading| {
@@ -252,8 +251,8 @@ fn gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; 
     (registers, count)
 }
 
-/// For each store, whether its value is written straight into the array. If the array lies over an input,
-/// which a later call may read, only a function may do that.
+/// For each store, whether its value is written straight into the array. Over an input, which a later call
+/// may read, only a function does so.
 fn direct_stores(
     code: &TileCode,
     stores: &[OperandWalk],
@@ -274,8 +273,8 @@ pub(super) fn is_over(store: &Store, is_over_input: &[bool]) -> bool {
     }
 }
 
-/// Whether a store may be written straight into the array: a dense one that is the first of its value, or
-/// rows of it if no call reads the value.
+/// Whether a store may be written straight into the array: a dense one, the first of its value; or rows of
+/// it, where nobody reads the value.
 fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     let source = code.nest.stores[store].source;
     let of_value = code.stored[code.slot(source)];
@@ -291,7 +290,7 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     }
 }
 
-/// The operand layout of the code's function under a walk.
+/// What the function of the code goes through under a walk.
 fn function_wiring(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -301,7 +300,7 @@ fn function_wiring(
     is_over_input: &[bool],
 ) -> Option<FunctionWiring> {
     let functions = code.functions.as_ref()?;
-    // In a block the rows of a tile are contiguous.
+    // A register holds the rows of a tile one after another.
     let register_stride = |slot| (code.element_size(slot) * walk.step_elements) as isize;
     let store = |slot: usize| code.stored[slot].first.filter(|&store| is_direct[store]);
     let moves_much = moves_much(nest);
@@ -334,7 +333,7 @@ fn function_wiring(
     })
 }
 
-/// The operand layout of the code's folding function under a walk.
+/// What the function of the code that folds goes through under a walk.
 fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<FunctionWiring> {
     let functions = code.folding.as_ref()?;
     let operand = |slot: usize| &walk.operands[code.operand(slot)];
@@ -355,12 +354,12 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
     })
 }
 
-/// Whether a nest moves enough bytes for non-temporal stores.
+/// Whether a nest moves so much that what it stores is written past the caches.
 pub(super) fn moves_much(nest: &SizedNest<'_>) -> bool {
     nest.bytes_moved() >= STREAMED_BYTES
 }
 
-/// Whether a store of such a nest is non-temporal. Masks are small and stay cached.
+/// Whether what is left in an array of a store is then written so. Masks are not; they are small.
 pub(super) fn is_streamed(store: &Store) -> bool {
     store.target.array_type.dtype != DType::Bool
 }

@@ -1,7 +1,8 @@
-//! The loop of reductions: folds rows of elements into a row of accumulators. Holds unsafe code.
+//! The loop of reductions: rows of elements taken into a row of accumulators. Holds unsafe code.
 //!
-//! Lanes of a block, adjacent columns, lanes combined by halves and the tree over blocks differ only in
-//! which rows go into which accumulators. `row_fold.rs` has the whole tree for dense rows.
+//! The lanes of a block, several columns side by side, the folding of lanes by halves and the tree over
+//! blocks differ only in which rows go into which accumulators. `row_fold.rs` has the whole tree for dense
+//! rows.
 
 use core::marker::PhantomData;
 
@@ -9,20 +10,20 @@ use indim_ops::{Element, Fold, ScalarBackend, bf16, f16};
 
 use super::block::Unaligned;
 
-/// Rows that are folded into one row of accumulators, in order.
+/// The rows that go into a row of accumulators, one after another.
 #[derive(Debug, Clone, Copy)]
 pub struct FoldedRows {
-    /// Number of rows.
+    /// How many there are.
     pub count: usize,
-    /// Byte stride from row to row.
+    /// From one to the next, in bytes.
     pub stride: isize,
-    /// Elements of a row, and number of accumulators.
+    /// The elements of a row, and the number of accumulators.
     pub width: usize,
-    /// Whether the accumulators start from the identity; otherwise from their values in memory.
+    /// Whether the accumulators begin here, from the identity; they hold something otherwise.
     pub begins: bool,
 }
 
-/// Folds rows into accumulators.
+/// Takes rows into accumulators.
 ///
 /// # Safety
 /// - `accumulators` is valid for writes of `rows.width` elements of the accumulators' type, and for reads of
@@ -33,20 +34,20 @@ pub struct FoldedRows {
 /// - the processor has the level for which the function was looked up.
 pub type FoldFn = unsafe fn(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
 
-/// The body of a fold.
+/// What a fold does with rows.
 pub(crate) trait FoldRows {
     /// # Safety
     /// As [`FoldFn`].
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
 }
 
-/// The element type that a fold of elements of type `T` reads.
+/// What elements a fold of elements of type `T` reads.
 pub(super) trait Read<T> {
     type Source: Element;
     fn read(x: Self::Source) -> T;
 }
 
-/// Reads elements of the type itself.
+/// Those of the type itself.
 pub(super) struct Same;
 
 impl<T: Element> Read<T> for Same {
@@ -57,7 +58,7 @@ impl<T: Element> Read<T> for Same {
     }
 }
 
-/// Reads narrower elements and widens them. A NaN may have any bits.
+/// Narrower ones. A NaN may have any bits.
 pub(super) struct Narrow<A>(PhantomData<A>);
 
 macro_rules! read_floats {
@@ -96,11 +97,11 @@ read_integers! {
     u8 i64 u16 u64; u16 u32 u64; u32 u64;
 }
 
-/// The fold `F` of elements of type `T`, read by `R`.
+/// The fold `F` of elements of type `T`, which are read as `R` says.
 pub(super) struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
 
-/// Number of accumulators held in registers while rows are folded: the lanes of a block, in at most 256
-/// bytes.
+/// The accumulators that are held in registers while rows go into them: as many as the lanes of a block,
+/// in at most 256 bytes.
 pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }
@@ -152,8 +153,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
         }
     }
 
-    /// Folds column by column, not vectorised: a vectorised version would cost more build time than it
-    /// saves.
+    /// Column by column: that is not vectorized, for which a build would take longer than it is worth.
     ///
     /// # Safety
     /// As [`FoldFn`], for fewer columns than a strip has.

@@ -27,7 +27,7 @@ enum Elements {
 pub(super) struct Column {
     elements: Elements,
     empty: u64,
-    /// Where the first empty field is: the position of its record, then its line.
+    /// The first empty field: the position of its record, then its line.
     first_empty: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Which columns a table has.
+//! A CSV table and its columns.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, Take};
@@ -17,14 +17,14 @@ const MAX_SNIFFED_BYTES: u64 = 1 << 20;
 const MAX_RECORD_BYTES: u64 = 64 << 20;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// A table of which one column is read.
+/// A table, and the one column that is read.
 pub(super) struct Table {
     path: PathBuf,
     reader: Reader<Take<File>>,
     /// The first record, if that is data.
     first: Option<StringRecord>,
     column: usize,
-    /// What the column is called in messages.
+    /// The name of the column in messages.
     pub(super) name: String,
 }
 
@@ -84,7 +84,7 @@ impl Table {
     }
 }
 
-/// Reads a record, of which no more than some bytes are held.
+/// Reads a record with a limit on the bytes held.
 fn read_record(
     reader: &mut Reader<Take<File>>,
     record: &mut StringRecord,
@@ -157,7 +157,7 @@ fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
             counts[index] += 1;
         }
     }
-    // Of equal counts the first.
+    // A tie goes to the first.
     let most = counts.iter().copied().max().unwrap_or_default();
     Ok(DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or_default()])
 }

@@ -11,7 +11,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use super::bad;
-use crate::copy::{Place, copy_block};
+use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::memory::MemorySource;
 use crate::source::check_region;
@@ -41,9 +41,9 @@ pub struct PngFile {
     remarks: Vec<String>,
     is_interlaced: bool,
     limit: usize,
-    /// Where the rows go on behind the last region.
+    /// The decoder's position behind the last region.
     rows: Mutex<Option<Rows>>,
-    /// An interlaced picture of which a part was read.
+    /// An interlaced picture, decoded as a whole.
     decoded: Mutex<Option<MemorySource>>,
 }
 
@@ -140,7 +140,7 @@ impl PngFile {
         for to in to.chunks_exact_mut(to.len() / count) {
             rows.read(&mut row)?;
             to_native(&mut row, self.array_type.dtype);
-            let (from, into) = (Place::new(shape, starts), Place::new(extents, &zeros));
+            let (from, into) = (BlockOrigin::new(shape, starts), BlockOrigin::new(extents, &zeros));
             copy_block((&row, from), (to, into), extents, size);
         }
         // A reader that failed is not kept: its next row is unknown.

@@ -6,9 +6,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::bad_text;
 use crate::StoreErrorKind;
 
-/// How numbers stand in a file, and how wide positions and lists are.
+/// The byte order of a file, and the widths of its offsets and list lengths.
 #[derive(Debug, Clone, Copy)]
-struct Layout {
+struct FileWidths {
     is_little: bool,
     /// The bytes of a position, and of the number of values of a tag.
     wide: usize,
@@ -16,14 +16,14 @@ struct Layout {
     length: usize,
 }
 
-impl Layout {
+impl FileWidths {
     /// That of a file with this header; `None` for what is no TIFF.
     fn of(header: &[u8]) -> Option<Self> {
         let is_little = header.starts_with(b"II");
-        let version = Layout { is_little, wide: 0, length: 0 }.number(header.get(2..4)?);
+        let version = FileWidths { is_little, wide: 0, length: 0 }.number(header.get(2..4)?);
         match version {
-            42 => Some(Layout { is_little, wide: 4, length: 2 }),
-            43 => Some(Layout { is_little, wide: 8, length: 8 }),
+            42 => Some(FileWidths { is_little, wide: 4, length: 2 }),
+            43 => Some(FileWidths { is_little, wide: 8, length: 8 }),
             _ => None,
         }
     }
@@ -42,7 +42,7 @@ impl Layout {
 /// Refuses a file of so many bytes in which a tag claims more values than these, or lists claim more tags.
 /// The library says what else is wrong.
 pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), StoreErrorKind> {
-    let Some(layout) = Layout::of(&bytes_at(file, 0, 4)?) else { return Ok(()) };
+    let Some(layout) = FileWidths::of(&bytes_at(file, 0, 4)?) else { return Ok(()) };
     // Lists do not overlap, so that all together are no longer than the file.
     let mut entries_left = length / layout.entry() as u64;
     let mut pointer = if layout.wide == 8 { 8 } else { 4 };
@@ -65,7 +65,7 @@ pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), St
     }
 }
 
-fn check_entry(layout: Layout, entry: &[u8], length: u64) -> Result<(), StoreErrorKind> {
+fn check_entry(layout: FileWidths, entry: &[u8], length: u64) -> Result<(), StoreErrorKind> {
     let (tag, of_type) = (layout.number(&entry[..2]), layout.number(&entry[2..4]));
     let count = layout.number(&entry[4..4 + layout.wide]);
     match count.checked_mul(size_of_type(of_type)) {

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// A file with other bytes in some places.
 #[derive(Debug)]
-pub(super) struct Padded {
+pub(super) struct PatchedFile {
     file: BufReader<File>,
     position: u64,
     patches: Vec<Patch>,
@@ -21,15 +21,15 @@ type Patch = (u64, Vec<u8>);
 const SIZES: [u16; 2] = [256, 257];
 const LONG: u16 = 4;
 
-impl Padded {
+impl PatchedFile {
     /// The file as it is.
     pub(super) fn unchanged(file: File) -> Self {
-        Padded { file: BufReader::new(file), position: 0, patches: Vec::new() }
+        PatchedFile { file: BufReader::new(file), position: 0, patches: Vec::new() }
     }
 
     /// The file with this width and height of a page.
     pub(super) fn with_sizes(file: File, page: usize, sizes: [u32; 2]) -> io::Result<Self> {
-        let mut padded = Padded::unchanged(file);
+        let mut padded = PatchedFile::unchanged(file);
         padded.patches = padded.patches_of_sizes(page, sizes)?;
         padded.seek(SeekFrom::Start(0))?;
         Ok(padded)
@@ -90,7 +90,7 @@ fn after(list: u64, count_bytes: u64, index: u64, entry_bytes: u64) -> io::Resul
     at.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-impl Read for Padded {
+impl Read for PatchedFile {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(to)?;
         let (start, end) = (self.position, self.position + count as u64);
@@ -106,7 +106,7 @@ impl Read for Padded {
     }
 }
 
-impl Seek for Padded {
+impl Seek for PatchedFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.position = self.file.seek(to)?;
         Ok(self.position)
@@ -147,7 +147,7 @@ mod tests {
             let path = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(path.path(), &file).unwrap();
             let mut padded =
-                Padded::with_sizes(File::open(path.path()).unwrap(), 1, [70_000, 9]).unwrap();
+                PatchedFile::with_sizes(File::open(path.path()).unwrap(), 1, [70_000, 9]).unwrap();
             let mut read = Vec::new();
             padded.read_to_end(&mut read).unwrap();
             let long = |tag: u64, size: u64| {

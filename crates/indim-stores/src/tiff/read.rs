@@ -12,10 +12,10 @@ use tiff::ColorType;
 use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 
-use super::padded::Padded;
-use super::stored::Stored;
+use super::padded::PatchedFile;
+use super::stored::PageStorage;
 use super::{bad, bad_text, geo, lists};
-use crate::copy::{Place, copy_block};
+use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::format::enough;
 use crate::source::check_region;
@@ -26,7 +26,7 @@ const MAX_CHUNK_BYTES: usize = 1 << 31;
 /// Pages are counted up to this many.
 const MAX_PAGES: usize = 1 << 16;
 
-type FileDecoder = Decoder<Padded>;
+type FileDecoder = Decoder<PatchedFile>;
 
 /// A page of a TIFF file: `[height, width]`, or `[height, width, bands]` where there are several, whether
 /// they are stored together or apart; integers of 8 to 64 bits and floats of 16 to 64.
@@ -42,7 +42,7 @@ pub struct TiffFile {
     path: PathBuf,
     array_type: ArrayType,
     grid: Grid,
-    stored: Stored,
+    stored: PageStorage,
     geography: Geography,
     decoder: Mutex<FileDecoder>,
     /// The sizes of a strip or tile, of all bands.
@@ -109,10 +109,10 @@ impl TiffFile {
         let file_length = file.metadata()?.len();
         lists::check(&mut file, file_length)?;
         file.rewind()?;
-        let mut decoder = decoder_of(Padded::unchanged(file), page)?;
+        let mut decoder = decoder_of(PatchedFile::unchanged(file), page)?;
         let (array_type, grid) = describe(&mut decoder)?;
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
-        let stored = Stored::of(&mut decoder, grid.is_tiled, file_length)?;
+        let stored = PageStorage::of(&mut decoder, grid.is_tiled, file_length)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
         let (scratch, most) = (stored.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
         if bytes > most || scratch > limit {
@@ -127,7 +127,7 @@ impl TiffFile {
         limits.decoding_buffer_size = most;
         limits.intermediate_buffer_size = most;
         if let Some(sizes) = grid.of_whole_tiles() {
-            let padded = Padded::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
+            let padded = PatchedFile::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
             decoder = decoder_of(padded, page)?;
         }
         let mut decoder = decoder.with_limits(limits);
@@ -221,8 +221,8 @@ impl TiffFile {
             target.push(first - range.start);
             extents.push(range.end.min(chunk.start[axis] + whole[axis]) - first);
         }
-        let from = (elements, Place::new(&whole[..rank], &within));
-        let to = (to, Place::new(region.extents(), &target));
+        let from = (elements, BlockOrigin::new(&whole[..rank], &within));
+        let to = (to, BlockOrigin::new(region.extents(), &target));
         copy_block(from, to, &extents, self.array_type.dtype.size());
     }
 }
@@ -242,7 +242,7 @@ fn chunk_bytes(grid: &Grid, dtype: DType) -> usize {
 }
 
 /// A decoder at the page that is asked for.
-fn decoder_of(file: Padded, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
+fn decoder_of(file: PatchedFile, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
     let mut decoder = Decoder::new(file).map_err(|error| bad(&error))?;
     choose_page(&mut decoder, page)?;
     Ok(decoder)

@@ -19,16 +19,16 @@ const DEFLATE: [u16; 2] = [8, 32946];
 const PACK_BITS: u16 = 32773;
 const ZSTD: u16 = 50000;
 
-/// Where the strips or tiles of a page are stored.
+/// The compression and the byte counts of a page's strips or tiles.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct PageStorage {
     compression: u16,
     file_length: u64,
     /// The bytes of each strip or tile.
     counts: Vec<u64>,
 }
 
-impl Stored {
+impl PageStorage {
     /// That of the page of a decoder.
     pub(super) fn of(
         decoder: &mut Decoder<impl Read + Seek>,
@@ -39,7 +39,7 @@ impl Stored {
         let counts = decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| bad(&error))?;
         let compression = decoder.find_tag_unsigned::<u16>(Tag::Compression);
         let compression = compression.map_err(|error| bad(&error))?.unwrap_or(NONE);
-        Ok(Stored { compression, file_length, counts: counts.unwrap_or_default() })
+        Ok(PageStorage { compression, file_length, counts: counts.unwrap_or_default() })
     }
 
     /// Refuses a strip or tile of so many bytes that is stored in fewer than can hold them.

@@ -40,7 +40,7 @@ pub struct TiffSink {
     output: Box<dyn Output>,
     geography: Option<Geography>,
     is_big: bool,
-    /// Where each strip begins, and how many bytes it has.
+    /// The offset and the byte count of each strip.
     strips: Vec<(u64, u64)>,
     position: u64,
 }

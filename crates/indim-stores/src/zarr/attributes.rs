@@ -1,4 +1,4 @@
-//! What the attributes of an array say of it.
+//! Attributes of a Zarr array: axis names, missing values, scale and offset.
 
 use indim_graph::terminal::shown;
 use indim_ops::DType;
@@ -18,7 +18,7 @@ pub(super) fn axis_names<S: ?Sized>(array: &Array<S>) -> Option<Vec<String>> {
     (names.len() == rank).then_some(names)
 }
 
-/// What is not applied, and the expression that applies it.
+/// Warnings about attributes that are not applied, with the expression that applies them.
 pub(super) fn remarks<S: ?Sized>(array: &Array<S>, dtype: DType) -> Vec<String> {
     let attributes = array.attributes();
     let number = |name: &str| attributes.get(name).filter(|value| value.is_number());

@@ -21,7 +21,7 @@ const IS_COPY: u8 = 2;
 const BITS_ARE_SHUFFLED: u8 = 4;
 const IS_NOT_SPLIT: u8 = 0x10;
 
-/// What the header says.
+/// The fields of the header.
 struct Header {
     flags: u8,
     element: usize,

@@ -34,9 +34,9 @@ const HEADER_BYTES: u64 = 1 << 10;
 /// The same of gzip, whose header may hold an extra field of 64 KiB, a name and a comment.
 const GZIP_HEADER_BYTES: u64 = 1 << 17;
 
-/// What a chunk is compressed by.
+/// The compression of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CodecKind {
     Blosc,
     Gzip,
     Zlib,
@@ -44,16 +44,16 @@ enum Kind {
 }
 
 /// The names in metadata of either version.
-const NAMES: [(&str, Kind); 6] = [
-    ("blosc", Kind::Blosc),
-    ("gzip", Kind::Gzip),
-    ("zlib", Kind::Zlib),
-    ("numcodecs.zlib", Kind::Zlib),
-    ("numcodecs.gzip", Kind::Gzip),
-    ("zstd", Kind::Zstd),
+const NAMES: [(&str, CodecKind); 6] = [
+    ("blosc", CodecKind::Blosc),
+    ("gzip", CodecKind::Gzip),
+    ("zlib", CodecKind::Zlib),
+    ("numcodecs.zlib", CodecKind::Zlib),
+    ("numcodecs.gzip", CodecKind::Gzip),
+    ("zstd", CodecKind::Zstd),
 ];
 
-fn kind(name: &str) -> Option<(&'static str, Kind)> {
+fn kind(name: &str) -> Option<(&'static str, CodecKind)> {
     NAMES.into_iter().find(|(known, _)| *known == name)
 }
 
@@ -73,8 +73,8 @@ pub(super) fn register() {
 }
 
 fn codec(name: &str, configuration: Option<Configuration>) -> Codec {
-    let (name, kind) = kind(name).unwrap_or(("zstd", Kind::Zstd));
-    Codec::BytesToBytes(Arc::new(Compressed { name, kind, configuration }))
+    let (name, kind) = kind(name).unwrap_or(("zstd", CodecKind::Zstd));
+    Codec::BytesToBytes(Arc::new(CompressionCodec { name, kind, configuration }))
 }
 
 /// The codec by which results are compressed.
@@ -83,51 +83,51 @@ pub(super) fn zstd() -> Arc<dyn BytesToBytesCodecTraits> {
     configuration.insert("level".to_owned(), ZSTD_LEVEL.into());
     configuration.insert("checksum".to_owned(), false.into());
     let configuration = Some(Configuration::from(configuration));
-    Arc::new(Compressed { name: "zstd", kind: Kind::Zstd, configuration })
+    Arc::new(CompressionCodec { name: "zstd", kind: CodecKind::Zstd, configuration })
 }
 
 /// A codec of one of the kinds, as the metadata has it.
 #[derive(Debug, Clone)]
-struct Compressed {
+struct CompressionCodec {
     name: &'static str,
-    kind: Kind,
+    kind: CodecKind,
     configuration: Option<Configuration>,
 }
 
 /// The bytes that a codec takes beside what it reads and these bytes, which it makes.
 pub(super) fn scratch_bytes(codec: &dyn Any, decoded: u64) -> u64 {
-    match codec.downcast_ref::<Compressed>() {
+    match codec.downcast_ref::<CompressionCodec>() {
         // A block, whose bytes are shuffled; the only one may be as large as the whole.
-        Some(Compressed { kind: Kind::Blosc, .. }) => decoded,
+        Some(CompressionCodec { kind: CodecKind::Blosc, .. }) => decoded,
         _ => 0,
     }
 }
 
-impl Compressed {
+impl CompressionCodec {
     fn decompress(&self, data: &[u8], limit: usize) -> Result<Vec<u8>, CodecError> {
         let decompressed = match self.kind {
-            Kind::Blosc => blosc::decompress(data, limit),
-            Kind::Gzip => read_within(MultiGzDecoder::new(data), data.len(), limit),
-            Kind::Zlib => read_within(ZlibDecoder::new(data), data.len(), limit),
-            Kind::Zstd => decompress_zstd(data, limit),
+            CodecKind::Blosc => blosc::decompress(data, limit),
+            CodecKind::Gzip => read_within(MultiGzDecoder::new(data), data.len(), limit),
+            CodecKind::Zlib => read_within(ZlibDecoder::new(data), data.len(), limit),
+            CodecKind::Zstd => decompress_zstd(data, limit),
         };
         decompressed.map_err(|error| CodecError::Other(format!("{}: {error}", self.name)))
     }
 
     fn compress(&self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         match self.kind {
-            Kind::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
-            Kind::Gzip => {
+            CodecKind::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
+            CodecKind::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
-            Kind::Zlib => {
+            CodecKind::Zlib => {
                 let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
-            Kind::Blosc => Err(io::Error::other("chunks are not written with Blosc")),
+            CodecKind::Blosc => Err(io::Error::other("chunks are not written with Blosc")),
         }
     }
 }
@@ -160,13 +160,13 @@ fn decompress_zstd(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-impl ExtensionName for Compressed {
+impl ExtensionName for CompressionCodec {
     fn name(&self, _: ZarrVersion) -> Option<Cow<'static, str>> {
         Some(Cow::Borrowed(self.name))
     }
 }
 
-impl CodecTraits for Compressed {
+impl CodecTraits for CompressionCodec {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -184,7 +184,7 @@ impl CodecTraits for Compressed {
     }
 }
 
-impl BytesToBytesCodecTraits for Compressed {
+impl BytesToBytesCodecTraits for CompressionCodec {
     fn into_dyn(self: Arc<Self>) -> Arc<dyn BytesToBytesCodecTraits> {
         self
     }
@@ -200,8 +200,8 @@ impl BytesToBytesCodecTraits for Compressed {
     fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
         decoded.size().map_or(BytesRepresentation::UnboundedSize, |size| {
             let header = match self.kind {
-                Kind::Gzip => GZIP_HEADER_BYTES,
-                Kind::Blosc | Kind::Zlib | Kind::Zstd => HEADER_BYTES,
+                CodecKind::Gzip => GZIP_HEADER_BYTES,
+                CodecKind::Blosc | CodecKind::Zlib | CodecKind::Zstd => HEADER_BYTES,
             };
             let more = (size / 4).saturating_add(header);
             BytesRepresentation::BoundedSize(size.saturating_add(more))

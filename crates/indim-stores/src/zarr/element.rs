@@ -1,4 +1,4 @@
-//! Which element types arrays of Zarr have here.
+//! Element types of Zarr arrays.
 
 use indim_ops::DType;
 use zarrs::array::{DataType, data_type};
@@ -24,12 +24,12 @@ fn types() -> [(DType, DataType); 15] {
     ]
 }
 
-/// The element type of an array, where there is one.
+/// The element type of an array, if it is supported.
 pub(super) fn dtype(given: &DataType) -> Option<DType> {
     types().into_iter().find(|(_, known)| known == given).map(|(dtype, _)| dtype)
 }
 
-/// What Zarr calls an element type.
+/// Zarr's name of an element type.
 pub(super) fn data_type(wanted: DType) -> DataType {
     let known = types().into_iter().find(|(dtype, _)| *dtype == wanted);
     known.expect("invariant: Zarr has every element type").1

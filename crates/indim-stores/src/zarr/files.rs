@@ -41,7 +41,7 @@ impl Files {
         self.folder.join(key.as_str().trim_start_matches('/'))
     }
 
-    /// The file of a key with its length; `None` where there is none.
+    /// The file of a key with its length, or `None`.
     fn open(&self, key: &StoreKey) -> Result<Option<(File, u64)>, StorageError> {
         match open_file(&self.path(key)) {
             Ok(file) => {

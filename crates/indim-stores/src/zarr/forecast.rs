@@ -46,7 +46,7 @@ pub(super) struct Forecast {
     pub(super) largest_stage: u64,
 }
 
-/// What a chain of codecs takes for one chunk, in bytes.
+/// The memory that a chain of codecs takes for one chunk, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct Chain {
     /// Bound of what is stored.
@@ -56,7 +56,7 @@ struct Chain {
     largest: u64,
 }
 
-/// What chunks hold: their elements and their sizes.
+/// The contents of chunks: their elements and their sizes.
 #[derive(Debug, Clone)]
 struct Elements {
     shape: ChunkShape,
@@ -203,7 +203,7 @@ fn chain(codecs: &CodecChain, elements: &Elements, depth: usize) -> Result<Chain
 struct Shard {
     index: u64,
     inner: Chain,
-    /// What decoding one inner chunk makes.
+    /// The memory of decoding one inner chunk.
     decoded: u64,
     /// The bound of the whole that the library computes: it takes each inner chunk for as large as the shard.
     encoded: u64,
@@ -247,7 +247,7 @@ impl Shard {
         Ok(Some(Shard { index, decoded, inner, encoded }))
     }
 
-    /// What is held beside the shard and its elements while it is decoded.
+    /// Bytes held during decoding in addition to the shard and its elements.
     fn held(&self) -> u64 {
         let index = self.index.saturating_mul(INDEX_COPIES);
         index.saturating_add(self.inner.held).saturating_add(self.decoded)

@@ -1,4 +1,4 @@
-//! Where a result of Zarr goes: by itself, or in groups, of which some are made for it.
+//! The path of a Zarr result, and the groups that are created with it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,13 +11,13 @@ use crate::StoreErrorKind;
 
 /// The place of an array, and the groups around it that are made with it.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct ArrayPath {
     path: PathBuf,
     /// Those that were not there, the outermost first.
     new_groups: Vec<PathBuf>,
 }
 
-impl Place {
+impl ArrayPath {
     /// The place of an array, if one may be put there.
     pub(super) fn of(path: &Path) -> Result<Self, StoreErrorKind> {
         let behind_link = behind_link(path)?;
@@ -31,7 +31,7 @@ impl Place {
                 false => new_groups.insert(0, group.to_owned()),
             }
         }
-        Ok(Place { path: path.to_owned(), new_groups })
+        Ok(ArrayPath { path: path.to_owned(), new_groups })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -48,7 +48,7 @@ impl Place {
         self.new_groups.iter().map(|group| self.within(group))
     }
 
-    /// What the array is called in that store.
+    /// The name of the array in that store.
     pub(super) fn array(&self) -> String {
         self.within(&self.path)
     }
@@ -72,7 +72,7 @@ impl Place {
     }
 }
 
-/// Where the link leads that a path is.
+/// The target of a path that is a symbolic link, else `None`.
 fn behind_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
     if !fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) {
         return Ok(None);

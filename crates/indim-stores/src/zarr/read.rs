@@ -9,12 +9,12 @@ use zarrs::array::{
 
 use super::pieces::{Piece, pieces};
 use super::{ZarrArray, bad, bad_text, guarded};
-use crate::copy::{Place, copy_block, fill_block};
+use crate::copy::{BlockOrigin, copy_block, fill_block};
 use crate::{Region, StoreErrorKind};
 
 /// Bytes of small chunks that wait for one another, so that threads have enough of them.
 pub(super) const BATCH_BYTES: usize = 64 << 10;
-/// Bytes of memory that a chunk takes beside its elements.
+/// Bytes of memory that a chunk takes in addition to its elements.
 const PIECE_BYTES: usize = 256;
 /// Chunks that wait for one another.
 const MAX_BATCH: usize = 128;
@@ -28,7 +28,7 @@ pub(super) struct Shard {
     decoder: Option<Arc<dyn ArrayPartialDecoderTraits>>,
 }
 
-/// What is read of a chunk.
+/// The decoded bytes of a chunk.
 enum Decoded {
     /// The chunk is not stored: its elements are the fill value.
     Missing,
@@ -107,14 +107,14 @@ impl ZarrArray {
         let (in_region, in_chunk) =
             (piece.starts_from(region.starts()), piece.starts_from(&piece.origin));
         let zeros = vec![0; extents.rank()];
-        let target = Place::new(region.extents(), &in_region);
+        let target = BlockOrigin::new(region.extents(), &in_region);
         let (bytes, place) = match &decoded {
             Decoded::Missing => {
                 fill_block(self.array.fill_value().as_ne_bytes(), to, target, extents);
                 return Ok(());
             }
-            Decoded::Whole(bytes) => (bytes, Place::new(&self.chunks, &in_chunk)),
-            Decoded::Part(bytes) => (bytes, Place::new(extents, &zeros)),
+            Decoded::Whole(bytes) => (bytes, BlockOrigin::new(&self.chunks, &in_chunk)),
+            Decoded::Part(bytes) => (bytes, BlockOrigin::new(extents, &zeros)),
         };
         let expected = place.shape.iter().product::<usize>() * size;
         if bytes.len() != expected {

@@ -15,10 +15,10 @@ use zarrs::group::GroupBuilder;
 use zarrs::storage::StorageError;
 
 use super::files::Files;
-use super::place::{Place, parent};
+use super::place::{ArrayPath, parent};
 use super::unfinished::Unfinished;
 use super::{at, bad, codec, element, guarded};
-use crate::copy::{Place as Block, copy_block};
+use crate::copy::{BlockOrigin as Block, copy_block};
 use crate::format::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
 use crate::sink::{Complete, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
@@ -38,7 +38,7 @@ pub struct ZarrOptions {
 /// Its folder has a hidden name beside its place until it is complete. An array that was there is replaced, a
 /// group or anything else is not.
 pub struct ZarrSink {
-    place: Place,
+    place: ArrayPath,
     array_type: ArrayType,
     chunks: Vec<usize>,
     array: Array<Files>,
@@ -76,7 +76,7 @@ impl ZarrSink {
             return Err(Diagnostic::new(ErrorCode::WRONG_OPTIONS, message).into());
         }
         let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
-        let place = Place::of(path)?;
+        let place = ArrayPath::of(path)?;
         let parent = parent(place.outermost());
         let folder = Unfinished::create_in(parent).map_err(|error| without_name(error, parent))?;
         let store = Arc::new(Files::new(folder.path()));
@@ -139,7 +139,7 @@ impl ZarrSink {
     }
 }
 
-/// The array, of which only the metadata is stored.
+/// Creates the array: stores its metadata, but no chunks.
 fn build(
     store: &Arc<Files>,
     path: &str,
@@ -172,7 +172,7 @@ fn without_name(error: io::Error, folder: &Path) -> io::Error {
     }
 }
 
-/// What the system said, where the library hands that on.
+/// The system's error, if the library passes it on.
 fn io_or_bad(error: &ArrayError) -> StoreErrorKind {
     match error {
         ArrayError::StorageError(error) => of_storage(error),
@@ -247,7 +247,7 @@ impl Sink for ZarrSink {
 /// A folder that is complete, under a hidden name.
 #[derive(Debug)]
 struct CompleteFolder {
-    place: Place,
+    place: ArrayPath,
     folder: Unfinished,
 }
 

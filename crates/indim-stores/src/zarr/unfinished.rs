@@ -74,7 +74,7 @@ impl Unfinished {
 fn make(folder: &Path, suffix: &str) -> io::Result<PathBuf> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(HIDDEN_PREFIX).suffix(suffix);
-    // As public as the user's mask says.
+    // Permissions follow the user's umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
     Ok(builder.tempdir_in(folder)?.keep())
@@ -109,7 +109,7 @@ fn one_by_one(from: &Path, to: &Path) -> io::Result<()> {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         let mut names = lock();
-        // There is none any more if it was renamed.
+        // After the rename the folder has another name.
         let _ = fs::remove_dir_all(&self.path);
         names.retain(|name| *name != self.path);
     }

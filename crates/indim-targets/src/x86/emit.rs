@@ -1,4 +1,5 @@
-//! Encoder: turns allocated instructions into bytes, within the loops over rows and steps.
+//! Encoding: machine instructions with their registers become bytes, around them the loops over rows and
+//! steps.
 //!
 //! The function is called with the addresses of its operands (which it moves from row to row), their strides
 //! from row to row, the number of rows and of elements in each, and the element with which the second step of
@@ -18,33 +19,33 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::roles::{NEXT, ROLES, ROLES_WITH_CALLS, Roles};
 use super::written::name;
-use crate::allocate::{AllocatedOperand, Step};
+use crate::allocate::{Place, Step};
 use crate::compile;
 use crate::listing::Listing;
-use crate::machine::{self, Action, Memory, OutOfLineCall, ResultRegister};
+use crate::machine::{self, Action, Call, Memory, ResultRegister};
 use crate::out_of_line::lane_function;
 use indim_codegen::Primitive;
 
-type EncoderInput<'a, S> = compile::EncoderInput<'a, Opcode<S>>;
-type VirtualCode<S> = machine::VirtualCode<Opcode<S>>;
+type Parts<'a, S> = compile::Parts<'a, Opcode<S>>;
+type MachineCode<S> = machine::MachineCode<Opcode<S>>;
 type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 
-/// Address of the constants before relocation; the code behind them addresses them by distance.
+/// Where the constants would be if nothing was moved: the code behind them finds them by distance.
 const BASE: u64 = 0x1_0000;
 
-/// Number of words of the frame, behind its vectors.
+/// Words of the frame behind its vectors.
 const FRAME_WORDS: i32 = 8;
 
-/// Offset of the entry point.
+/// Where the code begins.
 const CODE_ALIGNMENT: usize = 32;
 
-/// Registers pushed before the frame.
+/// What is pushed before the frame.
 const SAVED: [Real; 6] = [Real::RBX, Real::RBP, Real::R12, Real::R13, Real::R14, Real::R15];
 
-/// Encodes a function: returns constants, tables and code, and the offset of the entry point. Writes a
-/// listing to `listing` if given.
+/// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
+/// if there is one.
 pub(super) fn emit<S: InstructionSet>(
-    parts: &EncoderInput<'_, S>,
+    parts: &Parts<'_, S>,
     listing: Option<&mut String>,
 ) -> (Vec<u8>, usize) {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
@@ -70,12 +71,12 @@ pub(super) fn emit<S: InstructionSet>(
 }
 
 struct Emitter<'a, S> {
-    parts: &'a EncoderInput<'a, S>,
+    parts: &'a Parts<'a, S>,
     assembler: Assembler<'a>,
     roles: &'static Roles,
-    /// Masks of loads and stores in the tail.
+    /// What less than a step is read and written with.
     tail_masks: Vec<tail::Mask>,
-    /// Whether the next instructions belong to the tail.
+    /// Whether the instructions to come are for less than a step.
     is_in_tail: bool,
 }
 
@@ -108,7 +109,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.leave();
     }
 
-    /// Epilogue: restores the saved registers.
+    /// Gives back what the function was called with.
     fn leave(&mut self) {
         let [stack, ..] = self.saved_places();
         self.assembler.emit(Code::VEX_Vzeroupper, &[]);
@@ -119,7 +120,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Retnq, &[]);
     }
 
-    /// Prologue: makes the frame and saves the arguments there.
+    /// Makes the frame, and keeps there what the function was given.
     fn enter(&mut self) {
         self.assembler.registers(Code::Mov_r64_rm64, Real::RAX, Real::RSP);
         let words = FRAME_WORDS + self.tail_masks.len() as i32;
@@ -141,7 +142,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// One row, with or without row code before its steps.
+    /// One row, with code before its steps or without.
     fn row(&mut self, has_row_code: bool) {
         if has_row_code {
             self.begin_row();
@@ -190,7 +191,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.arrive(done);
     }
 
-    /// Advances the operands from one on by strides; the scratch register points to the strides.
+    /// Moves the operands from one on by strides to which the scratch register points.
     fn move_operands(&mut self, first: usize) {
         for operand in first..self.parts.operands {
             self.load(Real::RAX, Address::new(self.roles.scratch, 8 * operand as i64));
@@ -199,7 +200,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    fn steps(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
+    fn steps(&mut self, code: &MachineCode<S>, steps: &[Step]) {
         for (at, step) in steps.iter().enumerate() {
             self.note_value(code, &steps[at..]);
             match *step {
@@ -217,7 +218,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         &mut self,
         machine: &MachineInstruction<S>,
         result: Option<u8>,
-        sources: [AllocatedOperand; 3],
+        sources: [Place; 3],
     ) {
         match (machine.action, result) {
             (Action::Call(call), _) => self.call(&call),
@@ -233,7 +234,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         opcode: Opcode<S>,
         machine: &MachineInstruction<S>,
         result: Option<u8>,
-        sources: [AllocatedOperand; 3],
+        sources: [Place; 3],
     ) {
         let mut operands = [Operand::Immediate8(machine.immediate.unwrap_or_default()); 5];
         let mut count = 0;
@@ -252,13 +253,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
             matches!(opcode.result, ResultRegister::FirstOrSecond | ResultRegister::First);
         for (position, source) in sources.into_iter().enumerate().skip(usize::from(is_replaced)) {
             operands[count] = match source {
-                AllocatedOperand::None => continue,
-                AllocatedOperand::Register(real) if opcode.mask == Some(position as u8) => {
+                Place::None => continue,
+                Place::Register(real) if opcode.mask == Some(position as u8) => {
                     masking.mask = Some(register(count, real));
                     continue;
                 }
-                AllocatedOperand::Register(real) => Operand::Register(register(count, real)),
-                AllocatedOperand::Memory(memory) => {
+                Place::Register(real) => Operand::Register(register(count, real)),
+                Place::Memory(memory) => {
                     if S::IS_EVEX && matches!(memory, Memory::Pool(_)) {
                         masking.repeats = bytes / u32::from(opcode.repeats);
                     }
@@ -283,13 +284,10 @@ impl<S: InstructionSet> Emitter<'_, S> {
         opcode: Opcode<S>,
         machine: &MachineInstruction<S>,
         result: u8,
-        sources: [AllocatedOperand; 3],
+        sources: [Place; 3],
     ) {
-        let [
-            AllocatedOperand::Register(index),
-            AllocatedOperand::Register(mask),
-            AllocatedOperand::Memory(Memory::Table(table)),
-        ] = sources
+        let [Place::Register(index), Place::Register(mask), Place::Memory(Memory::Table(table))] =
+            sources
         else {
             unreachable!("invariant: selected so");
         };
@@ -317,7 +315,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// Calls the function for a primitive on lanes in the frame.
-    fn call(&mut self, call: &OutOfLineCall) {
+    fn call(&mut self, call: &Call) {
         let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
             unreachable!("invariant: what has no instruction has a function");
         };
@@ -339,7 +337,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Call_rm64, &[Operand::Register(Real::RAX)]);
     }
 
-    /// The address of a memory operand; may first load the address of an array.
+    /// A place in memory; the address of an array may have to be loaded before.
     fn address(&mut self, memory: Memory) -> Address {
         match memory {
             Memory::Pool(index) => Address::of(BASE + u64::from(index * S::CONSTANT_BYTES)),
@@ -393,17 +391,17 @@ impl<S: InstructionSet> Emitter<'_, S> {
         Address::new(Real::RSP, i64::from(self.parts.frame.bytes()) + 8 * word)
     }
 
-    /// Frame word of the stack pointer, the strides and the row count.
+    /// Where the stack pointer, the strides and the number of rows are kept.
     fn saved_places(&self) -> [Address; 3] {
         [0, 1, 2].map(|word| self.frame_word(word))
     }
 
-    /// Frame word of the first element of a row's second step.
+    /// Where it is kept with which element the second step of a row begins.
     fn second_place(&self) -> Address {
         self.frame_word(6)
     }
 
-    /// Frame offset of the operand addresses of a call.
+    /// Where the addresses of a call's operands are written.
     fn call_operands(&self) -> [Address; 3] {
         [3, 4, 5].map(|word| self.frame_word(word))
     }
@@ -433,13 +431,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Lea_r64_m, &operands);
     }
 
-    /// Names the value that the next of these steps computes, for the listing.
-    fn note_value(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
+    /// The value for which the next of these steps are, those before its instruction too.
+    fn note_value(&mut self, code: &MachineCode<S>, steps: &[Step]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
-    /// Lists the contents of registers and memory, and the values without instructions.
+    /// What registers and memory hold, and which values have no instruction.
     fn note_operands(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
@@ -452,12 +450,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 }
 
-/// Operand size of an instruction, in bytes.
+/// The bytes that an instruction is over.
 fn width<S: InstructionSet>(is_wide: bool) -> u32 {
     if is_wide { S::REGISTER_BYTES } else { S::REGISTER_BYTES / 2 }
 }
 
-/// A real register of the given width in bytes.
+/// A real register, of which so many bytes are used.
 fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
     match usize::from(real).checked_sub(S::REGISTERS) {
         // The first one stands for no mask.
@@ -466,7 +464,7 @@ fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
     }
 }
 
-/// A vector register of the given width in bytes, at least 16.
+/// So many bytes of a vector register, 16 at least.
 fn vector_register(real: u8, bytes: u32) -> Real {
     let first = match bytes {
         64 => Real::ZMM0,

@@ -1,4 +1,4 @@
-//! Differences between the instruction sets of x86-64.
+//! What differs between the instruction sets of x86-64.
 
 use core::fmt::Debug;
 
@@ -7,69 +7,55 @@ use indim_codegen::{LaneType, Primitive, Value};
 use super::opcode::Opcode;
 use super::select::Selector;
 use crate::machine::{Class, Register};
-use crate::select::RegisterGroup;
+use crate::select::Parts;
 
-/// An instruction set, with the instructions and sequences in which it differs.
+/// An instruction set, and what takes it other instructions than the others.
 ///
 /// Lanes have `size` bytes each.
 pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// Whether its instructions have the encoding of AVX-512.
     const IS_EVEX: bool;
-    /// Number of vector registers.
+    /// The vector registers.
     const REGISTERS: usize;
-    /// Number of mask registers.
+    /// The registers of masks.
     const MASK_REGISTERS: usize;
-    /// Bytes of a vector register.
+    /// The bytes of a vector register.
     const REGISTER_BYTES: u32;
-    /// Bytes stored of constants that are the same in all lanes.
+    /// The bytes that are there of constants which are the same in all lanes.
     const CONSTANT_BYTES: u32;
-    /// Register class of masks.
+    /// What masks are in.
     const MASKS: Class;
 
-    /// The store of a mask.
+    /// Writes a mask.
     fn store_mask() -> Opcode<Self>;
 
-    /// A mask converted to another lane width.
-    fn resize_masks(
-        selector: &mut Selector<'_, Self>,
-        x: RegisterGroup,
-        from: usize,
-        to: usize,
-    ) -> RegisterGroup;
+    /// Masks for lanes of another width.
+    fn resize_masks(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts;
 
     /// A truth value from a truth value or several; `None` for what is no primitive on them.
     fn of_masks(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        operands: [RegisterGroup; 3],
-    ) -> Option<RegisterGroup>;
+        operands: [Parts; 3],
+    ) -> Option<Parts>;
 
-    /// A mask for lanes of any width, from a mask whose lanes are all alike.
-    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: RegisterGroup) -> RegisterGroup;
+    /// Of a mask for lanes that are all alike one for lanes of any width.
+    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Parts;
 
     /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup;
+    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: Parts) -> Parts;
 
     /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
-    fn is_not_zero(
-        selector: &mut Selector<'_, Self>,
-        x: RegisterGroup,
-        size: usize,
-    ) -> RegisterGroup;
+    fn is_not_zero(selector: &mut Selector<'_, Self>, x: Parts, size: usize) -> Parts;
 
-    /// The blend: lanes of the second source where the third, a mask, is set, else of the first.
+    /// What takes the lanes of its second source where the third, a mask, is set, else those of the first.
     fn blend(size: usize) -> Opcode<Self>;
 
     /// The lanes where the mask is set, else 0.
-    fn kept(
-        selector: &mut Selector<'_, Self>,
-        size: usize,
-        mask: RegisterGroup,
-        x: RegisterGroup,
-    ) -> RegisterGroup;
+    fn kept(selector: &mut Selector<'_, Self>, size: usize, mask: Parts, x: Parts) -> Parts;
 
-    /// The comparison of floats that makes a mask.
+    /// What makes a mask of a comparison of floats.
     fn compare_floats(size: usize) -> Opcode<Self>;
 
     /// The mask of a comparison of integers.
@@ -77,28 +63,21 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         lane: LaneType,
-        x: RegisterGroup,
-        y: RegisterGroup,
-    ) -> RegisterGroup;
+        x: Parts,
+        y: Parts,
+    ) -> Parts;
 
-    /// Minimum and maximum of 64-bit integers, if the set has them.
+    /// The lesser and the greater of two integers of 64 bits, if there are such instructions.
     fn extremes_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)>;
 
     /// The low halves of products of 64 bits.
-    fn mul_64(
-        selector: &mut Selector<'_, Self>,
-        x: RegisterGroup,
-        y: RegisterGroup,
-    ) -> RegisterGroup;
+    fn mul_64(selector: &mut Selector<'_, Self>, x: Parts, y: Parts) -> Parts;
 
-    /// The even 32-bit lanes of one register and the odd ones of another.
-    fn alternating(
-        selector: &mut Selector<'_, Self>,
-        even: RegisterGroup,
-        odd: RegisterGroup,
-    ) -> RegisterGroup;
+    /// The even numbers of 32 bits of one, the odd ones of another.
+    fn alternating(selector: &mut Selector<'_, Self>, even: Parts, odd: Parts) -> Parts;
 
-    /// The arithmetic right shift of 64-bit lanes by a constant, if the set has one.
+    /// What shifts 64 bits to the right by a constant, where copies of the top bit enter, if there is such an
+    /// instruction.
     fn shift_signed_64() -> Option<Opcode<Self>>;
 
     /// Shifts by an amount for each lane; `None` for types without an instruction.
@@ -106,16 +85,12 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        x: RegisterGroup,
-        amount: RegisterGroup,
-    ) -> Option<RegisterGroup>;
+        x: Parts,
+        amount: Parts,
+    ) -> Option<Parts>;
 
     /// Zero bits above the highest one; `None` for types without an instruction.
-    fn leading_zeros(
-        selector: &mut Selector<'_, Self>,
-        size: usize,
-        x: RegisterGroup,
-    ) -> Option<RegisterGroup>;
+    fn leading_zeros(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Option<Parts>;
 
     /// The entries of a table of 32 or 64 bits at indices within it.
     fn entries(
@@ -128,43 +103,39 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// A register whose low bytes are those from `first` on.
     fn bytes_from(selector: &mut Selector<'_, Self>, register: Register, first: usize) -> Register;
 
-    /// Narrowed lanes: the low bytes.
-    fn narrow(
-        selector: &mut Selector<'_, Self>,
-        x: RegisterGroup,
-        from: usize,
-        to: usize,
-    ) -> RegisterGroup;
+    /// Narrower lanes: the low bytes.
+    fn narrow(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts;
 
-    /// The upper halves of 32-bit lanes.
-    fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup;
+    /// Of lanes of 32 bits the upper halves.
+    fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts;
 
-    /// The ternary bitwise instruction with a truth table, if the set has one.
+    /// What gives, by a table, a bit for those of three sources, if there is such an instruction.
     fn bitwise_of_three() -> Option<Opcode<Self>>;
 
-    /// The instruction that fixes up special floats (`vfixupimm`), if the set has one.
+    /// What fixes up its second source as its third says, in the place of the first, if there is such an
+    /// instruction.
     fn fix_up(size: usize) -> Option<Opcode<Self>>;
 
-    /// The lower halves of two registers in one.
+    /// The lower halves of two registers, in one.
     fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
 
-    /// Integers as floats; `None` without a short sequence.
+    /// Integers as floats; `None` for what has no short sequence of instructions.
     fn integer_to_float(
         selector: &mut Selector<'_, Self>,
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Option<RegisterGroup>;
+    ) -> Option<Parts>;
 
     /// Floats as integers of 32 or 64 bits.
     fn float_to_integer(
         selector: &mut Selector<'_, Self>,
-        x: RegisterGroup,
+        x: Parts,
         from: LaneType,
         to: LaneType,
-    ) -> RegisterGroup;
+    ) -> Parts;
 
-    /// Even (0) or odd (1) lanes of two consecutive registers.
+    /// Of pairs of lanes in two registers, one after the other, the first (0) or second (1) ones.
     fn of_pairs(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -172,7 +143,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// The lanes of two registers, interleaved.
+    /// Pairs of the lanes of two registers, in two.
     fn to_pairs(
         selector: &mut Selector<'_, Self>,
         size: usize,

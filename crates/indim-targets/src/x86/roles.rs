@@ -1,24 +1,24 @@
-//! Roles of the general registers in the loops.
+//! Which general registers have which part in the loops.
 
 use iced_x86::Register as Real;
 
-/// Roles of the general registers.
+/// Which general registers have which part.
 pub(super) struct Roles {
-    /// Index of the step's first element.
+    /// The index of the step's first element.
     pub(super) index: Real,
-    /// Last index at which a whole step begins.
+    /// The last index of a whole step.
     pub(super) limit: Real,
-    /// Array of the operands' addresses.
+    /// The addresses of the operands.
     pub(super) operands: Real,
     /// Twice the index, for elements of 16 bytes.
     pub(super) twice: Real,
-    /// Scratch address.
+    /// An address for the moment.
     pub(super) scratch: Real,
     /// Addresses of the first operands in the row.
     pub(super) pointers: &'static [Real],
 }
 
-/// Roles in functions without calls.
+/// The parts in functions that call none.
 pub(super) const ROLES: Roles = Roles {
     index: Real::RAX,
     limit: Real::RCX,
@@ -39,7 +39,7 @@ pub(super) const ROLES: Roles = Roles {
     ],
 };
 
-/// Roles in functions with calls: registers that the callee preserves.
+/// As [`ROLES`], where functions are called: those are registers that they keep.
 pub(super) const ROLES_WITH_CALLS: Roles = Roles {
     index: Real::RBX,
     limit: Real::RBP,
@@ -48,8 +48,8 @@ pub(super) const ROLES_WITH_CALLS: Roles = Roles {
     ..ROLES
 };
 
-/// The last pointer register holds the index of the next step where rows are aligned.
+/// Where rows are aligned, the last pointer is the index of the step after this one.
 pub(super) const NEXT: Real = Real::R15;
 
-/// Maximum number of operands that leaves this register free.
+/// So many operands leave that register free.
 pub(super) const MAX_ALIGNED: usize = ROLES.pointers.len() - 1;

@@ -1,4 +1,4 @@
-//! Instructions as text, in Intel syntax.
+//! How instructions are written for people.
 
 use core::fmt::Write;
 
@@ -76,7 +76,7 @@ fn address_written(listing: &mut String, instruction: &Instruction) -> core::fmt
     write!(listing, "]")
 }
 
-/// Name of a register.
+/// What a register is called.
 pub(super) fn name(register: Register) -> String {
     format!("{register:?}").to_lowercase()
 }

@@ -50,7 +50,7 @@ pub struct ExplainedBroadcast {
     place: Option<String>,
     /// By which rules.
     rules: Vec<String>,
-    /// There is no operation, only a rule.
+    /// A bare rule without an operation.
     is_bare_rule: bool,
 }
 
@@ -155,7 +155,7 @@ impl ExplainedBroadcast {
         &self.labels[operand].0
     }
 
-    /// What a rule set says, with the operands' names.
+    /// The error of a rule set, with the operands' names.
     fn attributes(&self, said: &Expressed) -> String {
         let unshaped = Expressed { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
         let mut text = unshaped.to_string();

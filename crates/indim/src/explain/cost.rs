@@ -1,11 +1,11 @@
-//! What a run costs: bytes read, broadcast, written and held, in numbers and in words.
+//! The cost of a run: bytes read, broadcast, written and held, in numbers and in words.
 
 use indim_graph::{Graph, NodeKind, ValueId};
 
 use super::{Explanation, is_number};
 
 impl Explanation {
-    /// What a run reads, writes and holds, in words.
+    /// The bytes that a run reads, writes and holds, in words.
     pub fn forecast_text(&self) -> String {
         let forecast = self.forecast();
         let mut text = format!("reads {}, each element once\n", bytes_text(forecast.bytes_read));

@@ -12,23 +12,23 @@ use indim_text::{
     split_axis_names,
 };
 
-/// What a name of an expression stands for.
+/// The type of one input of an expression.
 #[derive(Debug, Clone)]
 pub struct TypedInput<'n> {
     /// The name.
     pub name: &'n str,
     /// Its type.
     pub of: InputType,
-    /// What its axes are called.
+    /// The names of its axes.
     pub axis_names: Option<AxisNames>,
 }
 
 /// The type of an input.
 #[derive(Debug, Clone)]
 pub enum InputType {
-    /// An array of which all sizes are known.
+    /// An array whose sizes are all known.
     Known(ArrayType),
-    /// An array of which some sizes have names.
+    /// An array with symbolic sizes.
     Symbolic(DType, Vec<String>),
     /// A number, which adapts to what it meets.
     Number(Literal),
@@ -175,10 +175,10 @@ impl SymbolicExpression {
     }
 }
 
-/// What is wrong with an expression over typed inputs.
+/// An error of an expression over typed inputs.
 #[derive(Debug)]
 pub struct InputError {
-    /// What it is.
+    /// The kind of error.
     pub kind: InputErrorKind,
     /// What stands in its message for sizes that have names, in words.
     pub stand_ins: Option<String>,
@@ -263,7 +263,7 @@ impl EqualNames {
         let name_of = |size| stand_ins.iter().position(|(_, stand_in)| *stand_in == size);
         let places = error.sizes().map(|sizes| sizes.map(name_of));
         let Some([Some(this), Some(other)]) = places else { return false };
-        // What comes first is what both are called.
+        // The first name stands for both.
         let [kept, other] = [this.min(other), this.max(other)];
         if kept != other {
             self.0.push([kept, other].map(|place| stand_ins[place].0.clone()));

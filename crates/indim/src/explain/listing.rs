@@ -9,7 +9,7 @@ use indim_loops::loop_nest::{
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
 
-/// What the arrays of a loop program are called.
+/// The names of the arrays of a loop program.
 pub(super) struct Listing<'a> {
     pub(super) graph: &'a Graph,
     pub(super) loops: &'a LoopNests,

@@ -37,7 +37,7 @@ impl ExplainedReduction {
         format!("{}({})", self.op, self.label.0)
     }
 
-    /// What becomes of the elements.
+    /// The operation on the elements.
     pub fn op(&self) -> ReduceOp {
         self.op
     }

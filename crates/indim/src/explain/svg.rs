@@ -125,7 +125,7 @@ struct Picture {
     title: String,
     /// For each row what it is called, and a cell for each column; the last is the result.
     rows: Vec<(String, Vec<Cell>)>,
-    /// Where the cells begin.
+    /// The left edge of the first cell.
     left: usize,
     cell_width: usize,
 }

@@ -16,11 +16,11 @@ use indim_stores::{Region, Source, StoreError, StoreErrorKind};
 
 use super::header::Header;
 use super::npz::MAXIMUM_TRAILING;
-use super::open_file::{OpenFile, Part};
+use super::open_file::{FileRange, OpenFile};
 use super::runs::Runs;
 use super::{FileError, FileErrorKind};
 
-/// So many places where reading stands are kept: one for each slice of the array that a program takes.
+/// The maximum number of cursors: one for each slice of the array that a program reads.
 const MAX_CURSORS: usize = 64;
 
 /// About what one of them holds: the window, the tables, and compressed bytes.
@@ -29,9 +29,9 @@ const CURSOR_BYTES: usize = 128 << 10;
 /// Bytes that are inflated at a time to go past them.
 const SKIPPED_BYTES: usize = 64 << 10;
 
-/// Where a member lies in its archive, and what the archive says of it.
+/// The location of a member in its archive, with its recorded size and checksum.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct MemberLocation {
     pub(super) start: u64,
     pub(super) compressed_bytes: u64,
     /// The checksum of the whole member.
@@ -43,7 +43,7 @@ pub(super) struct Place {
 pub(super) struct DeflatedFile {
     file: Arc<OpenFile>,
     header: Header,
-    place: Place,
+    place: MemberLocation,
     /// The one that was used last stands last.
     cursors: Mutex<Vec<Cursor>>,
 }
@@ -51,14 +51,19 @@ pub(super) struct DeflatedFile {
 /// A place in the member up to which it has been inflated.
 #[derive(Debug)]
 struct Cursor {
-    inflated: DeflateDecoder<Part<Arc<OpenFile>>>,
+    inflated: DeflateDecoder<FileRange<Arc<OpenFile>>>,
     position: u64,
     /// Of all up to there.
     checksum: Crc,
 }
 
 impl DeflatedFile {
-    pub(super) fn new(path: &Path, file: File, header: Header, place: Place) -> io::Result<Self> {
+    pub(super) fn new(
+        path: &Path,
+        file: File,
+        header: Header,
+        place: MemberLocation,
+    ) -> io::Result<Self> {
         let file = Arc::new(OpenFile::new(path, file)?);
         Ok(DeflatedFile { file, header, place, cursors: Mutex::default() })
     }
@@ -91,8 +96,8 @@ impl DeflatedFile {
         match before.max_by_key(|(_, cursor)| cursor.position).map(|(index, _)| index) {
             Some(index) => cursors.remove(index),
             None => {
-                let Place { start, compressed_bytes, .. } = self.place;
-                let part = Part::new(Arc::clone(&self.file), start, compressed_bytes);
+                let MemberLocation { start, compressed_bytes, .. } = self.place;
+                let part = FileRange::new(Arc::clone(&self.file), start, compressed_bytes);
                 Cursor { inflated: DeflateDecoder::new(part), position: 0, checksum: Crc::new() }
             }
         }

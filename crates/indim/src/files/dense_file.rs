@@ -11,7 +11,7 @@ use indim_ops::ArrayType;
 use indim_stores::{Region, Source, StoreError, StoreErrorKind};
 
 use super::header::Header;
-use super::open_file::{OpenFile, Part};
+use super::open_file::{FileRange, OpenFile};
 use super::runs::Runs;
 
 /// An array in a file, row-major or column-major, in either byte order.
@@ -35,7 +35,7 @@ impl DenseFile {
         for run in Runs::new(shape, region, self.header.is_fortran) {
             let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
             let offset = elements + (run.start * dtype.size()) as u64;
-            let read = Part::new(&self.file, offset, first.len() as u64).read_exact(first);
+            let read = FileRange::new(&self.file, offset, first.len() as u64).read_exact(first);
             read.map_err(|error| match error.kind() {
                 ErrorKind::UnexpectedEof => StoreErrorKind::FileChanged,
                 _ => StoreErrorKind::Io(error),

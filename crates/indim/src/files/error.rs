@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! Errors of array files.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use indim_stores::{StoreError, system_message};
 pub struct FileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: FileErrorKind,
 }
 
@@ -163,7 +163,7 @@ impl FileError {
         }
     }
 
-    /// What people read of it.
+    /// The error as a diagnostic for people.
     pub fn diagnostic(&self) -> Diagnostic {
         Diagnostic::new(self.error_code(), self.to_string())
     }

@@ -23,7 +23,7 @@ pub(super) const START_BYTES: usize = MAXIMUM_HEADER + MAGIC.len() + 6;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What a header says.
+/// The fields of a header.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub(super) array_type: ArrayType,
@@ -73,7 +73,7 @@ impl Header {
 /// Turns the bytes of every number around.
 pub(super) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
     fn reverse<const SIZE: usize>(elements: &mut [u8]) {
-        // Of a size that is known, so that it is one instruction for many elements.
+        // The size is a constant, so one instruction handles many elements.
         elements.as_chunks_mut::<SIZE>().0.iter_mut().for_each(|element| element.reverse());
     }
     match number_size(dtype) {

@@ -29,7 +29,7 @@ use super::read::{not_npy_but_archive, read_header};
 pub struct NpySource(DenseFile);
 
 impl NpySource {
-    /// Opens a file, of which the header is read.
+    /// Opens a file and reads its header.
     ///
     /// # Errors
     /// As [`ArrayFile::open`](super::ArrayFile::open), but for what takes memory.

@@ -10,7 +10,7 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 
-use super::deflated::Place;
+use super::deflated::MemberLocation;
 use super::header::Header;
 use super::read::{read_header, read_npy};
 use super::{ArrayFile, FileError, FileErrorKind};
@@ -82,7 +82,7 @@ pub fn read_npz_member_within(
     })
 }
 
-/// The element type and the shape of a member, of which only the header is read.
+/// The element type and the shape of a member; reads only its header.
 ///
 /// ```
 /// use indim::files::{read_npz_member_type, write_npz_to};
@@ -120,16 +120,16 @@ fn read_member<T>(
     read().map_err(|kind| FileError::new(path, kind))
 }
 
-/// A member, found in its archive.
-pub(super) struct Located {
+/// A member of an archive, with its header.
+pub(super) struct ArchiveMember {
     pub(super) file: File,
     pub(super) header: Header,
     pub(super) compression: CompressionMethod,
-    pub(super) place: Place,
+    pub(super) place: MemberLocation,
 }
 
 /// Finds a member, and reads its header.
-pub(super) fn locate(path: &Path, member: &str) -> Result<Located, FileErrorKind> {
+pub(super) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErrorKind> {
     let (file, file_length) = super::read::open(path)?;
     let mut archive = ZipArchive::new(file).map_err(archive_error)?;
     let name = find(&archive, member)?;
@@ -143,8 +143,8 @@ pub(super) fn locate(path: &Path, member: &str) -> Result<Located, FileErrorKind
     let end = start.and_then(|start| start.checked_add(compressed_bytes));
     match (start, end.filter(|&end| end <= file_length as u64)) {
         (Some(start), Some(_)) => {
-            let place = Place { start, compressed_bytes, checksum };
-            Ok(Located { file: archive.into_inner(), header, compression, place })
+            let place = MemberLocation { start, compressed_bytes, checksum };
+            Ok(ArchiveMember { file: archive.into_inner(), header, compression, place })
         }
         _ => Err(FileErrorKind::BadArchive(format!("`{member}` is longer than the archive"))),
     }

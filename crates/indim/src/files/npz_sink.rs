@@ -34,7 +34,7 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
         let ArrayType { dtype, shape } = results[*index];
         shape.byte_count(dtype.size()).unwrap_or(usize::MAX)
     };
-    // Of several the first.
+    // A tie goes to the first.
     (0..results.len()).rev().max_by_key(bytes)
 }
 
@@ -84,8 +84,10 @@ pub fn npz_sinks(
     let shared = Shared::new(archive, members.len());
     let sinks = members.iter().enumerate().map(|(index, (name, array_type))| {
         let to = match Some(index) == straight {
-            true => To::Archive,
-            false => To::Beside(tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?),
+            true => MemberTarget::Archive,
+            false => {
+                MemberTarget::Beside(tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?)
+            }
         };
         Ok(Box::new(MemberSink {
             path: path.clone(),
@@ -111,11 +113,11 @@ fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
 struct Archive {
     writer: NpzWriter<OutputFile>,
     /// Members that are complete elsewhere.
-    waiting: Vec<Waiting>,
+    waiting: Vec<DeferredMember>,
 }
 
-/// A member in a temporary file.
-struct Waiting {
+/// A complete member in a temporary file, to be copied into the archive.
+struct DeferredMember {
     place: (usize, String),
     array_type: ArrayType,
     elements: File,
@@ -131,7 +133,7 @@ impl Archive {
     /// Appends what waits, in the order of the results.
     fn finish(mut self) -> Result<OutputFile, FileErrorKind> {
         self.waiting.sort_by_key(|member| member.place.0);
-        for Waiting { place: (_, name), array_type, mut elements } in self.waiting {
+        for DeferredMember { place: (_, name), array_type, mut elements } in self.waiting {
             self.writer.begin(&name, &array_type)?;
             elements.rewind()?;
             io::copy(&mut elements, &mut self.writer)?;
@@ -147,12 +149,12 @@ struct MemberSink {
     place: (usize, String),
     array_type: ArrayType,
     archive: Shared<Archive>,
-    to: To,
+    to: MemberTarget,
     elements_written: usize,
 }
 
 #[derive(Debug)]
-enum To {
+enum MemberTarget {
     Archive,
     Beside(File),
 }
@@ -171,10 +173,10 @@ impl MemberSink {
     fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
         let (of, written) = (&self.array_type, self.elements_written);
         self.elements_written = match &mut self.to {
-            To::Archive => self
+            MemberTarget::Archive => self
                 .archive
                 .with(|archive| write_next(&mut archive.writer, written, of, region, bytes))?,
-            To::Beside(file) => {
+            MemberTarget::Beside(file) => {
                 write_runs(file, 0, of, region, bytes)?;
                 written + bytes.len() / of.dtype.size()
             }
@@ -189,7 +191,7 @@ impl Sink for MemberSink {
     }
 
     fn is_sequential(&self) -> bool {
-        matches!(self.to, To::Archive)
+        matches!(self.to, MemberTarget::Archive)
     }
 
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
@@ -202,8 +204,10 @@ impl Sink for MemberSink {
     fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
         check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
         let MemberSink { path, place, array_type, archive, to, .. } = *self;
-        if let To::Beside(elements) = to {
-            archive.with(|archive| archive.waiting.push(Waiting { place, array_type, elements }));
+        if let MemberTarget::Beside(elements) = to {
+            archive.with(|archive| {
+                archive.waiting.push(DeferredMember { place, array_type, elements })
+            });
         }
         let Some(archive) = archive.complete_one() else {
             return Ok(Box::new(CompleteShared(None)));

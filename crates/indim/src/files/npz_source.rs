@@ -9,7 +9,7 @@ use zip::CompressionMethod;
 
 use super::deflated::DeflatedFile;
 use super::dense_file::DenseFile;
-use super::npz::{Located, locate};
+use super::npz::{ArchiveMember, locate};
 use super::{FileError, FileErrorKind};
 
 /// The array in a member of a `.npz` archive, read by regions: any where the member is stored as it is, as
@@ -49,7 +49,7 @@ impl NpzSource {
     /// As [`read_npz_member_type`](super::read_npz_member_type).
     pub fn open(path: &Path, member: &str) -> Result<Self, FileError> {
         let open = || {
-            let Located { file, header, compression, place } = locate(path, member)?;
+            let ArchiveMember { file, header, compression, place } = locate(path, member)?;
             Ok(NpzSource(match compression {
                 CompressionMethod::Stored => {
                     Member::Stored(DenseFile::new(path, file, header, place.start)?)

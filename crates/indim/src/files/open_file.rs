@@ -77,26 +77,26 @@ impl OpenFile {
     }
 }
 
-/// What tells one state of a file from another.
+/// The length and modification time of a file: they differ between its states.
 fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }
 
 /// A part of a file, read from its beginning to its end.
 #[derive(Debug)]
-pub(super) struct Part<F> {
+pub(super) struct FileRange<F> {
     file: F,
     next: u64,
     end: u64,
 }
 
-impl<F> Part<F> {
+impl<F> FileRange<F> {
     pub(super) fn new(file: F, start: u64, bytes: u64) -> Self {
-        Part { file, next: start, end: start.saturating_add(bytes) }
+        FileRange { file, next: start, end: start.saturating_add(bytes) }
     }
 }
 
-impl<F: Deref<Target = OpenFile>> io::Read for Part<F> {
+impl<F: Deref<Target = OpenFile>> io::Read for FileRange<F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
         let wanted = bytes.len().min(left);

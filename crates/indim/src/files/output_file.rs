@@ -45,13 +45,13 @@ const MAX_TRIES: usize = 8;
 pub struct OutputFile {
     /// As the user gave it.
     path: PathBuf,
-    place: Place,
+    place: OutputTarget,
 }
 
 #[derive(Debug)]
-enum Place {
+enum OutputTarget {
     Unnamed { file: UnnamedFile, target: PathBuf },
-    Named { file: Named, target: PathBuf },
+    Named { file: HiddenFile, target: PathBuf },
     Stream(File),
 }
 
@@ -99,7 +99,7 @@ impl OutputFile {
         &mut self,
         array_type: &ArrayType,
     ) -> Result<Option<ArrayViewMut<'_>>, FileError> {
-        let Place::Unnamed { file, .. } = &mut self.place else { return Ok(None) };
+        let OutputTarget::Unnamed { file, .. } = &mut self.place else { return Ok(None) };
         map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
     }
 
@@ -109,7 +109,7 @@ impl OutputFile {
     /// # Errors
     /// `io`, when there is no room.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), FileError> {
-        let Place::Unnamed { file, .. } = &mut self.place else { return Ok(()) };
+        let OutputTarget::Unnamed { file, .. } = &mut self.place else { return Ok(()) };
         if bytes == 0 {
             // Linux takes that for a mistake.
             return Ok(());
@@ -122,7 +122,7 @@ impl OutputFile {
 
     /// Whether bytes go to a pipe or a device as they come, which is no file to go back in.
     pub fn is_stream(&self) -> bool {
-        matches!(self.place, Place::Stream(_))
+        matches!(self.place, OutputTarget::Stream(_))
     }
 
     /// The folder that it is to lie in.
@@ -183,16 +183,16 @@ impl OutputFile {
         let path = self.path;
         let complete = || {
             Ok(match self.place {
-                Place::Unnamed { file, target } => {
-                    CompletePlace::Unnamed { file: file.complete(progress)?, target }
+                OutputTarget::Unnamed { file, target } => {
+                    CompleteTarget::Unnamed { file: file.complete(progress)?, target }
                 }
-                Place::Named { file, target } => {
+                OutputTarget::Named { file, target } => {
                     file.file.sync_all()?;
-                    CompletePlace::Named { file, target }
+                    CompleteTarget::Named { file, target }
                 }
-                Place::Stream(mut file) => {
+                OutputTarget::Stream(mut file) => {
                     file.flush()?;
-                    CompletePlace::Stream
+                    CompleteTarget::Stream
                 }
             })
         };
@@ -207,13 +207,13 @@ impl OutputFile {
 #[derive(Debug)]
 pub struct CompleteOutput {
     path: PathBuf,
-    place: CompletePlace,
+    place: CompleteTarget,
 }
 
 #[derive(Debug)]
-enum CompletePlace {
+enum CompleteTarget {
     Unnamed { file: CompleteFile, target: PathBuf },
-    Named { file: Named, target: PathBuf },
+    Named { file: HiddenFile, target: PathBuf },
     Stream,
 }
 
@@ -224,26 +224,28 @@ impl CompleteOutput {
     /// `io`, when meanwhile the folder has gone; the old file, if there was one, is untouched.
     pub fn put_in_place(self) -> Result<(), FileError> {
         let put = || match self.place {
-            CompletePlace::Unnamed { file, target } => {
+            CompleteTarget::Unnamed { file, target } => {
                 give_name(&file, &target)?;
                 sync_folder(folder(&target))
             }
-            CompletePlace::Named { file, target } => {
+            CompleteTarget::Named { file, target } => {
                 file.rename(&target)?;
                 sync_folder(folder(&target))
             }
-            CompletePlace::Stream => Ok(()),
+            CompleteTarget::Stream => Ok(()),
         };
         put().map_err(|error| FileError::new(&self.path, error.into()))
     }
 }
 
-impl Place {
+impl OutputTarget {
     /// The name that the file is to have; none of a pipe or a device.
     fn target(&self) -> Option<&Path> {
         match self {
-            Place::Unnamed { target, .. } | Place::Named { target, .. } => Some(target),
-            Place::Stream(_) => None,
+            OutputTarget::Unnamed { target, .. } | OutputTarget::Named { target, .. } => {
+                Some(target)
+            }
+            OutputTarget::Stream(_) => None,
         }
     }
 }
@@ -251,17 +253,17 @@ impl Place {
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.place {
-            Place::Unnamed { file, .. } => file.write(bytes),
-            Place::Named { file, .. } => file.file.write(bytes),
-            Place::Stream(file) => file.write(bytes),
+            OutputTarget::Unnamed { file, .. } => file.write(bytes),
+            OutputTarget::Named { file, .. } => file.file.write(bytes),
+            OutputTarget::Stream(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.place {
-            Place::Unnamed { file, .. } => file.flush(),
-            Place::Named { file, .. } => file.file.flush(),
-            Place::Stream(file) => file.flush(),
+            OutputTarget::Unnamed { file, .. } => file.flush(),
+            OutputTarget::Named { file, .. } => file.file.flush(),
+            OutputTarget::Stream(file) => file.flush(),
         }
     }
 }
@@ -270,9 +272,9 @@ impl Write for OutputFile {
 impl Seek for OutputFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.place {
-            Place::Unnamed { file, .. } => file.seek(to),
-            Place::Named { file, .. } => file.file.seek(to),
-            Place::Stream(_) => Err(ErrorKind::NotSeekable.into()),
+            OutputTarget::Unnamed { file, .. } => file.seek(to),
+            OutputTarget::Named { file, .. } => file.file.seek(to),
+            OutputTarget::Stream(_) => Err(ErrorKind::NotSeekable.into()),
         }
     }
 }
@@ -306,7 +308,7 @@ fn map_npy<'a>(
     Ok(Some(view.expect("invariant: the file has a header and the elements")))
 }
 
-fn open(path: &Path) -> Result<Place, FileErrorKind> {
+fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     let old = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.as_os_str().is_empty() => {
             // A name that ends in a slash is meant to be a folder's.
@@ -328,11 +330,11 @@ fn open(path: &Path) -> Result<Place, FileErrorKind> {
     match old.is_file() {
         true => place_in_folder(path.canonicalize()?, Some(&old)),
         // Renaming would put a file in the place of a pipe or a device.
-        false => Ok(Place::Stream(file)),
+        false => Ok(OutputTarget::Stream(file)),
     }
 }
 
-/// Where links lead that lead to nothing yet.
+/// The target of a link to a file that does not exist yet.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAXIMUM_LINKS {
@@ -346,7 +348,7 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A new file in the folder of `target`, to be renamed within it, which moves no bytes.
-fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<Place, FileErrorKind> {
+fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<OutputTarget, FileErrorKind> {
     let folder = folder(&target);
     let no_folder = |error: io::Error| match error.kind() {
         ErrorKind::NotFound if !folder.exists() => {
@@ -362,14 +364,14 @@ fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<Place, Fil
     remove_left_behind(folder);
     match UnnamedFile::create_in(folder) {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
-            let file = Named::create_in(folder).map_err(no_folder)?;
+            let file = HiddenFile::create_in(folder).map_err(no_folder)?;
             old.map_or(Ok(()), |old| copy_owner_and_mode(old, &file.file)).map_err(owner_error)?;
-            Ok(Place::Named { file, target })
+            Ok(OutputTarget::Named { file, target })
         }
         file => {
             let file = file.map_err(no_folder)?;
             old.map_or(Ok(()), |old| file.copy_owner_and_mode(old)).map_err(owner_error)?;
-            Ok(Place::Unnamed { file, target })
+            Ok(OutputTarget::Unnamed { file, target })
         }
     }
 }
@@ -402,12 +404,12 @@ fn hidden() -> tempfile::Builder<'static, 'static> {
 
 /// A file with a hidden name, which is removed with this handle or by a signal.
 #[derive(Debug)]
-struct Named {
+struct HiddenFile {
     file: File,
     name: PathBuf,
 }
 
-impl Named {
+impl HiddenFile {
     fn create_in(folder: &Path) -> io::Result<Self> {
         let mut builder = hidden();
         // Temporary files are private by default; a result is as public as the user's mask says.
@@ -421,7 +423,7 @@ impl Named {
             let is_locked_by_another = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if !is_locked_by_another && name.exists() {
                 names.add(&name);
-                return Ok(Named { file, name });
+                return Ok(HiddenFile { file, name });
             }
         }
         Err(io::Error::other("another process removes files that this one writes"))
@@ -435,10 +437,10 @@ impl Named {
     }
 }
 
-impl Drop for Named {
+impl Drop for HiddenFile {
     fn drop(&mut self) {
         let mut names = Names::lock();
-        // There is none any more if it was renamed.
+        // After the rename the file has another name.
         let _ = fs::remove_file(&self.name);
         names.forget(&self.name);
     }
@@ -490,7 +492,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut file = OutputFile::create(&folder.path().join("x")).unwrap();
         file.write_all(b"text").unwrap();
-        assert!(matches!(file.place, Place::Unnamed { .. }), "{file:?}");
+        assert!(matches!(file.place, OutputTarget::Unnamed { .. }), "{file:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -521,8 +523,8 @@ mod tests {
         let path = folder.path().join("x");
         let names = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let create = || {
-            let place = Place::Named {
-                file: Named::create_in(folder.path()).unwrap(),
+            let place = OutputTarget::Named {
+                file: HiddenFile::create_in(folder.path()).unwrap(),
                 target: path.clone(),
             };
             let mut file = OutputFile { path: path.clone(), place };

@@ -9,7 +9,7 @@ use indim_ops::ArrayType;
 use super::header::{self, Header, START_BYTES};
 use super::{ArrayFile, FileError, FileErrorKind, npz};
 
-/// The element type and the shape of the array in a `.npy` file, of which only the header is read.
+/// The element type and the shape of the array in a `.npy` file; reads only its header.
 ///
 /// ```
 /// use indim::files::{read_npy_type, write_npy};

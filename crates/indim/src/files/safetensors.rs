@@ -65,7 +65,7 @@ pub fn read_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile,
     read().map_err(|kind| FileError::new(path, kind))
 }
 
-/// The element type and the shape of a tensor of a file, of which only the header is read.
+/// The element type and the shape of a tensor of a file; reads only the header.
 ///
 /// ```
 /// use indim::files::{read_tensor_type, write_safetensors_to};
@@ -93,7 +93,7 @@ pub(super) fn locate(path: &Path, tensor: &str) -> Result<(File, Header), FileEr
     Ok((file, header))
 }
 
-/// Finds a tensor in a file of so many bytes, of which the header is read.
+/// Finds a tensor in a file of `file_length` bytes by its header.
 pub(super) fn locate_in(
     input: &mut impl Read,
     file_length: usize,
@@ -187,7 +187,7 @@ pub fn write_safetensors_to(
 ) -> Result<(), FileErrorKind> {
     members.iter().try_for_each(|(_, of, elements)| check_length(of, elements))?;
     let types: Vec<(&str, &ArrayType)> = members.iter().map(|(name, of, _)| (*name, *of)).collect();
-    let layout = Layout::new(&types)?;
+    let layout = TensorLayout::new(&types)?;
     output.write_all(&layout.header)?;
     for &index in &layout.order {
         let (_, array_type, elements) = members[index];
@@ -206,19 +206,19 @@ pub(super) fn little_endian(dtype: DType, elements: &[u8]) -> Cow<'_, [u8]> {
     elements
 }
 
-/// Where the tensors of a file are to lie.
+/// The layout of a new file: header, and offset of each tensor.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct TensorLayout {
     /// All that stands in front of the tensors.
     pub(super) header: Vec<u8>,
     /// The tensors in the order of the file: those with larger elements first, so that all are aligned.
     pub(super) order: Vec<usize>,
-    /// Where each begins, in the order in which they were given.
+    /// The offset of each tensor, in the caller's order.
     pub(super) starts: Vec<u64>,
     pub(super) file_length: u64,
 }
 
-impl Layout {
+impl TensorLayout {
     pub(super) fn new(members: &[(&str, &ArrayType)]) -> Result<Self, FileErrorKind> {
         check_names(members)?;
         let mut order = Vec::with_capacity(members.len());
@@ -248,7 +248,7 @@ impl Layout {
         let data = header.len() as u64;
         let starts = offsets.into_iter().map(|offset| data + offset).collect();
         let order = order.into_iter().map(|(_, _, index)| index).collect();
-        Ok(Layout { header, order, starts, file_length: data + end as u64 })
+        Ok(TensorLayout { header, order, starts, file_length: data + end as u64 })
     }
 }
 

@@ -12,17 +12,17 @@ use super::FileErrorKind;
 /// The name under which a header has what is no tensor.
 pub(super) const NO_TENSOR: &str = "__metadata__";
 
-/// What a header says of one tensor, and of all together.
+/// The header's entry for one tensor, and the bytes of all tensors.
 #[derive(Debug)]
-pub(super) struct Found {
-    /// The tensor that is wanted, if there is one.
+pub(super) struct HeaderEntry {
+    /// The requested tensor, if the file has it.
     pub(super) tensor: Option<TensorInfo>,
     /// The bytes of all tensors.
     pub(super) data_bytes: usize,
 }
 
 /// Finds a tensor in a header, all of which is checked.
-pub(super) fn find(header: &[u8], wanted: &str) -> Result<Found, FileErrorKind> {
+pub(super) fn find(header: &[u8], wanted: &str) -> Result<HeaderEntry, FileErrorKind> {
     let mut tensor = None;
     let mut spans = Vec::new();
     for_each(header, |name, info| {
@@ -41,7 +41,7 @@ pub(super) fn find(header: &[u8], wanted: &str) -> Result<Found, FileErrorKind> 
         }
         end = next;
     }
-    Ok(Found { tensor, data_bytes: end })
+    Ok(HeaderEntry { tensor, data_bytes: end })
 }
 
 /// The names of all tensors, in their order.

@@ -10,7 +10,7 @@ use indim_stores::{
 
 use super::output_file::OutputFile;
 use super::runs::write_runs;
-use super::safetensors::{Layout, little_endian};
+use super::safetensors::{TensorLayout, little_endian};
 use super::shared::{CompleteShared, Shared};
 use super::{FileError, FileErrorKind};
 
@@ -46,7 +46,7 @@ pub fn safetensors_sinks(
 ) -> Result<Vec<Box<dyn Sink>>, FileError> {
     let path = file.path().to_owned();
     let error = |kind: FileErrorKind| FileError::new(&path, kind);
-    let layout = Layout::new(members).map_err(error)?;
+    let layout = TensorLayout::new(members).map_err(error)?;
     file.reserve(layout.file_length)?;
     let written = std::io::Write::write_all(&mut file, &layout.header);
     written.map_err(|of| error(of.into()))?;
@@ -69,7 +69,7 @@ struct TensorSink {
     path: PathBuf,
     array_type: ArrayType,
     file: Shared<OutputFile>,
-    /// Where its elements begin in the file.
+    /// The file offset of its elements.
     start: u64,
     elements_written: usize,
 }

@@ -28,7 +28,7 @@ use super::{FileError, safetensors};
 pub struct SafetensorsSource(DenseFile);
 
 impl SafetensorsSource {
-    /// Opens a tensor of a file, of which the header is read.
+    /// Opens a tensor of a file and reads the header.
     ///
     /// # Errors
     /// As [`read_tensor_type`](super::read_tensor_type).

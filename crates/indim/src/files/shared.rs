@@ -6,7 +6,7 @@ use indim_stores::{Complete, StoreError};
 
 use super::output_file::CompleteOutput;
 
-/// What several sinks write to, and the last of them completes.
+/// An output that several sinks write; the last of them completes it.
 #[derive(Debug)]
 pub(super) struct Shared<T>(Arc<Mutex<State<T>>>);
 

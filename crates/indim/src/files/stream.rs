@@ -1,4 +1,4 @@
-//! Arrays that come through a pipe, of which nobody knows the length beforehand.
+//! Arrays from a pipe, whose length is unknown beforehand.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use super::{ArrayFile, FileErrorKind, read};
 /// So many bytes are taken room for before any has come; beyond that as many as have come.
 const FIRST_BYTES: usize = 1 << 20;
 
-/// A `.npy` array of which the header has been read, and the elements have not.
+/// A `.npy` array whose header has been read, but not its elements.
 ///
 /// A header may claim more than ever comes: memory is taken for what has come, and as much again.
 ///

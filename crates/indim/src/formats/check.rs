@@ -6,7 +6,7 @@ use indim_formats::{Agreement, Disagreement};
 use super::error::LoadError;
 use super::loaded::LoadedModel;
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// How many results were compared.
@@ -20,7 +20,7 @@ pub struct Checked {
 pub struct Failed {
     /// Where the file says what is expected, or which result it is.
     pub place: String,
-    /// Where they differ.
+    /// The difference from the expected result.
     pub difference: Disagreement,
 }
 

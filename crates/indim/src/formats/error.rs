@@ -17,7 +17,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 /// ```
 #[derive(Clone)]
 pub struct LoadError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: LoadErrorKind,
     source: Box<SourceFile>,
 }

@@ -17,7 +17,7 @@ use crate::explain::{Asked, Explanation};
 
 use super::error::{LoadError, LoadErrorKind};
 
-/// So many compiled programs are kept; the one that was not used for longest goes.
+/// Capacity of the program cache; the least recently used goes first.
 const KEPT: usize = 16;
 
 /// A program from a file. Runs may share it.
@@ -27,12 +27,12 @@ pub struct LoadedModel {
     outputs: Vec<String>,
     options: CompileOptions,
     /// The last used is at the end.
-    kept: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledProgram>)>>,
+    kept: Mutex<Vec<(Vec<InputBinding>, Arc<LoadedProgram>)>>,
 }
 
-/// A program for inputs of certain types.
+/// A model compiled for inputs of given types.
 #[derive(Debug)]
-pub struct CompiledProgram {
+pub struct LoadedProgram {
     /// The graph, and what the file says of it.
     pub program: ModelProgram,
     /// What runs: its inputs are those of the model that were given, its outputs those of the model.
@@ -101,7 +101,7 @@ impl LoadedModel {
         LoadedModel { options, kept: Mutex::default(), ..self }
     }
 
-    /// What it was read from.
+    /// The source file of the model.
     pub fn source(&self) -> &SourceFile {
         &self.source
     }
@@ -147,7 +147,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// As [`LoadedModel::program`], and as [`compile`].
-    pub fn compiled(&self, inputs: &[InputBinding]) -> Result<Arc<CompiledProgram>, LoadError> {
+    pub fn compiled(&self, inputs: &[InputBinding]) -> Result<Arc<LoadedProgram>, LoadError> {
         // A panic leaves the list whole.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
@@ -161,7 +161,7 @@ impl LoadedModel {
         // What the program says of its own results is compared by `check` only.
         let graph = program.graph.returning(0..self.outputs.len());
         let executable = compile(&graph, &self.options).map_err(|error| self.error(error))?;
-        let compiled = Arc::new(CompiledProgram { program, executable });
+        let compiled = Arc::new(LoadedProgram { program, executable });
         let mut kept = kept();
         if kept.len() >= KEPT {
             kept.remove(0);

@@ -36,6 +36,6 @@ pub use indim_formats::{
     ModelInput, ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
     write,
 };
-pub use loaded::{CompiledProgram, LoadedModel};
+pub use loaded::{LoadedModel, LoadedProgram};
 #[cfg(feature = "files")]
 pub use save::save;

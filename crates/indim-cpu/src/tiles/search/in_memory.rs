@@ -1,7 +1,7 @@
-//! Arg-reductions of arrays in memory, whose blocks can be read twice. Holds unsafe code.
+//! Searches among what lies in memory: a block of it can be read again. Holds unsafe code.
 //!
-//! Each column keeps its extreme so far and the first block that has it. At the end only that block is
-//! searched for the index.
+//! Of each column the extreme so far is kept, with the first block that has it: at the end that block alone
+//! is searched.
 
 use core::ops::Range;
 
@@ -20,24 +20,24 @@ use crate::tiles::memory::{Run, gather};
 use crate::tiles::tile::Workspace;
 use crate::tiles::tree::Values;
 
-/// The array of one arg-reduction; the walk's operands are its target and this array.
+/// What one of the searches reads; the walk's operands are its target and this.
 #[derive(Debug)]
 pub(super) struct InMemory {
-    /// The searched operand of the nest.
+    /// The operand of the nest that is searched among.
     source: usize,
-    /// Columns that are searched together.
+    /// The columns that are searched together.
     width: usize,
-    /// Stride between columns, or between elements of a row, in bytes.
+    /// From one column to the next, or from one element of a row, in bytes.
     inner_stride: isize,
-    /// Columns of a step, or elements of a row.
+    /// The columns of a step, or the elements of a row.
     inner: usize,
-    /// Upper bound of the steps of a block.
+    /// The most steps of a block.
     block: usize,
-    /// Offset in a thread's memory of the elements of a strided block, gathered.
+    /// Where the elements of a block are that do not lie dense, in a thread's memory.
     gathered: usize,
 }
 
-/// The parts of the arg-reductions of these accesses, one for each store.
+/// The parts of the searches among these accesses, one for each store.
 pub(super) fn parts(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -72,7 +72,7 @@ pub(super) fn parts(
 
 fn search_part(code: &TileCode, store: usize, source: usize, part: NestRegion) -> SearchPart {
     let size = code.folds[store].size;
-    // In the row form a step is a row, read like the columns of one block.
+    // The steps of rows are rows, which go through memory as columns of one block do.
     let (width, block, inner) = match part.form {
         UnitForm::Columns(columns) => (columns, block_steps(columns), columns),
         UnitForm::Row(length) => (1, part.walk.tile_steps, length),
@@ -86,10 +86,10 @@ fn search_part(code: &TileCode, store: usize, source: usize, part: NestRegion) -
     SearchPart { part, searches: smallvec![search], bytes, among }
 }
 
-/// Steps of a block of one column; shorter rows are searched several to a tile.
+/// The steps of a block of one column; rows that are no longer are searched several in a tile.
 const ROW_BLOCK: usize = 2 * BLOCK;
 
-/// Steps of a block of `columns` columns: few enough for a fast search, and folded at once.
+/// The steps of a block of so many columns: one that is searched fast, and folded at once.
 fn block_steps(columns: usize) -> usize {
     match columns {
         1 => ROW_BLOCK,
@@ -113,8 +113,7 @@ impl InMemory {
         let mut position = searching.position(workspace, pieces.start);
         for piece in pieces {
             let source = searching.bases.operands[self.source].wrapping_offset(position.offset(1));
-            // SAFETY: the caller vouches for the pieces, and the thread's memory has the room that `new`
-            // counted.
+            // SAFETY: the caller's promise.
             unsafe {
                 match searching.part.part.form {
                     UnitForm::Columns(_) => {
@@ -134,10 +133,10 @@ impl InMemory {
         }
     }
 
-    /// Finds the extremes of `steps` steps from `source` on, with their indices.
+    /// Finds the extremes of so many steps from `source` on, and where they are.
     ///
     /// # Safety
-    /// The steps are valid for reads; `found` has room for all columns.
+    /// The steps are valid for reads, `found` has room.
     unsafe fn search_columns(
         &self,
         searching: &Searching<'_>,
@@ -148,13 +147,13 @@ impl InMemory {
     ) {
         let InMemory { width, block, .. } = *self;
         if width >= LANES && is_short(searching.part.part.walk.tile_axis) {
-            // SAFETY: the caller vouches for the steps and for `found`.
+            // SAFETY: the caller's promise.
             return unsafe { self.search_short(searching, finding, source, steps, found) };
         }
         let (tree, functions) = (finding.columns(), &finding.search.functions);
         for (index, start) in (0..steps).step_by(block).enumerate() {
             let count = block.min(steps - start);
-            // SAFETY: the caller vouches for the steps; `values` makes each block dense.
+            // SAFETY: the caller's promise.
             unsafe {
                 tree.take(self.values(searching, source, start, count), 0..count);
                 tree.finish(count);
@@ -163,7 +162,7 @@ impl InMemory {
         }
         let step_stride = searching.part.part.walk.operands[1].step_stride;
         for column in 0..width {
-            // SAFETY: each column has the number of a block of these steps that contains its extreme.
+            // SAFETY: the caller's promise; a block has been noted for each column, and has its extreme.
             unsafe {
                 let index = found.indices.add(column);
                 let start = *index * block;
@@ -175,7 +174,7 @@ impl InMemory {
         }
     }
 
-    /// As [`InMemory::search_columns`], for wide columns along a short axis.
+    /// As [`InMemory::search_columns`], of wide columns along a short axis.
     ///
     /// # Safety
     /// As [`InMemory::search_columns`].
@@ -190,7 +189,7 @@ impl InMemory {
         let InMemory { width, block, .. } = *self;
         for start in (0..steps).step_by(block) {
             let count = block.min(steps - start);
-            // SAFETY: the caller vouches for the steps and for `found`; blocks are folded in order.
+            // SAFETY: the caller's promise; blocks are taken in their order.
             unsafe {
                 let rows = self.values(searching, source, start, count);
                 let searched = SearchedRows { count, stride: rows.step_stride, width, start };
@@ -199,10 +198,10 @@ impl InMemory {
         }
     }
 
-    /// The values of some steps, made dense if they are strided.
+    /// Some steps, with columns, or elements of rows, that lie one after another.
     ///
     /// # Safety
-    /// The steps are valid for reads.
+    /// They are valid for reads.
     unsafe fn values(
         &self,
         searching: &Searching<'_>,
@@ -220,7 +219,7 @@ impl InMemory {
         let gathered = searching.memory.wrapping_add(self.gathered);
         let steps = Run { count, stride: step_stride };
         let run = Run { count: self.inner, stride: self.inner_stride };
-        // SAFETY: the caller vouches for the steps; `gathered` has room for a block.
+        // SAFETY: the caller's promise.
         unsafe { gather(gathered, first, steps, run, size) }
         Values { first: gathered, step_stride: (self.inner * size) as isize }
     }

@@ -9,7 +9,7 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::select::{Selector, either};
 use crate::machine::{Class, Register};
-use crate::select::RegisterGroup;
+use crate::select::Parts;
 
 /// AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy)]
@@ -30,12 +30,7 @@ impl InstructionSet for Avx2 {
         Opcode::STORE
     }
 
-    fn resize_masks(
-        selector: &mut Selector<'_, Avx2>,
-        x: RegisterGroup,
-        from: usize,
-        to: usize,
-    ) -> RegisterGroup {
+    fn resize_masks(selector: &mut Selector<'_, Avx2>, x: Parts, from: usize, to: usize) -> Parts {
         match from < to {
             true => selector.widen(x, from, to, true),
             false => selector.narrow_masks(x, from, to),
@@ -46,26 +41,22 @@ impl InstructionSet for Avx2 {
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         size: usize,
-        operands: [RegisterGroup; 3],
-    ) -> Option<RegisterGroup> {
+        operands: [Parts; 3],
+    ) -> Option<Parts> {
         selector.of_vector_masks(primitive, size, operands)
     }
 
-    fn row_mask(_: &mut Selector<'_, Avx2>, _: usize, x: RegisterGroup) -> RegisterGroup {
+    fn row_mask(_: &mut Selector<'_, Avx2>, _: usize, x: Parts) -> Parts {
         x
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, Avx2>, mask: RegisterGroup) -> RegisterGroup {
+    fn truth_bytes(selector: &mut Selector<'_, Avx2>, mask: Parts) -> Parts {
         selector.with(Opcode::BITS_AND, 1, mask, 1)
     }
 
-    fn is_not_zero(
-        selector: &mut Selector<'_, Avx2>,
-        x: RegisterGroup,
-        size: usize,
-    ) -> RegisterGroup {
+    fn is_not_zero(selector: &mut Selector<'_, Avx2>, x: Parts, size: usize) -> Parts {
         let zero = selector.constant(0, 8);
-        let zeros = RegisterGroup::same(x.count, zero);
+        let zeros = Parts::same(x.count, zero);
         // What has been extended is not negative.
         if size > 1 {
             return selector.pairs(greater(size), size, x, zeros);
@@ -82,12 +73,7 @@ impl InstructionSet for Avx2 {
         }
     }
 
-    fn kept(
-        selector: &mut Selector<'_, Avx2>,
-        size: usize,
-        mask: RegisterGroup,
-        x: RegisterGroup,
-    ) -> RegisterGroup {
+    fn kept(selector: &mut Selector<'_, Avx2>, size: usize, mask: Parts, x: Parts) -> Parts {
         selector.pairs(Opcode::BITS_AND, size, x, mask)
     }
 
@@ -99,9 +85,9 @@ impl InstructionSet for Avx2 {
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         lane: LaneType,
-        x: RegisterGroup,
-        y: RegisterGroup,
-    ) -> RegisterGroup {
+        x: Parts,
+        y: Parts,
+    ) -> Parts {
         let size = lane.size();
         match primitive {
             Primitive::Equal => selector.pairs(equal(size), size, x, y),
@@ -118,11 +104,7 @@ impl InstructionSet for Avx2 {
         None
     }
 
-    fn mul_64(
-        selector: &mut Selector<'_, Avx2>,
-        x: RegisterGroup,
-        y: RegisterGroup,
-    ) -> RegisterGroup {
+    fn mul_64(selector: &mut Selector<'_, Avx2>, x: Parts, y: Parts) -> Parts {
         let [high_x, high_y] =
             [x, y].map(|x| selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32)));
         let crossed = selector.pairs(Opcode::MUL_WIDE_U32, 8, high_x, y);
@@ -133,11 +115,7 @@ impl InstructionSet for Avx2 {
         selector.pairs(Opcode::ADD_64, 8, low, crossed)
     }
 
-    fn alternating(
-        selector: &mut Selector<'_, Avx2>,
-        even: RegisterGroup,
-        odd: RegisterGroup,
-    ) -> RegisterGroup {
+    fn alternating(selector: &mut Selector<'_, Avx2>, even: Parts, odd: Parts) -> Parts {
         selector.pairs_with(Opcode::BLEND_CONSTANT_32, 4, even, odd, Some(0xaa))
     }
 
@@ -149,9 +127,9 @@ impl InstructionSet for Avx2 {
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         size: usize,
-        x: RegisterGroup,
-        amount: RegisterGroup,
-    ) -> Option<RegisterGroup> {
+        x: Parts,
+        amount: Parts,
+    ) -> Option<Parts> {
         if size < 4 {
             return None;
         }
@@ -166,18 +144,14 @@ impl InstructionSet for Avx2 {
         let shifted = selector.pairs(opcode, size, x, amount);
         if let (Primitive::ShiftRightArithmetic, 8) = (primitive, size) {
             let top = selector.constant(1 << 63, 8);
-            let sign = selector.pairs(opcode, size, RegisterGroup::same(x.count, top), amount);
+            let sign = selector.pairs(opcode, size, Parts::same(x.count, top), amount);
             let flipped = selector.pairs(Opcode::BITS_XOR, size, shifted, sign);
             return Some(selector.pairs(Opcode::SUB_64, size, flipped, sign));
         }
         Some(shifted)
     }
 
-    fn leading_zeros(
-        _: &mut Selector<'_, Avx2>,
-        _: usize,
-        _: RegisterGroup,
-    ) -> Option<RegisterGroup> {
+    fn leading_zeros(_: &mut Selector<'_, Avx2>, _: usize, _: Parts) -> Option<Parts> {
         None
     }
 
@@ -198,16 +172,11 @@ impl InstructionSet for Avx2 {
         selector.bytes_from(register, first)
     }
 
-    fn narrow(
-        selector: &mut Selector<'_, Avx2>,
-        x: RegisterGroup,
-        from: usize,
-        to: usize,
-    ) -> RegisterGroup {
+    fn narrow(selector: &mut Selector<'_, Avx2>, x: Parts, from: usize, to: usize) -> Parts {
         selector.narrow(x, from, to)
     }
 
-    fn upper_halves(selector: &mut Selector<'_, Avx2>, x: RegisterGroup) -> RegisterGroup {
+    fn upper_halves(selector: &mut Selector<'_, Avx2>, x: Parts) -> Parts {
         let shifted = selector.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
@@ -229,16 +198,16 @@ impl InstructionSet for Avx2 {
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Option<RegisterGroup> {
+    ) -> Option<Parts> {
         selector.integer_to_float(operand, from, to)
     }
 
     fn float_to_integer(
         selector: &mut Selector<'_, Avx2>,
-        x: RegisterGroup,
+        x: Parts,
         from: LaneType,
         to: LaneType,
-    ) -> RegisterGroup {
+    ) -> Parts {
         selector.float_to_integer(x, from, to)
     }
 

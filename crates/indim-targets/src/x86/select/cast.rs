@@ -3,7 +3,7 @@
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
 use super::float::{ORDERED, either};
-use super::{Instructions, Register, RegisterGroup, Selector};
+use super::{Instructions, Parts, Register, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
 /// How numbers are rounded to 16 bits.
@@ -40,7 +40,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         operand: Value,
         from: LaneType,
         to: usize,
-    ) -> RegisterGroup {
+    ) -> Parts {
         if let Some(parts) = self.load_extended(operand, from, to) {
             return parts;
         }
@@ -49,7 +49,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Integers of `to` bytes: the low bytes, or extended by the sign of `from`.
-    fn resize(&mut self, x: RegisterGroup, from: LaneType, to: usize) -> RegisterGroup {
+    fn resize(&mut self, x: Parts, from: LaneType, to: usize) -> Parts {
         match from.size() {
             size if size < to => self.widen(x, size, to, from.is_signed()),
             size => S::narrow(self, x, size, to),
@@ -57,12 +57,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Integers read from memory and extended at once; only what nothing else has read.
-    fn load_extended(
-        &mut self,
-        operand: Value,
-        from: LaneType,
-        to: usize,
-    ) -> Option<RegisterGroup> {
+    fn load_extended(&mut self, operand: Value, from: LaneType, to: usize) -> Option<Parts> {
         let Primitive::Load { input, .. } = self.body.instruction(operand).primitive else {
             return None;
         };
@@ -77,11 +72,11 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Wider lanes.
     pub(in crate::x86) fn widen(
         &mut self,
-        x: RegisterGroup,
+        x: Parts,
         from: usize,
         to: usize,
         is_signed: bool,
-    ) -> RegisterGroup {
+    ) -> Parts {
         self.widen_with(extend(from, to, is_signed), x, from, to)
     }
 
@@ -89,13 +84,13 @@ impl<S: InstructionSet> Selector<'_, S> {
     pub(in crate::x86) fn widen_with(
         &mut self,
         opcode: Opcode<S>,
-        x: RegisterGroup,
+        x: Parts,
         from: usize,
         to: usize,
-    ) -> RegisterGroup {
+    ) -> Parts {
         let bytes = from * S::REGISTER_BYTES as usize / to;
         let is_wide = self.is_wide(to);
-        RegisterGroup::new(self.count(to), |index| {
+        Parts::new(self.count(to), |index| {
             let first = index * bytes;
             let part = x.part(first / S::REGISTER_BYTES as usize);
             let low = S::bytes_from(self, part, first % S::REGISTER_BYTES as usize);
@@ -108,7 +103,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.vector(Opcode::BROADCAST_64, true, &[low])
     }
 
-    fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> RegisterGroup {
+    fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> Parts {
         let x = self.number(operand);
         match (from, to) {
             (LaneType::F32, LaneType::F64) => self.widen_with(Opcode::F32_TO_F64, x, 4, 8),
@@ -137,18 +132,18 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         opcode: Opcode<S>,
         size: usize,
-        x: RegisterGroup,
+        x: Parts,
         immediate: Option<u8>,
-    ) -> RegisterGroup {
+    ) -> Parts {
         let is_wide = self.is_wide(size);
         let halves = x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate));
         if self.is_in_row {
-            return RegisterGroup::same(1, self.repeated(halves.part(0)));
+            return Parts::same(1, self.repeated(halves.part(0)));
         }
         if x.count == 1 {
             return halves;
         }
-        RegisterGroup::new(x.count / 2, |index| {
+        Parts::new(x.count / 2, |index| {
             S::join(self, [halves.part(2 * index), halves.part(2 * index + 1)])
         })
     }
@@ -156,11 +151,11 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Floats between two numbers; NaNs become 0.
     pub(in crate::x86) fn clamped(
         &mut self,
-        x: RegisterGroup,
+        x: Parts,
         size: usize,
         least: f64,
         most: f64,
-    ) -> RegisterGroup {
+    ) -> Parts {
         let is_number = self.compare_floats(size, x, x, ORDERED);
         let x = S::kept(self, size, is_number, x);
         let bits = |limit: f64| match size {
@@ -172,7 +167,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Integers of 8 or 16 bits: those of 32 bits, between the limits.
-    fn float_to_narrow(&mut self, x: RegisterGroup, from: LaneType, to: LaneType) -> RegisterGroup {
+    fn float_to_narrow(&mut self, x: Parts, from: LaneType, to: LaneType) -> Parts {
         let (least, most) = match to {
             LaneType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
             LaneType::U8 => (0.0, f64::from(u8::MAX)),

@@ -2,7 +2,7 @@
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
-use super::{RegisterGroup, Selector};
+use super::{Parts, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
 impl<S: InstructionSet> Selector<'_, S> {
@@ -40,13 +40,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    fn arithmetic(
-        &mut self,
-        value: Value,
-        primitive: Primitive,
-        x: RegisterGroup,
-        y: RegisterGroup,
-    ) -> bool {
+    fn arithmetic(&mut self, value: Value, primitive: Primitive, x: Parts, y: Parts) -> bool {
         let lane = self.body.lane(value);
         let size = lane.size();
         let parts = match primitive {
@@ -73,7 +67,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.set(value, parts)
     }
 
-    fn mul(&mut self, size: usize, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
+    fn mul(&mut self, size: usize, x: Parts, y: Parts) -> Parts {
         match size {
             1 => {
                 // The products of the even bytes are in the low halves, those of the odd ones in the high.
@@ -90,12 +84,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    fn mul_high_32(
-        &mut self,
-        wide: Opcode<S>,
-        x: RegisterGroup,
-        y: RegisterGroup,
-    ) -> RegisterGroup {
+    fn mul_high_32(&mut self, wide: Opcode<S>, x: Parts, y: Parts) -> Parts {
         let even = self.pairs(wide, 4, x, y);
         let even = self.each(Opcode::SHIFT_RIGHT_64, 4, even, Some(32));
         let [x, y] = [x, y].map(|x| self.each(Opcode::SHIFT_RIGHT_64, 4, x, Some(32)));
@@ -104,21 +93,15 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// The upper halves of unsigned products, out of the four products of their halves.
-    fn mul_high_64(&mut self, x: RegisterGroup, y: Value) -> RegisterGroup {
-        let upper = |selector: &mut Self, x: RegisterGroup| {
-            selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32))
-        };
-        let wide = |selector: &mut Self, x: RegisterGroup, y: RegisterGroup| {
-            selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y)
-        };
-        let sum = |selector: &mut Self, x: RegisterGroup, y: RegisterGroup| {
-            selector.pairs(add(8), 8, x, y)
-        };
+    fn mul_high_64(&mut self, x: Parts, y: Value) -> Parts {
+        let upper =
+            |selector: &mut Self, x: Parts| selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
+        let wide =
+            |selector: &mut Self, x: Parts, y: Parts| selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y);
+        let sum = |selector: &mut Self, x: Parts, y: Parts| selector.pairs(add(8), 8, x, y);
         let low_y = self.number(y);
         let high_y = match self.body.instruction(y).primitive {
-            Primitive::Constant(bits) => {
-                RegisterGroup::same(low_y.count, self.constant(bits >> 32, 8))
-            }
+            Primitive::Constant(bits) => Parts::same(low_y.count, self.constant(bits >> 32, 8)),
             _ => upper(self, low_y),
         };
         let high_x = upper(self, x);
@@ -136,13 +119,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         sum(self, high, other)
     }
 
-    fn shift(
-        &mut self,
-        value: Value,
-        primitive: Primitive,
-        x: RegisterGroup,
-        amount: Value,
-    ) -> bool {
+    fn shift(&mut self, value: Value, primitive: Primitive, x: Parts, amount: Value) -> bool {
         let size = self.body.lane(value).size();
         let parts = match self.body.instruction(amount).primitive {
             Primitive::Constant(bits) => {
@@ -162,9 +139,9 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         primitive: Primitive,
         size: usize,
-        x: RegisterGroup,
+        x: Parts,
         amount: u8,
-    ) -> RegisterGroup {
+    ) -> Parts {
         match (primitive, size) {
             (Primitive::ShiftLeft, 1) => {
                 let shifted = self.each(Opcode::SHIFT_LEFT_16, 1, x, Some(amount));
@@ -193,7 +170,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Shifts of 8 or 64 bits to the right, where copies of the top bit enter.
-    fn shift_signed(&mut self, size: usize, x: RegisterGroup, amount: u8) -> RegisterGroup {
+    fn shift_signed(&mut self, size: usize, x: Parts, amount: u8) -> Parts {
         match S::shift_signed_64() {
             Some(opcode) if size == 8 => self.each(opcode, size, x, Some(amount)),
             _ => {
@@ -205,12 +182,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Numbers with copies of their top bit above it, where that is `sign`.
-    pub(in crate::x86) fn extended(
-        &mut self,
-        x: RegisterGroup,
-        size: usize,
-        sign: u64,
-    ) -> RegisterGroup {
+    pub(in crate::x86) fn extended(&mut self, x: Parts, size: usize, sign: u64) -> Parts {
         let flipped = self.with(Opcode::BITS_XOR, size, x, sign);
         self.with(sub(size), size, flipped, sign)
     }

@@ -1,4 +1,5 @@
-//! A program compiled for any sizes: its loop nests and their code, shared by all bindings to sizes.
+//! The nests of a graph and their code: what a program knows whatever the sizes of its arrays are. All that
+//! is bound to sizes shares it.
 
 use std::sync::Arc;
 
@@ -17,15 +18,15 @@ use crate::executor::{BoundNest, Executor, NestCode};
 use crate::run::scatter::Scatter;
 use crate::tiles::work;
 
-/// A graph as loop nests, compiled by an executor, for arrays of any sizes.
+/// A graph as loop nests, compiled by an executor, over arrays of any sizes.
 #[derive(Debug)]
-pub(crate) struct CompiledProgram {
-    /// The nests. Each symbol has a size of its own here, which a binding replaces by the concrete size.
+pub(crate) struct CodedNests {
+    /// The nests over sizes of which no two are equal where others may be in their places.
     pub(crate) loops: LoopNests,
-    /// The placeholder size of each symbol.
+    /// Those sizes.
     distinct: Vec<usize>,
-    pub(crate) codes: Vec<SymbolicNest>,
-    /// Groups of nests that may run tile by tile.
+    pub(crate) codes: Vec<CodedNest>,
+    /// Which nests may run together.
     pub(crate) groups: Vec<NestGroup>,
     pub(crate) lives: LiveRanges,
     pub(crate) output_orders: OutputOrders,
@@ -33,56 +34,56 @@ pub(crate) struct CompiledProgram {
     pub(crate) level: Level,
 }
 
-/// A nest compiled for any sizes.
+/// A nest compiled.
 #[derive(Debug)]
-pub(crate) struct SymbolicNest {
+pub(crate) struct CodedNest {
     pub(crate) code: Arc<dyn NestCode>,
-    /// Cost of computing one element; see [`NestCode::cost`].
+    /// What it costs to compute an element.
     cost: usize,
-    /// Addresses of the operands, if each begins at the first element of its array.
-    firsts: Option<Box<[BufferOffset]>>,
-    /// Strides and axes of the nest over dense arrays, computed once.
+    /// Where its operands begin, if all do at the first elements of their arrays.
+    firsts: Option<Box<[Place]>>,
+    /// What is known of it if its arrays are dense.
     if_dense: Option<DenseNest>,
-    /// Indices of the symbols on which the nest's shape or its arrays depend.
+    /// Which of the distinct sizes it is over, or its arrays are.
     symbols: Vec<usize>,
 }
 
-/// A nest bound to dense arrays of concrete sizes.
+/// A nest bound to dense arrays of certain sizes.
 #[derive(Debug, Clone)]
-pub(crate) struct DenseBinding {
-    /// `None` for a nest without elements.
+pub(crate) struct BoundCode {
+    /// `None` where there is nothing to do.
     pub(crate) bound: Option<Arc<dyn BoundNest>>,
-    /// Weight of a whole run in bytes: bytes moved and the cost of computing.
+    /// The weight of a whole run in bytes: what is moved and what is computed.
     pub(crate) work: usize,
-    /// Bytes moved by a whole run.
+    /// The bytes of that which are moved.
     pub(crate) moved: usize,
-    /// Upper bound of the memory in bytes that the threads of a run share.
+    /// The most bytes of memory that the threads of a run share for it.
     pub(crate) shared_bytes: usize,
-    /// Addresses of the operands; `None` if they are the same for all sizes.
-    own_places: Option<Box<[BufferOffset]>>,
+    /// Where its operands begin; none where that is known of the nest over all sizes.
+    own_places: Option<Box<[Place]>>,
 }
 
-/// All nests of a program bound to dense arrays of concrete sizes.
+/// All nests bound to dense arrays of certain sizes.
 #[derive(Debug)]
-pub(crate) struct DenseBindings {
-    /// Concrete sizes, in symbol order.
+pub(crate) struct BoundNests {
+    /// What is in the places of the distinct sizes.
     pub(crate) in_place: SymbolSizes,
-    pub(crate) codes: Vec<DenseBinding>,
+    pub(crate) codes: Vec<BoundCode>,
 }
 
-/// The concrete size of each symbol.
+/// What nests over other sizes are bound to.
 pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
 
-/// An address in a dense array: its buffer and an offset in bytes.
+/// Where an operand of a nest begins in an array that is dense, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BufferOffset {
+pub(crate) struct Place {
     pub(crate) buffer: BufferId,
     pub(crate) offset: isize,
 }
 
-impl CompiledProgram {
-    /// Compiles the nests for `level`; `distinct` has the placeholder size of each symbol. `check` is
-    /// called after each nest and may stop the compilation.
+impl CodedNests {
+    /// Compiles the nests for `level`; others may be in the places of the `distinct` sizes. `check` is called
+    /// after each part of the work, and may end it.
     ///
     /// # Errors
     /// Those of `check`.
@@ -100,85 +101,72 @@ impl CompiledProgram {
                 Some(scatter) => scatter,
                 None => executor.compile(nest, &constants, level),
             };
-            codes.push(SymbolicNest::new(nest, code, &distinct));
+            codes.push(CodedNest::new(nest, code, &distinct));
             check()?;
         }
         let (groups, lives) = (groups(&loops), LiveRanges::of(&loops));
         let output_orders = OutputOrders::default();
-        Ok(CompiledProgram {
-            loops,
-            distinct,
-            codes,
-            groups,
-            lives,
-            output_orders,
-            executor,
-            level,
-        })
+        Ok(CodedNests { loops, distinct, codes, groups, lives, output_orders, executor, level })
     }
 
-    /// The substitution of the placeholder sizes by these concrete sizes.
+    /// These sizes, in the places of the distinct ones.
     pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> Sizes<'a> {
         Sizes { distinct: &self.distinct, in_place }
     }
 
-    /// Binds the nests to dense arrays; `in_place` has the concrete sizes, in symbol order. Nests whose
-    /// sizes have not changed since the binding `before` are reused. `check` is called after each nest and
-    /// may stop the binding.
+    /// Binds the nests to dense arrays of these sizes, in the places of the distinct ones. A nest that is the
+    /// same over those that were bound `before`, of the same nests, is taken from them. `check` is called
+    /// after each, and may end it.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn bind<E>(
         &self,
         in_place: SymbolSizes,
-        before: Option<&DenseBindings>,
+        before: Option<&BoundNests>,
         mut check: impl FnMut() -> Result<(), E>,
-    ) -> Result<DenseBindings, E> {
+    ) -> Result<BoundNests, E> {
         let sizes = self.sizes(&in_place);
         let mut codes = Vec::with_capacity(self.codes.len());
-        for (index, (program, nest)) in self.codes.iter().zip(&self.loops.nests).enumerate() {
-            let is_same = |before: &&DenseBindings| {
-                let mut symbols = program.symbols.iter();
+        for (index, (coded, nest)) in self.codes.iter().zip(&self.loops.nests).enumerate() {
+            let is_same = |before: &&BoundNests| {
+                let mut symbols = coded.symbols.iter();
                 symbols.all(|&symbol| before.in_place[symbol] == in_place[symbol])
             };
             codes.push(match before.filter(is_same) {
                 Some(before) => before.codes[index].clone(),
                 None => {
                     let nest = SizedNest::new(nest, sizes);
-                    program.bound(&nest.if_dense(program.if_dense.as_ref()))
+                    coded.bound(&nest.if_dense(coded.if_dense.as_ref()))
                 }
             });
             check()?;
         }
-        Ok(DenseBindings { in_place, codes })
+        Ok(BoundNests { in_place, codes })
     }
 
-    /// Addresses of the operands of nest `index`, bound as `bound`.
+    /// Where the operands of the nest of this index begin, which was bound so.
     #[inline(always)]
-    pub(crate) fn places<'a>(
-        &'a self,
-        index: usize,
-        bound: &'a DenseBinding,
-    ) -> &'a [BufferOffset] {
+    pub(crate) fn places<'a>(&'a self, index: usize, bound: &'a BoundCode) -> &'a [Place] {
         let places = bound.own_places.as_deref().or(self.codes[index].firsts.as_deref());
         places.unwrap_or_default()
     }
 
-    /// Bytes of the machine code generated since compile time.
+    /// The bytes of what has been made since it was compiled.
     pub(crate) fn made_bytes(&self) -> usize {
-        self.codes.iter().map(|program| program.code.made_bytes()).sum()
+        self.codes.iter().map(|coded| coded.code.made_bytes()).sum()
     }
 
-    /// Counts the memory of the compiled program.
+    /// Counts the memory that it holds.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.loops(&self.loops);
         held.own::<usize>(self.distinct.capacity());
-        held.own::<SymbolicNest>(self.codes.capacity());
-        for program in &self.codes {
-            program.code.count_bytes(held);
-            program.firsts.iter().for_each(|places| held.own::<BufferOffset>(places.len()));
-            held.own::<usize>(program.symbols.capacity());
-            program.if_dense.iter().for_each(|known| known.count_bytes(held));
+        held.own::<CodedNest>(self.codes.capacity());
+        for coded in &self.codes {
+            coded.code.count_bytes(held);
+            coded.firsts.iter().for_each(|places| held.own::<Place>(places.len()));
+            held.own::<usize>(coded.symbols.capacity());
+            coded.if_dense.iter().for_each(|known| known.count_bytes(held));
         }
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -186,14 +174,14 @@ impl CompiledProgram {
     }
 }
 
-impl SymbolicNest {
-    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, distinct: &[usize]) -> SymbolicNest {
-        let first = |access: &Access| BufferOffset { buffer: access.buffer, offset: 0 };
+impl CodedNest {
+    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, distinct: &[usize]) -> CodedNest {
+        let first = |access: &Access| Place { buffer: access.buffer, offset: 0 };
         let is_over = |size: &usize| {
             let mut shapes = nest.operands().map(|access| &access.array_type.shape);
             nest.shape.contains(size) || shapes.any(|shape| shape.contains(size))
         };
-        SymbolicNest {
+        CodedNest {
             cost: code.cost(),
             firsts: nest
                 .operands()
@@ -205,13 +193,13 @@ impl SymbolicNest {
         }
     }
 
-    fn bound(&self, nest: &SizedNest<'_>) -> DenseBinding {
-        let place = |access: &Access| BufferOffset {
+    fn bound(&self, nest: &SizedNest<'_>) -> BoundCode {
+        let place = |access: &Access| Place {
             buffer: access.buffer,
             offset: access.offset(&nest.dense(access)),
         };
         let own = || nest.nest.operands().map(place).collect();
-        DenseBinding {
+        BoundCode {
             bound: Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]),
             shared_bytes: self.code.shared_bytes(nest),
             work: work::of_run(nest, self.cost),
@@ -221,20 +209,20 @@ impl SymbolicNest {
     }
 }
 
-impl DenseBindings {
-    /// Counts the memory of the bindings, without the code.
+impl BoundNests {
+    /// Counts the memory that they hold beside the code.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<DenseBindings>(1);
+        held.own::<BoundNests>(1);
         held.small(&self.in_place);
-        held.own::<DenseBinding>(self.codes.capacity());
+        held.own::<BoundCode>(self.codes.capacity());
         self.codes.iter().for_each(|code| code.count_bytes(held));
     }
 }
 
-impl DenseBinding {
-    /// Counts the memory of the binding, without the code.
+impl BoundCode {
+    /// Counts the memory that it holds beside the code.
     fn count_bytes(&self, held: &mut MemoryUse) {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
-        self.own_places.iter().for_each(|places| held.own::<BufferOffset>(places.len()));
+        self.own_places.iter().for_each(|places| held.own::<Place>(places.len()));
     }
 }

@@ -1,4 +1,4 @@
-//! A cache of executables by the sizes to which they are bound.
+//! What a program is bound to: executables by the sizes that its symbols stand for.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,33 +7,33 @@ use foldhash::HashMap;
 use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
-use crate::run::compiled_program::{DenseBindings, SymbolSizes};
+use crate::run::coded::{BoundNests, SymbolSizes};
 use crate::run::executable::Executable;
 
-/// Upper bound of the bytes of all cached executables; beyond it the oldest is evicted.
+/// So many bytes are kept in all; beyond that the oldest goes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A cache of executables, keyed by the sizes of the symbols and bounded in bytes.
+/// Executables by the sizes that they are bound to, bounded in bytes.
 #[derive(Debug, Default)]
-pub(crate) struct BindingCache {
-    executables: HashMap<SymbolSizes, CachedExecutable>,
-    /// Cache keys, oldest first.
+pub(crate) struct Bindings {
+    executables: HashMap<SymbolSizes, Kept>,
+    /// In the order in which they came.
     sizes: VecDeque<SymbolSizes>,
-    /// The entry of the last hit or insertion: most calls repeat the sizes of the call before.
+    /// What was found last, which is most often asked for again.
     last: Option<(SymbolSizes, Arc<Executable>)>,
     bytes: usize,
-    /// The most recent binding: the next one reuses its nests whose sizes are equal.
-    bound_before: Option<Arc<DenseBindings>>,
+    /// What was bound last, of which the next one may take something over.
+    bound_before: Option<Arc<BoundNests>>,
 }
 
-/// An executable and its bytes, without those shared by all.
+/// An executable, and the bytes that it holds beside what all share.
 #[derive(Debug)]
-struct CachedExecutable {
+struct Kept {
     executable: Arc<Executable>,
     bytes: usize,
 }
 
-impl BindingCache {
+impl Bindings {
     /// The executable for these sizes.
     pub(crate) fn find(&mut self, sizes: &[usize]) -> Option<Arc<Executable>> {
         if let Some((last, executable)) = &self.last
@@ -41,23 +41,23 @@ impl BindingCache {
         {
             return Some(Arc::clone(executable));
         }
-        let (sizes, CachedExecutable { executable, .. }) = self.executables.get_key_value(sizes)?;
+        let (sizes, Kept { executable, .. }) = self.executables.get_key_value(sizes)?;
         self.last = Some((sizes.clone(), Arc::clone(executable)));
         Some(Arc::clone(executable))
     }
 
-    /// The most recent binding, even if its executable is not cached.
-    pub(crate) fn bound_before(&self) -> Option<Arc<DenseBindings>> {
+    /// What was bound last, by whomever it is kept.
+    pub(crate) fn bound_before(&self) -> Option<Arc<BoundNests>> {
         self.bound_before.clone()
     }
 
-    /// Records the most recent binding.
-    pub(crate) fn remember(&mut self, bound: &Arc<DenseBindings>) {
+    /// Remembers what was bound last.
+    pub(crate) fn remember(&mut self, bound: &Arc<BoundNests>) {
         self.bound_before = Some(Arc::clone(bound));
     }
 
-    /// Inserts an executable of `bytes` bytes and returns the evicted ones, which the caller drops after it
-    /// has released the lock.
+    /// Keeps an executable, which holds so many bytes; returns those that are kept no longer, to be dropped
+    /// without the lock.
     pub(crate) fn keep(
         &mut self,
         sizes: SymbolSizes,
@@ -66,7 +66,7 @@ impl BindingCache {
     ) -> SmallVec<[Arc<Executable>; 2]> {
         let mut gone = SmallVec::new();
         self.remember(&executable.nests.bound);
-        // Another thread may have bound the same sizes meanwhile.
+        // Another thread may have bound the same meanwhile.
         if self.executables.contains_key(&sizes) {
             return gone;
         }
@@ -78,14 +78,14 @@ impl BindingCache {
             self.bytes -= oldest.bytes;
             gone.push(oldest.executable);
         }
-        let kept = CachedExecutable { executable: Arc::clone(executable), bytes };
+        let kept = Kept { executable: Arc::clone(executable), bytes };
         self.executables.insert(sizes.clone(), kept);
         gone.extend(self.last.replace((sizes.clone(), Arc::clone(executable))).map(|last| last.1));
         self.sizes.push_back(sizes);
         gone
     }
 
-    /// Bytes of all cached executables; of the most recent binding if the cache is empty.
+    /// The bytes of all executables, and of what was bound last where none of them is kept.
     pub(crate) fn held_bytes(&self) -> usize {
         let mut held = MemoryUse::default();
         let bound = self.bound_before.iter().filter(|_| self.executables.is_empty());

@@ -1,4 +1,4 @@
-//! A loop nest compiled by an executor.
+//! Programs: loop nests compiled by an executor.
 
 use core::fmt;
 use std::sync::Arc;
@@ -12,34 +12,36 @@ use smallvec::SmallVec;
 use crate::executor::{BoundNest, KernelFallback, NestCode};
 use crate::tiles::work;
 
-/// Operands whose strides fit the stack.
+/// The strides of so few operands need no memory of their own.
 const FEW: usize = 6;
 
 /// A loop nest compiled for this machine.
 #[derive(Clone)]
-pub struct CompiledNest {
+pub struct Program {
     nest: Arc<LoopNest>,
     code: Arc<dyn NestCode>,
     work: usize,
 }
 
-impl CompiledNest {
-    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> CompiledNest {
+impl Program {
+    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> Program {
         let work = work::of_run(&SizedNest::own(nest), code.cost());
-        CompiledNest { nest: Arc::clone(nest), code, work }
+        Program { nest: Arc::clone(nest), code, work }
     }
 
-    /// The same code for a tile of the nest, which differs only in sizes.
-    pub(crate) fn resized(&self, part: &Arc<LoopNest>) -> CompiledNest {
-        CompiledNest::new(part, Arc::clone(&self.code))
+    /// The same code for a part of the nest, which differs from it in sizes alone.
+    pub(crate) fn of_part(&self, part: &Arc<LoopNest>) -> Program {
+        Program::new(part, Arc::clone(&self.code))
     }
 
-    /// Weight of a whole run in bytes: bytes moved and the cost of computing, independent of strides.
+    /// The weight of a whole run in bytes: what is moved and what is computed, however the arrays lie in
+    /// memory.
     pub(crate) fn work(&self) -> usize {
         self.work
     }
 
-    /// Binds the code; `strides` takes an operand's position and access. See [`NestCode::bind`].
+    /// The program for arrays whose strides are given for each operand, by its place, as
+    /// [`NestCode::bind`] has it.
     pub(crate) fn bind(
         &self,
         strides: impl Fn(usize, &Access) -> AxisStrides,
@@ -48,27 +50,27 @@ impl CompiledNest {
         bind(&self.code, &SizedNest::own(&self.nest), strides, is_over_input)
     }
 
-    /// Upper bound of the memory in bytes that one thread needs.
+    /// The most bytes of memory that a thread needs to run it.
     pub(crate) fn thread_bytes(&self) -> usize {
         self.code.thread_bytes(&SizedNest::own(&self.nest))
     }
 
-    /// Upper bound of the memory in bytes that the threads of a run share.
+    /// The most bytes of memory that the threads of a run share for it.
     pub(crate) fn shared_bytes(&self) -> usize {
         self.code.shared_bytes(&SizedNest::own(&self.nest))
     }
 
-    /// Counts the memory of the nest and its code.
+    /// Counts the memory that the program holds.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.nest(&self.nest);
         self.code.count_bytes(held);
     }
 
-    /// The machine code for dense arrays: each value with its instructions below it. `describe` names the
-    /// arrays. The code is generated for the listing and then dropped.
+    /// The machine code for dense arrays: its instructions below the values that they compute, with what
+    /// `describe` makes of the arrays. It is made for that, and not kept.
     ///
     /// # Errors
-    /// The reason why kernels run the nest.
+    /// Why the nest runs by kernels in any case.
     pub fn machine_code(
         &self,
         describe: &dyn Fn(&Access) -> String,
@@ -77,18 +79,19 @@ impl CompiledNest {
         self.code.machine_code(&self.nest, &strides.collect::<Vec<AxisStrides>>(), describe)
     }
 
-    /// Strides of an operand as a dense array.
+    /// The strides of an operand where it is dense.
     pub(crate) fn dense_strides(&self, access: &Access) -> AxisStrides {
         SizedNest::own(&self.nest).dense_strides(access)
     }
 
-    /// The listing; `describe` names the arrays.
+    /// The listing, with what `describe` makes of the arrays.
     pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
         fmt::from_fn(|formatter| self.code.list(&self.nest, formatter, describe)).to_string()
     }
 }
 
-/// Binds `code` to a nest; `strides` takes an operand's position and access. See [`NestCode::bind`].
+/// The code of a nest for arrays whose strides are given for each operand, by its place, as
+/// [`NestCode::bind`] has it.
 pub(crate) fn bind(
     code: &Arc<dyn NestCode>,
     nest: &SizedNest<'_>,
@@ -96,20 +99,20 @@ pub(crate) fn bind(
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
     let mut along: SmallVec<[AxisStrides; FEW]> = SmallVec::new();
-    // For so few operands a push for each is faster than `extend`.
+    // Few, so that a push for each is faster than `extend`.
     for (operand, access) in nest.nest.operands().enumerate() {
         along.push(strides(operand, access));
     }
     Arc::clone(code).bind(nest, NestStrides::Given(&along), is_over_input)
 }
 
-impl fmt::Display for CompiledNest {
+impl fmt::Display for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.code.list(&self.nest, formatter, &Access::to_string)
     }
 }
 
-impl fmt::Debug for CompiledNest {
+impl fmt::Debug for Program {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }
