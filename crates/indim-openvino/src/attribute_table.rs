@@ -6,9 +6,8 @@ use indim_graph::terminal::shown;
 use crate::layer::Layer;
 
 /// Operations whose operands broadcast by a rule.
-const BROADCASTING: &str =
-    "Add Subtract Multiply Divide Maximum Minimum Power SquaredDifference Mod FloorMod \
-    Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor Xor \
+const BROADCASTING: &str = "Add Subtract Multiply Divide Maximum Minimum Power SquaredDifference Mod \
+    FloorMod Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor Xor \
     BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Select FakeQuantize";
 
 /// Attributes and the operations that have them.
