@@ -1,11 +1,11 @@
-//! The body of a loop nest: straight-line code over the primitives of the lane algebra, in which every value
-//! is computed once.
+//! The body of a loop nest: straight-line code over the primitives of the lane algebra, each value computed
+//! once.
 
 use std::sync::Arc;
 
 use indim_ops::DType;
 
-/// The type of a value: one of those that machines compute in.
+/// Lane type: the type of a value, one that processors compute in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LaneType {
     /// Truth values.
@@ -43,7 +43,7 @@ impl LaneType {
         }
     }
 
-    /// Whether it is one of the floats.
+    /// Whether it is a float.
     pub fn is_float(self) -> bool {
         matches!(self, LaneType::F32 | LaneType::F64)
     }
@@ -53,8 +53,8 @@ impl LaneType {
         matches!(self, LaneType::I8 | LaneType::I16 | LaneType::I32 | LaneType::I64)
     }
 
-    /// The type of the lanes of which an element consists, and how many they are: the bits of a 16-bit
-    /// float, the two parts of a complex number.
+    /// Lane type and lane count of an element: the bits of a 16-bit float, the two parts of a complex
+    /// number.
     pub fn of_element(dtype: DType) -> (LaneType, usize) {
         match dtype {
             DType::Bool => (LaneType::Bool, 1),
@@ -79,11 +79,11 @@ impl LaneType {
 /// NaNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Primitive {
-    /// A lane of an element that is read: `part` 1 is the imaginary part of a complex number.
+    /// A lane of an input's element: `part` 1 is the imaginary part of a complex number.
     Load {
-        /// Which of [`Body::inputs`].
+        /// Index in [`Body::inputs`].
         input: u32,
-        /// Which of its lanes.
+        /// Index of the lane.
         part: u8,
     },
     /// The same value in every lane: the low bits; of a truth value 0 or 1.
@@ -130,7 +130,7 @@ pub enum Primitive {
     CountOnes,
     /// The low bits of the entry of a table at the operand modulo the table's length.
     Lookup {
-        /// Which of [`Body::tables`].
+        /// Index in [`Body::tables`].
         table: u32,
     },
     /// The first operand times the second plus the third, rounded once.
@@ -162,7 +162,7 @@ pub enum Primitive {
 }
 
 impl Primitive {
-    /// How many operands it takes.
+    /// Number of operands.
     pub fn operand_count(self) -> usize {
         use Primitive::*;
         match self {
@@ -204,16 +204,16 @@ impl Value {
 /// One primitive applied to earlier values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instruction {
-    /// What is computed.
+    /// The operation.
     pub primitive: Primitive,
     /// The type of the result.
     pub lane: LaneType,
-    /// The operands; those beyond [`Primitive::operand_count`] are the value 0 and mean nothing.
+    /// The operands; unused ones are value 0.
     pub operands: [Value; 3],
 }
 
 impl Instruction {
-    /// The values that it takes.
+    /// The used operands.
     pub fn operands(&self) -> &[Value] {
         &self.operands[..self.primitive.operand_count()]
     }
@@ -222,16 +222,16 @@ impl Instruction {
 /// The body of a loop nest.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Body {
-    /// What is computed, operands before those that take them.
+    /// Instructions, operands before their uses.
     pub instructions: Vec<Instruction>,
-    /// What [`Primitive::Lookup`] looks up; the lengths are powers of two.
+    /// Tables of [`Primitive::Lookup`]; the lengths are powers of two.
     pub tables: Vec<Arc<[u64]>>,
-    /// The element types of what is read.
+    /// Element types of the inputs.
     pub inputs: Vec<DType>,
-    /// What is written: element types, and the lanes of each; the second one is that of a complex number.
+    /// Outputs: element types and lanes; the second lane is that of a complex number.
     pub outputs: Vec<(DType, [Value; 2])>,
-    /// Where outputs are accumulators, for each the bits with which it begins: then the last inputs are what
-    /// the accumulators hold before. Empty where outputs are results.
+    /// Initial bits of each accumulator if outputs are accumulators; the last inputs are then their
+    /// previous values. Empty if outputs are results.
     pub identities: Vec<u64>,
 }
 
@@ -241,7 +241,7 @@ impl Body {
         !self.identities.is_empty()
     }
 
-    /// How many inputs are operands, and no accumulators.
+    /// Number of inputs without accumulators.
     pub fn operand_count(&self) -> usize {
         self.inputs.len() - self.identities.len()
     }

@@ -1,4 +1,4 @@
-//! How a body is made: each value once, constants folded, what does nothing left out.
+//! Construction of bodies: value numbering, constant folding and rewrites.
 
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use hashbrown::HashTable;
 use indim_ops::DType;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
-use crate::fold::{Folded, fold};
+use crate::fold::{Rewrite, fold};
 use crate::instructions::Instructions;
 use crate::scalar::evaluate;
 
-/// A body that grows.
+/// A body under construction.
 #[derive(Debug, Default)]
 pub struct BodyBuilder {
     body: Body,
-    /// The values by the hashes of their instructions, which are not held a second time.
+    /// Values by the hashes of their instructions; the instructions are not stored twice.
     known: HashTable<Value>,
     hasher: RandomState,
-    /// Of the body that is inlined, the values of its instructions so far.
+    /// Values of the inlined body's instructions so far.
     inlined: Vec<Value>,
 }
 
@@ -29,18 +29,18 @@ impl BodyBuilder {
         BodyBuilder { body: Body { inputs, ..Body::default() }, ..BodyBuilder::default() }
     }
 
-    /// Whether nothing is read, computed or written.
+    /// Whether the body is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.body == Body::default()
     }
 
-    /// How many instructions there are.
+    /// Number of instructions.
     pub(crate) fn len(&self) -> usize {
         self.body.instructions.len()
     }
 
-    /// The value that a primitive gives for earlier values, as one of type `lane`: a new instruction, or an
-    /// earlier value that has the same bits, but for those of a NaN that arithmetic makes.
+    /// The value of a primitive on earlier values, of type `lane`: a new instruction or an earlier equal
+    /// value. Bits of NaNs from arithmetic may differ.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
@@ -64,15 +64,15 @@ impl BodyBuilder {
                 });
             }
             match fold(self, &instruction) {
-                Folded::Value(value) => return value,
+                Rewrite::Value(value) => return value,
                 // Each is simpler than the one before.
-                Folded::Instruction(simpler) => instruction = simpler,
-                Folded::Not => return self.number(instruction),
+                Rewrite::Instruction(simpler) => instruction = simpler,
+                Rewrite::Unchanged => return self.number(instruction),
             }
         }
     }
 
-    /// One more element that is read, of type `dtype`: its lanes.
+    /// Adds an input of type `dtype`; returns its lanes.
     pub(crate) fn input(&mut self, dtype: DType) -> [Value; 2] {
         let input = self.body.inputs.len() as u32;
         self.body.inputs.push(dtype);
@@ -84,7 +84,7 @@ impl BodyBuilder {
         lanes
     }
 
-    /// The number of a table, which is added when it is new. There are few.
+    /// The index of a table; adds a new one. Bodies have few, so the search is linear.
     pub(crate) fn table(&mut self, entries: &[u64]) -> u32 {
         let tables = &mut self.body.tables;
         let found = tables.iter().position(|table| **table == *entries);
@@ -94,7 +94,7 @@ impl BodyBuilder {
         }) as u32
     }
 
-    /// As [`BodyBuilder::table`], of one that another body may share.
+    /// Like [`BodyBuilder::table`], for a table that another body may share.
     pub(crate) fn shared_table(&mut self, table: &Arc<[u64]>) -> u32 {
         let tables = &mut self.body.tables;
         let found = tables.iter().position(|other| Arc::ptr_eq(other, table) || other == table);
@@ -104,7 +104,7 @@ impl BodyBuilder {
         }) as u32
     }
 
-    /// As [`BodyBuilder::push`], an instruction of another body on operands of this one.
+    /// Like [`BodyBuilder::push`], for an instruction of another body on operands of this one.
     pub(crate) fn push_from(
         &mut self,
         body: &Body,
@@ -120,13 +120,13 @@ impl BodyBuilder {
         self.push(primitive, instruction.lane, operands)
     }
 
-    /// The lanes of the first output of `body`, for these of its inputs.
+    /// Inlines `body` on these inputs; returns the lanes of its first output.
     pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> [Value; 2] {
         self.inline_values(body, inputs);
         body.outputs[0].1.map(|lane| self.inlined[lane.index()])
     }
 
-    /// The lanes of all outputs of `body`, for these of its inputs.
+    /// Inlines `body` on these inputs; returns the lanes of all outputs.
     pub(crate) fn inline_all(&mut self, body: &Body, inputs: &[[Value; 2]]) -> Vec<[Value; 2]> {
         self.inline_values(body, inputs);
         let outputs = body.outputs.iter();
@@ -155,19 +155,19 @@ impl BodyBuilder {
         self.inlined = values;
     }
 
-    /// Writes an element of type `dtype`, which has these lanes.
+    /// Adds an output of type `dtype` with these lanes.
     pub fn output(&mut self, dtype: DType, lanes: impl AsRef<[Value]>) {
         let lanes = lanes.as_ref();
         let second = lanes.get(1).copied().unwrap_or(Value(0));
         self.body.outputs.push((dtype, [lanes[0], second]));
     }
 
-    /// What was made.
+    /// Finishes the body.
     pub fn finish(self) -> Body {
         self.body
     }
 
-    /// The value of an instruction, the same one for the same instruction.
+    /// Value number of an instruction: equal instructions share one.
     fn number(&mut self, instruction: Instruction) -> Value {
         let hash = hash(&self.hasher, &instruction);
         let instructions = &mut self.body.instructions;
@@ -182,7 +182,7 @@ impl BodyBuilder {
         value
     }
 
-    /// Operands that may be exchanged in one order: constants last, which may be read from memory.
+    /// Canonical order of commutative operands: constants last, as memory operands.
     fn ordered(&self, mut instruction: Instruction) -> Instruction {
         use Primitive::{Add, And, Equal, Mul, MulAdd, MulHigh, Or, Xor};
         if matches!(instruction.primitive, Add | And | Equal | Mul | MulAdd | MulHigh | Or | Xor) {
@@ -195,7 +195,7 @@ impl BodyBuilder {
         instruction
     }
 
-    /// What the instruction gives, if all its operands are constants.
+    /// The result of an instruction whose operands are all constants.
     fn constant_result(&self, instruction: &Instruction) -> Option<u64> {
         let last = *instruction.operands().last()?;
         let mut words = [0; 3];

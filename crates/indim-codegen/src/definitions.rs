@@ -1,7 +1,7 @@
-//! What operations, conversions and reductions compute, as bodies: each is recorded once a process.
+//! Operations, conversions and reductions as bodies, each recorded once per process.
 //!
-//! An operation that computes in a wider type is put together of bodies, as the compiler would take a minute
-//! for all of them in line.
+//! An operation that computes in a wider type is composed of bodies: compiling all of them inline would
+//! take a minute.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -16,25 +16,24 @@ use crate::builder::BodyBuilder;
 use crate::recorded::{RecordingBackend, record};
 use crate::rounded::push_rounded;
 
-/// What is recorded.
+/// A definition that is recorded as a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Definition {
     /// An operation whose last operand has this element type.
     Operation(Op, DType),
     /// A conversion of the first type to the second.
     Conversion(DType, DType),
-    /// What a reduction, which is no search, makes of an accumulator and an element of this type. A NaN is
-    /// not canonical: that of the whole reduction is.
+    /// The combination of an accumulator and an element of this type, for a reduction other than an
+    /// arg-reduction. NaNs are not canonical; the whole reduction's result is.
     Fold(ReduceOp, DType),
-    /// What a reduction, which is no search, makes of no elements of this type; there are no operands.
+    /// The identity of a reduction other than an arg-reduction, for this type; it has no operands.
     Identity(ReduceOp, DType),
 }
 
 static RECORDED: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
 
 impl Definition {
-    /// The body, with an input for each operand; `None` where the operation, or the reduction, does not take
-    /// the type.
+    /// The body, with an input per operand; `None` if the operation or reduction does not take the type.
     ///
     /// ```
     /// use indim_codegen::Definition;
@@ -117,8 +116,8 @@ impl OpVisitor for Recorder {
 }
 
 impl Recorder {
-    /// The operation in the wider type of `T`, between what widens its operands and what narrows its result.
-    /// An operand that is a `bool` stays.
+    /// The operation in the wider type of `T`, between widening of operands and narrowing of the result. An
+    /// operand of type `bool` stays.
     fn widened<T: Widened>(&self, dtypes: &[DType], narrowing: Body) -> Body {
         let operation = Definition::Operation(self.op, T::Wide::DTYPE).body();
         let operation = operation.expect("invariant: the wider type has the operation");
@@ -164,7 +163,7 @@ fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
     })
 }
 
-/// One primitive, of elements of one lane.
+/// The body of one primitive on elements of one lane.
 fn single(from: DType, primitive: Primitive, to: DType) -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(from);
@@ -173,7 +172,7 @@ fn single(from: DType, primitive: Primitive, to: DType) -> Body {
     builder.finish()
 }
 
-/// What rounds an `f32` to a `bf16`.
+/// The rounding of an `f32` to `bf16`.
 fn rounding_to_bf16() -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(DType::F32);
@@ -182,8 +181,8 @@ fn rounding_to_bf16() -> Body {
     builder.finish()
 }
 
-/// A conversion. Between `f16` and what `f32` holds it goes through that, as its definition does, by the
-/// primitives of processors; to `bf16` by the one that rounds.
+/// A conversion. Between `f16` and types that `f32` holds it goes through `f32`, like its definition, with
+/// the processor's primitives; to `bf16` with the rounding primitive.
 fn conversion(from: DType, to: DType) -> Body {
     use DType::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
     let of_f32 = |from, to| {
@@ -205,7 +204,7 @@ fn conversion(from: DType, to: DType) -> Body {
     }
 }
 
-/// The second body of the result of the first.
+/// Composition: the second body on the result of the first.
 fn one_after_another(first: &Body, second: &Body) -> Body {
     let mut builder = BodyBuilder::default();
     let x = builder.input(first.inputs[0]);
@@ -250,7 +249,7 @@ impl FoldVisitor for FoldRecorder {
     }
 }
 
-/// Records what a reduction makes of nothing.
+/// Records the identity of a reduction.
 struct IdentityRecorder;
 
 impl FoldVisitor for IdentityRecorder {

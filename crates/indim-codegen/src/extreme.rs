@@ -1,10 +1,10 @@
-//! The larger or smaller of a float and a constant: where both are equal, which is about the signs of zeros,
-//! nothing more is to be asked.
+//! Minimum and maximum of a float and a constant: drops tests of equality, which only concern the signs of
+//! zeros.
 
 use crate::body::{LaneType, Primitive, Value};
 use crate::instructions::Instructions;
 
-/// What a choice between floats gives, if it is part of such an extreme and simpler than it looks.
+/// The simplification of a select between floats that belongs to a minimum or maximum.
 pub(crate) fn extreme(
     builder: &mut impl Instructions,
     lane: LaneType,
@@ -19,8 +19,8 @@ pub(crate) fn extreme(
     Some(builder.push(Primitive::Select, lane, &[condition, extreme, on_false]))
 }
 
-/// `on_false`, if that is one of the two already where they are equal: then they have the same bits, unless
-/// the constant is a zero.
+/// `on_false`, if it is one of the two where they are equal: equal numbers have the same bits unless the
+/// constant is a zero.
 fn where_equal(
     builder: &impl Instructions,
     x: Value,
@@ -35,8 +35,7 @@ fn where_equal(
         .then_some(on_false)
 }
 
-/// Of a number `x` and zero the larger, or the smaller, by one comparison: a NaN gives something else than
-/// before.
+/// The minimum or maximum of `x` and zero as one comparison; NaNs give another result than before.
 fn of_number_and_zero(
     builder: &mut impl Instructions,
     lane: LaneType,
@@ -65,7 +64,7 @@ fn of_number_and_zero(
     })
 }
 
-/// What a choice between `x` and `y`, by which is less, gives where `x` is above `y` and where it is below.
+/// The arms of a select between `x` and `y`, by which is less: for `x` above `y` and below it.
 fn ordered(builder: &impl Instructions, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
     let select = builder.instruction(value);
     let [condition, on_true, on_false] = select.operands;
@@ -91,8 +90,7 @@ fn compared(
     (instruction.primitive == comparison).then_some([x, y])
 }
 
-/// Whether it has all bits that `x` and the constant both have, or either: those of both where these are the
-/// same.
+/// Whether it is the bitwise and, or the or, of `x` and the constant: equal bits are unchanged.
 fn is_mixed(builder: &impl Instructions, value: Value, x: Value, constant: u64) -> bool {
     let float = builder.instruction(value);
     let mixed = builder.instruction(float.operands[0]);

@@ -1,7 +1,7 @@
-//! Which instructions are simpler than they look: those that do nothing, and those of a known result.
+//! Peephole rewrites: instructions without effect, with a known result, or with a cheaper equivalent.
 //!
-//! What is put in the place of an instruction has the same bits, but for those of a NaN that arithmetic
-//! makes, which are unspecified anyway. No floats are contracted or reassociated.
+//! A rewrite preserves the bits of the result, except of NaNs from arithmetic, which are unspecified.
+//! Floats are not contracted or reassociated.
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::divide::divide;
@@ -9,19 +9,19 @@ use crate::extreme::extreme;
 use crate::instructions::Instructions;
 use crate::rounded::{LOST_BITS, has_no_low_half};
 
-/// What becomes of an instruction.
-pub(crate) enum Folded {
-    /// It gives this value.
+/// Result of a rewrite.
+pub(crate) enum Rewrite {
+    /// The instruction equals this value.
     Value(Value),
-    /// It gives what this simpler one gives.
+    /// The instruction equals this simpler one.
     Instruction(Instruction),
-    /// It stays.
-    Not,
+    /// No rule applies.
+    Unchanged,
 }
 
-/// Looks at one instruction, which has an operand that is not constant; constants come last where operands
-/// may be exchanged.
-pub(crate) fn fold(builder: &mut impl Instructions, instruction: &Instruction) -> Folded {
+/// Applies the rules to an instruction with at least one non-constant operand. Constants come last in
+/// commutative instructions.
+pub(crate) fn fold(builder: &mut impl Instructions, instruction: &Instruction) -> Rewrite {
     use Primitive::*;
     match instruction.primitive {
         Select => select(builder, instruction),
@@ -39,17 +39,17 @@ pub(crate) fn fold(builder: &mut impl Instructions, instruction: &Instruction) -
         Add | Sub | Mul | Div | Rem | ShiftLeft | ShiftRightLogical | ShiftRightArithmetic => {
             integer_arithmetic(builder, instruction)
         }
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
-fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Folded {
+fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Rewrite {
     let mut given = [Value(0); 3];
     given[..operands.len()].copy_from_slice(operands);
-    Folded::Instruction(Instruction { primitive, lane, operands: given })
+    Rewrite::Instruction(Instruction { primitive, lane, operands: given })
 }
 
-/// The bits of the type, all of them set.
+/// All bits of the type set.
 fn all_ones(lane: LaneType) -> u64 {
     match lane {
         LaneType::Bool => 1,
@@ -60,13 +60,13 @@ fn all_ones(lane: LaneType) -> u64 {
 fn select(
     builder: &mut impl Instructions,
     &Instruction { lane, operands, .. }: &Instruction,
-) -> Folded {
+) -> Rewrite {
     let [condition, on_true, on_false] = operands;
     if on_true == on_false {
-        return Folded::Value(on_true);
+        return Rewrite::Value(on_true);
     }
     if let Some(bits) = builder.constant_bits(condition) {
-        return Folded::Value(if bits != 0 { on_true } else { on_false });
+        return Rewrite::Value(if bits != 0 { on_true } else { on_false });
     }
     let asked = *builder.instruction(condition);
     if asked.primitive == Primitive::Not {
@@ -86,13 +86,13 @@ fn select(
         return select_truth(builder, operands);
     }
     if !lane.is_float() {
-        return Folded::Not;
+        return Rewrite::Unchanged;
     }
-    extreme(builder, lane, operands).map_or(Folded::Not, Folded::Value)
+    extreme(builder, lane, operands).map_or(Rewrite::Unchanged, Rewrite::Value)
 }
 
 /// Of truth values, of which one is constant: logic.
-fn select_truth(builder: &mut impl Instructions, operands: [Value; 3]) -> Folded {
+fn select_truth(builder: &mut impl Instructions, operands: [Value; 3]) -> Rewrite {
     let [condition, on_true, on_false] = operands;
     let bool = LaneType::Bool;
     let constants = [on_true, on_false].map(|arm| builder.constant_bits(arm));
@@ -107,31 +107,31 @@ fn select_truth(builder: &mut impl Instructions, operands: [Value; 3]) -> Folded
             let not = builder.push(Primitive::Not, bool, &[condition]);
             instruction(Primitive::Or, bool, &[not, on_true])
         }
-        [None, None] => Folded::Not,
+        [None, None] => Rewrite::Unchanged,
     }
 }
 
-fn bits(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+fn bits(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Rewrite {
     let operand = *builder.instruction(operands[0]);
     match operand.primitive {
-        _ if operand.lane == lane => Folded::Value(operands[0]),
+        _ if operand.lane == lane => Rewrite::Value(operands[0]),
         Primitive::Bits => instruction(Primitive::Bits, lane, &operand.operands[..1]),
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
-fn cast(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Folded {
+fn cast(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Rewrite {
     let operand = *builder.instruction(operands[0]);
     let between = operand.lane;
     if between == lane {
-        return Folded::Value(operands[0]);
+        return Rewrite::Value(operands[0]);
     }
     let is_integral = |lane: LaneType| !lane.is_float();
     if is_integral(between) && is_integral(lane) && between.size() == lane.size() {
         return instruction(Primitive::Bits, lane, &operands[..1]);
     }
     if !matches!(operand.primitive, Primitive::Cast | Primitive::Bits) {
-        return Folded::Not;
+        return Rewrite::Unchanged;
     }
     let first = builder.instruction(operand.operands[0]).lane;
     let are_integral = [first, between, lane].into_iter().all(is_integral);
@@ -146,7 +146,7 @@ fn cast(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instr
     };
     match is_direct {
         true => instruction(Primitive::Cast, lane, &operand.operands[..1]),
-        false => Folded::Not,
+        false => Rewrite::Unchanged,
     }
 }
 
@@ -161,72 +161,72 @@ fn is_exact(from: LaneType, to: LaneType) -> bool {
 }
 
 /// What undoes itself, or changes nothing the second time.
-fn twice(builder: &impl Instructions, given: &Instruction) -> Folded {
+fn twice(builder: &impl Instructions, given: &Instruction) -> Rewrite {
     let operand = *builder.instruction(given.operands[0]);
     match (given.primitive, operand.primitive) {
         (Primitive::Not, Primitive::Not) | (Primitive::Neg, Primitive::Neg) => {
-            Folded::Value(operand.operands[0])
+            Rewrite::Value(operand.operands[0])
         }
         (Primitive::Abs, Primitive::Neg) => {
             instruction(Primitive::Abs, given.lane, &operand.operands[..1])
         }
         (Primitive::Abs, Primitive::Abs) | (Primitive::Canonical, Primitive::Canonical) => {
-            Folded::Value(given.operands[0])
+            Rewrite::Value(given.operands[0])
         }
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
-fn bitwise(builder: &mut impl Instructions, given: &Instruction) -> Folded {
+fn bitwise(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     if x == y {
-        return Folded::Value(match primitive {
+        return Rewrite::Value(match primitive {
             Primitive::Xor => builder.constant(lane, 0),
             _ => x,
         });
     }
     let ones = all_ones(lane);
     match (primitive, builder.constant_bits(y)) {
-        (Primitive::And, Some(0)) => Folded::Value(y),
-        (Primitive::Or | Primitive::Xor, Some(0)) => Folded::Value(x),
-        (Primitive::And, Some(bits)) if bits == ones => Folded::Value(x),
+        (Primitive::And, Some(0)) => Rewrite::Value(y),
+        (Primitive::Or | Primitive::Xor, Some(0)) => Rewrite::Value(x),
+        (Primitive::And, Some(bits)) if bits == ones => Rewrite::Value(x),
         (Primitive::And, Some(bits))
             if bits == ones << LOST_BITS & ones
                 && lane.size() == 4
                 && has_no_low_half(builder, x) =>
         {
-            Folded::Value(x)
+            Rewrite::Value(x)
         }
-        (Primitive::Or, Some(bits)) if bits == ones => Folded::Value(y),
+        (Primitive::Or, Some(bits)) if bits == ones => Rewrite::Value(y),
         (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
-fn comparison(builder: &mut impl Instructions, given: &Instruction) -> Folded {
+fn comparison(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
     let &Instruction { primitive, operands: [x, y, _], .. } = given;
     let Instruction { lane, primitive: of_first, .. } = *builder.instruction(x);
-    let mut constant = |value: bool| Folded::Value(builder.constant(LaneType::Bool, value.into()));
+    let mut constant = |value: bool| Rewrite::Value(builder.constant(LaneType::Bool, value.into()));
     // A NaN does not equal itself.
     if x == y && !(lane.is_float() && primitive == Primitive::Equal) {
         return constant(primitive == Primitive::Equal);
     }
     match (primitive, builder.constant_bits(y)) {
-        (Primitive::Equal, Some(1)) if lane == LaneType::Bool => Folded::Value(x),
+        (Primitive::Equal, Some(1)) if lane == LaneType::Bool => Rewrite::Value(x),
         (Primitive::Equal, Some(_)) if lane == LaneType::Bool => {
             instruction(Primitive::Not, lane, &[x])
         }
-        (Primitive::LessUnsigned, Some(0)) => Folded::Value(builder.constant(LaneType::Bool, 0)),
+        (Primitive::LessUnsigned, Some(0)) => Rewrite::Value(builder.constant(LaneType::Bool, 0)),
         (Primitive::Less, Some(0))
             if of_first == Primitive::Abs || !(lane.is_signed() || lane.is_float()) =>
         {
-            Folded::Value(builder.constant(LaneType::Bool, 0))
+            Rewrite::Value(builder.constant(LaneType::Bool, 0))
         }
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
-fn float_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Folded {
+fn float_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     let Some(bits) = builder.constant_bits(y) else { return without_neg(builder, given) };
     let (sign, one) = match lane {
@@ -235,22 +235,22 @@ fn float_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Fol
     };
     match primitive {
         // Of a zero the sign stays only with the other zero.
-        Primitive::Add if bits == sign => Folded::Value(x),
-        Primitive::Sub if bits == 0 => Folded::Value(x),
-        Primitive::Mul if bits == one => Folded::Value(x),
+        Primitive::Add if bits == sign => Rewrite::Value(x),
+        Primitive::Sub if bits == 0 => Rewrite::Value(x),
+        Primitive::Mul if bits == one => Rewrite::Value(x),
         Primitive::Div => match exact_reciprocal(lane, bits) {
             Some(reciprocal) => {
                 let reciprocal = builder.constant(lane, reciprocal);
                 instruction(Primitive::Mul, lane, &[x, reciprocal])
             }
-            None => Folded::Not,
+            None => Rewrite::Unchanged,
         },
         _ => without_neg(builder, given),
     }
 }
 
 /// A sum with an opposite is a difference, to the sign of a zero; and the other way round.
-fn without_neg(builder: &impl Instructions, given: &Instruction) -> Folded {
+fn without_neg(builder: &impl Instructions, given: &Instruction) -> Rewrite {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     let opposite = |value: Value| {
         let instruction = builder.instruction(value);
@@ -260,7 +260,7 @@ fn without_neg(builder: &impl Instructions, given: &Instruction) -> Folded {
         (Primitive::Add, _, Some(y)) => instruction(Primitive::Sub, lane, &[x, y]),
         (Primitive::Add, Some(x), _) => instruction(Primitive::Sub, lane, &[y, x]),
         (Primitive::Sub, _, Some(y)) => instruction(Primitive::Add, lane, &[x, y]),
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
@@ -278,23 +278,23 @@ fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
     (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
 }
 
-fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Folded {
+fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
     let &Instruction { primitive, lane, operands: [x, y, _] } = given;
     if primitive == Primitive::Sub && x == y {
-        return Folded::Value(builder.constant(lane, 0));
+        return Rewrite::Value(builder.constant(lane, 0));
     }
-    let Some(bits) = builder.constant_bits(y) else { return Folded::Not };
+    let Some(bits) = builder.constant_bits(y) else { return Rewrite::Unchanged };
     let is_shift = !matches!(
         primitive,
         Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div | Primitive::Rem
     );
     match (primitive, bits) {
-        _ if is_shift && bits & (8 * lane.size() as u64 - 1) == 0 => Folded::Value(x),
+        _ if is_shift && bits & (8 * lane.size() as u64 - 1) == 0 => Rewrite::Value(x),
         (Primitive::Add | Primitive::Sub, 0) | (Primitive::Mul | Primitive::Div, 1) => {
-            Folded::Value(x)
+            Rewrite::Value(x)
         }
         (Primitive::ShiftLeft, _) => shifted_left(builder, given, bits),
-        (Primitive::Mul, 0) => Folded::Value(y),
+        (Primitive::Mul, 0) => Rewrite::Value(y),
         (Primitive::Mul, _) if bits.is_power_of_two() => {
             let amount = builder.constant(lane, bits.trailing_zeros().into());
             instruction(Primitive::ShiftLeft, lane, &[x, amount])
@@ -308,14 +308,14 @@ fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> F
             let below = builder.constant(lane, bits - 1);
             instruction(Primitive::And, lane, &[x, below])
         }
-        (Primitive::Div | Primitive::Rem, _) => Folded::Value(divide(builder, primitive, x, bits)),
-        _ => Folded::Not,
+        (Primitive::Div | Primitive::Rem, _) => Rewrite::Value(divide(builder, primitive, x, bits)),
+        _ => Rewrite::Unchanged,
     }
 }
 
 /// A shift to the left by a constant, of what may have been narrowed or shifted to the right before: the bits
 /// that these have lost are lost anyway.
-fn shifted_left(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Folded {
+fn shifted_left(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Rewrite {
     let &Instruction { lane, operands: [x, amount, _], .. } = given;
     let width = 8 * lane.size() as u64;
     let bits = bits & (width - 1);
@@ -334,22 +334,22 @@ fn shifted_left(builder: &mut impl Instructions, given: &Instruction, bits: u64)
             let is_kept = !first.lane.is_float() && bits + 8 * first.lane.size() as u64 >= width;
             match original == lane && is_kept {
                 true => instruction(Primitive::ShiftLeft, lane, &[first.operands[0], amount]),
-                false => Folded::Not,
+                false => Rewrite::Unchanged,
             }
         }
-        _ => Folded::Not,
+        _ => Rewrite::Unchanged,
     }
 }
 
 /// A constant that is added to a sum with another one: both at once, as sums of integers wrap.
-fn added_twice(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Folded {
+fn added_twice(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Rewrite {
     let lane = given.lane;
     let sum = *builder.instruction(given.operands[0]);
     let first = match sum.primitive {
         Primitive::Add => builder.constant_bits(sum.operands[1]),
         _ => None,
     };
-    let Some(first) = first else { return Folded::Not };
+    let Some(first) = first else { return Rewrite::Unchanged };
     let both = builder.constant(lane, first.wrapping_add(bits) & all_ones(lane));
     instruction(Primitive::Add, lane, &[sum.operands[0], both])
 }

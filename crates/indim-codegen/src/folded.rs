@@ -1,4 +1,4 @@
-//! Bodies that fold what others compute.
+//! Bodies that fold their results into accumulators.
 
 use indim_ops::{DType, ReduceOp};
 
@@ -7,11 +7,11 @@ use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
 
 impl Body {
-    /// The body that folds each output into an accumulator of the type that stands beside the reduction.
-    /// These are its outputs and, after those of this body, its inputs. Truth values are folded as bytes.
+    /// The body that folds each output into an accumulator of the type paired with the reduction.
+    /// Accumulators are its outputs and its last inputs. Truth values are folded as bytes.
     ///
-    /// `None` where a reduction is a search, or does not take the type; where an element has several lanes,
-    /// or is a 16-bit float, whose folds are rounded each time.
+    /// `None` if a reduction is an arg-reduction or does not take the type, or if an element has several
+    /// lanes or is a 16-bit float, which rounds after each fold.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
@@ -59,7 +59,7 @@ impl Body {
     }
 }
 
-/// The bits of what a reduction begins with.
+/// The bits of a reduction's identity.
 fn identity(op: ReduceOp, dtype: DType) -> Option<u64> {
     let body = Definition::Identity(op, dtype).body()?;
     match body.instruction(body.outputs[0].1[0]).primitive {

@@ -1,4 +1,4 @@
-//! A body run at one point, on scalars: what machine code must give.
+//! An interpreter of bodies on scalars, at one point: the reference for machine code.
 
 use indim_ops::DType;
 
@@ -6,9 +6,8 @@ use crate::body::{Body, LaneType, Primitive, Value};
 use crate::scalar::evaluate;
 
 impl Primitive {
-    /// Whether it is arithmetic: if its result is a NaN, sign and payload are whatever the processor makes;
-    /// of
-    /// [`Primitive::WidenF16`], which is none, the payload is.
+    /// Whether it is arithmetic. If the result is a NaN, the processor chooses its sign and payload; of
+    /// [`Primitive::WidenF16`], which is not arithmetic, only the payload.
     pub fn makes_nans(self) -> bool {
         use Primitive::*;
         matches!(
@@ -19,20 +18,20 @@ impl Primitive {
 }
 
 impl Body {
-    /// The outputs for elements of the inputs, all as the words of their lanes; what is beyond the lanes of
-    /// an element is not read, and 0 in the result. Any word but 0 is a true one.
+    /// The outputs for elements of the inputs, as words of their lanes. Words beyond the lanes of an
+    /// element are ignored in inputs and 0 in outputs. Any nonzero word is true.
     ///
     /// # Panics
-    /// Where the body does not verify, or there are not as many elements as inputs.
+    /// If the body is invalid, or the number of elements is not that of the inputs.
     pub fn interpret(&self, inputs: &[[u64; 2]]) -> Vec<[u64; 2]> {
         self.interpret_with_nans(inputs, &mut |_, nan| nan)
     }
 
-    /// As [`Body::interpret`], with the NaNs of some processor: `made` is given the type and the
-    /// bits of each NaN that arithmetic makes, and says which NaN it is.
+    /// Like [`Body::interpret`], with a processor's NaNs: `made` maps the type and bits of each NaN from
+    /// arithmetic to the NaN that the processor gives.
     ///
     /// # Panics
-    /// As [`Body::interpret`].
+    /// Like [`Body::interpret`].
     pub fn interpret_with_nans(
         &self,
         inputs: &[[u64; 2]],

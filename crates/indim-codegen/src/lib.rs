@@ -1,11 +1,14 @@
 //! The bodies of loop nests as straight-line code, from which `indim-targets` makes machine code.
 //!
-//! A body is straight-line code over the primitives of the lane algebra (`body.rs`). `recorded.rs` is the
-//! lane back end that records one, `definitions.rs` what operations and conversions record, `nest.rs` what
-//! becomes of a loop nest, `folded.rs` what folds the results of one; `builder.rs` shares values and folds
-//! them as they come (`fold.rs`), `simplify.rs` leaves out what no output needs, `rounded.rs` knows which
-//! numbers are those of a `bf16`. What primitives give is in
-//! `scalar.rs`, of whole bodies `interpret.rs`.
+//! A body is straight-line code over the primitives of the lane algebra.
+//!
+//! - `body.rs`: bodies, their primitives and lane types;
+//! - `recorded.rs`: the lane back end that records a body; `definitions.rs`: operations and conversions as
+//!   bodies;
+//! - `nest.rs`: the body of a loop nest; `folded.rs`: bodies that fold their results into accumulators;
+//! - `builder.rs`: construction with value numbering and rewrites (`fold.rs`); `simplify.rs`: dead-code
+//!   elimination; `nans.rs` and `rounded.rs`: facts about NaNs and `bf16` values;
+//! - `scalar.rs`: primitives on scalars; `interpret.rs`: an interpreter of whole bodies.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 

@@ -1,4 +1,4 @@
-//! Which values may be NaNs, and which NaNs.
+//! NaN analysis: which values may be NaNs, canonical or not.
 
 use indim_ops::lane::FloatBits;
 
@@ -7,7 +7,7 @@ use crate::builder::BodyBuilder;
 use crate::instructions::Instructions;
 use crate::interpret::is_nan;
 
-/// Which NaNs a value may be, from few to many.
+/// The NaNs that a value may be, in increasing order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nans {
     None,
@@ -15,13 +15,13 @@ pub(crate) enum Nans {
     Any,
 }
 
-/// Which NaNs an instruction may give, from those of the values before it.
+/// The NaNs that an instruction may give, from those of earlier values.
 pub(crate) fn possible_nans(
     builder: &BodyBuilder,
     nans: &[Nans],
     instruction: &Instruction,
 ) -> Nans {
-    // What is no operand is the value 0.
+    // Unused operands are value 0.
     let first = nans.get(instruction.operands[0].index()).copied().unwrap_or(Nans::None);
     let operand = builder.instruction(instruction.operands[0]).lane;
     match instruction.primitive {
@@ -39,7 +39,7 @@ pub(crate) fn possible_nans(
             nans[on_true.index()].max(nans[on_false.index()])
         }
         Primitive::Cast if !operand.is_float() => Nans::None,
-        // Of a number, infinite or not, these make a number.
+        // These map numbers, infinities included, to numbers.
         Primitive::Neg
         | Primitive::Cast
         | Primitive::Floor
@@ -61,47 +61,47 @@ fn canonical_nan(lane: LaneType) -> u64 {
     }
 }
 
-/// Whether a value is a number or the canonical NaN, also by the conditions under which it is chosen.
+/// Whether a value is a number or the canonical NaN, also given the conditions under which it is selected.
 pub(crate) fn is_canonical(builder: &BodyBuilder, nans: &[Nans], value: Value) -> bool {
     let instruction = builder.instruction(value);
     let is_chosen = || {
         instruction.primitive == Primitive::Select
-            && Chosen { builder, nans }.of(instruction, &Known::default(), DEPTH) < Nans::Any
+            && SelectNans { builder, nans }.of(instruction, &Facts::default(), DEPTH) < Nans::Any
     };
     nans[value.index()] < Nans::Any || is_chosen()
 }
 
-/// So deep in choices among choices conditions are remembered: there may be twice as many arms with each.
+/// Maximum depth of nested selects with tracked conditions: each level may double the number of arms.
 const DEPTH: usize = 4;
 
-/// What conditions say where they hold.
+/// Facts implied by the conditions of enclosing selects.
 #[derive(Clone, Default)]
-struct Known {
+struct Facts {
     numbers: Vec<Value>,
     /// Two numbers that are equal; two zeros may differ in their signs.
     equal: Option<[Value; 2]>,
 }
 
-impl Known {
-    fn and_numbers(&self, more: &[Value]) -> Known {
-        Known { numbers: [&self.numbers, more].concat(), equal: None }
+impl Facts {
+    fn and_numbers(&self, more: &[Value]) -> Facts {
+        Facts { numbers: [&self.numbers, more].concat(), equal: None }
     }
 }
 
-/// Which NaNs a choice may give: where its condition holds, or does not, some values are known to be numbers.
-struct Chosen<'a> {
+/// NaN analysis of selects: their conditions imply facts about their arms.
+struct SelectNans<'a> {
     builder: &'a BodyBuilder,
     nans: &'a [Nans],
 }
 
-impl Chosen<'_> {
-    fn of(&self, select: &Instruction, known: &Known, depth: usize) -> Nans {
+impl SelectNans<'_> {
+    fn of(&self, select: &Instruction, known: &Facts, depth: usize) -> Nans {
         let [condition, on_true, on_false] = select.operands;
         let condition = self.builder.instruction(condition);
         let [x, y, _] = condition.operands;
         let (mut if_true, mut if_false) = (known.clone(), known.clone());
         match condition.primitive {
-            // No NaN equals anything, or is less than something.
+            // Equality and less-than are false for NaNs.
             Primitive::Equal | Primitive::Less => {
                 if_true = known.and_numbers(&[x, y]);
                 if_true.equal = (condition.primitive == Primitive::Equal).then_some([x, y]);
@@ -115,7 +115,7 @@ impl Chosen<'_> {
         self.of_arm(on_true, &if_true, depth).max(self.of_arm(on_false, &if_false, depth))
     }
 
-    fn of_arm(&self, value: Value, known: &Known, depth: usize) -> Nans {
+    fn of_arm(&self, value: Value, known: &Facts, depth: usize) -> Nans {
         let instruction = self.builder.instruction(value);
         match instruction.primitive {
             _ if known.numbers.contains(&value) => Nans::None,
@@ -125,7 +125,7 @@ impl Chosen<'_> {
         }
     }
 
-    /// The value of which this is whether it is a NaN.
+    /// The value that a NaN test tests.
     fn tested_for_nan(&self, value: Value) -> Option<Value> {
         let not = self.builder.instruction(value);
         let equal = self.builder.instruction(not.operands[0]);
@@ -134,8 +134,9 @@ impl Chosen<'_> {
         (is_test && x == y).then_some(x)
     }
 
-    /// Whether it is one of two equal numbers, or a zero if they are: all bits that both have, or either.
-    fn is_one_of_equal(&self, bits: &Instruction, known: &Known) -> bool {
+    /// Whether `bits` is one of two equal numbers, or a zero if they are zeros: the bitwise and, or the or,
+    /// of both.
+    fn is_one_of_equal(&self, bits: &Instruction, known: &Facts) -> bool {
         let Some([x, y]) = known.equal else { return false };
         let mixed = self.builder.instruction(bits.operands[0]);
         let [first, second, _] = mixed.operands;

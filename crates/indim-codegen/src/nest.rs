@@ -1,4 +1,4 @@
-//! The body of a loop nest: what its instructions compute, as one body.
+//! The body of a loop nest: all of its instructions as one body.
 
 use indim_graph::Array;
 use indim_loops::loop_nest::{
@@ -11,23 +11,23 @@ use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
 use crate::instructions::Instructions;
 
-/// A body may have so many instructions: what is larger takes too long, and too much memory, to compile.
+/// Maximum number of instructions of a body: larger ones take too much time and memory to compile.
 pub const LARGEST_BODY: usize = 1 << 18;
 
-/// The body of a nest, and what its inputs and outputs are in the nest.
+/// The body of a nest, with the nest's value for each input and output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NestBody {
-    /// What is computed at one point.
+    /// The computation at one point.
     pub body: Body,
-    /// The value of the nest that each input is: an access, or what a [`Compute::Take`] has taken before.
+    /// The nest's value for each input: an access, or an element gathered by a [`Compute::Take`].
     pub inputs: Vec<Local>,
-    /// The value of the nest that each output is, in the order in which it stores them first. What is taken,
-    /// or read, and stored as it is, is none of them.
+    /// The nest's value for each output, in the order of first stores. Values that are gathered or read and
+    /// stored unchanged are not outputs.
     pub outputs: Vec<Local>,
 }
 
-/// Records what the stores of a nest need. `None` where no store takes what an instruction computes, where an
-/// index to take by is computed in the nest itself, and where the body is larger than [`LARGEST_BODY`].
+/// Records the computation of a nest's stores. `None` if no store takes an instruction's result, if the
+/// nest computes a gather index itself, or if the body exceeds [`LARGEST_BODY`].
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -46,8 +46,8 @@ pub fn record_nest(nest: &LoopNest) -> Option<NestBody> {
     record_nest_with(nest, &[])
 }
 
-/// As [`record_nest`], where these are the constants of the graph ([`LoopNests::constants`]): one of a single
-/// element is no input but a constant of the body.
+/// Like [`record_nest`], with the graph's constants ([`LoopNests::constants`]): a constant of one element
+/// becomes a constant of the body.
 ///
 /// [`LoopNests::constants`]: indim_loops::loop_nest::LoopNests::constants
 pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
@@ -65,7 +65,7 @@ pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody
     Some(NestBody { body, inputs, outputs })
 }
 
-/// A recorder that has recorded what these values need; `None` where that is more than [`LARGEST_BODY`].
+/// A recorder with the computation of these values; `None` above [`LARGEST_BODY`] instructions.
 fn recorder_of<'a>(
     nest: &'a LoopNest,
     constants: &'a [Array],
@@ -82,11 +82,10 @@ fn recorder_of<'a>(
     Some(recorder)
 }
 
-/// The body that folds what a nest with a reduced axis computes, or reads, into an accumulator for each store
-/// ([`Body::folded`]), and which values of the nest its inputs before these are.
+/// The body that folds the results or operands of a nest with a reduced axis into an accumulator per store
+/// ([`Body::folded`]), and the nest's values for its inputs before the accumulators.
 ///
-/// `None` where [`record_nest_with`] gives none, or something is taken from a table; where a store cannot be
-/// folded by a body.
+/// `None` if [`record_nest_with`] gives none, an element is gathered, or a body cannot fold a store.
 pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<Local>)> {
     if nest.instructions.iter().any(is_taken) {
         return None;
@@ -122,7 +121,7 @@ fn outputs(nest: &LoopNest) -> Vec<Local> {
     outputs
 }
 
-/// Whether what elements are taken by comes from an instruction.
+/// Whether an instruction computes the index of a gather.
 fn takes_by_computed(nest: &LoopNest) -> bool {
     let is_computed = |local: &Local| matches!(local, Local::Instruction(_));
     nest.instructions
@@ -151,9 +150,9 @@ struct Recorder<'a> {
     constants: &'a [Array],
     builder: BodyBuilder,
     inputs: Vec<Local>,
-    /// The lanes of each access that was met.
+    /// Lanes of each visited access.
     accesses: Vec<Option<[Value; 2]>>,
-    /// The lanes of each instruction that was met.
+    /// Lanes of each visited instruction.
     instructions: Vec<Option<[Value; 2]>>,
 }
 
@@ -169,14 +168,14 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The element of an access, if that is a constant.
+    /// The element of an access, if it is constant.
     fn constant(&self, local: Local) -> Option<&'a Array> {
         let Local::Access(index) = local else { return None };
         let BufferId::Constant(index) = self.nest.accesses[index].buffer else { return None };
         self.constants.get(index).filter(|constant| constant.data().len() == 1)
     }
 
-    /// The lanes of a value: those of an input, unless it is constant or an earlier instruction computed it.
+    /// Lanes of a value: an earlier result, a constant, or a new input.
     fn lanes(&mut self, local: Local) -> [Value; 2] {
         let constant = self.constant(local);
         let known = match local {
@@ -216,7 +215,7 @@ impl<'a> Recorder<'a> {
         self.instructions[index] = Some(self.builder.inline(&body, &operands));
     }
 
-    /// The same bits: of one lane as another type, of several as they are.
+    /// A bitcast: one lane as another type, several lanes unchanged.
     fn bitcast(&mut self, dtype: DType, lanes: [Value; 2]) -> [Value; 2] {
         match LaneType::of_element(dtype) {
             (LaneType::Bool, _) | (_, 2..) => lanes,

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::scalar::Word;
 
-/// As element types are written.
+/// Names of element types.
 impl fmt::Display for LaneType {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -31,7 +31,7 @@ impl fmt::Display for Value {
 }
 
 impl Primitive {
-    /// What it is called in texts.
+    /// Name of the primitive.
     pub fn name(self) -> &'static str {
         match self {
             Primitive::Load { .. } => "load",
@@ -74,7 +74,7 @@ impl Primitive {
     }
 }
 
-/// The instructions, and which values are the outputs.
+/// The instructions, then the outputs.
 ///
 /// ```
 /// use indim_codegen::Definition;
@@ -156,7 +156,7 @@ impl Body {
     }
 }
 
-/// The number, and of a float the bits too, which a few digits may not tell.
+/// The number; of a float the bits too, as the digits may not identify it.
 fn write_constant(formatter: &mut fmt::Formatter<'_>, lane: LaneType, bits: u64) -> fmt::Result {
     match lane {
         LaneType::Bool => write!(formatter, " {}", bits != 0),

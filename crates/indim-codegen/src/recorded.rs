@@ -1,10 +1,9 @@
-//! A lane back end that computes nothing: each primitive is an instruction of a body.
+//! The recording lane back end: each primitive becomes an instruction of a body.
 //!
-//! Lanes know nothing of the body that they belong to, so there is one for each thread, in which
-//! [`record`] has the instructions collected.
+//! Lanes do not refer to their body: it is thread-local, and [`record`] returns it.
 //!
-//! Definitions are inlined into each other, so each primitive is no more than a call here: the code of all
-//! operations is as long as these calls.
+//! Definitions are inlined into each other, so each primitive is only a call here. This keeps the code of
+//! all operations short.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -54,10 +53,10 @@ thread_local! {
 /// An element of any type.
 type Element = AnyLane<RecordingBackend>;
 
-/// The body of what `define` does with elements of these types, which it returns unless they are others.
+/// The body that `define` records for elements of these types, which it returns unless the types differ.
 ///
 /// # Panics
-/// When `define` itself records, or finds other types.
+/// If `define` itself records, or the types differ.
 pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Element>) -> Body {
     let of_outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
     assert!(of_outer.is_empty(), "what is recorded records");

@@ -1,13 +1,13 @@
-//! Numbers of 32 bits that are those of a `bf16`: known to be so, and what rounding to one consists of.
+//! `bf16` values in 32 bits: their detection, and the lowering of rounding.
 //!
-//! Between two operations on `bf16` a result is rounded, stored in 16 bits and widened again. Widened, it is
-//! the rounded number itself; and what is chosen among such numbers needs no rounding.
+//! Between two operations on `bf16` a result is rounded, stored in 16 bits and widened again. The widened
+//! value equals the rounded one, and a select among such values needs no rounding.
 
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::instructions::Instructions;
 
-/// The low bits that such a number has not.
+/// Number of low bits that are 0 in such a value.
 pub(crate) const LOST_BITS: u32 = 16;
 
 /// The upper half of 32 bits.
@@ -16,10 +16,10 @@ const UPPER: u64 = 0xffff_0000;
 /// The bits of the canonical NaN.
 const NAN: u64 = 0x7fc0_0000;
 
-/// So deep is looked for what a number is made of.
+/// Maximum depth of the search through operands.
 const DEPTH: usize = 6;
 
-/// Whether the low half of 32 bits is known to be 0: of a float, that it is the number of a `bf16`.
+/// Whether the low half of 32 bits is known to be 0: for floats, a `bf16` value.
 pub(crate) fn has_no_low_half(builder: &impl Instructions, value: Value) -> bool {
     is_upper(builder, value, DEPTH)
 }
@@ -55,7 +55,7 @@ pub(crate) fn push_rounded(builder: &mut BodyBuilder, x: Value) -> Value {
 }
 
 impl Body {
-    /// The body with roundings to `bf16` as arithmetic on bits.
+    /// Lowers rounding to `bf16` to arithmetic on bits.
     pub(crate) fn with_rounding_in_bits(self) -> Body {
         if self.instructions.iter().all(|given| given.primitive != Primitive::RoundBf16) {
             return self;
@@ -79,7 +79,7 @@ impl Body {
     }
 }
 
-/// The nearest number of a `bf16`, half to even; of a NaN the canonical one.
+/// The nearest `bf16` value, half to even; of a NaN the canonical one.
 fn push_rounding(builder: &mut BodyBuilder, x: Value) -> Value {
     let int = LaneType::I32;
     let [amount, one, below_half, upper] =

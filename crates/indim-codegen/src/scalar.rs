@@ -1,7 +1,7 @@
-//! The primitives on Rust's scalars: which there are for which types, and what each gives.
+//! Primitives on Rust scalars: their types and results.
 //!
-//! Each is a type, a [`ScalarFunction`], that calls the method of the traits in `indim_ops::lane`. What is to
-//! be made of one is a [`Visitor`]: its value for some operands here, a function over memory in
+//! Each primitive is a type, a [`ScalarFunction`], that calls a method of the traits in `indim_ops::lane`.
+//! A [`Visitor`] uses it: for a value of some operands here, for a function over memory in
 //! `out_of_line.rs`.
 
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane};
@@ -9,9 +9,9 @@ use indim_ops::{bf16, f16};
 
 use crate::body::{LaneType, Primitive};
 
-/// A scalar as a word: its bits, zeros above.
+/// A scalar as a word: its bits, zero-extended.
 pub(crate) trait Word: Copy + 'static {
-    /// Its type as a value.
+    /// Lane type of the scalar.
     const LANE: LaneType;
     fn to_word(self) -> u64;
     fn of_word(word: u64) -> Self;
@@ -60,26 +60,26 @@ macro_rules! float_words {
 
 float_words! { F32 f32 u32; F64 f64 u64; }
 
-/// A primitive on scalars of some types.
+/// A primitive on scalars of fixed types.
 pub trait ScalarFunction {
     /// The types of the operands.
     const OPERANDS: &'static [LaneType];
     /// The type of the result.
     const RESULT: LaneType;
-    /// The result, as a word like the operands; `table` is for a primitive that looks something up.
+    /// The result as a word, like the operands; `table` is for lookups.
     fn apply(operands: [u64; 3], table: &[u64]) -> u64;
 }
 
-/// What is to be made of a primitive.
+/// An operation on the scalar function of a primitive.
 pub trait Visitor {
-    /// That.
+    /// Result of the visit.
     type Output;
-    /// Makes it of a primitive whose types are known.
+    /// Visits a primitive of known types.
     fn visit<F: ScalarFunction>(self) -> Self::Output;
 }
 
-/// Calls `visitor` with a primitive on operands of type `operand`, of which the last one counts; `None` where
-/// there is no such primitive for these types, or it has no operands.
+/// Calls `visitor` with a primitive whose last operand has type `operand`; `None` if it is undefined for
+/// these types or has no operands.
 pub fn visit<V: Visitor>(
     primitive: Primitive,
     operand: LaneType,
@@ -113,7 +113,7 @@ pub fn visit<V: Visitor>(
     }
 }
 
-/// Visits the function whose value is this expression of its operands.
+/// Visits the function that computes this expression of its operands.
 macro_rules! function {
     ($visitor:ident, |$($operand:ident: $type:ty),+; $table:pat_param| -> $result:ty { $value:expr }) => {{
         struct Called;
@@ -141,7 +141,7 @@ macro_rules! function {
     };
 }
 
-/// The primitives on operands of one type, but for those that change it.
+/// Primitives whose operands and result have one type.
 trait Operand {
     fn visit<V: Visitor>(primitive: Primitive, visitor: V) -> Option<V::Output>;
 }
@@ -311,8 +311,8 @@ impl Visitor for Evaluated<'_> {
     }
 }
 
-/// What a primitive gives for some operands, all as words: the low bits, zeros above; of a truth value 0 or
-/// 1. `operand` is the type of the last operand, `table` what [`Primitive::Lookup`] looks up.
+/// The result of a primitive on operands as words: low bits, zero-extended; a truth value is 0 or 1.
+/// `operand` is the type of the last operand, `table` the table of [`Primitive::Lookup`].
 ///
 /// ```
 /// use indim_codegen::{LaneType, Primitive, evaluate};
@@ -321,7 +321,7 @@ impl Visitor for Evaluated<'_> {
 /// ```
 ///
 /// # Panics
-/// Where there is no such primitive for operands and results of these types, and of [`Primitive::Load`].
+/// If the primitive is undefined for operands and results of these types, and for [`Primitive::Load`].
 pub fn evaluate(
     primitive: Primitive,
     operand: LaneType,
@@ -336,19 +336,19 @@ pub fn evaluate(
     }
 }
 
-struct Found;
+struct OperandTypes;
 
-impl Visitor for Found {
+impl Visitor for OperandTypes {
     type Output = &'static [LaneType];
     fn visit<F: ScalarFunction>(self) -> &'static [LaneType] {
         F::OPERANDS
     }
 }
 
-/// Whether there is such a primitive, for operands of these types.
+/// Whether the primitive is defined for operands of these types.
 pub(crate) fn takes(primitive: Primitive, operands: &[LaneType], result: LaneType) -> bool {
     let Some(&last) = operands.last() else { return false };
-    match visit(primitive, last, result, Found) {
+    match visit(primitive, last, result, OperandTypes) {
         // It does not look at the type, only at the size.
         Some(_) if primitive == Primitive::Bits => operands.len() == 1,
         found => found == Some(operands),

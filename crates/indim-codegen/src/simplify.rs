@@ -1,8 +1,8 @@
-//! What a body computes with fewer instructions and the same bits.
+//! Simplification of bodies: dead-code elimination, and canonical NaNs only where observable.
 //!
-//! Every result of an operation has the canonical NaN, but most operations cannot tell one NaN from another.
-//! So a NaN is made canonical only where something looks at its bits: where it is stored, and where a float
-//! is read as an integer. What makes a NaN of its own, as arithmetic does, looks at none.
+//! Every operation returns canonical NaNs, but most operations cannot tell NaNs apart. A NaN is therefore
+//! made canonical only where its bits are observed: at stores and at bitcasts of floats to integers.
+//! Arithmetic makes NaNs of its own and observes none.
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
@@ -10,8 +10,8 @@ use crate::instructions::Instructions;
 use crate::nans::{Nans, is_canonical, possible_nans};
 
 impl Body {
-    /// The body without what no output needs, and with NaNs made canonical only where their bits are looked
-    /// at. It reads the same inputs and gives the same outputs, whatever NaNs arithmetic makes.
+    /// Removes instructions that no output needs, and canonicalises NaNs only where their bits are
+    /// observed. Inputs and outputs stay the same for all NaNs that arithmetic may make.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
@@ -64,7 +64,7 @@ impl Body {
         body.without_dead().with_rounding_in_bits()
     }
 
-    /// The body without the instructions that no output needs.
+    /// Removes instructions that no output needs.
     fn without_dead(mut self) -> Body {
         let is_needed = Demand::of(&self).is_needed;
         let mut values = vec![Value(0); self.instructions.len()];
@@ -83,7 +83,7 @@ impl Body {
         self
     }
 
-    /// The body without the operands that it does not read, and which are left. Accumulators stay.
+    /// Removes unread operands; returns the remaining ones. Accumulators stay.
     pub(crate) fn with_read_inputs(mut self) -> (Body, Vec<usize>) {
         let operands = self.operand_count();
         let mut is_read = vec![false; self.inputs.len()];
@@ -108,10 +108,10 @@ impl Body {
     }
 }
 
-/// What the outputs ask of each value.
+/// Demands of the outputs on each value.
 struct Demand {
     is_needed: Vec<bool>,
-    /// Whether something can tell which NaN it is.
+    /// Whether an instruction or output can tell which NaN it is.
     is_looked_at: Vec<bool>,
 }
 
@@ -139,7 +139,7 @@ impl Demand {
         self.is_looked_at[value.index()] |= is_looked_at;
     }
 
-    /// What an instruction asks of its operands.
+    /// Demands of an instruction on its operands.
     fn pass_on(&mut self, instruction: &Instruction, is_looked_at: bool) {
         let asks = match instruction.primitive {
             Primitive::Bits => true,

@@ -1,23 +1,23 @@
-//! What holds of every body, checked.
+//! The verifier of bodies.
 
 use core::fmt;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::scalar::takes;
 
-/// Why something is no body.
+/// A violated invariant of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// An instruction takes a value that no earlier one computes.
+    /// An operand is not computed earlier.
     NotEarlier(Value),
-    /// There is no such primitive from the operands' types to the result's.
+    /// The primitive is undefined for these operand and result types.
     Types(Value),
-    /// An instruction reads what is no part of any input, or not of this type.
+    /// A load from an undeclared input, of a missing part, or of the wrong type.
     Input(Value),
     /// The bits of a constant do not fit its type.
     Constant(Value),
-    /// An instruction looks up what is no table, or one whose length is no power of two.
+    /// A lookup in an undeclared table, or in one whose length is not a power of two.
     Table(Value),
     /// An output is no value, or not of the type of its element's lanes; an accumulator has more than one, or
     /// no input of its type.
@@ -55,10 +55,10 @@ impl fmt::Display for BodyError {
 impl core::error::Error for BodyError {}
 
 impl Body {
-    /// Checks that operands are computed before those who take them, and that all types fit.
+    /// Checks that operands precede their uses, and that all types match.
     ///
     /// # Errors
-    /// At the first instruction, or output, of which it does not hold.
+    /// The first instruction or output that violates an invariant.
     pub fn verify(&self) -> Result<(), BodyError> {
         for (index, instruction) in self.instructions.iter().enumerate() {
             self.verify_instruction(Value(index as u32), instruction)?;
@@ -75,7 +75,7 @@ impl Body {
         Ok(())
     }
 
-    /// Whether an output is no accumulator, or one of a single lane that is an input too.
+    /// Whether an output is no accumulator, or one of a single lane that is also an input.
     fn is_result_or_accumulator(&self, output: usize) -> bool {
         let Some(operands) = self.inputs.len().checked_sub(self.identities.len()) else {
             return false;

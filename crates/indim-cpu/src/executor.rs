@@ -1,8 +1,8 @@
-//! The seam between `run/` and the executors: all that the one knows of the others. Holds unsafe code.
+//! The interface between `run/` and the executors. Holds unsafe code.
 //!
-//! An [`Executor`] compiles a loop nest into [`NestCode`]. Bound to the strides of arrays, that is a
-//! [`BoundNest`], which runs any of its tiles, by any thread. Nothing else is asked of an executor, and
-//! `run/compile.rs` is the only place that chooses one.
+//! An [`Executor`] compiles a loop nest into [`NestCode`]. Code bound to sizes and strides is a
+//! [`BoundNest`], whose tiles any thread may run. `run/` uses nothing else of an executor, and only
+//! `run/compile.rs` chooses one.
 
 use core::fmt;
 use core::ops::Range;
@@ -17,9 +17,9 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 
-/// What runs loop nests on this machine.
+/// A back end that compiles loop nests for this machine.
 pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
-    /// Compiles a nest, of a graph with these constants, for the instructions of `level`.
+    /// Compiles `nest` for the instructions of `level`; `constants` are those of its graph.
     fn compile(
         &self,
         nest: &Arc<LoopNest>,
@@ -30,16 +30,16 @@ pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
     /// Writes the numbers 0, 1, 2, ... in `dtype`, for nests that read counters.
     ///
     /// # Safety
-    /// There is room for `length` elements from `first` on, which nobody else uses.
+    /// Memory from `first` on has room for `length` elements, and only this call uses it.
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level);
 }
 
-/// A nest compiled by an executor, for arrays of any sizes and strides. What depends on sizes takes the
-/// `nest` over those.
+/// A loop nest compiled for arrays of any sizes and strides. Methods that depend on sizes take `nest`, the
+/// nest with its sizes.
 pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// How it runs over arrays of the sizes of `nest` and of these strides. `is_over_input` says which
-    /// outputs of the graph lie exactly where an input lies; it is empty if none does. `None` where there is
-    /// nothing to do.
+    /// Binds the code to the sizes of `nest` and to `strides`. `is_over_input` says which outputs of the
+    /// graph lie exactly over an input; it is empty if none does. Returns `None` for a nest without
+    /// elements.
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
@@ -47,20 +47,20 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>>;
 
-    /// What one element costs, in bytes that could be moved instead of computing it. What the nest reads
-    /// and writes comes on top.
+    /// Cost of computing one element, in bytes that could be moved in the same time, without the bytes that
+    /// the nest reads and writes.
     fn cost(&self) -> usize;
 
-    /// The most bytes of memory that a thread needs to run tiles.
+    /// Upper bound of the memory in bytes that one thread needs to run tiles.
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize;
 
-    /// The most bytes of memory that the threads of a run share: tiles leave there what
-    /// [`BoundNest::finish`] makes results of.
+    /// Upper bound of the memory in bytes that the threads of a run share. Tiles leave partial results
+    /// there for [`BoundNest::finish`].
     fn shared_bytes(&self, _nest: &SizedNest<'_>) -> usize {
         0
     }
 
-    /// Writes the listing, with what `describe` makes of the arrays.
+    /// Writes the listing; `describe` names the arrays.
     ///
     /// # Errors
     /// When the formatter fails.
@@ -71,11 +71,11 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
 
-    /// The machine code for arrays of these strides, listed for people with what `describe` makes of the
-    /// arrays. It is made for that, and not kept.
+    /// Lists the machine code for arrays of these strides; `describe` names the arrays. The code is
+    /// generated for the listing and then dropped.
     ///
     /// # Errors
-    /// Why kernels run the nest.
+    /// The reason why kernels run the nest.
     fn machine_code(
         &self,
         _nest: &Arc<LoopNest>,
@@ -85,16 +85,16 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         Err(KernelFallback::AskedFor)
     }
 
-    /// Counts the memory that the code itself holds when it is compiled, without the nest.
+    /// Counts the memory of the code at compile time, without the nest.
     fn count_bytes(&self, held: &mut MemoryUse);
 
-    /// The bytes of what has been made since then.
+    /// Bytes of the machine code generated since compile time.
     fn made_bytes(&self) -> usize {
         0
     }
 }
 
-/// Why kernels run a nest, and machine code never does.
+/// The reason why kernels run a nest and machine code never does.
 ///
 /// ```
 /// use indim_cpu::KernelFallback;
@@ -108,19 +108,19 @@ pub enum KernelFallback {
     AskedFor,
     /// The options ask for fewer instructions than the processor has.
     LowLevel,
-    /// There is no machine code for this processor.
+    /// No code generator exists for this processor.
     Processor,
-    /// No operation is applied to what it moves or reduces.
+    /// The nest only moves or reduces elements, without an operation on them.
     ComputesNothing,
-    /// It finds where the smallest or largest elements of what lies in memory are.
+    /// The nest is an arg-reduction of elements in memory.
     Searches,
-    /// It adds elements where indices say.
+    /// The nest is a scatter.
     Scatters,
-    /// It computes the indices by which it takes elements, or its function would be too large.
+    /// The nest computes the indices of a gather, or its function would be too large.
     NotCovered,
-    /// There is nothing to do.
+    /// The nest has no elements.
     NoElements,
-    /// The system gives no executable memory.
+    /// The system refuses executable memory.
     Memory,
 }
 
@@ -144,9 +144,9 @@ impl fmt::Display for KernelFallback {
     }
 }
 
-/// Compiled code bound to strides: independent tiles, which cover the nest.
+/// A nest bound to sizes and strides: independent tiles that cover it.
 pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// What is to be run instead, if there is anything better by now; asked once before a run, which weighs
+    /// The faster code that replaces this one, if it has been generated by now. Asked once before a run of
     /// `work` bytes.
     fn instead(&self, _work: usize) -> Option<&dyn BoundNest> {
         None
@@ -155,10 +155,10 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// The number of tiles.
     fn tiles(&self) -> usize;
 
-    /// The most elements of a tile.
+    /// The number of elements of a full tile, the largest.
     fn tile_elements(&self) -> usize;
 
-    /// Leaves in shared memory what all tiles read; called once, before them.
+    /// Prepares the shared memory that all tiles read; called once, before the tiles.
     ///
     /// # Safety
     /// As [`BoundNest::run`], for all tiles.
@@ -167,34 +167,35 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// Runs some of the tiles.
     ///
     /// # Safety
-    /// - the operands of `bases` are the places of the nest's stores and accesses at its first point; with
-    ///   the strides that it was bound to every point is valid for reads, and for writes of the stores; so is
-    ///   the shared memory, which nobody else uses;
-    /// - no store overlaps another operand, but for those that it was told of, which lie exactly over an
-    ///   access that moves as they do; nobody else uses the stores' elements in `tiles`;
+    /// - each operand of `bases` is the address of a store or access at the first point of the nest;
+    /// - with the strides of the binding, every point is valid for reads, and for writes of the stores;
+    /// - the shared memory is valid, and only this nest uses it;
+    /// - no store overlaps another operand, except the stores that `is_over_input` named at the binding:
+    ///   those lie exactly over an access that moves as they do;
+    /// - no other thread uses the stores' elements of `tiles`;
     /// - the processor has the level for which the nest was compiled.
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
 
-    /// Makes results of what tiles have left in shared memory; called once, after all of them.
+    /// Combines the partial results in shared memory into the outputs; called once, after all tiles.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for all tiles; they have been run with the same bases.
+    /// As [`BoundNest::run`], for all tiles; they have run with the same bases.
     unsafe fn finish(&self, _: &Bases<'_>) {}
 
-    /// Counts the memory that it holds beside the code.
+    /// Counts the memory of the binding, without the code.
     fn count_bytes(&self, held: &mut MemoryUse);
 }
 
-/// The memory of a run.
+/// The addresses of a run.
 pub(crate) struct Bases<'a> {
     /// The addresses at the first point: the stores first, then the accesses.
     pub(crate) operands: &'a [*mut u8],
-    /// What [`NestCode::shared_bytes`] asks for, which only this nest uses while it runs.
+    /// Memory of [`NestCode::shared_bytes`] bytes, which only this nest uses during its run.
     pub(crate) shared: *mut u8,
 }
 
-// SAFETY: the addresses are of memory that the caller of `BoundNest::run` lends for the run; threads
-// write disjoint tiles.
+// SAFETY: the caller of `BoundNest::run` lends this memory for the whole run, and threads write disjoint
+// tiles of it.
 unsafe impl Sync for Bases<'_> {}
 
 #[cfg(test)]

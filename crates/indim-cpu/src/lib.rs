@@ -1,20 +1,19 @@
-//! Loop nests compiled for this processor and run over arrays in memory, which are those of
-//! `indim-arrays`.
+//! Compilation of graphs for this processor, and runs over arrays in memory (those of `indim-arrays`).
 //!
-//! In the order in which they build on one another:
-//! - `executor.rs`: what an executor is;
-//! - `tiles/`: the tiles of a nest, over the walks of `indim-loops`, and what runs over one of them;
-//! - `blocks/`: the executor that runs kernels of `indim-kernels`;
-//! - `machine/`: the one that runs machine code of `indim-targets`, once that is worth its price;
-//! - `run/`: what users call.
+//! Modules, each built on those before it:
+//! - `executor.rs`: the interface of an executor, a back end for loop nests;
+//! - `tiles/`: tiles of a nest over the walks of `indim-loops`, and the loops over them;
+//! - `blocks/`: the executor that calls kernels of `indim-kernels`;
+//! - `machine/`: the executor that tiers up to machine code of `indim-targets`;
+//! - `run/`: executables, their options and errors: the public interface.
 //!
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
 //! `tiles/folded.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/search/`,
 //! `tiles/take.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/whole.rs`, `run/executable.rs`,
-//! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/nests.rs`,
-//! `run/scatter.rs`, `run/team.rs` and `run/threads.rs`; of the other crates in `indim-arrays`,
-//! `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and `signals.rs` of the
-//! command.
+//! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
+//! `run/bound_program.rs`, `run/scatter.rs`, `run/team.rs` and `run/threads.rs`; of the other crates in
+//! `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and
+//! `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod blocks;
@@ -36,15 +35,15 @@ pub use indim_kernels::{Level, UnknownLevel};
 pub use indim_loops::strides::order::row_major_strides;
 pub use run::choice::{ExecutorChoice, UnknownExecutor};
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
+pub use run::compiled_nest::CompiledNest;
 pub use run::error::RunError;
 pub use run::executable::Executable;
 #[doc(hidden)]
 pub use run::float_environment::in_default_float_environment;
 pub use run::forecast::{Forecast, MemoryPiece};
 #[doc(hidden)]
-pub use run::groups::NestParts;
+pub use run::groups::TiledGroup;
 pub use run::in_place::InPlace;
 pub use run::options::{Progress, RunOptions, Threads};
-pub use run::program::Program;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
 pub use tiles::memory;

@@ -41,7 +41,7 @@ fn check(shape: &[usize], axis: i64) {
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
     let executables: Vec<_> =
         executors().map(|options| (options.executor, compile(&graph, &options).unwrap())).collect();
-    assert!(executables.iter().all(|(_, executable)| executable.parts().next().is_some()));
+    assert!(executables.iter().all(|(_, executable)| executable.tiled_groups().next().is_some()));
     let dense = x.data().to_ne_bytes();
     let (mut fortran, mut strides) = (vec![0; dense.len()], vec![0; shape.len()]);
     let mut stride = 4;
@@ -101,7 +101,7 @@ fn several_axes_are_reduced_in_one_group() {
     });
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
-    assert_eq!(executable.parts().count(), 1);
+    assert_eq!(executable.tiled_groups().count(), 1);
     let result = executable.run(&[ArrayView::from_array(&x)]).unwrap().remove(0).to_array();
     assert!(result.data().has_bits_of(expected.data()));
 }
@@ -127,7 +127,7 @@ fn the_result_may_lie_over_the_input() {
     let graph = softmax(&[601, 1000]);
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
-    assert_eq!(executable.parts().count(), 1);
+    assert_eq!(executable.tiled_groups().count(), 1);
     let mut elements = x.elements::<f32>().unwrap().to_vec();
     let over = ArrayViewMut::from_slice([601, 1000], &mut elements).unwrap();
     executable.run_in_place(vec![InPlace::Overwrite(over)]).unwrap();

@@ -1,16 +1,16 @@
-//! Instruction-set levels: which of them the processor has, and which one is used.
+//! Instruction-set levels: detection and selection.
 
 use core::fmt;
 use core::str::FromStr;
 use std::sync::OnceLock;
 
-/// A set of instructions that code is made of.
+/// An instruction-set level.
 ///
-/// Kernels are compiled for the baseline and for AVX2, which higher levels run too; machine code that is made
-/// of a loop nest has all instructions of its level.
+/// Kernels are compiled for the baseline and for AVX2; higher levels run the AVX2 kernels. Machine code of
+/// a loop nest uses all instructions of its level.
 ///
-/// A level other than [`Level::BASELINE`] can only be had on a processor that has it, so that
-/// kernels looked up for it may be called.
+/// A level other than [`Level::BASELINE`] can be obtained only on a processor that has it, so kernels
+/// looked up for it are safe to call.
 ///
 /// ```
 /// use indim_kernels::Level;
@@ -23,16 +23,16 @@ pub struct Level(Kind);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// What every processor of the target has: SSE2 on x86-64, NEON on aarch64.
+    /// The target's minimum: SSE2 on x86-64, NEON on aarch64.
     Baseline,
     /// AVX2 with fused multiply-add and conversions of f16.
     Avx2,
-    /// AVX-512 (F, BW, CD, DQ, VL) beside that.
+    /// AVX-512 (F, BW, CD, DQ, VL) in addition.
     Avx512,
 }
 
 impl Level {
-    /// What every processor of the target has.
+    /// The target's minimum.
     pub const BASELINE: Level = Level(Kind::Baseline);
 
     /// AVX2 with fused multiply-add and conversions of f16, if this processor has it.

@@ -1,10 +1,10 @@
-//! What the block executor calls: operations over dense blocks, compiled for every level.
+//! Kernels of the block executor: operations over dense blocks, compiled for every instruction-set level.
 //!
-//! - `level.rs`: the sets of instructions, and which the processor has;
-//! - `kernel/`: one operation over one block, the folds of reductions, searches, and strided copies.
+//! - `level.rs`: the levels, and their detection;
+//! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, and strided copies.
 //!
-//! What is computed is the definitions of `indim-ops`, vectorised by the compiler. Compiling them is most
-//! of the work of a build, so they are a crate of their own, which nothing else changes.
+//! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation dominates
+//! the build, so they are a crate of their own that other changes do not rebuild.
 //!
 //! Unsafe code stands only in `kernel/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]

@@ -1,17 +1,17 @@
-//! Which real register holds what, instruction by instruction.
+//! Register allocation, instruction by instruction.
 //!
-//! The code is a straight line, so it is known when a value is needed next: where a register is wanted and
-//! none is free, the one whose value is needed last is taken. What can be read from memory at any time is not
-//! written back, and is an operand in memory where the instruction can have one.
+//! The code is a straight line, so each value's next use is known. Without a free register the allocator
+//! evicts the value with the farthest next use (Belady). Values with a home in memory are not spilled: an
+//! instruction reads them there if it can have an operand in memory.
 
 use crate::machine::{
-    Action, Class, MachineCode, MachineInstruction, Memory, Opcode, Register, ResultRegister,
-    Source,
+    Action, Class, MachineInstruction, Memory, Opcode, Register, ResultRegister, SourceOperand,
+    VirtualCode,
 };
 
-/// Where an operand is.
+/// The allocated location of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum AllocatedOperand {
     None,
     Register(u8),
     Memory(Memory),
@@ -27,58 +27,58 @@ pub(crate) enum Step {
     /// Copies a register.
     Copy { to: u8, from: u8 },
     /// The instruction of this index.
-    Instruction { index: usize, result: Option<u8>, sources: [Place; 3] },
+    Instruction { index: usize, result: Option<u8>, sources: [AllocatedOperand; 3] },
 }
 
-/// Memory of a function beside the registers.
+/// The stack frame of a function: its spill slots and other memory.
 #[derive(Debug)]
 pub(crate) struct Frame {
     bytes: u32,
     free: Vec<u32>,
-    /// The bytes of a register.
+    /// Bytes of a register.
     register_bytes: u32,
 }
 
 impl Frame {
-    /// No memory yet.
+    /// An empty frame.
     pub(crate) fn new(register_bytes: u32) -> Frame {
         Frame { bytes: 0, free: Vec::new(), register_bytes }
     }
 
-    /// So many bytes, for as long as the function runs.
+    /// Reserves `bytes` for as long as the function runs; returns their offset.
     pub(crate) fn reserve(&mut self, bytes: u32) -> u32 {
         let first = self.bytes;
         self.bytes += bytes.next_multiple_of(self.register_bytes);
         first
     }
 
-    /// Room for a register.
+    /// Takes a spill slot for one register; returns its offset.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.reserve(self.register_bytes))
     }
 
-    /// All bytes.
+    /// Size in bytes.
     pub(crate) fn bytes(&self) -> u32 {
         self.bytes
     }
 }
 
-/// A register that has its value before the code begins, and keeps it.
+/// A register that has its value before the code begins and keeps it, with its real register.
 pub(crate) type Pinned = (Register, u8);
 
-/// How instructions read elements of a step that they take once.
+/// How instructions read elements of a step that they use once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Elements {
-    /// As operands in memory, where instructions can have these.
+    /// As memory operands of instructions that allow them.
     Read,
-    /// From registers that were loaded with them: only loads may find less than a step.
+    /// From registers that were loaded before: in a tail only loads are masked.
     #[allow(dead_code, reason = "for targets with masks")]
     Loaded,
 }
 
-/// Finds registers for the code; of `pinned` ones it is known.
+/// Allocates registers for the code; `pinned` registers have theirs already.
 pub(crate) fn allocate<O: Opcode>(
-    code: &MachineCode<O>,
+    code: &VirtualCode<O>,
     pinned: &[Pinned],
     elements: Elements,
     frame: &mut Frame,
@@ -90,9 +90,8 @@ pub(crate) fn allocate<O: Opcode>(
     allocator.steps
 }
 
-/// How many vector registers the code would use at once for values that cannot be read from memory at any
-/// time.
-pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
+/// Maximum number of vector registers live at once, without values that have a home in memory.
+pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
     let uses = Uses::new(code);
     let (mut live, mut most) = (0usize, 0);
     for (index, instruction) in code.instructions.iter().enumerate() {
@@ -119,17 +118,17 @@ pub(crate) fn pressure<O: Opcode>(code: &MachineCode<O>) -> usize {
     most
 }
 
-/// The register that an instruction only puts into an accumulator.
+/// The register that an instruction moves into an accumulator.
 fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> {
     match (instruction.target, instruction.sources[0]) {
-        (Some(Memory::Accumulator { .. }), Source::Register(register)) => Some(register),
+        (Some(Memory::Accumulator { .. }), SourceOperand::Register(register)) => Some(register),
         _ => None,
     }
 }
 
-/// For each register the real one of the accumulator that it becomes: all that reads what the accumulator has
-/// held comes before what makes its next value.
-fn becomes<O>(code: &MachineCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
+/// For each register the real register of the accumulator that it becomes. Every read of the accumulator's
+/// previous value precedes the instruction that makes the next one.
+fn becomes<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
     let mut becomes = vec![None; code.homes.len()];
     for instruction in &code.instructions {
         if let Some(register) = into_accumulator(instruction) {
@@ -139,9 +138,9 @@ fn becomes<O>(code: &MachineCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
     becomes
 }
 
-/// The real register of the accumulator that an instruction is to fill.
+/// The real register of the accumulator that an instruction fills.
 fn real_target<O>(
-    code: &MachineCode<O>,
+    code: &VirtualCode<O>,
     pinned: &[Pinned],
     instruction: &MachineInstruction<O>,
 ) -> u8 {
@@ -149,15 +148,15 @@ fn real_target<O>(
     pinned.iter().find(is_target).expect("invariant: accumulators are pinned").1
 }
 
-/// For each register the instructions that read it, in order.
+/// The uses of each register: indices of the instructions that read it, in order.
 struct Uses {
-    /// Where the uses of a register begin in `indices`; one more at the end.
+    /// Start of each register's uses in `indices`, and the end of the last.
     starts: Vec<u32>,
     indices: Vec<u32>,
 }
 
 impl Uses {
-    fn new<O: Opcode>(code: &MachineCode<O>) -> Uses {
+    fn new<O: Opcode>(code: &VirtualCode<O>) -> Uses {
         let mut starts = vec![0u32; code.homes.len() + 1];
         for register in code.instructions.iter().flat_map(MachineInstruction::registers) {
             starts[register.index() + 1] += 1;
@@ -194,29 +193,29 @@ impl Uses {
 const NEVER: u32 = u32::MAX;
 
 struct Allocator<'a, O> {
-    code: &'a MachineCode<O>,
+    code: &'a VirtualCode<O>,
     uses: Uses,
-    /// For each register the place in `uses.indices` of its next use.
+    /// For each virtual register the index in `uses.indices` of its next use.
     next: Vec<u32>,
     homes: Vec<Option<Memory>>,
     place: Vec<Option<u8>>,
-    /// What the real registers hold.
+    /// The virtual register in each real register.
     holds: Vec<Option<Register>>,
     given: &'a [Pinned],
-    /// Those that are pinned, as bits.
+    /// Pinned real registers, as bits.
     pinned: u64,
     elements: Elements,
-    /// For each register the real one of the accumulator that it becomes.
+    /// For each register the real register of the accumulator that it becomes.
     becomes: Vec<Option<u8>>,
     frame: &'a mut Frame,
-    /// What the instruction at hand may still read: free when it is written down.
+    /// Spill slots of sources of the current instruction: free once it is emitted.
     released: Vec<u32>,
     steps: Vec<Step>,
 }
 
 impl<'a, O: Opcode> Allocator<'a, O> {
     fn new(
-        code: &'a MachineCode<O>,
+        code: &'a VirtualCode<O>,
         pinned: &'a [Pinned],
         elements: Elements,
         frame: &'a mut Frame,
@@ -245,7 +244,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         allocator
     }
 
-    /// The index of the next instruction that reads the register, from the one at hand on.
+    /// The index of the next instruction that reads the register, from the current one on.
     fn next_use(&self, register: Register) -> u32 {
         let end = self.uses.starts[register.index() + 1];
         let next = self.next[register.index()];
@@ -261,7 +260,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             self.forget_all();
         }
         let (sources, locked) = self.sources(instruction);
-        // From here on `next_use` speaks of later instructions.
+        // From here on `next_use` refers to later instructions.
         for register in instruction.registers() {
             self.next[register.index()] += 1;
         }
@@ -327,31 +326,31 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         self.code.classes[register.index()]
     }
 
-    /// Where the sources are, and the real registers that they are in, as bits.
-    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([Place; 3], u64) {
+    /// Locations of the sources, and the real registers among them as bits.
+    fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([AllocatedOperand; 3], u64) {
         let mut locked = 0u64;
         for register in instruction.registers() {
             if let Some(real) = self.place[register.index()] {
                 locked |= 1 << real;
             }
         }
-        let mut places = [Place::None; 3];
+        let mut places = [AllocatedOperand::None; 3];
         let own = self.own_position(instruction);
         for (position, source) in instruction.sources.into_iter().enumerate() {
             places[position] = match source {
-                Source::None => Place::None,
-                Source::Memory(memory) => Place::Memory(memory),
-                Source::Register(register) if own == Some(position) => {
+                SourceOperand::None => AllocatedOperand::None,
+                SourceOperand::Memory(memory) => AllocatedOperand::Memory(memory),
+                SourceOperand::Register(register) if own == Some(position) => {
                     let real = self.take(locked, self.class(register));
                     self.load(real, register);
                     locked |= 1 << real;
-                    Place::Register(real)
+                    AllocatedOperand::Register(real)
                 }
-                Source::Register(register) => {
+                SourceOperand::Register(register) => {
                     let home = self.homes[register.index()];
                     let home = home.filter(|&home| self.may_read(instruction, position, home));
                     let place = self.source(register, home, locked);
-                    if let Place::Register(real) = place {
+                    if let AllocatedOperand::Register(real) = place {
                         locked |= 1 << real;
                     }
                     place
@@ -361,7 +360,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         (places, locked)
     }
 
-    /// Which source, if it is replaced by the result, is read from memory for that alone.
+    /// Position of the source that must be loaded because the result replaces it.
     fn own_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
         let may_be_replaced = match self.result_rule(instruction)? {
             ResultRegister::First => 1,
@@ -369,7 +368,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             ResultRegister::Any | ResultRegister::Apart => 0,
         };
         instruction.sources[..may_be_replaced].iter().position(|source| {
-            matches!(source, Source::Register(register) if self.place[register.index()].is_none())
+            matches!(source, SourceOperand::Register(register) if self.place[register.index()].is_none())
         })
     }
 
@@ -385,10 +384,15 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         !is_loaded && it.may_read(position, home)
     }
 
-    /// Where a source is; `home` is where in memory, if the instruction may read it there.
-    fn source(&mut self, register: Register, home: Option<Memory>, locked: u64) -> Place {
+    /// Location of a source; `home` is its memory, if the instruction may read it there.
+    fn source(
+        &mut self,
+        register: Register,
+        home: Option<Memory>,
+        locked: u64,
+    ) -> AllocatedOperand {
         if let Some(real) = self.place[register.index()] {
-            return Place::Register(real);
+            return AllocatedOperand::Register(real);
         }
         let is_needed_again = {
             let end = self.uses.starts[register.index() + 1];
@@ -398,13 +402,13 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         if let Some(home) = home
             && !(is_needed_again && self.has_free(class))
         {
-            return Place::Memory(home);
+            return AllocatedOperand::Memory(home);
         }
         let real = self.take(locked, class);
         self.load(real, register);
         self.holds[usize::from(real)] = Some(register);
         self.place[register.index()] = Some(real);
-        Place::Register(real)
+        AllocatedOperand::Register(real)
     }
 
     fn has_free(&self, class: Class) -> bool {
@@ -421,7 +425,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
             let register = self.holds[real].expect("invariant: none is free");
-            // Of two that are needed equally late the one that need not be written.
+            // On a tie the value that has a home: it needs no spill.
             (self.next_use(register), self.homes[register.index()].is_some())
         });
         let real = farthest.expect("invariant: an instruction locks four registers at most");
@@ -475,10 +479,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn is_kept(
         &self,
         instruction: &MachineInstruction<O>,
-        sources: [Place; 3],
+        sources: [AllocatedOperand; 3],
         position: usize,
     ) -> bool {
-        let Place::Register(real) = sources[position] else { return true };
+        let AllocatedOperand::Register(real) = sources[position] else { return true };
         let register = self.holds[usize::from(real)];
         let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
         let is_pinned = self.pinned >> real & 1 == 1;
@@ -489,9 +493,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn one_replaced(
         &mut self,
         instruction: &MachineInstruction<O>,
-        mut sources: [Place; 3],
+        mut sources: [AllocatedOperand; 3],
         locked: u64,
-    ) -> (Option<u8>, [Place; 3]) {
+    ) -> (Option<u8>, [AllocatedOperand; 3]) {
         let may_be_second = self.result_rule(instruction) == Some(ResultRegister::FirstOrSecond);
         if may_be_second
             && self.is_kept(instruction, sources, 0)
@@ -499,13 +503,13 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         {
             sources.swap(0, 1);
         }
-        let Place::Register(real) = sources[0] else {
+        let AllocatedOperand::Register(real) = sources[0] else {
             unreachable!("invariant: what is replaced is in a register");
         };
         let result = if self.is_kept(instruction, sources, 0) {
             let result = self.take(locked, Class::Vector);
             self.steps.push(Step::Copy { to: result, from: real });
-            sources[0] = Place::Register(result);
+            sources[0] = AllocatedOperand::Register(result);
             result
         } else {
             real

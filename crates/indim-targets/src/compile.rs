@@ -1,33 +1,33 @@
-//! From a body to what is to be encoded: how many lanes a step takes, and what is in which register.
+//! From a body to the encoder's input: lanes of a step, and register assignment.
 
 use indim_codegen::{Body, LaneType, Primitive};
 
 use crate::allocate::{Elements, Frame, Pinned, Step, allocate, pressure};
 use crate::compile_fold::{Joined, joined};
 use crate::layout::OperandLayout;
-use crate::machine::{Class, MachineCode, Memory, Register};
+use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::pool::Pool;
-use crate::select::{Instructions, MAX_PARTS, Selection, row_values, select};
+use crate::select::{Instructions, MAX_GROUP_REGISTERS, Selection, row_values, select};
 use crate::target::{Aligned, Code};
 
-/// What is to be encoded.
-pub(crate) struct Parts<'a, O> {
+/// The encoder's input: allocated code of a body with its layout, constants and frame.
+pub(crate) struct EncoderInput<'a, O> {
     pub(crate) body: &'a Body,
     #[allow(dead_code, reason = "where operands are indexed it makes no difference")]
     pub(crate) layout: &'a OperandLayout,
     pub(crate) pool: &'a Pool,
     pub(crate) frame: &'a Frame,
-    pub(crate) row: (&'a MachineCode<O>, &'a [Step]),
-    /// What is loaded before the steps of a row.
+    pub(crate) row: (&'a VirtualCode<O>, &'a [Step]),
+    /// Registers loaded before the steps of a row.
     pub(crate) pinned: &'a [(Memory, u8)],
-    pub(crate) step: (&'a MachineCode<O>, &'a [Step]),
-    /// The same for less than a step, where loads and stores can leave lanes out.
+    pub(crate) step: (&'a VirtualCode<O>, &'a [Step]),
+    /// The step's code for a tail, on targets whose loads and stores can mask lanes.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target has masks")
     )]
     pub(crate) tail: Option<&'a [Step]>,
-    /// Whether the code is told where the second step of a row begins.
+    /// Whether the code takes the first element of a row's second step as an argument.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target begins rows so")
@@ -36,19 +36,20 @@ pub(crate) struct Parts<'a, O> {
     pub(crate) lanes: usize,
     /// Outputs, and inputs that are no accumulators.
     pub(crate) operands: usize,
-    /// The lanes of each copy of the code of a step; there are several where steps fold.
+    /// Lanes of each copy of the code in a step; steps that fold have several copies.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target folds yet")
     )]
     pub(crate) copy_lanes: usize,
-    /// What such steps fold into.
+    /// The accumulators of steps that fold.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target folds yet")
     )]
     pub(crate) accumulators: &'a [Accumulators],
-    /// By what the lanes of each output can be joined at the end of a unit; `None` where they are left.
+    /// The operation that combines the lanes of each output at the end of a unit; `None` if lanes stay
+    /// apart.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target folds yet")
@@ -56,36 +57,35 @@ pub(crate) struct Parts<'a, O> {
     pub(crate) joined: Option<&'a [Joined]>,
 }
 
-/// Accumulators in a register.
+/// Accumulators held in one register.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other target folds yet"))]
 pub(crate) struct Accumulators {
-    /// Of which output.
+    /// Index of the output.
     pub(crate) output: u32,
-    /// How many bytes behind the first of a step.
+    /// Byte offset from the step's first element.
     pub(crate) displacement: u32,
     pub(crate) real: u8,
-    /// What they begin with.
+    /// Initial value.
     pub(crate) identity: Memory,
-    /// The bytes of an element.
+    /// Bytes of an element.
     pub(crate) element_bytes: u32,
 }
 
-/// The lanes of a step, and of each copy of the code that it consists of.
+/// Lanes of a step, and of each copy of the code in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes {
     pub(crate) step: usize,
     pub(crate) copy: usize,
 }
 
-/// Makes the code of a body, which `encode` turns into bytes, and says where among them the first
-/// instruction is.
+/// Compiles a body. `encode` returns the bytes and the offset of the first instruction among them.
 pub(crate) fn compile<O: Instructions>(
     body: &Body,
     layout: &OperandLayout,
-    encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
+    encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> Code {
-    let registers = if is_chain(body) && !passes_doubles(body) { MAX_PARTS } else { 2 };
+    let registers = if is_chain(body) && !passes_doubles(body) { MAX_GROUP_REGISTERS } else { 2 };
     let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
     // Half as many lanes need half as many registers: what is in one need not wait in memory.
@@ -100,11 +100,11 @@ pub(crate) fn compile<O: Instructions>(
     finish(body, layout, selection, &[], Lanes { step: lanes, copy: lanes }, room, encode)
 }
 
-/// A chain is at least so long.
+/// Minimum length of a dependency chain, in instructions, for a step of more lanes.
 const LONG_CHAIN: usize = 12;
 
-/// Whether most of what a body computes waits for what it has computed just before, so that a step of more
-/// lanes has more to do meanwhile.
+/// Whether most instructions of the body form one dependency chain. More lanes per step then hide its
+/// latency.
 fn is_chain(body: &Body) -> bool {
     let mut lengths = vec![0usize; body.instructions.len()];
     let mut computed = 0;
@@ -121,8 +121,8 @@ fn is_chain(body: &Body) -> bool {
     longest >= LONG_CHAIN && computed * 4 <= longest * 5
 }
 
-/// Whether anything may be cast by way of doubles, which take twice as many registers as what it is before
-/// and after: AVX2 does so with floats that become integers without a sign.
+/// Whether a cast may go through doubles, which take twice the registers of its operand and result: AVX2
+/// converts floats to unsigned integers this way.
 fn passes_doubles(body: &Body) -> bool {
     body.instructions.iter().any(|instruction| {
         instruction.primitive == Primitive::Cast
@@ -131,7 +131,7 @@ fn passes_doubles(body: &Body) -> bool {
     })
 }
 
-/// Finds registers for what has been selected, and encodes it. `room` is that for what does not change.
+/// Allocates registers for selected code and encodes it. `room` is the number of registers for invariants.
 pub(crate) fn finish<O: Instructions>(
     body: &Body,
     layout: &OperandLayout,
@@ -139,7 +139,7 @@ pub(crate) fn finish<O: Instructions>(
     accumulators: &[(Pinned, Accumulators)],
     lanes: Lanes,
     room: usize,
-    encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
+    encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> Code {
     let Selection { row, step, pool, mut frame } = selection;
     let row_steps = allocate(&row, &[], Elements::Read, &mut frame);
@@ -155,7 +155,7 @@ pub(crate) fn finish<O: Instructions>(
     let has_calls = row.has_calls() || step.has_calls();
     let aligned = aligned::<O>(body, layout, lanes.step).filter(|_| !has_calls);
     let joined = joined(body, lanes.step).filter(|_| O::JOINS_LANES);
-    let (bytes, entry) = encode(&Parts {
+    let (bytes, entry) = encode(&EncoderInput {
         body,
         layout,
         pool: &pool,
@@ -175,11 +175,11 @@ pub(crate) fn finish<O: Instructions>(
     Code { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, joins_lanes }
 }
 
-/// Bodies of more instructions compute for longer than they wait for memory.
+/// Maximum instructions of a body with aligned steps: longer bodies are bound by arithmetic, not by memory.
 const MAX_ALIGNED_INSTRUCTIONS: usize = 48;
 
-/// What is worth the while of doing part of a row's first step twice, so that the others find it aligned: the
-/// first output, or the first input, of which a step fills a register.
+/// The operand to align by overlapping a row's first two steps: the first output, or else the first input,
+/// whose elements of one step fill a register.
 fn aligned<O: Instructions>(body: &Body, layout: &OperandLayout, lanes: usize) -> Option<Aligned> {
     let operands = body.outputs.len() + body.operand_count();
     let is_done_once = body.folds() || layout.is_in_place || layout.streams.contains(&true);
@@ -195,12 +195,12 @@ fn aligned<O: Instructions>(body: &Body, layout: &OperandLayout, lanes: usize) -
     Some(Aligned { operand, bytes })
 }
 
-/// So many masks may stay in registers for all steps of a row.
+/// Maximum number of masks that stay in registers for all steps of a row.
 const MAX_MASKS: usize = 2;
 
-/// What stays in a register for all steps of a row: as much of what does not change as there is `room` for,
-/// that which is read most first; in registers below `end`. Of masks a few.
-fn constants<O: Instructions>(step: &MachineCode<O>, room: usize, end: usize) -> Vec<Pinned> {
+/// Invariants that stay in a register for all steps of a row: up to `room` vectors in registers below
+/// `end`, the most read first, and up to [`MAX_MASKS`] masks.
+fn constants<O: Instructions>(step: &VirtualCode<O>, room: usize, end: usize) -> Vec<Pinned> {
     if step.has_calls() {
         return Vec::new();
     }

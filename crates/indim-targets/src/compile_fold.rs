@@ -1,31 +1,31 @@
-//! Bodies that fold what they compute into accumulators: how many of these are held in registers.
+//! Code of bodies that fold: how many accumulators registers hold.
 //!
-//! A step takes all 32 lanes of a block of a summation tree, as copies of the code of fewer lanes one after
-//! another, or as many of them as there are registers for accumulators beside what the code itself needs.
+//! A step takes all 32 lanes of a block of a summation tree, as unrolled copies of code for fewer lanes. If
+//! registers run out it takes as many lanes as the accumulators that fit next to the code's own registers.
 
 use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::LANES;
 
 use crate::allocate::{Pinned, pressure};
-use crate::compile::{Accumulators, Lanes, Parts, finish, widest};
+use crate::compile::{Accumulators, EncoderInput, Lanes, finish, widest};
 use crate::layout::OperandLayout;
-use crate::machine::{Class, MachineCode, Memory, Register};
+use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::select::{Instructions, Selection, select};
 use crate::target::Code;
 
-/// What fits into the nearest caches together with all else: a step has no more instructions.
+/// Maximum instructions of a step: its code fits the nearest instruction caches with the rest.
 const MAX_INSTRUCTIONS: usize = 256;
 
-/// So many registers at least are left for what the code computes.
+/// Minimum number of registers left for the computation.
 const MIN_ROOM: usize = 6;
 
-/// The code of a body that folds; `None` where accumulators do not fit into registers, or something is
-/// computed out of line, where no register is kept.
+/// Compiles a body that folds; `None` if accumulators do not fit in registers, or a primitive is called out
+/// of line, which preserves no register.
 pub(crate) fn compile_fold<O: Instructions>(
     body: &Body,
     layout: &OperandLayout,
-    encode: impl FnOnce(&Parts<'_, O>) -> (Vec<u8>, usize),
+    encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> Option<Code> {
     let (selection, lanes) = shape::<O>(body, layout)?;
     let step = selection.step.repeated((lanes.step / lanes.copy) as u32, lanes.copy as u32);
@@ -36,18 +36,18 @@ pub(crate) fn compile_fold<O: Instructions>(
     Some(finish(body, layout, selection, &accumulators, lanes, room, encode))
 }
 
-/// By what lanes are joined.
+/// The operation that combines lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Joined {
     BySum,
     ByProduct,
 }
 
-/// What a function is called with, in place of whether accumulators begin, where they are joined too.
+/// The value of the `begins` argument that also asks to combine lanes.
 pub(crate) const JOINED: usize = 2;
 
-/// By what the lanes of each output are joined: where a step has all 32, and they are sums or products in
-/// `f64`, whose order counts.
+/// The operation that combines the lanes of each output. It needs steps of all 32 lanes, and sums or
+/// products in `f64`, whose order is defined.
 pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<Joined>> {
     if !body.folds() || lanes != LANES {
         return None;
@@ -63,7 +63,7 @@ pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<Joined>> {
     outputs.collect()
 }
 
-/// The code of some lanes, and how many of these make a step.
+/// The code of a number of lanes, and how many copies make a step.
 fn shape<O: Instructions>(body: &Body, layout: &OperandLayout) -> Option<(Selection<O>, Lanes)> {
     let mut lanes = (2 * O::REGISTER_BYTES as usize / widest(body, layout)).min(LANES);
     loop {
@@ -87,13 +87,13 @@ fn shape<O: Instructions>(body: &Body, layout: &OperandLayout) -> Option<(Select
     }
 }
 
-/// The accumulators that code writes, each once.
-fn written<O: Instructions>(step: &MachineCode<O>) -> impl Iterator<Item = Memory> {
+/// The accumulators that the code writes, without repetition.
+fn written<O: Instructions>(step: &VirtualCode<O>) -> impl Iterator<Item = Memory> {
     let targets = step.instructions.iter().filter_map(|instruction| instruction.target);
     targets.filter(|target| matches!(target, Memory::Accumulator { .. }))
 }
 
-/// The registers of all accumulators, with what they begin with.
+/// Registers of all accumulators, with their initial values.
 fn accumulators<O: Instructions>(
     body: &Body,
     selection: &mut Selection<O>,

@@ -5,36 +5,35 @@ use indim_ops::meaning::reduction::LANES;
 use crate::compile_fold::JOINED;
 use crate::function::{Addresses, Code, Function};
 
-/// A function that folds has at most so many outputs.
+/// Maximum number of outputs of a function that folds.
 pub const MAX_FOLDS: usize = 4;
 
-/// The bytes of the accumulators of a strip: 32 of the widest.
+/// Bytes of the accumulators of a strip: 32 of the widest type.
 const STRIP_BYTES: usize = 256;
 
-/// What a function folds: rows of columns into a row of accumulators; and that for several units.
+/// Arguments of a function that folds rows of columns into a row of accumulators, for several units.
 #[derive(Debug, Clone, Copy)]
-pub struct Folded<'a> {
-    /// For each operand, accumulators first, then inputs, the bytes from a unit to the next; behind these for
-    /// each the bytes from a row to the next, where those of accumulators mean nothing.
+pub struct FoldArgs<'a> {
+    /// Byte strides: for each operand (accumulators, then inputs) from unit to unit, then for each from row
+    /// to row. Row strides of accumulators are ignored.
     pub strides: &'a [isize],
-    /// How many units there are, each with accumulators of its own.
+    /// Number of units, each with accumulators of its own.
     pub units: usize,
-    /// The rows that go into the same accumulators, one after another.
+    /// Number of rows folded into the same accumulators, in order.
     pub rows: usize,
-    /// The elements of a row, and the accumulators.
+    /// Elements of a row, and number of accumulators.
     pub columns: usize,
-    /// Whether the accumulators begin here; they hold something otherwise.
+    /// Whether the accumulators start from the identity; otherwise from their values in memory.
     pub begins: bool,
-    /// Whether those of a unit become one, as the tree of a sum makes a node of 32 lanes. They begin then,
-    /// they are 32, and the function [can](Function::joins_lanes).
+    /// Whether the 32 accumulators of a unit are combined into one, like a node of 32 lanes in the tree of
+    /// a sum. This requires `begins`, 32 columns and [`Function::joins_lanes`].
     pub joins: bool,
 }
 
-/// What the code of a function that folds is: operands, strides, units, columns, rows, whether accumulators
-/// begin.
+/// Entry point of code that folds: operands, strides, units, columns, rows, whether accumulators begin.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize, usize);
-/// As on x86-64, by the convention of the system.
+/// The same by the system's calling convention.
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usize, usize);
 
@@ -51,8 +50,8 @@ impl Function {
     ///   before the first element of each row of dense inputs, or `columns` is larger than a step;
     /// - for each unit `columns` accumulators, or the one that they become, are valid for writes, and for
     ///   reads unless they begin; they are none of the inputs' elements, and nobody else uses them meanwhile.
-    pub unsafe fn fold(&self, operands: &[*mut u8], folded: Folded<'_>) {
-        let Folded { strides, units, rows, columns, begins, joins } = folded;
+    pub unsafe fn fold(&self, operands: &[*mut u8], folded: FoldArgs<'_>) {
+        let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
         assert_eq!((operands.len(), strides.len()), (self.element_bytes.len(), 2 * operands.len()));
         assert!(!joins || self.joins_lanes() && begins && columns == LANES);
         if units == 0 || rows == 0 {
@@ -63,7 +62,7 @@ impl Function {
         unsafe {
             if whole > 0 {
                 let mut addresses = Addresses::of(operands);
-                self.code.fold(&mut addresses, Folded { columns: whole, ..folded });
+                self.code.fold(&mut addresses, FoldArgs { columns: whole, ..folded });
             }
             if whole < columns {
                 for unit in 0..units {
@@ -82,7 +81,7 @@ impl Function {
         operands: &[*mut u8],
         unit: usize,
         columns: core::ops::Range<usize>,
-        folded: Folded<'_>,
+        folded: FoldArgs<'_>,
     ) {
         let before = self.step() - columns.len();
         let mut strips = [Strip([0; STRIP_BYTES]); MAX_FOLDS];
@@ -110,7 +109,7 @@ impl Function {
         }
         // SAFETY: the caller's promise; the strips have room for the accumulators of a step.
         unsafe {
-            self.code.fold(&mut addresses, Folded { units: 1, columns: self.step(), ..folded });
+            self.code.fold(&mut addresses, FoldArgs { units: 1, columns: self.step(), ..folded });
         }
         for (output, strip) in strips[..self.outputs].iter().enumerate() {
             let (_, bytes) = kept(output);
@@ -127,8 +126,8 @@ impl Function {
 impl Code {
     /// # Safety
     /// As [`Function::fold`]; the columns are a multiple of a step, and some.
-    unsafe fn fold(&self, addresses: &mut Addresses, folded: Folded<'_>) {
-        let Folded { strides, units, rows, columns, begins, joins } = folded;
+    unsafe fn fold(&self, addresses: &mut Addresses, folded: FoldArgs<'_>) {
+        let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
         let begins = if joins { JOINED } else { begins.into() };
         // SAFETY: there is a function of this type, which lives as long as the memory.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };

@@ -13,34 +13,35 @@ use crate::perf_map;
 use crate::target::{self, Aligned, Target};
 use indim_codegen::Body;
 
-/// Why there is no machine code: what runs nests otherwise has to.
+/// The reason why a body has no machine code; nests then run another way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetError {
-    /// There is no target for this processor.
+    /// No target supports this processor.
     Processor,
     /// The system gives no executable memory.
     Memory,
-    /// The body folds, and its accumulators do not stay in registers.
+    /// The body folds, and its accumulators do not fit in registers.
     Accumulators,
 }
 
-/// What the code is: operands (outputs first), strides from row to row, rows, elements in each, and with
-/// which of them the second step of a row begins; code that is not aligned does not ask for that.
+/// Entry point: operands (outputs first), row strides, rows, elements of a row, and the first element of a
+/// row's second step; code that is not aligned ignores the last argument.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize);
-/// As on x86-64, by the convention of the system.
+/// The same by the system's calling convention.
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usize);
 
 /// The code of a body for one layout.
 pub struct Function {
     pub(crate) code: Code,
-    /// The same, written past the caches, whole steps at aligned addresses only; and which outputs are.
+    /// The variant with non-temporal stores (whole steps at aligned addresses only), and the outputs it
+    /// streams.
     streaming: Option<(Code, Vec<bool>)>,
-    /// The bytes of an element of each operand, accumulators counted once; 0 of single ones.
+    /// Element size of each operand in bytes, accumulators counted once; 0 for single operands.
     pub(crate) element_bytes: Vec<usize>,
     pub(crate) outputs: usize,
-    /// Whether an output may lie over an input, so that no step is done twice.
+    /// Whether an output may lie over an input: then no step may be repeated.
     is_in_place: bool,
 }
 
@@ -57,14 +58,15 @@ pub(crate) struct Code {
     joins_lanes: bool,
 }
 
-/// What is written past the caches must be aligned so.
+/// Alignment of non-temporal stores, in bytes.
 const ALIGNMENT: usize = 64;
-/// Of shorter rows the lines at their ends, which are written as usual, cost more than all others save.
+/// Minimum row length for non-temporal stores: in shorter rows the cache lines at both ends, written with
+/// ordinary stores, cost more than the others save.
 const LONG_ROW: usize = 2048;
-/// Nor are those of fewer steps, where part of one is done twice.
+/// Minimum number of steps of such a row: the first and last step overlap their neighbours.
 const MANY_STEPS: usize = 24;
 
-/// The code of a body; its listing goes to `listing`, if there is one.
+/// Compiles a body, with a listing in `listing` if given.
 fn make(
     target: &dyn Target,
     body: &Body,
@@ -77,7 +79,7 @@ fn make(
     }
 }
 
-/// The target of a kind, if this machine is one.
+/// The target of a kind, if this machine runs it.
 fn available(kind: TargetKind) -> Result<&'static dyn Target, TargetError> {
     let target = kind.target().filter(|_| TargetKind::available().contains(&kind));
     target.ok_or(TargetError::Processor)
@@ -87,7 +89,7 @@ impl Function {
     /// Compiles a body for a kind of processors.
     ///
     /// # Errors
-    /// `TargetError` where the machine cannot run code that is made.
+    /// `TargetError` if this machine cannot run compiled code.
     pub fn compile(
         kind: TargetKind,
         body: &Body,
@@ -114,20 +116,19 @@ impl Function {
         })
     }
 
-    /// The elements of a step: where code has no exact tails, shorter rows are copied to memory of such a
-    /// length and back.
+    /// Elements of a step. Code without exact tails runs shorter rows on copies of this length.
     pub fn step(&self) -> usize {
         self.code.lanes
     }
 
-    /// Whether one that folds can join the 32 accumulators of a unit: see [`Folded::joins`].
+    /// Whether the function can combine the 32 accumulators of a unit: see [`FoldArgs::joins`].
     ///
-    /// [`Folded::joins`]: crate::Folded::joins
+    /// [`FoldArgs::joins`]: crate::FoldArgs::joins
     pub fn joins_lanes(&self) -> bool {
         self.code.joins_lanes
     }
 
-    /// The bytes of memory that it holds.
+    /// Bytes of executable memory.
     pub fn bytes(&self) -> usize {
         let streaming = self
             .streaming
@@ -137,7 +138,7 @@ impl Function {
         size_of::<Function>() + self.code.memory.len() + streaming + sizes
     }
 
-    /// The instructions, beside the values they compute, of the code for a body.
+    /// A listing: the instructions of a body's code, below the values they compute.
     pub fn listing(kind: TargetKind, body: &Body, layout: &OperandLayout) -> String {
         let mut listing = String::new();
         if let Ok(target) = available(kind) {
@@ -146,10 +147,10 @@ impl Function {
         listing
     }
 
-    /// Computes `rows` of so many `elements`.
+    /// Computes `rows` of `elements` each.
     ///
-    /// `operands` are the addresses of the first elements, the outputs first, then the inputs, and mean
-    /// nothing afterwards; `row_strides` are the bytes from a row to the next.
+    /// `operands` are addresses of first elements, outputs first, then inputs; the call overwrites them.
+    /// `row_strides` are the byte strides from row to row.
     ///
     /// # Safety
     /// - for each row the elements of every operand are valid for reads, those of outputs for writes:
@@ -167,7 +168,7 @@ impl Function {
         if rows == 0 || elements == 0 {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of `Function::run`.
         unsafe {
             match &self.streaming {
                 Some((code, streams)) if elements >= LONG_ROW => {
@@ -188,7 +189,8 @@ impl Function {
         elements: usize,
     ) {
         let lanes = self.code.lanes;
-        // SAFETY: the caller's promise; what is less than a step is copied, or part of a step done twice.
+        // SAFETY: the caller guarantees the conditions of `Function::run`; tails run on copies or overlap
+        // the step before.
         unsafe {
             let is_exact = self.code.has_exact_tails || elements.is_multiple_of(lanes);
             if is_exact || elements > lanes && !self.is_in_place {
@@ -206,8 +208,8 @@ impl Function {
         }
     }
 
-    /// The element with which the second step of each row begins: where the first is done in part once more,
-    /// so that the others find an operand aligned.
+    /// The first element of each row's second step. The first two steps overlap so that later ones find an
+    /// operand aligned.
     fn second_step(
         &self,
         operands: &[*mut u8],
@@ -245,7 +247,7 @@ impl Function {
             let head = self.unaligned(streams, first.addresses()).unwrap_or(elements);
             self.fetch_ends(streams, operands, row_strides, row, elements);
             let whole = (elements - head) / code.lanes * code.lanes;
-            // SAFETY: the caller's promise, for three pieces of one row.
+            // SAFETY: the three pieces lie in one row, which the caller guarantees to be valid.
             unsafe {
                 if head > 0 {
                     self.run_plain(first.as_mut(), row_strides, 1, head);
@@ -262,8 +264,8 @@ impl Function {
         }
     }
 
-    /// Fetches the lines where a row ends that is written past the caches. What is written into them as usual
-    /// would wait for them, and all that is written later would wait for that.
+    /// Prefetches the lines at row ends under non-temporal stores. Ordinary stores into them would wait for
+    /// the lines, and all later stores would wait for these.
     fn fetch_ends(
         &self,
         streams: &[bool],
@@ -278,8 +280,7 @@ impl Function {
         }
     }
 
-    /// How many elements come before all outputs that are written past the caches are aligned, if they ever
-    /// are.
+    /// Number of elements before all streamed outputs are aligned; `None` if they never are.
     fn unaligned(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
         let is_aligned = |head: &usize| {
             let outputs = operands.iter().zip(&self.element_bytes).zip(streams);
@@ -291,7 +292,7 @@ impl Function {
         (0..ALIGNMENT).find(is_aligned)
     }
 
-    /// The addresses in a row, from an element on.
+    /// Addresses of the operands in a row, from one of its elements on.
     fn moved(
         &self,
         operands: &[*mut u8],
@@ -307,7 +308,7 @@ impl Function {
         addresses
     }
 
-    /// Less than a step, through copies.
+    /// Runs a tail on copies padded to a whole step.
     ///
     /// # Safety
     /// As [`Function::run`], for one row.
@@ -334,7 +335,7 @@ impl Function {
                 continue;
             }
             if operand >= self.outputs {
-                // SAFETY: the caller's elements, and room for a step of them.
+                // SAFETY: the caller guarantees the elements; the copy has room for a step of them.
                 unsafe {
                     core::ptr::copy_nonoverlapping(*address, place(operand), elements * bytes)
                 }
@@ -342,20 +343,20 @@ impl Function {
             *address = place(operand);
         }
         let lanes = self.code.lanes;
-        // SAFETY: every operand has a whole step of elements.
+        // SAFETY: the copy of every operand holds a whole step of elements.
         unsafe { self.code.call(addresses.as_mut(), row_strides, 1, lanes, lanes) }
         for (operand, &address) in operands[..self.outputs].iter().enumerate() {
             let bytes = elements * self.element_bytes[operand];
-            // SAFETY: the caller's elements, which have been computed.
+            // SAFETY: the caller guarantees the elements; the copy holds their results.
             unsafe { core::ptr::copy_nonoverlapping(place(operand), address, bytes) }
         }
     }
 }
 
-/// Asks for the line of memory at an address, to write there.
+/// Prefetches a cache line for writing.
 fn fetch(address: *mut u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: any address may be asked for.
+    // SAFETY: a prefetch never faults, whatever the address.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(address.cast());
     }
@@ -383,7 +384,7 @@ impl Code {
         Ok(Code { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
     }
 
-    /// Where the code begins.
+    /// Offset of the entry point.
     pub(crate) fn address(&self) -> *const u8 {
         self.memory.as_ptr().wrapping_add(self.entry)
     }
@@ -402,9 +403,9 @@ impl Code {
         elements: usize,
         second: usize,
     ) {
-        // SAFETY: there is a function of this type, which lives as long as the memory.
+        // SAFETY: the code at `entry` has this type by construction, and lives as long as its memory.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of `Function::run` for these rows.
         unsafe { entry(operands.as_mut_ptr(), row_strides.as_ptr(), rows, elements, second) }
     }
 }
@@ -415,19 +416,19 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A step takes at most four registers of the widest lanes, and complex numbers have two of these; where less
-/// than a step is copied, registers have 32 bytes.
+/// Maximum bytes of a step of one operand: four registers of the widest lanes, twice that for complex
+/// numbers. Tails on copies occur only with registers of 32 bytes.
 const MAX_STEP_BYTES: usize = 256;
 
-/// The elements of a step.
+/// Elements of a step.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct StepCopy(#[allow(dead_code)] [u8; MAX_STEP_BYTES]);
 
-/// For so many operands what a call needs of each is on the stack.
+/// Number of operands whose per-call data fits on the stack.
 const FEW_OPERANDS: usize = 16;
 
-/// Addresses that the code moves from row to row: few of them need no memory of their own.
+/// Operand addresses that the code advances from row to row; a few fit without an allocation.
 pub(crate) enum Addresses {
     Few([*mut u8; FEW_OPERANDS], usize),
     Many(Vec<*mut u8>),

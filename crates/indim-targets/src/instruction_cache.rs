@@ -1,11 +1,11 @@
-//! Where instructions are fetched, what was written as data has to be made visible. Holds unsafe code.
+//! Instruction-cache maintenance: makes written code visible to instruction fetch. Holds unsafe code.
 
-/// Makes code visible that was written just now, to this thread and all others. On x86-64 it is at once.
+/// Makes newly written code visible to all threads. On x86-64 the caches are coherent: nothing to do.
 #[cfg(not(target_arch = "aarch64"))]
 pub(crate) fn synchronize(_: &[u8]) {}
 
-/// Makes code visible that was written just now, to this thread and all others: from the cache of data to
-/// where both caches meet, and out of the cache of instructions.
+/// Makes newly written code visible to all threads: cleans the data cache to the point of unification and
+/// invalidates the instruction cache.
 #[cfg(target_arch = "aarch64")]
 pub(crate) fn synchronize(code: &[u8]) {
     use core::arch::asm;

@@ -1,11 +1,11 @@
-//! Which targets there are, and which of them this machine is.
+//! The supported targets, and detection of those that this machine runs.
 
 use core::fmt;
 use std::sync::OnceLock;
 
 use crate::target::Target;
 
-/// A kind of processors that code is made for.
+/// A kind of processor that code is compiled for.
 ///
 /// ```
 /// use indim_targets::TargetKind;
@@ -27,7 +27,7 @@ pub enum TargetKind {
 impl TargetKind {
     const ALL: [TargetKind; 3] = [TargetKind::Avx2, TargetKind::Avx512, TargetKind::Neon];
 
-    /// Those that this machine can run, the best last.
+    /// The targets that this machine runs, the best last.
     pub fn available() -> &'static [TargetKind] {
         static AVAILABLE: OnceLock<Vec<TargetKind>> = OnceLock::new();
         AVAILABLE.get_or_init(|| {
@@ -36,7 +36,7 @@ impl TargetKind {
         })
     }
 
-    /// The best that this machine can run, if there is any.
+    /// The best target that this machine runs; `None` without one.
     pub fn best() -> Option<TargetKind> {
         TargetKind::available().last().copied()
     }

@@ -1,12 +1,15 @@
 //! Machine code: the body of a loop nest as one fused loop in vector registers.
 //!
-//! A target (`target.rs`; which there are `kinds.rs`) makes instructions of a body, for one `layout.rs` of
-//! its operands: `x86/` and `aarch64/`. What they share: the way through a body `compile.rs`, through one
-//! that folds `compile_fold.rs`, instructions over any number of registers `machine.rs`, which of them
-//! compute a body `select/`, in which registers `allocate.rs`, constants `pool.rs`, what is written for
-//! people `listing.rs`. `function.rs` puts code into executable memory and calls it, after
-//! `instruction_cache.rs`; where it folds `fold_function.rs` does. What a target has no instruction for is
-//! called `out_of_line.rs`; `perf_map.rs` names functions for profilers.
+//! A target (`target.rs`; the list of them is `kinds.rs`) turns a body into instructions, for one operand
+//! layout (`layout.rs`): `x86/` and `aarch64/`. Shared by all targets, in the order of compilation:
+//!
+//! - `compile.rs`: from a body to the encoder's input; `compile_fold.rs`: the same for bodies that fold;
+//! - `select/`: instruction selection, into the code over virtual registers of `machine.rs`;
+//! - `allocate.rs`: register allocation; `pool.rs`: constants;
+//! - `listing.rs`: the code as text;
+//! - `function.rs`: executable memory and calls, after `instruction_cache.rs`; `fold_function.rs`: calls of
+//!   code that folds;
+//! - `out_of_line.rs`: functions for primitives without an instruction; `perf_map.rs`: names for profilers.
 //!
 //! Unsafe code stands only in `fold_function.rs`, `function.rs`, `instruction_cache.rs` and `out_of_line.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -36,7 +39,7 @@ mod target;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use fold_function::{Folded, MAX_FOLDS};
+pub use fold_function::{FoldArgs, MAX_FOLDS};
 pub use function::{Function, TargetError};
 pub use kinds::TargetKind;
 pub use layout::{OperandForm, OperandLayout};

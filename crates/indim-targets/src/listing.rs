@@ -1,34 +1,35 @@
-//! How instructions are written for people: below the values that they compute.
+//! Listings: instructions as text, below the values that they compute.
 
 use core::fmt::Write;
 
 use indim_codegen::{Body, Value};
 
 use crate::allocate::Step;
-use crate::compile::Parts;
-use crate::machine::MachineCode;
+use crate::compile::EncoderInput;
+use crate::machine::VirtualCode;
 
-/// The listing of a function, as it is made.
+/// A listing under construction.
 pub(crate) struct Listing<'a> {
     pub(crate) text: &'a mut String,
     body: &'a Body,
-    /// For each value, whether its line has been written.
+    /// For each value, whether its line is written.
     is_described: Vec<bool>,
-    /// For which value the last instruction is.
+    /// The value of the last instruction.
     current: Option<Value>,
 }
 
 impl<'a> Listing<'a> {
-    /// Appends to `text` what is made of a body.
+    /// Appends the listing of a body to `text`.
     pub(crate) fn new(text: &'a mut String, body: &'a Body) -> Self {
         Listing { text, body, is_described: vec![false; body.instructions.len()], current: None }
     }
 
-    /// What registers and memory hold, and which values have no instruction. Registers point to `pointers`,
-    /// to the array of the others, and hold the index of a step's first element and of the last one's.
+    /// Lists the contents of registers and memory, and the values without instructions. `pointers` hold
+    /// operand addresses or the address of their array; two more registers hold the first index of a step
+    /// and the last.
     pub(crate) fn parts<O>(
         &mut self,
-        parts: &Parts<'_, O>,
+        parts: &EncoderInput<'_, O>,
         pointers: &[String],
         [array, index, limit]: [String; 3],
     ) {
@@ -38,8 +39,7 @@ impl<'a> Listing<'a> {
         self.values_elsewhere(instructions.map(|instruction| instruction.value));
     }
 
-    /// Which register points to which operand; those for which there is no register lie in the array to which
-    /// `array` points.
+    /// Pointer register of each operand; the others are in the array at `array`.
     fn operands(&mut self, registers: &[String], array: &str) {
         let outputs = self.body.outputs.len();
         // Accumulators are in no memory while rows are folded.
@@ -59,7 +59,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// In which registers accumulators stay.
+    /// Registers of accumulators.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other target folds yet"))]
     pub(crate) fn accumulators(&mut self, registers: impl Iterator<Item = (u32, String)>) {
         for (output, register) in registers {
@@ -67,7 +67,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// What counts the elements of a row.
+    /// The register that counts the elements of a row.
     fn loops(&mut self, index: &str, limit: &str, lanes: usize) {
         let _ = writeln!(
             self.text,
@@ -75,7 +75,7 @@ impl<'a> Listing<'a> {
         );
     }
 
-    /// Writes the lines of all values but these, which instructions are for.
+    /// Writes the lines of all values except those with instructions.
     fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = Value>) {
         let mut has_instructions = vec![false; self.is_described.len()];
         with_instructions.for_each(|value| has_instructions[value.index()] = true);
@@ -98,8 +98,9 @@ impl<'a> Listing<'a> {
         let _ = writeln!(self.text, "{label}:");
     }
 
-    /// The instructions to come are for the value of the next of these steps, those before it too.
-    pub(crate) fn value_of<O>(&mut self, code: &MachineCode<O>, steps: &[Step]) {
+    /// Sets the value of the next instructions: that of the next of these steps, loads and stores before it
+    /// included.
+    pub(crate) fn value_of<O>(&mut self, code: &VirtualCode<O>, steps: &[Step]) {
         let value = |step: &Step| match *step {
             Step::Instruction { index, .. } => Some(code.instructions[index].value),
             _ => None,
@@ -107,7 +108,7 @@ impl<'a> Listing<'a> {
         steps.iter().find_map(value).into_iter().for_each(|value| self.value(value));
     }
 
-    /// The instructions to come are for this value: its line, where that has not been written.
+    /// Sets the value of the next instructions; writes its line if it is new.
     fn value(&mut self, value: Value) {
         if self.current.replace(value) == Some(value) {
             return;

@@ -1,41 +1,41 @@
-//! Machine instructions over as many vector registers as they like, and where their operands are in memory.
+//! Code over virtual registers: machine instructions before register allocation, and their memory operands.
 
 use core::ops::Range;
 
 use indim_codegen::{LaneType, Primitive, Value};
 
-/// What registers hold: each class has registers of its own.
+/// Register class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
-    /// Lanes.
+    /// Vectors of lanes.
     Vector,
     /// A bit for each lane.
     #[allow(dead_code, reason = "AVX-512 has such registers")]
     Mask,
 }
 
-/// An instruction of a target over its vector registers.
+/// A target's instruction over vector registers.
 pub(crate) trait Opcode: Copy {
-    /// The vector registers of the target.
+    /// Number of vector registers.
     const REGISTERS: usize;
-    /// The registers of masks; their numbers come after those of the vector registers.
+    /// Number of mask registers; their numbers follow those of the vector registers.
     const MASK_REGISTERS: usize = 0;
-    /// The bytes of one of them.
+    /// Bytes of a vector register.
     const REGISTER_BYTES: u32;
-    /// How many registers an instruction may take for what is in none yet.
+    /// Maximum number of registers that an instruction needs for operands not yet loaded.
     const MAX_LOADED: usize;
     /// Whether code joins the lanes of a unit that folds.
     const JOINS_LANES: bool;
 
-    /// Which of its sources may be in memory.
+    /// Position of the source that may be a memory operand.
     fn memory_source(self) -> Option<usize>;
 
-    /// Whether that source may be what lies there.
+    /// Whether `memory` is a valid operand at that position.
     fn may_read(self, _memory: Memory) -> bool {
         true
     }
 
-    /// In which register its result may be.
+    /// Constraint on the result register.
     fn result(self) -> ResultRegister;
 
     /// What its result is.
@@ -52,22 +52,22 @@ pub(crate) trait Opcode: Copy {
     }
 }
 
-/// In which register a result may be.
+/// Constraint on the register of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultRegister {
-    /// In any, also in that of a source that is used for the last time.
+    /// Any register, also that of a source after its last use.
     Any,
-    /// In that of the first source, which it replaces.
+    /// The register of the first source, which the result replaces.
     #[allow(dead_code, reason = "instructions of NEON do so")]
     First,
-    /// In that of the first source or of the second, which may be interchanged.
+    /// The register of the first or the second source of a commutative instruction.
     #[allow(dead_code, reason = "instructions of x86-64 do so")]
     FirstOrSecond,
-    /// In none of the sources'.
+    /// A register of no source.
     Apart,
 }
 
-/// A vector register, of which there are as many as are needed: `allocate.rs` finds a real one.
+/// A virtual register; `allocate.rs` assigns a real one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Register(pub(crate) u32);
 
@@ -77,42 +77,42 @@ impl Register {
     }
 }
 
-/// A place in memory.
+/// A memory operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
-    /// A constant that is the same in all lanes: which one.
+    /// Index of a constant that is the same in all lanes.
     Pool(u32),
-    /// A constant with lanes of its own: which one.
+    /// Index of a constant with different lanes.
     #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
     Lanes(u32),
-    /// In the frame of the function: how many bytes from its first one.
+    /// Byte offset in the function's frame.
     Frame(u32),
-    /// Elements of an operand from those of this step on.
+    /// Elements of an operand, from the first element of the current step.
     Step {
-        /// Which operand of the function.
+        /// Index of the operand.
         operand: u32,
-        /// The bytes of an element.
+        /// Bytes of an element.
         element_bytes: u32,
-        /// How many bytes behind the first element of the step.
+        /// Byte offset from the first element of the step.
         displacement: u32,
     },
-    /// The one element of an operand in this row, and so many bytes behind its first.
+    /// The only element of an operand in this row, with a byte offset.
     Row { operand: u32, displacement: u32 },
-    /// A table, of which the entries named by a register are taken.
+    /// A lookup table, indexed by a register.
     Table(u32),
-    /// A register that holds accumulators from step to step: some of the lanes of an output.
+    /// A register of accumulators that lives across steps: some lanes of an output.
     Accumulator {
-        /// Which output.
+        /// Index of the output.
         output: u32,
-        /// Which of the registers that its lanes take.
+        /// Index among the registers of its lanes.
         part: u32,
-        /// Which of the copies of the code that a step consists of.
+        /// Index of the copy of the code in a step.
         copy: u32,
     },
 }
 
 impl Memory {
-    /// The same for the lanes of a later copy of the code, of so many lanes each.
+    /// The operand for copy number `copy` of the code, each of `lanes` lanes.
     fn of_copy(self, copy: u32, lanes: u32) -> Memory {
         match self {
             Memory::Step { operand, element_bytes, displacement } => {
@@ -124,38 +124,38 @@ impl Memory {
         }
     }
 
-    /// Whether it is the same for all copies of the code.
+    /// Whether all copies of the code share it.
     fn is_shared(self) -> bool {
         !matches!(self, Memory::Step { .. } | Memory::Accumulator { .. })
     }
 }
 
-/// What an instruction reads.
+/// A source operand of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum SourceOperand {
     None,
     Register(Register),
     Memory(Memory),
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action<O> {
     /// An instruction over vector registers.
     Vector(O),
-    /// A primitive out of line, on lanes in the frame. Nothing stays in registers.
-    Call(Call),
+    /// A call of a primitive's function, on lanes in the frame. No register survives it.
+    Call(OutOfLineCall),
 }
 
-/// A call of a function for one primitive; lanes lie in the frame.
+/// A call of the function for one primitive; its lanes lie in the frame.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
+pub(crate) struct OutOfLineCall {
     pub(crate) primitive: Primitive,
     pub(crate) operand: LaneType,
     pub(crate) result: LaneType,
-    /// Where the result's lanes go: bytes from the first one of the frame.
+    /// Byte offset of the result's lanes in the frame.
     pub(crate) to: u32,
-    /// Where the operands' lanes are.
+    /// Byte offsets of the operands' lanes in the frame.
     pub(crate) from: [u32; 3],
 }
 
@@ -163,20 +163,20 @@ pub(crate) struct Call {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MachineInstruction<O> {
     pub(crate) action: Action<O>,
-    /// Whether it is over whole registers, else over their lower halves.
+    /// Whether it operates on whole registers; otherwise on their lower halves.
     pub(crate) is_wide: bool,
     pub(crate) immediate: Option<u8>,
-    /// What it makes.
+    /// The result's register.
     pub(crate) result: Option<Register>,
-    /// Where it writes to instead.
+    /// Memory written instead of a result.
     pub(crate) target: Option<Memory>,
-    pub(crate) sources: [Source; 3],
-    /// For which value.
+    pub(crate) sources: [SourceOperand; 3],
+    /// The value of the body that it computes.
     pub(crate) value: Value,
 }
 
 impl<O: Opcode> MachineInstruction<O> {
-    /// Whether the source at a position may be what lies in memory there.
+    /// Whether the source at a position may be this memory operand.
     pub(crate) fn may_read(&self, position: usize, memory: Memory) -> bool {
         match self.action {
             Action::Vector(opcode) => {
@@ -189,32 +189,32 @@ impl<O: Opcode> MachineInstruction<O> {
     /// The registers that it reads.
     pub(crate) fn registers(&self) -> impl Iterator<Item = Register> + use<O> {
         self.sources.into_iter().filter_map(|source| match source {
-            Source::Register(register) => Some(register),
+            SourceOperand::Register(register) => Some(register),
             _ => None,
         })
     }
 }
 
-/// Straight-line machine code.
+/// Straight-line code over virtual registers.
 #[derive(Debug)]
-pub(crate) struct MachineCode<O> {
+pub(crate) struct VirtualCode<O> {
     pub(crate) instructions: Vec<MachineInstruction<O>>,
-    /// For each register where its value can be read from at any time, if it can.
+    /// For each register its home: memory that holds its value at any time; `None` without one.
     pub(crate) homes: Vec<Option<Memory>>,
-    /// What each register holds.
+    /// The class of each register.
     pub(crate) classes: Vec<Class>,
 }
 
-impl<O> Default for MachineCode<O> {
+impl<O> Default for VirtualCode<O> {
     fn default() -> Self {
-        MachineCode { instructions: Vec::new(), homes: Vec::new(), classes: Vec::new() }
+        VirtualCode { instructions: Vec::new(), homes: Vec::new(), classes: Vec::new() }
     }
 }
 
-impl<O: Copy> MachineCode<O> {
-    /// The code so many times, for as many times the lanes, of which it computes so many.
-    pub(crate) fn repeated(&self, copies: u32, lanes: u32) -> MachineCode<O> {
-        let mut all = MachineCode::default();
+impl<O: Copy> VirtualCode<O> {
+    /// The code unrolled: `copies` copies of `lanes` lanes each.
+    pub(crate) fn repeated(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
+        let mut all = VirtualCode::default();
         let mut shared = vec![None; self.homes.len()];
         for copy in 0..copies {
             let register = |index: usize| match self.homes[index] {
@@ -230,9 +230,13 @@ impl<O: Copy> MachineCode<O> {
                 result: instruction.result.map(|result| registers[result.index()]),
                 target: instruction.target.map(|memory| memory.of_copy(copy, lanes)),
                 sources: instruction.sources.map(|source| match source {
-                    Source::Register(register) => Source::Register(registers[register.index()]),
-                    Source::Memory(memory) => Source::Memory(memory.of_copy(copy, lanes)),
-                    Source::None => Source::None,
+                    SourceOperand::Register(register) => {
+                        SourceOperand::Register(registers[register.index()])
+                    }
+                    SourceOperand::Memory(memory) => {
+                        SourceOperand::Memory(memory.of_copy(copy, lanes))
+                    }
+                    SourceOperand::None => SourceOperand::None,
                 }),
                 ..*instruction
             });
@@ -242,18 +246,18 @@ impl<O: Copy> MachineCode<O> {
     }
 }
 
-impl<O> MachineCode<O> {
-    /// Whether it calls functions, which keep no vector register.
+impl<O> VirtualCode<O> {
+    /// Whether it contains calls, which preserve no vector register.
     pub(crate) fn has_calls(&self) -> bool {
         self.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
     }
 
-    /// A register that an instruction is to fill.
+    /// Adds a virtual register without a home.
     pub(crate) fn register(&mut self, class: Class) -> Register {
         self.push(None, class)
     }
 
-    /// A register with what lies in memory.
+    /// Adds a virtual register with a home.
     pub(crate) fn register_of(&mut self, memory: Memory, class: Class) -> Register {
         self.push(Some(memory), class)
     }

@@ -1,5 +1,5 @@
-//! Every primitive as a function over lanes in memory, which machine code calls where the processor has no
-//! instruction for it. Holds unsafe code.
+//! Out-of-line primitives: functions over lanes in memory, called by machine code without an instruction
+//! for the primitive. Holds unsafe code.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use indim_codegen::{ScalarFunction, Visitor, visit};
 
 macro_rules! define_lane_function {
     ($($abi:literal, $condition:meta;)*) => {$(
-        /// A primitive for so many lanes, which lie densely at any address; a truth value is a byte, 0 or 1.
+        /// A primitive on `count` dense lanes at any address; a truth value is a byte, 0 or 1.
         ///
         /// # Safety
         /// - `result` is valid for writes of `count` lanes of the result's type;
@@ -79,7 +79,7 @@ unsafe fn each_lane<F: ScalarFunction>(
 }
 
 /// # Safety
-/// `place` is valid for reads of so many bytes.
+/// `place` is valid for reads of the scalar's bytes.
 #[inline(always)]
 unsafe fn read(place: *const u8, size: usize) -> u64 {
     // SAFETY: the caller's promise; the address need not be aligned.
@@ -94,7 +94,7 @@ unsafe fn read(place: *const u8, size: usize) -> u64 {
 }
 
 /// # Safety
-/// `place` is valid for writes of so many bytes.
+/// `place` is valid for writes of the scalar's bytes.
 #[inline(always)]
 unsafe fn write(place: *mut u8, size: usize, word: u64) {
     // SAFETY: the caller's promise; the address need not be aligned.
@@ -117,8 +117,8 @@ impl Visitor for OutOfLine {
     }
 }
 
-/// The function of a primitive whose last operand has type `operand`; `None` where there is no such
-/// primitive, or it has no operands.
+/// The function of a primitive whose last operand has type `operand`; `None` if the primitive is undefined
+/// for it or has no operands.
 pub(crate) fn lane_function(
     primitive: Primitive,
     operand: LaneType,

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Adds code of so many bytes to the map. What cannot be written is left out: nothing depends on it.
+/// Adds `bytes` of code to the map. Write errors are ignored: nothing depends on the map.
 pub(crate) fn add(address: usize, bytes: usize, values: usize) {
     static IS_WANTED: OnceLock<bool> = OnceLock::new();
     static COUNT: AtomicUsize = AtomicUsize::new(0);

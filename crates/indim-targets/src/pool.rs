@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use crate::machine::Memory;
 
-/// Constants, which lie before the code.
+/// The constants of a function, stored before its code.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// What is repeated in a register.
+    /// Values that are repeated in a register.
     words: Vec<u64>,
-    /// How many bytes of each such constant there are.
+    /// Bytes stored of each repeated constant.
     constant_bytes: usize,
-    /// Constants with lanes of their own, each of one of these registers.
+    /// Constants with different lanes, each of one of these registers.
     lanes: Vec<Vec<u64>>,
 }
 
 impl Pool {
-    /// No constants yet, of which so many bytes each are to be there.
+    /// An empty pool that stores `constant_bytes` of each repeated constant.
     pub(crate) fn new(constant_bytes: u32) -> Pool {
         Pool { words: Vec::new(), constant_bytes: constant_bytes as usize, lanes: Vec::new() }
     }
@@ -48,13 +48,13 @@ impl Pool {
         Memory::Lanes(index as u32)
     }
 
-    /// Where a constant with lanes of its own begins, in bytes.
+    /// Byte offset of a constant with different lanes.
     pub(crate) fn lanes_at(&self, index: usize) -> usize {
         let before: usize = self.lanes[..index].iter().map(|words| words.len() * 8).sum();
         self.words.len() * self.constant_bytes + before
     }
 
-    /// What lies so many bytes from the first constant, for people.
+    /// Text of the constant at a byte offset, for listings.
     pub(crate) fn describe(&self, at: u64) -> String {
         let at = at as usize;
         let Some(&word) = self.words.get(at / self.constant_bytes) else {
@@ -69,13 +69,13 @@ impl Pool {
         }
     }
 
-    /// Where a table begins, in bytes.
+    /// Byte offset of a table.
     pub(crate) fn table_at(&self, tables: &[Arc<[u64]>], table: usize) -> usize {
         let before: usize = tables[..table].iter().map(|table| table.len() * 8).sum();
         self.lanes_at(self.lanes.len()) + before
     }
 
-    /// All bytes, of the tables too.
+    /// Size in bytes, tables included.
     pub(crate) fn bytes(&self, tables: &[Arc<[u64]>]) -> Vec<u8> {
         let times = self.constant_bytes / 8;
         let constants = self.words.iter().flat_map(|&word| core::iter::repeat_n(word, times));

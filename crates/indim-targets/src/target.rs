@@ -1,17 +1,17 @@
-//! What a target is: it makes code of a body.
+//! The interface of a target.
 
 use crate::layout::OperandLayout;
 use indim_codegen::Body;
 
-/// A processor, with the instructions that code may use.
+/// A processor and the instructions that code may use.
 pub(crate) trait Target {
-    /// Whether this machine is one.
+    /// Whether this machine is such a processor.
     fn is_available(&self) -> bool;
 
-    /// Whether there are instructions that write past the caches: code that streams is other code.
+    /// Whether the target has non-temporal stores: code with them is separate code.
     fn streams(&self) -> bool;
 
-    /// Makes the code of a body that folds; `None` where there is none that does.
+    /// Compiles a body that folds; `None` if the target cannot.
     fn fold(
         &self,
         _body: &Body,
@@ -21,31 +21,32 @@ pub(crate) trait Target {
         None
     }
 
-    /// Makes the code of any other body; its listing goes to `listing`, if there is one.
+    /// Compiles a body that does not fold, with a listing in `listing` if given.
     fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code;
 }
 
-/// Code that can be moved, and called at its entry.
+/// Position-independent code, called at its entry.
 #[derive(Debug)]
 pub(crate) struct Code {
     /// Constants, tables and instructions.
     pub(crate) bytes: Vec<u8>,
-    /// Where the first instruction is.
+    /// Offset of the first instruction.
     pub(crate) entry: usize,
-    /// The elements of a step.
+    /// Elements of a step.
     pub(crate) lanes: usize,
-    /// Whether rows may have any number of elements: less than a step of them is read and written alone.
+    /// Whether rows may have any number of elements: tails are masked.
     pub(crate) has_exact_tails: bool,
-    /// What the second step of a row may begin with at an aligned address, which is told to the code.
+    /// The operand whose address the second step of a row may align; the code takes the element as an
+    /// argument.
     pub(crate) aligned: Option<Aligned>,
-    /// Whether code that folds can make one accumulator of the 32 of a unit.
+    /// Whether code that folds can combine the 32 accumulators of a unit into one.
     pub(crate) joins_lanes: bool,
 }
 
-/// An operand that steps find aligned, but for the first one of a row.
+/// An operand that is aligned in all steps of a row but the first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aligned {
     pub(crate) operand: usize,
-    /// To so many bytes.
+    /// Alignment in bytes.
     pub(crate) bytes: usize,
 }

@@ -3,7 +3,7 @@
 
 use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
 use indim_ops::{DType, ReduceOp};
-use indim_targets::{Folded, Function, OperandForm, OperandLayout, TargetError, TargetKind};
+use indim_targets::{FoldArgs, Function, OperandForm, OperandLayout, TargetError, TargetKind};
 
 /// Numbers that look random, the same in every run.
 struct Random(u64);
@@ -141,7 +141,7 @@ fn check_on(
         memory.iter_mut().map(|bytes| bytes[MARGIN..].as_mut_ptr()).collect();
     let flat: Vec<isize> =
         [0, 1].iter().flat_map(|&of| strides.iter().map(move |it| it[of] as isize)).collect();
-    let folded = Folded { strides: &flat, units, rows, columns, begins, joins: false };
+    let folded = FoldArgs { strides: &flat, units, rows, columns, begins, joins: false };
     // SAFETY: the memory has as many units, rows and columns, and a margin before them.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..units {
@@ -335,7 +335,7 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
     strides.extend(core::iter::repeat_n(0, ops.len()).chain(read_from.iter().map(row)));
     let strides = &strides[..];
     let folded =
-        Folded { strides, units: UNITS, rows, columns: COLUMNS, begins: true, joins: true };
+        FoldArgs { strides, units: UNITS, rows, columns: COLUMNS, begins: true, joins: true };
     // SAFETY: the memory has as many units, rows and columns, and as many nodes.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..UNITS {

@@ -1,4 +1,4 @@
-//! What the block executor makes of a loop nest: calls of kernels.
+//! Compilation of a loop nest to calls of kernels.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
     Callee::Kernel { kernel, sources }
 }
 
-/// For each access, whether it is read by a kernel, or stored as it is: then a block of it is needed.
+/// For each access, whether a kernel reads it or a store copies it: then it needs a dense block.
 fn read_by_kernels(nest: &LoopNest) -> Vec<bool> {
     let mut is_read = vec![false; nest.accesses.len()];
     let calls_kernel = |it: &&Instruction| !matches!(it.compute, Compute::Take { .. });

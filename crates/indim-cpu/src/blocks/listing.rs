@@ -1,4 +1,4 @@
-//! The listing of a nest's code, for explanations: `a` is an array, `r` a register of one block.
+//! The listing of a nest's kernel calls: `a` is an array, `r` a virtual register of one block.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use indim_loops::loop_nest::{Access, Local, LoopNest};
 use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::TileCode;
 
-/// Writes the listing, with what `describe` makes of the arrays.
+/// Writes the listing; `describe` names the arrays.
 pub(crate) fn list(
     code: &TileCode,
     nest: &LoopNest,
@@ -37,7 +37,7 @@ pub(crate) fn list(
     Ok(())
 }
 
-/// What a value is called.
+/// The name of a value in the listing.
 fn name(code: &TileCode, local: Local) -> String {
     match local {
         Local::Access(index) => format!("a{index}"),

@@ -1,8 +1,8 @@
-//! The block executor: a nest becomes straight-line code of kernels, which run over dense blocks
-//! in the nearest cache, tile by tile. Holds unsafe code.
+//! The block executor: a nest becomes straight-line calls of kernels over dense blocks in L1, tile by tile.
+//! Holds unsafe code.
 //!
-//! Read `code.rs` (what a nest becomes) and `registers.rs` (which values share a register); the loops over
-//! tiles are in `tiles/`.
+//! In reading order: `code.rs` (compilation of a nest), `registers.rs` (register allocation), `listing.rs`
+//! (the listing). The loops over tiles are in `tiles/`.
 
 mod code;
 mod listing;
@@ -43,7 +43,8 @@ impl Executor for Blocks {
             written.for_each(|(slot, number)| *slot = number);
             let source = numbers.as_ptr().cast::<u8>();
             let place = first.wrapping_add(start * dtype.size());
-            // SAFETY: `count` numbers are read, and as many elements of the caller's written.
+            // SAFETY: the kernel reads `count` numbers of the counter and writes as many of the caller's
+            // elements.
             unsafe { kernel(place, [source; 3], count) }
         }
     }
@@ -53,12 +54,12 @@ impl Executor for Blocks {
 #[derive(Debug)]
 pub(crate) struct BlockCode {
     pub(crate) code: Arc<TileCode>,
-    /// Why it is not machine code.
+    /// The reason why the nest has no machine code.
     reason: KernelFallback,
 }
 
 impl BlockCode {
-    /// Compiles a nest for `level`; `reason` says why it is not machine code.
+    /// Compiles a nest for `level`; `reason` says why it has no machine code.
     pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level, reason: KernelFallback) -> BlockCode {
         BlockCode::new(Arc::new(code::compile(nest, level)), reason)
     }
@@ -82,7 +83,7 @@ impl NestCode for BlockCode {
         self.code.cost
     }
 
-    /// The registers: every access may have to be gathered.
+    /// Bytes of the blocks, if every access has to be gathered.
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let registers = (self.code.register_count + nest.nest.accesses.len()) * REGISTER_BYTES;
         registers + accumulator_bytes(nest, &self.code.folds)

@@ -1,12 +1,12 @@
-//! Which values of a nest share a register.
+//! Register allocation: values of a nest that share a block.
 
 use indim_loops::loop_nest::{Local, LoopNest};
 
 use crate::tiles::code::REGISTER_BYTES;
 
-/// Registers for the instructions' results, in bytes from the first one, and how many there are; by one scan:
-/// a register is free again after the last instruction that reads it. A result never takes the register of
-/// its own operands, which kernels forbid.
+/// Assigns a block to each instruction's result, as an offset in bytes, and counts the blocks, by linear
+/// scan. A block is free after the last instruction that reads it. A result never shares the block of its
+/// operands, which kernels forbid.
 pub(crate) fn allocate(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     let last_uses = last_uses(nest);
     let mut registers: Vec<usize> = Vec::with_capacity(nest.instructions.len());
@@ -32,7 +32,7 @@ pub(crate) fn allocate(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     (places.collect(), is_free.len())
 }
 
-/// For each instruction, the position of the last one that reads its result; stored results live to the end.
+/// For each instruction, the position of the last reader of its result; stored results live to the end.
 fn last_uses(nest: &LoopNest) -> Vec<usize> {
     let mut last_uses = vec![0; nest.instructions.len()];
     for (position, instruction) in nest.instructions.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! A nest as machine code over tiles: what is taken from tables, and one function for all the rest.
+//! Compilation of a nest to machine code over tiles: gathers by kernels, and one function for all other
+//! instructions.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::work;
 
-/// Records a nest; `None` for those that machine code does not cover.
+/// Records a nest; `None` if machine code does not cover it.
 pub(super) fn compile(
     nest: &Arc<LoopNest>,
     constants: &[Array],
@@ -46,7 +47,7 @@ pub(super) fn compile(
     })
 }
 
-/// Functions that fold what the nest computes; their outputs are the stores.
+/// Functions that fold the computed values; their outputs are the stores.
 fn folding(
     target: TargetKind,
     nest: &LoopNest,
@@ -63,7 +64,7 @@ fn takes(nest: &LoopNest, instruction: usize) -> bool {
     matches!(nest.instructions[instruction].compute, Compute::Take { .. })
 }
 
-/// What takes elements of tables, by index.
+/// The gathers of a nest.
 fn all_takes(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
     let instructions = nest.instructions.iter().enumerate();
     instructions.filter(|(_, instruction)| matches!(instruction.compute, Compute::Take { .. }))
@@ -80,12 +81,12 @@ fn take_calls(nest: &LoopNest, level: Level) -> Vec<Call> {
     all_takes(nest).filter_map(call).collect()
 }
 
-/// The most registers of such code: of what is taken, and of what is stored.
+/// Upper bound of the blocks of such code: gathered and stored values.
 pub(super) fn most_registers(nest: &LoopNest) -> usize {
     registers(nest).1
 }
 
-/// A register for each value that is taken or stored, and how many they are.
+/// A block for each gathered or stored value, and their number.
 fn registers(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     let mut has_register: Vec<bool> =
         (0..nest.instructions.len()).map(|index| takes(nest, index)).collect();
@@ -105,7 +106,7 @@ fn registers(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
     (registers, count)
 }
 
-/// For each access, whether it is stored as it is read: then a block of it is needed.
+/// For each access, whether a store copies it: then it needs a dense block.
 fn stored_as_read(nest: &LoopNest) -> Vec<bool> {
     let mut needs_block = vec![false; nest.accesses.len()];
     copied(nest).for_each(|access| needs_block[access] = true);

@@ -1,4 +1,4 @@
-//! The listing of a nest's machine code, for explanations.
+//! The listing of a nest's machine code.
 
 use indim_loops::loop_nest::{Access, Compute, LoopNest};
 use indim_targets::{OperandForm, OperandLayout};
@@ -6,7 +6,7 @@ use indim_targets::{OperandForm, OperandLayout};
 use crate::tiles::code::TileCode;
 use crate::tiles::functions::Functions;
 
-/// Each function that is bound: its operands, with what `describe` makes of the arrays, and its code.
+/// Lists each bound function: its operands, named by `describe`, and its code.
 pub(super) fn list(
     code: &TileCode,
     nest: &LoopNest,
@@ -42,7 +42,7 @@ fn listed(
     functions.listing(operands)
 }
 
-/// Where the value of a slot goes.
+/// The destination of a register's value.
 fn written(
     code: &TileCode,
     nest: &LoopNest,
@@ -57,7 +57,7 @@ fn written(
     targets.collect::<Vec<_>>().join(" and ")
 }
 
-/// Where the value of a slot comes from: an array, or elements taken from one.
+/// The source of a register's value: an array, or a gather from one.
 fn read(
     code: &TileCode,
     nest: &LoopNest,

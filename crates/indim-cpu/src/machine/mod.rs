@@ -1,7 +1,8 @@
-//! The machine executor: a nest runs by blocks until machine code is worth its price, and then by that.
+//! The machine executor: a nest runs by blocks until its work repays compilation, then by machine code.
+//! Holds unsafe code.
 //!
-//! `code.rs` has what a nest becomes, `listing.rs` writes it for people. The loops over tiles, the functions
-//! and their price are in `tiles/`.
+//! `code.rs` compiles a nest, `listing.rs` lists it. The loops over tiles, the functions and their tier-up
+//! budget are in `tiles/`.
 
 mod code;
 mod listing;
@@ -30,7 +31,7 @@ use crate::tiles::tile::MARGIN_BYTES;
 /// The machine executor.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// Whether machine code is made before the first run, whatever it costs.
+    /// Whether machine code is generated before the first run, without a budget.
     pub(crate) is_forced: bool,
 }
 
@@ -53,12 +54,12 @@ impl Executor for Machine {
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the elements.
         unsafe { Blocks.write_counter(first, dtype, length, level) }
     }
 }
 
-/// What machine code at a level is made for, if there is any for this processor.
+/// The target of machine code at a level; `None` without a code generator for this processor.
 fn target(level: Level) -> Option<TargetKind> {
     let is_avx2 = Level::avx2() == Some(level);
     if is_avx2 && TargetKind::available().contains(&TargetKind::Avx2) {
@@ -67,12 +68,13 @@ fn target(level: Level) -> Option<TargetKind> {
     TargetKind::best()
 }
 
-/// Why a nest has no machine code, as far as that is known before it is recorded.
+/// The reason why a nest has no machine code, as far as known before it is recorded.
 fn by_kernels(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
     if target(level).is_none() {
         return Some(KernelFallback::Processor);
     }
-    // Who chooses the baseline of a processor that has more gets nothing better.
+    // Machine code needs more than the baseline, so a caller who asks for that on a better processor gets
+    // kernels.
     if level == Level::BASELINE && level != Level::detect() {
         return Some(KernelFallback::LowLevel);
     }
@@ -83,27 +85,27 @@ fn by_kernels(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
     })
 }
 
-/// A nest that may be run by machine code.
+/// A nest that may tier up to machine code.
 #[derive(Debug)]
 struct MachineCode {
     blocks: Arc<BlockCode>,
     constants: Arc<[Array]>,
     level: Level,
     account: Arc<Account>,
-    /// The most registers of what the nest becomes.
+    /// Upper bound of the blocks of the nest's machine code.
     most_registers: usize,
-    /// What the nest becomes, once it is recorded; `None` for one that is not covered.
+    /// The code over tiles, once recorded; `None` inside if machine code does not cover the nest.
     recorded: OnceLock<Option<Arc<TileCode>>>,
 }
 
-/// What a call of a kernel weighs beside its elements: ten nanoseconds, in bytes that could be moved.
+/// Cost of a kernel call, elements excluded: ten nanoseconds, in bytes that could be moved.
 const BYTES_PER_CALL: usize = 1000;
 
 impl MachineCode {
-    /// The nest over tiles, which is recorded now if it has not been.
+    /// The code over tiles, recorded on the first call.
     fn code(&self) -> Option<&Arc<TileCode>> {
         if self.recorded.get().is_none() {
-            // Nobody waits for another thread that does the same.
+            // No lock is held meanwhile: another thread may record the same.
             let MachineCode { blocks, constants, level, account, .. } = self;
             let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(account));
             let mut held = MemoryUse::default();
@@ -118,12 +120,12 @@ impl MachineCode {
         self.known_code()
     }
 
-    /// The nest over tiles, if it has been recorded.
+    /// The code over tiles, if it has been recorded.
     fn known_code(&self) -> Option<&Arc<TileCode>> {
         self.recorded.get()?.as_ref()
     }
 
-    /// Notes a run of so much work by blocks; says whether that makes a function worth its price.
+    /// Adds a run of this much work by blocks to the budget; returns whether it repays a function.
     fn note(&self, work: usize) -> bool {
         self.account.note(work.saturating_add(self.blocks.code.calls.len() * BYTES_PER_CALL))
     }
@@ -183,14 +185,14 @@ impl NestCode for MachineCode {
         strides: &[AxisStrides],
         describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, KernelFallback> {
-        // Made once more, whatever it costs.
+        // Generated again, without a budget.
         let account = Arc::new(Account::new(0));
         let code = code::compile(nest, &self.constants, self.level, account);
         let code = Arc::new(code.ok_or(KernelFallback::NotCovered)?);
         if nest.shape.contains(&0) {
             return Err(KernelFallback::NoElements);
         }
-        // What is listed is what this holds.
+        // The binding keeps the listed functions alive.
         let _bound = tiles::bind(&code, &SizedNest::own(nest), NestStrides::Given(strides), &[])
             .ok_or(KernelFallback::Memory)?;
         Ok(listing::list(&code, nest, describe))
@@ -207,7 +209,7 @@ impl NestCode for MachineCode {
     }
 }
 
-/// Code bound to strides, by blocks until machine code is worth its price.
+/// Code bound to strides: by blocks until machine code repays its compilation.
 #[derive(Debug)]
 struct BoundLater {
     code: Arc<MachineCode>,
@@ -250,12 +252,12 @@ impl BoundNest for BoundLater {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for `tiles` and their operands.
         unsafe { self.blocks.run(bases, tiles) }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for all tiles, which have run.
         unsafe { self.blocks.finish(bases) }
     }
 

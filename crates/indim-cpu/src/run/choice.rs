@@ -1,10 +1,10 @@
-//! Which executor runs the nests of an executable.
+//! The choice of the executor of a program.
 
 use core::fmt;
 use core::str::FromStr;
 use std::sync::OnceLock;
 
-/// Which executor runs loop nests. All give the same bits.
+/// The executor that runs loop nests. All give the same bits.
 ///
 /// ```
 /// use indim_cpu::ExecutorChoice;
@@ -15,18 +15,18 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ExecutorChoice {
-    /// Blocks, and machine code for nests whose work has cost more than making it does; or what the
-    /// environment variable `INDIM_EXECUTOR` names.
+    /// Blocks, then machine code for nests whose runs have cost more than compilation; or the executor that
+    /// the environment variable `INDIM_EXECUTOR` names.
     #[default]
     Automatic,
-    /// Kernels over blocks in the nearest cache.
+    /// Kernels over blocks in L1.
     Blocks,
-    /// Machine code, made before the first run; nests that it does not cover, processors for which there is
-    /// none, and systems that refuse memory for it have blocks.
+    /// Machine code, generated before the first run. Blocks run the nests that it does not cover, and all
+    /// nests on processors without a code generator and on systems that refuse executable memory.
     Machine,
 }
 
-/// The names, for messages.
+/// The names of all executors, for messages.
 pub(crate) const EXECUTORS: &str = "automatic, blocks and machine";
 
 const NAMES: [(&str, ExecutorChoice); 3] = [
@@ -36,11 +36,11 @@ const NAMES: [(&str, ExecutorChoice); 3] = [
 ];
 
 impl ExecutorChoice {
-    /// With `Automatic` replaced by what the environment variable `INDIM_EXECUTOR` names, if it is set. It is
-    /// read once a process.
+    /// Replaces `Automatic` by the executor that the environment variable `INDIM_EXECUTOR` names, if it is
+    /// set. The variable is read once per process.
     ///
     /// # Errors
-    /// The name, if no executor has it.
+    /// The value of the variable, if it names no executor.
     pub(crate) fn or_environment(self) -> Result<ExecutorChoice, &'static str> {
         static VARIABLE: OnceLock<Option<String>> = OnceLock::new();
         let read = || {
@@ -61,7 +61,7 @@ impl fmt::Display for ExecutorChoice {
     }
 }
 
-/// A text that names no executor.
+/// The error for a text that names no executor.
 ///
 /// ```
 /// let error = "gpu".parse::<indim_cpu::ExecutorChoice>().unwrap_err();

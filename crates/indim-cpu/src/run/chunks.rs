@@ -1,4 +1,4 @@
-//! The chunks of a run, shared out among the calling thread and its helpers.
+//! Chunks of a run, distributed to the calling thread and its helpers.
 
 use core::ops::{ControlFlow, Range};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,17 @@ use smallvec::SmallVec;
 
 use crate::run::team::Caller;
 
-/// Work that is enough for several threads if they are awake.
-pub(crate) struct Work {
+/// Work large enough for several threads, provided that they are awake.
+pub(crate) struct ChunkedWork {
     pub(crate) chunks: usize,
     pub(crate) bytes: usize,
-    /// With the calling thread.
+    /// The number of threads, the calling one included.
     pub(crate) threads: usize,
 }
 
 /// Runs chunks 0, 1, 2, ..., each once, on this thread and helpers from the pool, until `run` stops it.
 pub(crate) fn share<B: Send>(
-    work: &Work,
+    work: &ChunkedWork,
     pool: Option<&ThreadPool>,
     run: &(dyn Fn(usize) -> ControlFlow<B> + Sync),
 ) -> ControlFlow<B> {
@@ -49,11 +49,11 @@ pub(crate) fn share<B: Send>(
     stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
 }
 
-/// Chunks that no thread has begun: one range for each thread, so that the chunks of a thread are neighbours,
-/// and mostly the same ones when the next run works on the same memory.
+/// Chunks not yet started: one range per thread. The chunks of a thread are neighbours, and mostly the same
+/// ones in the next run over the same memory.
 struct Ranges(SmallVec<[AtomicU64; 8]>);
 
-/// The position of a range's end in its word; the start is below.
+/// Bit position of a range's end in its word; the start occupies the bits below.
 const END_SHIFT: u32 = u64::BITS / 2;
 
 impl Ranges {
@@ -63,7 +63,7 @@ impl Ranges {
         Ranges((0..threads).map(range).collect())
     }
 
-    /// The next chunk of a thread: from the front of its own range, then from the back of another one.
+    /// The next chunk of a thread: the front of its own range, else the back of another range.
     fn next(&self, thread: usize) -> Option<usize> {
         let others = (1..self.0.len()).map(|step| &self.0[(thread + step) % self.0.len()]);
         let mut stolen = others.filter_map(|range| take(range, Range::next_back));
@@ -71,7 +71,7 @@ impl Ranges {
     }
 }
 
-/// Takes a chunk from a range, if it is not empty. Chunks carry no data, so the order is relaxed.
+/// Removes a chunk from a range that is not empty. Relaxed order suffices, since chunks carry no data.
 fn take(range: &AtomicU64, next: impl Fn(&mut Range<u64>) -> Option<u64>) -> Option<usize> {
     let mut taken = None;
     let left = |word: u64| {
@@ -87,7 +87,7 @@ fn packed(range: Range<u64>) -> u64 {
     range.start | range.end << END_SHIFT
 }
 
-/// Empties the ranges when it is dropped: after the last chunk, one that stops the run, or a panic.
+/// Empties the ranges on drop: after the last chunk, a chunk that stops the run, or a panic.
 struct EmptyOnDrop<'a>(&'a Ranges);
 
 impl Drop for EmptyOnDrop<'_> {

@@ -1,5 +1,4 @@
-//! From graphs to executables: passes, loop nests, programs; how much memory that takes, and how it is
-//! stopped. Here the executor is chosen.
+//! Compilation of a graph: passes, lowering, code; its memory bound and checkpoints. Chooses the executor.
 
 use core::fmt;
 use core::ops::ControlFlow;
@@ -16,17 +15,18 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::blocks::Blocks;
 use crate::executor::Executor;
 use crate::machine::Machine;
+use crate::run::bound_program::BoundProgram;
 use crate::run::choice::{EXECUTORS, ExecutorChoice};
-use crate::run::coded::{CodedNests, SymbolSizes};
+use crate::run::compiled_program::{CompiledProgram, SymbolSizes};
 use crate::run::executable::Executable;
 use crate::run::float_environment::DefaultFloatEnvironment;
-use crate::run::nests::CompiledNests;
 
-/// The executor that is chosen.
+/// The executor for `choice` or the environment.
 fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {
     let unknown = |name| CompileError::UnknownExecutor { name };
     Ok(match choice.or_environment().map_err(unknown)? {
-        // There no memory can be run, and the module is a tenth smaller without what would make code for it.
+        // WebAssembly cannot map executable memory, and the module is a tenth smaller without a code
+        // generator.
         _ if cfg!(target_family = "wasm") => &Blocks,
         ExecutorChoice::Automatic => &Machine { is_forced: false },
         ExecutorChoice::Blocks => &Blocks,
@@ -34,7 +34,7 @@ fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileErro
     })
 }
 
-/// How a graph is compiled.
+/// Options of a compilation.
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, Level, compile};
@@ -49,29 +49,30 @@ fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileErro
 /// ```
 #[derive(Debug, Clone)]
 pub struct CompileOptions {
-    /// The instructions that may be used.
+    /// The instruction set that the code may use.
     pub level: Level,
     /// Whether passes run before lowering.
     pub optimize: bool,
-    /// The most bytes that compiling may hold beside the graph; a graph that would take more is refused. None
-    /// without a limit.
+    /// Upper bound of the memory in bytes that compilation may hold, without the graph; `None` for no
+    /// limit. A graph that could exceed it is refused.
     ///
-    /// What is compared is an upper bound of what graphs as large as this one take.
+    /// The limit is compared with an upper bound for graphs of this size, not with a measurement.
     pub memory_limit: Option<usize>,
-    /// What runs it.
+    /// The executor of the loop nests.
     pub executor: ExecutorChoice,
 }
 
 impl Default for CompileOptions {
-    /// The highest level of this processor, with passes, without a limit, machine code where it pays.
+    /// The highest level of this processor, with passes, without a limit, and machine code for nests that
+    /// repay it.
     fn default() -> Self {
         let (level, executor) = (Level::detect(), ExecutorChoice::Automatic);
         CompileOptions { level, optimize: true, memory_limit: None, executor }
     }
 }
 
-/// Why a graph is not compiled: only because its caller set a limit, or stopped it, or because the
-/// environment asks for an executor that there is not.
+/// The reason why a graph is not compiled: a memory limit, a checkpoint that stopped it, or an unknown
+/// executor in the environment.
 ///
 /// ```
 /// use indim_cpu::CompileError;
@@ -83,18 +84,18 @@ impl Default for CompileOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// Compiling may take more memory than the options allow.
+    /// Compilation could exceed the memory limit.
     MemoryLimit {
-        /// The bytes it may take.
+        /// The upper bound of the memory, in bytes.
         bytes: usize,
-        /// The bytes it may hold.
+        /// The limit, in bytes.
         limit: usize,
     },
-    /// It was stopped by the one who listens.
+    /// The checkpoint stopped the compilation.
     Stopped,
     /// The environment variable `INDIM_EXECUTOR` names no executor.
     UnknownExecutor {
-        /// What it says.
+        /// The value of the variable.
         name: &'static str,
     },
 }
@@ -114,7 +115,7 @@ impl CompileError {
         }
     }
 
-    /// What people read of it.
+    /// The error with its code, as users read it.
     pub fn diagnostic(self) -> Diagnostic {
         Diagnostic::new(self.error_code(), self.to_string())
     }
@@ -139,7 +140,7 @@ impl fmt::Display for CompileError {
 
 impl core::error::Error for CompileError {}
 
-/// Compiles a graph. Every graph can be compiled: without a limit of memory this does not fail.
+/// Compiles a graph. Without a memory limit every graph compiles.
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, compile};
@@ -156,13 +157,13 @@ impl core::error::Error for CompileError {}
 /// ```
 ///
 /// # Errors
-/// `memory-limit`, when it may take more memory than [`CompileOptions::memory_limit`] allows;
-/// `unknown-executor`, when the environment variable `INDIM_EXECUTOR` names none; nothing else.
+/// `memory-limit`, when compilation could exceed [`CompileOptions::memory_limit`]; `unknown-executor`, when
+/// the environment variable `INDIM_EXECUTOR` names no executor.
 pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, CompileError> {
     compile_with(graph, options, &mut || ControlFlow::Continue(()))
 }
 
-/// As [`compile`]; `checkpoint` is called again and again, and stops it by `Break`.
+/// As [`compile`]; `checkpoint` is called repeatedly and stops the compilation with `Break`.
 ///
 /// ```
 /// use core::ops::ControlFlow;
@@ -187,7 +188,7 @@ pub fn compile_with(
     compile_for(executor(options.executor)?, graph, options, checkpoint)
 }
 
-/// As [`compile_with`], for this executor.
+/// As [`compile_with`], with a given executor.
 pub(crate) fn compile_for(
     executor: &'static dyn Executor,
     graph: &Graph,
@@ -197,14 +198,14 @@ pub(crate) fn compile_for(
     let _environment = DefaultFloatEnvironment::enter();
     let (loops, mut compiler) = lowered_by(graph, options, checkpoint)?;
     let (distinct, level) = (Vec::new(), options.level);
-    let coded = CodedNests::new(loops, distinct, executor, level, || compiler.check())?;
+    let program = CompiledProgram::new(loops, distinct, executor, level, || compiler.check())?;
     let nests =
-        CompiledNests::new(&Arc::new(coded), SymbolSizes::new(), None, || compiler.check())?;
+        BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || compiler.check())?;
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(Executable::new(nests, names.collect()))
 }
 
-/// The loop nests of a graph, and the executor for them.
+/// The loop nests of a graph and their executor.
 pub(crate) fn lowered(
     graph: &Graph,
     options: &CompileOptions,
@@ -219,7 +220,7 @@ fn lowered_by<'a>(
     options: &'a CompileOptions,
     checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(LoopNests, Compiler<'a>), CompileError> {
-    // Counting goes over the whole graph, which is work in vain where nobody asks.
+    // The count walks the whole graph, so it is skipped without a limit.
     let bytes = options.memory_limit.map_or(0, |_| bytes_for_graph(graph));
     let mut compiler = Compiler { options, checkpoint, bytes };
     compiler.check()?;
@@ -232,20 +233,20 @@ fn lowered_by<'a>(
     Ok((loops, compiler))
 }
 
-/// What compiling takes at most for each node of the graph, in bytes, and for each byte that the graph holds:
-/// passes and lowering hold a few graphs of its size. Tested against what an allocator counts.
+/// Upper bounds of the memory that passes and lowering take, for each node and for each byte of the graph:
+/// they hold a few graphs of its size. A test compares them with the count of an allocator.
 const BYTES_PER_NODE: usize = 700;
 const BYTES_PER_GRAPH_BYTE: usize = 4;
 
-/// What it takes for the smallest graph.
+/// Upper bound of the memory for the smallest graph, in bytes.
 const MIN_BYTES: usize = 4096;
 
-/// What it takes for each instruction of a nest, since a value may be computed in several nests; and for
-/// each nest.
+/// Upper bounds of the memory for each instruction and each nest, in bytes. Several nests may compute the
+/// same value.
 const BYTES_PER_INSTRUCTION: usize = 500;
 const BYTES_PER_NEST: usize = 1000;
 
-/// What constants may take that are folded, at most; and at most for each node.
+/// Upper bounds of the memory for folded constants, in bytes: in all, and for each node.
 const MAX_FOLDED_BYTES: usize = 5 << 20;
 const FOLDED_BYTES_PER_NODE: usize = 17 * 1024;
 
@@ -266,7 +267,7 @@ fn bytes_for_graph(graph: &Graph) -> usize {
 struct Compiler<'a> {
     options: &'a CompileOptions,
     checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
-    /// What it takes, as far as is known; not known without a limit.
+    /// Upper bound of the memory so far, in bytes; 0 without a limit.
     bytes: usize,
 }
 

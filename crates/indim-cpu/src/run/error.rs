@@ -1,4 +1,4 @@
-//! Why a run does not start, or stops.
+//! Errors of a run.
 
 use core::fmt;
 
@@ -9,8 +9,8 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::run::forecast::MemoryPiece;
 use indim_arrays::ArrayError;
 
-/// Why a run did not start, or stopped. `{:?}`, which `unwrap` and `?` in `main` show, has the code and the
-/// message.
+/// The reason why a run did not start or did not finish. `{:?}`, which `unwrap` and `?` in `main` print,
+/// has the code and the message.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunError, compile};
@@ -32,14 +32,14 @@ use indim_arrays::ArrayError;
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum RunError {
-    /// There is not one input per parameter.
+    /// The number of inputs differs from the number of parameters.
     InputCount {
         /// The number of parameters.
         expected: usize,
         /// The number of inputs.
         given: usize,
     },
-    /// An input is not of its parameter's type.
+    /// An input has another type than its parameter.
     InputType {
         /// The parameter's name.
         name: String,
@@ -48,7 +48,7 @@ pub enum RunError {
         /// The input's type.
         given: ArrayType,
     },
-    /// The sizes of the inputs are none that the program was made for.
+    /// The program has a guard that the sizes of the inputs do not meet.
     GuardNotMet(GuardError),
     /// No parameter has the name of an input.
     UnknownInput {
@@ -67,14 +67,14 @@ pub enum RunError {
         /// The parameter's name.
         name: String,
     },
-    /// There is not one array per output.
+    /// The number of arrays differs from the number of outputs.
     OutputCount {
         /// The number of outputs.
         expected: usize,
         /// The number of arrays.
         given: usize,
     },
-    /// An array is not of its output's type.
+    /// An array has another type than its output.
     OutputType {
         /// The output's position.
         output: usize,
@@ -83,54 +83,53 @@ pub enum RunError {
         /// The array's type.
         given: ArrayType,
     },
-    /// An element of one output shares memory with one of another, or with another of its own.
+    /// Two outputs, or two elements of one output, share memory.
     OutputsOverlap {
-        /// The position of one.
+        /// The position of the first output.
         first: usize,
-        /// The position of the other; the same for one whose own elements share memory.
+        /// The position of the second output; equal to `first` for elements of one output.
         second: usize,
     },
-    /// Outputs lie in one another so intricately that whether they share memory is not decided in bounded
-    /// time.
+    /// Outputs interleave in a way for which the overlap test finds no answer in bounded time.
     OverlapUndecided {
-        /// The position of one.
+        /// The position of the first output.
         first: usize,
-        /// The position of the other; the same for the elements of one.
+        /// The position of the second output; equal to `first` for elements of one output.
         second: usize,
     },
     /// The run would hold more memory than the caller allows; nothing has been allocated.
     MemoryLimit {
-        /// The bytes that the run would hold beside the arrays it is given.
+        /// The bytes that the run would hold, without the arrays of the caller.
         bytes: usize,
-        /// The bytes that are allowed.
+        /// The limit, in bytes.
         limit: usize,
-        /// What takes the most.
+        /// The largest piece of that memory.
         largest: MemoryPiece,
     },
-    /// An index names no element, where that is an error; nothing has been written.
+    /// An index is out of range and its mode makes that an error; nothing has been written.
     IndexOutOfRange {
-        /// What the indices are called.
+        /// The name of the array of indices.
         name: String,
         /// The index.
         index: i128,
-        /// Where it stands among the indices: along each of their axes.
+        /// The position of the index in that array, one number for each axis.
         position: Vec<usize>,
-        /// The axis along which elements are taken.
+        /// The axis that is indexed.
         axis: usize,
         /// The size of that axis.
         size: usize,
     },
-    /// Memory for outputs or temporaries.
+    /// Outputs or temporaries could not be allocated.
     Memory(ArrayError),
-    /// `progress` stopped the run; the caller's outputs may have been written in part.
+    /// `progress` stopped the run; the caller's outputs may be partly written.
     Stopped,
 }
 
-/// So many parameters are named in a message.
+/// Number of parameters that a message lists at most.
 const LISTED: usize = 8;
 
 impl RunError {
-    /// A stable name of the kind of error.
+    /// The stable code of the error.
     ///
     /// ```
     /// assert_eq!(indim_cpu::RunError::Stopped.code(), "stopped");
@@ -159,7 +158,7 @@ impl RunError {
         }
     }
 
-    /// What people read of it.
+    /// The error with its code, as users read it.
     pub fn diagnostic(&self) -> Diagnostic {
         Diagnostic::new(self.error_code(), self.to_string())
     }

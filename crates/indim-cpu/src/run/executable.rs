@@ -1,4 +1,4 @@
-//! Executables: a graph compiled for this machine, to be run on arrays.
+//! Executables: graphs compiled for this machine, to run on arrays. Holds unsafe code.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
+use crate::run::bound_program::BoundProgram;
 use crate::run::choice::ExecutorChoice;
-use crate::run::coded::CodedNests;
 use crate::run::compile::{CompileOptions, compile};
+use crate::run::compiled_nest::CompiledNest;
+use crate::run::compiled_program::CompiledProgram;
 use crate::run::error::RunError;
-use crate::run::forecast::{Forecast, Held};
-use crate::run::groups::NestParts;
-use crate::run::nests::CompiledNests;
+use crate::run::forecast::{Forecast, RunMemory};
+use crate::run::groups::TiledGroup;
 use crate::run::options::{RunOptions, Threads};
 use crate::run::overlap::{check_overlap, written_over_inputs};
-use crate::run::program::Program;
 use crate::run::threads;
 use indim_arrays::Buffer;
 use indim_arrays::Order;
@@ -50,21 +50,21 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 /// ```
 #[derive(Debug)]
 pub struct Executable {
-    pub(crate) nests: CompiledNests,
+    pub(crate) nests: BoundProgram,
     pub(crate) parameter_names: Arc<[String]>,
-    /// Inputs behind those that are given: what binding to sizes has made of these.
+    /// Hidden inputs after those of the caller: element counts computed from the sizes of the binding.
     pub(crate) counts: Vec<Array>,
-    /// See [`Executable::held_bytes`]; without what has been made since it was compiled.
+    /// See [`Executable::held_bytes`]; without the machine code generated since compile time.
     held_bytes: usize,
-    /// Of these, what executables for other sizes hold as well.
+    /// The part of `held_bytes` that executables for other sizes share.
     shared_bytes: usize,
 }
 
 impl Executable {
-    /// All that it holds is its own.
-    pub(crate) fn new(nests: CompiledNests, parameter_names: Arc<[String]>) -> Executable {
+    /// An executable that shares nothing.
+    pub(crate) fn new(nests: BoundProgram, parameter_names: Arc<[String]>) -> Executable {
         let mut held = MemoryUse::default();
-        nests.coded.count_bytes(&mut held);
+        nests.program.count_bytes(&mut held);
         nests.count_bytes(&mut held);
         held.share(&parameter_names);
         parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
@@ -72,9 +72,9 @@ impl Executable {
         Executable { nests, parameter_names, counts: Vec::new(), held_bytes, shared_bytes: 0 }
     }
 
-    /// As [`Executable::new`], where the bytes are known that are its own and that others share.
+    /// As [`Executable::new`], with known counts of own and shared bytes.
     pub(crate) fn holding(
-        nests: CompiledNests,
+        nests: BoundProgram,
         parameter_names: Arc<[String]>,
         counts: Vec<Array>,
         own_bytes: usize,
@@ -84,7 +84,7 @@ impl Executable {
         Executable { nests, parameter_names, counts, held_bytes, shared_bytes }
     }
 
-    /// The graph as loop nests, with the arrays that they walk.
+    /// The graph as loop nests with their arrays.
     #[doc(hidden)]
     pub fn loops(&self) -> &LoopNests {
         self.nests.loops()
@@ -98,26 +98,26 @@ impl Executable {
 
     /// The loop nests compiled for the level.
     #[doc(hidden)]
-    pub fn programs(&self) -> &[Program] {
+    pub fn programs(&self) -> &[CompiledNest] {
         self.nests.programs()
     }
 
-    /// The nests that run part by part, one part after another through all of them.
+    /// The groups of nests that run tile by tile.
     #[doc(hidden)]
-    pub fn parts(&self) -> impl Iterator<Item = NestParts> + '_ {
-        self.nests.parts()
+    pub fn tiled_groups(&self) -> impl Iterator<Item = TiledGroup> + '_ {
+        self.nests.tiled_groups()
     }
 
-    /// The bytes of memory that the executable itself holds, its constants among them: what it costs to keep
-    /// it. A run counts them towards [`RunOptions::memory_limit`].
+    /// Memory of the executable in bytes, constants included. A run counts it towards
+    /// [`RunOptions::memory_limit`].
     ///
-    /// It grows when runs have made machine code worth its price. What allocators add is estimated.
+    /// It grows as runs tier up to machine code. The overhead of the allocator is estimated.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes + self.nests.coded.made_bytes()
+        self.held_bytes + self.nests.program.made_bytes()
     }
 
-    /// As [`Executable::held_bytes`], without what it shares with those for other sizes: all of an executable
-    /// that [`compile`](crate::compile) has made.
+    /// As [`Executable::held_bytes`], without the memory shared with executables for other sizes. An
+    /// executable from [`compile`](crate::compile) shares none.
     pub fn own_bytes(&self) -> usize {
         match self.shared_bytes {
             0 => self.held_bytes(),
@@ -127,7 +127,7 @@ impl Executable {
 
     /// The level it was compiled for.
     pub fn level(&self) -> Level {
-        self.nests.coded.level
+        self.nests.program.level
     }
 
     /// The types of the inputs.
@@ -136,7 +136,7 @@ impl Executable {
         &all[..all.len() - self.counts.len()]
     }
 
-    /// The inputs that are given, and those behind them.
+    /// The inputs of the caller and the hidden ones after them.
     fn with_counts<'a>(&'a self, inputs: &'a [ArrayView<'a>]) -> Cow<'a, [ArrayView<'a>]> {
         match self.counts.is_empty() {
             true => Cow::Borrowed(inputs),
@@ -152,14 +152,14 @@ impl Executable {
         &self.nests.outputs
     }
 
-    /// Whether a run has work enough for several threads.
+    /// Whether a run has enough work for several threads.
     ///
-    /// A run that has not computes on the calling thread and touches no thread pool.
+    /// A smaller run computes on the calling thread and touches no thread pool.
     pub fn is_parallel(&self) -> bool {
         self.nests.works().any(threads::is_parallel)
     }
 
-    /// What a run will read, write and hold.
+    /// The memory that a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
         let mut read: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.nests.parameters.len());
         self.nests.walked_bytes(|buffer, bytes| {
@@ -180,8 +180,8 @@ impl Executable {
         }
     }
 
-    /// For each output the strides in bytes in which its elements lie densely in this order, for those who
-    /// bring their own memory; `None` for row-major. Empty where all are.
+    /// Strides in bytes of each output as a dense array in this order, for callers that allocate the
+    /// outputs; `None` for row-major. The list is empty if all outputs are row-major.
     ///
     /// # Errors
     /// `input-count`, `input-type` when an input does not fit.
@@ -195,9 +195,9 @@ impl Executable {
         Ok(self.strides(order, inputs))
     }
 
-    /// As [`Executable::output_strides`], for all inputs, which fit; empty if all are row-major.
+    /// As [`Executable::output_strides`], for checked inputs, the hidden ones included.
     fn strides(&self, order: Order, inputs: &[ArrayView<'_>]) -> Vec<Option<Vec<isize>>> {
-        let CodedNests { output_orders, loops, .. } = &*self.nests.coded;
+        let CompiledProgram { output_orders, loops, .. } = &*self.nests.program;
         output_orders.strides(loops, self.outputs(), order, inputs)
     }
 
@@ -226,7 +226,7 @@ impl Executable {
         self.run_checked(&self.with_counts(inputs), options)
     }
 
-    /// The outputs for all inputs, which fit.
+    /// The outputs for checked inputs, the hidden ones included.
     fn run_checked(
         &self,
         inputs: &[ArrayView<'_>],
@@ -251,12 +251,12 @@ impl Executable {
 
     /// Writes the outputs for these inputs into the caller's arrays.
     ///
-    /// An output may overlap inputs; the result is as if the inputs had been copied first. Nothing is
-    /// copied for an output that lies exactly where an input lies, if that is read nowhere else.
+    /// An output may overlap inputs; the result is as if the inputs had been copied first. An output that
+    /// lies exactly over an input needs no copy if no other nest reads that input.
     ///
     /// # Errors
     /// As [`Executable::run`]; `output-count`, `output-type` when an array does not fit; `outputs-overlap`,
-    /// `overlap-undecided` when outputs share memory. Nothing has been written then.
+    /// `overlap-undecided` when outputs share memory. On an error nothing has been written.
     pub fn run_into(
         &self,
         inputs: &[ArrayView<'_>],
@@ -268,8 +268,8 @@ impl Executable {
     /// As [`Executable::run_into`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run_into`]; `memory-limit`; `stopped` when `progress` stops the run, after which
-    /// outputs may have been written in part.
+    /// As [`Executable::run_into`]; `memory-limit`; `stopped` when `progress` stops the run: outputs may
+    /// then be partly written.
     pub fn run_into_with(
         &self,
         inputs: &[ArrayView<'_>],
@@ -280,7 +280,7 @@ impl Executable {
         self.check_outputs(outputs)?;
         let inputs = &self.with_counts(inputs);
         let groups = self.nests.groups();
-        let is_over_input = written_over_inputs(&self.nests.coded.loops, groups, inputs, outputs);
+        let is_over_input = written_over_inputs(&self.nests.program.loops, groups, inputs, outputs);
         if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
             self.check_memory(options, false)?;
             return self.nests.run(inputs, outputs, &is_over_input, options);
@@ -303,8 +303,8 @@ impl Executable {
         held.check(limit, || self.loops())
     }
 
-    /// Whether a run by so many threads holds at most `limit` bytes beside the arrays it is given, as
-    /// [`RunOptions::memory_limit`] has it; for those who allocate the outputs themselves.
+    /// Checks that a run with `threads` threads holds at most `limit` bytes, as
+    /// [`RunOptions::memory_limit`] counts them; for callers that allocate the outputs themselves.
     ///
     /// # Errors
     /// `memory-limit`.
@@ -317,9 +317,9 @@ impl Executable {
         self.held(0, threads, allocates_outputs).check(limit, || self.loops())
     }
 
-    fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> Held {
+    fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> RunMemory {
         let (forecast, executable_bytes) = (self.forecast(), self.held_bytes());
-        Held { forecast, input_bytes, executable_bytes, threads, allocates_outputs }
+        RunMemory { forecast, input_bytes, executable_bytes, threads, allocates_outputs }
     }
 
     fn check_inputs(&self, inputs: &[ArrayView<'_>]) -> Result<(), RunError> {
@@ -357,14 +357,14 @@ impl Executable {
     }
 }
 
-/// As `==`, which calls a function to compare sizes; there are few of them.
+/// Compares types like `==`, but without a function call per comparison: shapes have few sizes.
 fn is_of_type(given: &ArrayType, expected: &ArrayType) -> bool {
     given.dtype == expected.dtype
         && given.shape.rank() == expected.shape.rank()
         && given.shape.iter().zip(expected.shape.iter()).all(|(given, expected)| given == expected)
 }
 
-/// Copies a result into a view of the same type that may have any strides.
+/// Copies a result into a view of the same type with any strides.
 fn copy(
     from: &Buffer,
     to: &mut ArrayViewMut<'_>,

@@ -6,17 +6,17 @@
 
 use core::marker::PhantomData;
 
-/// Puts the thread into the default floating-point environment until it is dropped: rounding to nearest,
-/// subnormal numbers as they are, no traps.
+/// A guard for the default floating-point environment of this thread: rounding to nearest, subnormal
+/// numbers preserved, no traps. Its drop restores the environment before.
 pub(crate) struct DefaultFloatEnvironment {
-    /// The control register as it was, if it was another.
+    /// The former value of the control register, if it differed.
     before: Option<control::Word>,
-    /// Each thread has its own register.
+    /// Not `Send`: each thread has its own register.
     _of_this_thread: PhantomData<*mut ()>,
 }
 
 impl DefaultFloatEnvironment {
-    /// Reads the control register, and writes it only if it has to change: that costs many times more.
+    /// Reads the control register and writes it only on a difference: a write costs many times more.
     #[inline]
     #[must_use]
     pub(crate) fn enter() -> DefaultFloatEnvironment {
@@ -41,7 +41,7 @@ impl Drop for DefaultFloatEnvironment {
 
 /// Calls `compute` in the default floating-point environment.
 ///
-/// For code that makes graphs: it converts literals and folds constants.
+/// For code that builds graphs: it converts literals and folds constants.
 #[doc(hidden)]
 pub fn in_default_float_environment<R>(compute: impl FnOnce() -> R) -> R {
     let _environment = DefaultFloatEnvironment::enter();
@@ -55,7 +55,7 @@ mod control {
 
     pub(super) type Word = u32;
 
-    /// All bits but the flags of exceptions that have happened.
+    /// All bits except the flags of past exceptions.
     pub(super) const MODES: Word = 0xffc0;
 
     /// Rounds to nearest, flushes nothing, masks all exceptions.
@@ -82,7 +82,7 @@ mod control {
     }
 }
 
-/// The register FPCR. Flags of exceptions that have happened lie in another.
+/// The register FPCR. Flags of past exceptions lie in another register.
 #[cfg(target_arch = "aarch64")]
 mod control {
     use core::arch::asm;
@@ -109,7 +109,7 @@ mod control {
     }
 }
 
-/// WebAssembly has one environment. Those of other processors are left as they are.
+/// No control: WebAssembly has one environment, and those of other processors stay unchanged.
 #[cfg(not(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2"),

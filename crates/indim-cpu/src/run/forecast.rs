@@ -1,4 +1,4 @@
-//! What a run will read, write and hold, known before anything is allocated.
+//! The memory that a run will read, write and hold, computed before it allocates.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
 
-/// What a run will read, write and hold, known before anything is allocated.
+/// The memory that a run will read, write and hold, computed before it allocates.
 ///
 /// ```
 /// use indim_cpu::{CompileOptions, compile};
@@ -25,25 +25,25 @@ use crate::run::error::RunError;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forecast {
-    /// The bytes of the inputs that are read, each counted once however often it is broadcast.
+    /// Bytes of the inputs that are read. Each element counts once, even if it is broadcast.
     pub bytes_read: usize,
     /// The bytes of the outputs.
     pub bytes_written: usize,
-    /// The most bytes that are held between loop nests at a time: what no later nest reads makes room.
+    /// Peak bytes of temporaries between loop nests: a temporary is freed after its last reader.
     pub temporary_bytes: usize,
-    /// The most bytes of registers that a thread holds while it computes.
+    /// Peak bytes of virtual registers of one thread.
     pub register_bytes: usize,
 }
 
 impl Forecast {
-    /// The most memory that a run into new memory holds beside the inputs, with so many threads.
+    /// Peak memory in bytes of a run with `threads` threads that allocates its outputs, without the inputs.
     pub fn peak_bytes(&self, threads: usize) -> usize {
         let registers = self.register_bytes.saturating_mul(threads);
         self.bytes_written.saturating_add(self.temporary_bytes).saturating_add(registers)
     }
 }
 
-/// A part of the memory that a run holds.
+/// A piece of the memory that a run holds.
 ///
 /// ```
 /// use indim_cpu::MemoryPiece;
@@ -58,32 +58,32 @@ impl Forecast {
 pub enum MemoryPiece {
     /// An output, a temporary or a counter.
     Array {
-        /// Which one: `output 0`.
+        /// Its name: `output 0`.
         name: String,
         /// Its type.
         array_type: ArrayType,
     },
     /// The executable itself, with its constants.
     Executable {
-        /// The bytes that it holds.
+        /// Its bytes.
         bytes: usize,
     },
-    /// The registers of all threads.
+    /// The virtual registers of all threads.
     Registers {
-        /// How many threads compute.
+        /// The number of threads.
         threads: usize,
-        /// The bytes that each of them holds.
+        /// The bytes of each thread.
         bytes: usize,
     },
-    /// What the caller holds for the inputs.
+    /// Memory of the caller for the inputs.
     Inputs {
-        /// The bytes of it.
+        /// Its bytes.
         bytes: usize,
     },
 }
 
 impl MemoryPiece {
-    /// The bytes of it.
+    /// The bytes of the piece.
     pub fn bytes(&self) -> usize {
         match self {
             MemoryPiece::Array { array_type, .. } => array_bytes(array_type),
@@ -115,20 +115,20 @@ impl fmt::Display for MemoryPiece {
     }
 }
 
-/// What a run holds beside the arrays it is given.
-pub(crate) struct Held {
+/// The memory of a run, without the arrays of the caller.
+pub(crate) struct RunMemory {
     pub(crate) forecast: Forecast,
-    /// What the caller holds of the inputs.
+    /// Bytes that the caller allocated for the inputs.
     pub(crate) input_bytes: usize,
-    /// What the executable itself holds.
+    /// Bytes of the executable.
     pub(crate) executable_bytes: usize,
     pub(crate) threads: usize,
-    /// Whether the outputs are new memory.
+    /// Whether the run allocates the outputs.
     pub(crate) allocates_outputs: bool,
 }
 
-impl Held {
-    /// Refuses a run of these nests for which more than `limit` bytes would be held.
+impl RunMemory {
+    /// Refuses a run that would hold more than `limit` bytes.
     pub(crate) fn check<'a>(
         &self,
         limit: usize,
@@ -144,7 +144,7 @@ impl Held {
         }
     }
 
-    /// The largest piece, the first of several.
+    /// The largest piece; the first of several.
     fn largest(&self, loops: &LoopNests) -> MemoryPiece {
         let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
             name: buffer.to_string(),

@@ -1,8 +1,8 @@
-//! Groups of nests that run together: a thread takes one part after another through all of them, and what
-//! passes between them stays in its near cache. Holds unsafe code.
+//! Tiled groups of nests: a thread runs one tile through all nests of a group, so that intermediate values
+//! stay in its L2. Holds unsafe code.
 //!
-//! Which nests may do so, and along which axes, `indim-loops` says. Each is compiled once more, for the
-//! sizes of a part; temporaries of which only a part is needed lie in memory of the thread.
+//! `indim-loops` finds the groups and the axes that may be cut. Each nest of a group is compiled once more
+//! for the sizes of a tile. Temporaries that only the tile needs lie in memory of the thread.
 
 use core::mem::MaybeUninit;
 use core::ops::{ControlFlow, Range};
@@ -16,227 +16,228 @@ use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
 use crate::executor::{Bases, BoundNest};
+use crate::run::bound_program::Scratch;
+use crate::run::compiled_nest::CompiledNest;
 use crate::run::error::RunError;
-use crate::run::nests::Scratch;
 use crate::run::options::RunOptions;
-use crate::run::program::Program;
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::order::dense;
 
-/// What the nests of a part read and write together: half of a second cache.
-const PART_BYTES: usize = 256 * 1024;
+/// Working set of a tile over all nests of a group: half of L2, so that intermediate values stay resident.
+const TILE_BYTES: usize = 256 * 1024;
 
-/// Nests that read and write no more run one after another: the last cache has it, from which they read as
-/// fast as they compute. On the machine of the committed records the softmax of 1 MiB takes 0 to 5 % longer
-/// by parts, and a fifth where other work uses the cores.
+/// Groups whose arrays have at most this many bytes run nest by nest: they fit the last-level cache, which
+/// delivers as fast as the nests compute. On the machine of the committed records the softmax of 1 MiB
+/// takes 0 to 5 % longer in tiles, and 20 % longer when other work uses the cores.
 const MIN_BYTES: usize = 4 * 1024 * 1024;
 
-/// At least one of so many bytes that nests move one after another is not moved together.
+/// A group must save at least 1/16 of the bytes that its nests move one by one.
 const MIN_SAVED: usize = 16;
 
-/// If a single step along the axis is more than this, parts would not stay in a cache.
+/// Upper bound of a single step along the axis, in bytes: a larger step does not fit a cache, so cutting
+/// cannot help.
 const MAX_STEP_BYTES: usize = 1024 * 1024;
 
-/// The innermost axis is not cut into parts of fewer elements: they would share lines of the caches.
+/// Lower bound of a tile along the innermost axis, in elements: smaller tiles would share cache lines.
 const MIN_INNERMOST: usize = 64;
 
-/// An axis that is cut, the same of every nest.
+/// An axis that is cut, the same for all nests of a group.
 #[derive(Debug, Clone, Copy)]
 struct CutAxis {
     axis: usize,
     size: usize,
-    /// The elements of a part; only along the last of the axes may there be more than one.
-    part: usize,
+    /// Elements of a tile along the axis; 1 for all but the last of the cut axes.
+    tile: usize,
 }
 
-/// Nests that run part by part, for explanations.
+/// A group of nests that runs tile by tile, for explanations.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NestParts {
+pub struct TiledGroup {
     /// The nests.
     pub nests: Range<usize>,
-    /// The axes that are cut, and how many of its indices a part has.
+    /// Pairs of a cut axis and the elements of a tile along it.
     pub axes: Vec<(usize, usize)>,
 }
 
-/// The nests of a group compiled for parts.
+/// A group of nests compiled for tiles.
 #[derive(Debug)]
 pub(crate) struct CompiledGroup {
     pub(crate) nests: Range<usize>,
     /// Outermost first.
     cut: Vec<CutAxis>,
-    whole: PartNests,
-    /// For the last part along the last axis, if it has fewer elements.
-    rest: Option<PartNests>,
-    /// Where the temporaries of which only a part is needed begin in a thread's memory.
+    full: TileNests,
+    /// The nests of the last tile along the last axis, if it is shorter.
+    tail: Option<TileNests>,
+    /// Offset in a thread's memory of each temporary that only the tile needs.
     inner: BTreeMap<usize, usize>,
-    /// Where there is room for what nests share.
+    /// Offset of the memory that a nest's tiles share.
     shared: usize,
     bytes: usize,
-    /// What all parts together weigh, in bytes moved.
+    /// Weight of a whole run, in bytes moved.
     work: usize,
 }
 
-/// Nests compiled for parts of one size.
+/// The nests of a group compiled for tiles of one size.
 #[derive(Debug)]
-struct PartNests {
-    programs: Vec<Program>,
-    /// Bound to dense arrays.
-    dense: BoundNests,
+struct TileNests {
+    programs: Vec<CompiledNest>,
+    /// The nests bound to dense arrays.
+    dense: TileBindings,
 }
 
-type BoundNests = Vec<Option<Arc<dyn BoundNest>>>;
+type TileBindings = Vec<Option<Arc<dyn BoundNest>>>;
 
-/// A nest of a group as it is without parts: how its operands lie in memory.
-pub(crate) struct WholeNest<'a> {
+/// A nest of a group over whole arrays: the addresses and strides of its operands.
+pub(crate) struct GroupMember<'a> {
     pub(crate) nest: &'a LoopNest,
     /// The stores first, then the accesses.
     pub(crate) operands: Bases<'a>,
-    /// For each operand the strides along the axes of the nest.
+    /// Strides of each operand along the axes of the nest.
     pub(crate) strides: Vec<AxisStrides>,
 }
 
 impl CompiledGroup {
-    /// The nests of a group cut into parts, which the code of `programs` runs; `None` where parts do not
-    /// pay.
+    /// Cuts the nests of a group into tiles, run by the code of `programs`; `None` if tiles do not pay.
     pub(crate) fn new(
         loops: &LoopNests,
         group: &NestGroup,
-        programs: &[Program],
+        programs: &[CompiledNest],
     ) -> Option<CompiledGroup> {
         let nests = &loops.nests[group.nests.clone()];
         let cut = cut_axes(nests, &group.axes)?;
-        let (inner, bytes) = place_inner(nests, &cut, &group.inner);
+        let (inner, bytes) = layout_inner(nests, &cut, &group.inner);
         let programs = &programs[group.nests.clone()];
-        let whole = PartNests::new(nests, &cut, &inner, programs);
+        let full = TileNests::new(nests, &cut, &inner, programs);
         let last = cut.last()?;
-        let rest = (!last.size.is_multiple_of(last.part)).then(|| {
-            let last = CutAxis { part: last.size % last.part, ..*last };
+        let tail = (!last.size.is_multiple_of(last.tile)).then(|| {
+            let last = CutAxis { tile: last.size % last.tile, ..*last };
             let cut = [&cut[..cut.len() - 1], &[last]].concat();
-            PartNests::new(nests, &cut, &inner, programs)
+            TileNests::new(nests, &cut, &inner, programs)
         });
         let mut compiled = CompiledGroup {
             nests: group.nests.clone(),
             cut,
-            whole,
-            rest,
+            full,
+            tail,
             inner,
             shared: bytes,
             bytes,
-            work: programs.iter().map(Program::work).sum(),
+            work: programs.iter().map(CompiledNest::work).sum(),
         };
-        compiled.bytes += compiled.programs().map(Program::shared_bytes).max().unwrap_or(0);
+        compiled.bytes += compiled.programs().map(CompiledNest::shared_bytes).max().unwrap_or(0);
         Some(compiled)
     }
 
-    /// The programs for parts of either size.
-    fn programs(&self) -> impl Iterator<Item = &Program> {
-        self.whole.programs.iter().chain(self.rest.iter().flat_map(|rest| &rest.programs))
+    /// The nests for full tiles and for the last one.
+    fn programs(&self) -> impl Iterator<Item = &CompiledNest> {
+        self.full.programs.iter().chain(self.tail.iter().flat_map(|tail| &tail.programs))
     }
 
-    /// Which nests these are, and how they are cut.
-    pub(crate) fn described(&self) -> NestParts {
-        let axes = self.cut.iter().map(|cut| (cut.axis, cut.part)).collect();
-        NestParts { nests: self.nests.clone(), axes }
+    /// The range of nests and their cut axes.
+    pub(crate) fn described(&self) -> TiledGroup {
+        let axes = self.cut.iter().map(|cut| (cut.axis, cut.tile)).collect();
+        TiledGroup { nests: self.nests.clone(), axes }
     }
 
-    /// The temporaries of which only a part is needed.
+    /// Indices of the temporaries that only the tile needs.
     pub(crate) fn inner(&self) -> impl Iterator<Item = usize> + '_ {
         self.inner.keys().copied()
     }
 
-    /// The most bytes of memory that a thread needs to run parts.
+    /// Upper bound of the memory in bytes that one thread needs to run tiles.
     pub(crate) fn thread_bytes(&self) -> usize {
-        self.bytes + self.programs().map(Program::thread_bytes).max().unwrap_or(0)
+        self.bytes + self.programs().map(CompiledNest::thread_bytes).max().unwrap_or(0)
     }
 
-    /// Counts the memory that the group holds.
+    /// Counts the memory of the group.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<CutAxis>(self.cut.capacity());
         held.own::<(usize, usize)>(self.inner.len());
-        for nests in [Some(&self.whole), self.rest.as_ref()].into_iter().flatten() {
-            held.own::<Program>(nests.programs.capacity());
+        for nests in [Some(&self.full), self.tail.as_ref()].into_iter().flatten() {
+            held.own::<CompiledNest>(nests.programs.capacity());
             nests.programs.iter().for_each(|program| program.count_bytes(held));
             held.own::<Option<Arc<dyn BoundNest>>>(nests.dense.capacity());
             nests.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
         }
     }
 
-    /// Runs all parts over these arrays, which `are_dense` if all of them are; `is_over_input` says which
-    /// outputs lie over an input, and is empty if none does.
+    /// Runs all tiles. `are_dense` tells whether all arrays are dense; `is_over_input` says which outputs
+    /// lie over an input, and is empty if none does.
     ///
     /// # Errors
-    /// When memory cannot be had, or `progress` stops the run.
+    /// When an allocation fails or `progress` stops the run.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for every nest as a whole, one after another; an output may lie over an input
-    /// as [`NestGroup::can_replace`] has it.
+    /// As [`BoundNest::run`], for all tiles of every nest, one nest after another; an output may lie over
+    /// an input where [`NestGroup::can_replace`] allows it.
     pub(crate) unsafe fn run(
         &self,
-        members: &[WholeNest<'_>],
+        members: &[GroupMember<'_>],
         are_dense: bool,
         is_over_input: &[bool],
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let is_bound = are_dense && is_over_input.is_empty();
-        let bind = |nests: &PartNests| {
+        let bind = |nests: &TileNests| {
             let strides = |index, operand| self.strides(members, index, operand);
             (!is_bound).then(|| nests.bind(strides, is_over_input))
         };
-        let (whole, rest) = (bind(&self.whole), self.rest.as_ref().map(bind));
-        let parts = self.parts();
-        let bound_whole = self.whole.chosen(whole.as_ref(), parts);
-        let bound_rest = match (&self.rest, &rest) {
-            // Of the parts along the last axis the last one.
-            (Some(nests), Some(rest)) => {
-                nests.chosen(rest.as_ref(), parts / self.parts_along_last())
+        let (full, tail) = (bind(&self.full), self.tail.as_ref().map(bind));
+        let tiles = self.tiles();
+        let bound_full = self.full.chosen(full.as_ref(), tiles);
+        let bound_tail = match (&self.tail, &tail) {
+            // One tile in `tiles_along_last` is the last along the last axis.
+            (Some(nests), Some(tail)) => {
+                nests.chosen(tail.as_ref(), tiles / self.tiles_along_last())
             }
-            _ => bound_whole.clone(),
+            _ => bound_full.clone(),
         };
         let elements: usize =
             members.iter().map(|member| member.nest.shape.iter().product::<usize>()).sum();
-        let run_parts = |parts_here: Range<usize>| {
-            let mut near = MaybeUninit::uninit();
-            let memory = match Scratch::new(self.bytes, &mut near) {
+        let run_tiles = |tiles_here: Range<usize>| {
+            let mut on_stack = MaybeUninit::uninit();
+            let memory = match Scratch::new(self.bytes, &mut on_stack) {
                 Ok(memory) => memory,
                 Err(error) => return ControlFlow::Break(RunError::from(error)),
             };
-            for part in parts_here.clone() {
-                let bound = if self.is_rest(part) { &bound_rest } else { &bound_whole };
-                // SAFETY: the caller's promise, for the part of each nest; parts are disjoint, and the memory
-                // is this thread's.
-                unsafe { self.run_part(members, bound, part, &memory) }
+            for tile in tiles_here.clone() {
+                let bound = if self.is_tail(tile) { &bound_tail } else { &bound_full };
+                // SAFETY:
+                // - the caller vouches for all points of each nest, the tile's among them;
+                // - tiles are disjoint, and `memory` belongs to this thread.
+                unsafe { self.run_tile(members, bound, tile, &memory) }
             }
-            let done = elements * parts_here.end / parts - elements * parts_here.start / parts;
+            let done = elements * tiles_here.end / tiles - elements * tiles_here.start / tiles;
             match (options.progress)(done) {
                 ControlFlow::Continue(()) => ControlFlow::Continue(()),
                 ControlFlow::Break(()) => ControlFlow::Break(RunError::Stopped),
             }
         };
-        match threads::share(parts, self.work, options.threads, run_parts) {
+        match threads::share(tiles, self.work, options.threads, run_tiles) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }
     }
 
     /// # Safety
-    /// As [`CompiledGroup::run`], for one part, with memory that nobody else uses.
-    unsafe fn run_part(
+    /// As [`CompiledGroup::run`], for one tile; only this call uses `memory`.
+    unsafe fn run_tile(
         &self,
-        members: &[WholeNest<'_>],
+        members: &[GroupMember<'_>],
         bound: &[Option<&dyn BoundNest>],
-        part: usize,
+        tile: usize,
         memory: &Scratch<'_>,
     ) {
-        let starts = self.starts(part);
+        let starts = self.starts(tile);
         let mut operands = Vec::new();
         for (member, bound) in members.iter().zip(bound) {
             let &Some(bound) = bound else { continue };
             operands.clear();
             operands.extend(member.nest.operands().enumerate().map(|(index, access)| {
-                match inner_place(access, &self.inner) {
+                match inner_offset(access, &self.inner) {
                     Some(place) => memory.at(place),
                     None => {
                         let along = self.cut.iter().zip(&starts);
@@ -248,7 +249,8 @@ impl CompiledGroup {
                 }
             }));
             let bases = Bases { operands: &operands, shared: memory.at(self.shared) };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the operands at the tile's start, and `memory` has room for
+            // `shared`.
             unsafe {
                 bound.run(&bases, 0..bound.tiles());
                 bound.finish(&bases);
@@ -256,92 +258,92 @@ impl CompiledGroup {
         }
     }
 
-    /// The strides of an operand of a part.
+    /// Strides of an operand of a tile; `None` for temporaries that only the tile needs.
     fn strides(
         &self,
-        members: &[WholeNest<'_>],
+        members: &[GroupMember<'_>],
         nest: usize,
         operand: usize,
     ) -> Option<AxisStrides> {
         let member = &members[nest];
         let access = member.nest.operands().nth(operand)?;
-        match inner_place(access, &self.inner) {
+        match inner_offset(access, &self.inner) {
             Some(_) => None,
             None => Some(member.strides[operand].clone()),
         }
     }
 
-    fn parts(&self) -> usize {
-        self.cut.iter().map(|cut| cut.size.div_ceil(cut.part)).product()
+    fn tiles(&self) -> usize {
+        self.cut.iter().map(|cut| cut.size.div_ceil(cut.tile)).product()
     }
 
-    fn parts_along_last(&self) -> usize {
-        self.cut.last().map_or(1, |cut| cut.size.div_ceil(cut.part))
+    fn tiles_along_last(&self) -> usize {
+        self.cut.last().map_or(1, |cut| cut.size.div_ceil(cut.tile))
     }
 
-    /// Where a part begins along each of the axes that are cut.
-    fn starts(&self, mut part: usize) -> Vec<usize> {
+    /// Start of a tile along each of the cut axes.
+    fn starts(&self, mut tile: usize) -> Vec<usize> {
         let mut starts = vec![0; self.cut.len()];
         for (start, cut) in starts.iter_mut().zip(&self.cut).rev() {
-            let parts = cut.size.div_ceil(cut.part);
-            *start = part % parts * cut.part;
-            part /= parts;
+            let tiles = cut.size.div_ceil(cut.tile);
+            *start = tile % tiles * cut.tile;
+            tile /= tiles;
         }
         starts
     }
 
-    /// Whether a part is the last along the last axis, and shorter.
-    fn is_rest(&self, part: usize) -> bool {
-        let last = self.cut.last().filter(|_| self.rest.is_some());
-        last.is_some() && (part + 1).is_multiple_of(self.parts_along_last())
+    /// Whether a tile is the last along the last axis, and shorter.
+    fn is_tail(&self, tile: usize) -> bool {
+        let last = self.cut.last().filter(|_| self.tail.is_some());
+        last.is_some() && (tile + 1).is_multiple_of(self.tiles_along_last())
     }
 }
 
-impl PartNests {
+impl TileNests {
     fn new(
         nests: &[Arc<LoopNest>],
         cut: &[CutAxis],
         inner: &BTreeMap<usize, usize>,
-        programs: &[Program],
-    ) -> PartNests {
-        let part = |(nest, whole): (&Arc<LoopNest>, &Program)| {
-            whole.of_part(&Arc::new(part_of(nest, cut)))
+        programs: &[CompiledNest],
+    ) -> TileNests {
+        let tile = |(nest, full): (&Arc<LoopNest>, &CompiledNest)| {
+            full.resized(&Arc::new(tile_of(nest, cut)))
         };
-        let programs = nests.iter().zip(programs).map(part).collect();
-        let mut part_nests = PartNests { programs, dense: Vec::new() };
-        part_nests.dense = part_nests.bind(
+        let programs = nests.iter().zip(programs).map(tile).collect();
+        let mut tile_nests = TileNests { programs, dense: Vec::new() };
+        tile_nests.dense = tile_nests.bind(
             |nest, operand| {
                 let access = nests[nest].operands().nth(operand)?;
-                let is_whole = inner_place(access, inner).is_none();
+                let is_whole = inner_offset(access, inner).is_none();
                 let rank = nests[nest].shape.rank();
                 is_whole.then(|| access.strides(rank, &dense(&access.array_type)))
             },
             &[],
         );
-        part_nests
+        tile_nests
     }
 
-    /// What runs so many parts: what they are `bound` to, or dense arrays, or what is better by now.
+    /// The code for this number of tiles: `bound` or the binding to dense arrays, or what replaces it.
     fn chosen<'a>(
         &'a self,
-        bound: Option<&'a BoundNests>,
-        parts: usize,
+        bound: Option<&'a TileBindings>,
+        tiles: usize,
     ) -> Vec<Option<&'a dyn BoundNest>> {
-        let better = |(program, bound): (&Program, &'a Option<Arc<dyn BoundNest>>)| {
+        let better = |(program, bound): (&CompiledNest, &'a Option<Arc<dyn BoundNest>>)| {
             let bound = bound.as_deref()?;
-            Some(bound.instead(program.work().saturating_mul(parts)).unwrap_or(bound))
+            Some(bound.instead(program.work().saturating_mul(tiles)).unwrap_or(bound))
         };
         self.programs.iter().zip(bound.unwrap_or(&self.dense)).map(better).collect()
     }
 
-    /// Binds the programs; `strides` gives those of an operand of a nest, none for temporaries of which
-    /// there is only a part.
+    /// Binds the nests. `strides` takes a nest and an operand; it returns `None` for temporaries that only
+    /// the tile needs.
     fn bind(
         &self,
         strides: impl Fn(usize, usize) -> Option<AxisStrides>,
         is_over_input: &[bool],
-    ) -> BoundNests {
-        let bind = |(index, program): (usize, &Program)| {
+    ) -> TileBindings {
+        let bind = |(index, program): (usize, &CompiledNest)| {
             let strides = |operand, access: &Access| {
                 strides(index, operand).unwrap_or_else(|| program.dense_strides(access))
             };
@@ -351,39 +353,39 @@ impl PartNests {
     }
 }
 
-/// Where the parts of the `inner` temporaries begin in a thread's memory, and where that ends.
-fn place_inner(
+/// Offset in a thread's memory of each `inner` temporary, and the end of that memory.
+fn layout_inner(
     nests: &[Arc<LoopNest>],
     cut: &[CutAxis],
     inner: &[usize],
 ) -> (BTreeMap<usize, usize>, usize) {
-    let (mut places, mut bytes) = (BTreeMap::new(), 0);
+    let (mut offsets, mut bytes) = (BTreeMap::new(), 0);
     for access in nests.iter().flat_map(|nest| nest.operands()) {
         let BufferId::Temporary(index) = access.buffer else { continue };
-        if inner.contains(&index) && !places.contains_key(&index) {
-            places.insert(index, bytes);
-            let part = part_of_access(access, cut);
-            bytes += array_bytes(&part.array_type).next_multiple_of(ALIGNMENT);
+        if inner.contains(&index) && !offsets.contains_key(&index) {
+            offsets.insert(index, bytes);
+            let tile = tile_of_access(access, cut);
+            bytes += array_bytes(&tile.array_type).next_multiple_of(ALIGNMENT);
         }
     }
-    (places, bytes)
+    (offsets, bytes)
 }
 
-fn inner_place(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize> {
+fn inner_offset(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize> {
     match access.buffer {
         BufferId::Temporary(index) => inner.get(&index).copied(),
         _ => None,
     }
 }
 
-/// Whether what nests read and write, moving so many bytes one after another, is too much for a cache, so
-/// that parts may pay.
+/// Whether the arrays of these nests exceed the cache, so that tiles may pay; `moved` is the bytes that the
+/// nests move one by one.
 pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
-    // Less is known without a look at the arrays.
+    // The sum is known without a look at the arrays, and bounds their bytes.
     moved > MIN_BYTES && array_bytes_of(nests) > MIN_BYTES
 }
 
-/// The bytes of what nests read and write, each array once.
+/// Bytes of the arrays of these nests, each array once.
 fn array_bytes_of<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     each_once(nests.flat_map(|nest| {
         let bytes = |access: &Access| (access.buffer, nest.array_bytes(access));
@@ -391,7 +393,7 @@ fn array_bytes_of<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     }))
 }
 
-/// The bytes of all arrays, of each the most that are said.
+/// The sum over all buffers of their largest byte count.
 fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
     let mut bytes: BTreeMap<BufferId, usize> = BTreeMap::new();
     for (buffer, of_access) in arrays {
@@ -401,7 +403,7 @@ fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
     bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
 }
 
-/// The bytes of what nests move one after another.
+/// Bytes that the nests move one by one.
 fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     let of_nest = |nest: SizedNest<'_>| {
         let bytes = nest.nest.operands().map(|access| nest.array_bytes(access));
@@ -410,8 +412,8 @@ fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     nests.map(of_nest).fold(0, usize::saturating_add)
 }
 
-/// How the axes are cut so that a part stays in a cache; `None` where it cannot, or is all there is, or where
-/// nests have little in common.
+/// Cuts the axes so that a tile fits L2; `None` if no cut does, if one tile is all, or if the nests share
+/// too few arrays.
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     let own = || nests.iter().map(SizedNest::own);
     let (moved, all) = (moved(own()), array_bytes_of(own()));
@@ -421,59 +423,59 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     let size = |axis: usize| nests[0].shape[axis];
     for last in 0..axes.len() {
         let outer: Vec<CutAxis> =
-            axes[..last].iter().map(|&axis| CutAxis { axis, size: size(axis), part: 1 }).collect();
+            axes[..last].iter().map(|&axis| CutAxis { axis, size: size(axis), tile: 1 }).collect();
         let axis = axes[last];
-        let with = |part| [&outer[..], &[CutAxis { axis, size: size(axis), part }]].concat();
-        let (one, two) = (part_bytes(nests, &with(1)), part_bytes(nests, &with(2)));
+        let with = |tile| [&outer[..], &[CutAxis { axis, size: size(axis), tile }]].concat();
+        let (one, two) = (tile_bytes(nests, &with(1)), tile_bytes(nests, &with(2)));
         if one > MAX_STEP_BYTES {
             continue;
         }
         let each = two.saturating_sub(one).max(1);
-        let part = (1 + PART_BYTES.saturating_sub(one) / each).min(size(axis));
+        let tile = (1 + TILE_BYTES.saturating_sub(one) / each).min(size(axis));
         let is_innermost = nests.iter().any(|nest| axis + 1 == nest.shape.rank());
-        let cut = with(part);
-        let parts: usize = cut.iter().map(|cut| cut.size.div_ceil(cut.part)).product();
-        let pays = parts > 1 && (!is_innermost || part >= MIN_INNERMOST.min(size(axis)));
+        let cut = with(tile);
+        let tiles: usize = cut.iter().map(|cut| cut.size.div_ceil(cut.tile)).product();
+        let pays = tiles > 1 && (!is_innermost || tile >= MIN_INNERMOST.min(size(axis)));
         return pays.then_some(cut);
     }
     None
 }
 
-/// What the parts of all nests read and write, each array once.
-fn part_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
+/// Bytes of the arrays of a tile over all nests, each array once.
+fn tile_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
     let accesses = nests.iter().flat_map(|nest| nest.operands());
     each_once(
         accesses
-            .map(|access| (access.buffer, array_bytes(&part_of_access(access, cut).array_type))),
+            .map(|access| (access.buffer, array_bytes(&tile_of_access(access, cut).array_type))),
     )
 }
 
-/// The nest over a part.
-fn part_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
-    let mut part = nest.clone();
+/// The nest over one tile.
+fn tile_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
+    let mut tile = nest.clone();
     let mut sizes = nest.shape.to_vec();
-    cut.iter().for_each(|cut| sizes[cut.axis] = cut.part);
-    part.shape = sizes.into();
-    for access in &mut part.accesses {
-        *access = part_of_access(access, cut);
+    cut.iter().for_each(|cut| sizes[cut.axis] = cut.tile);
+    tile.shape = sizes.into();
+    for access in &mut tile.accesses {
+        *access = tile_of_access(access, cut);
     }
-    for store in &mut part.stores {
-        store.target = part_of_access(&store.target, cut);
+    for store in &mut tile.stores {
+        store.target = tile_of_access(&store.target, cut);
     }
-    part
+    tile
 }
 
-/// What a part walks of an array, as if there were no more.
-fn part_of_access(access: &Access, cut: &[CutAxis]) -> Access {
+/// The access to one tile, as an array of its own.
+fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut sizes = access.array_type.shape.to_vec();
     for cut in cut {
         for (size, index) in sizes.iter_mut().zip(&*access.axes) {
             if index.walked.is_some_and(|walked| walked.axis == cut.axis) {
-                *size = cut.part.min(*size);
+                *size = cut.tile.min(*size);
             }
         }
     }
-    let mut part = access.clone();
-    part.array_type.shape = sizes.into();
-    part
+    let mut tile = access.clone();
+    tile.array_type.shape = sizes.into();
+    tile
 }

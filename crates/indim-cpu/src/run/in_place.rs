@@ -1,4 +1,4 @@
-//! Outputs that are written over inputs, asked for without unsafe code by callers. Holds unsafe code.
+//! Runs that write outputs over inputs, without unsafe code in the caller. Holds unsafe code.
 
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
@@ -21,17 +21,17 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InPlace<'a> {
-    /// It stays as it is.
+    /// An input that the run only reads.
     Read(ArrayView<'a>),
-    /// An output is written over it.
+    /// An input that an output overwrites.
     Overwrite(ArrayViewMut<'a>),
 }
 
 impl Executable {
-    /// Writes the outputs over inputs: the first output over the first that is to be overwritten, and so on.
+    /// Writes the outputs over inputs: the first output over the first `Overwrite`, and so on.
     ///
-    /// The result is as if the inputs had been copied first. Nothing is copied where each output has the
-    /// strides of the input that it depends on, element by element.
+    /// The result is as if the inputs had been copied first. Nothing is copied if each output depends
+    /// element by element on the input below it, and both have the same strides.
     ///
     /// ```
     /// use indim_cpu::{ArrayViewMut, CompileOptions, InPlace, compile};
@@ -84,7 +84,8 @@ impl Executable {
                 .collect();
             self.run_into_with(&inputs, outputs, options)
         };
-        // SAFETY: the run sees which inputs lie over outputs.
+        // SAFETY: `run_into_with` compares the inputs with the outputs and copies where a write could
+        // precede a read.
         unsafe { ArrayViewMut::with_reads(&mut outputs, run) }
     }
 }

@@ -1,18 +1,18 @@
-//! Whether indices name elements: found before anything that depends on it is written. Holds unsafe code.
+//! Range checks of indices, before anything that depends on them is written. Holds unsafe code.
 
 use indim_loops::loop_nest::IndexCheck;
 use indim_ops::DType;
 
 use crate::run::error::RunError;
 
-/// Finds the first index, in row-major order, that names no element. Negative ones count from the end.
+/// Finds the first index out of range, in row-major order. Negative indices count from the end.
 ///
 /// # Errors
 /// `index-out-of-range`.
 ///
 /// # Safety
-/// `first` and `strides`, in bytes along each axis of the check's shape, are of an array of integers of the
-/// check's type: every element is valid for reads.
+/// `first` and `strides`, in bytes along each axis of the check's shape, describe an array of the check's
+/// integer type whose elements are all valid for reads.
 pub(crate) unsafe fn check(
     check: &IndexCheck,
     first: *const u8,
@@ -25,7 +25,7 @@ pub(crate) unsafe fn check(
         let index = unravel(number, outer);
         let along = index.iter().zip(strides).map(|(&index, stride)| index as isize * stride);
         let place = first.wrapping_offset(along.sum());
-        // SAFETY: a row of the caller's.
+        // SAFETY: a row of the caller's array, whose elements are valid for reads.
         let found = unsafe { first_outside(place, row, check.access.array_type.dtype, check.size) };
         if let Some((position, found)) = found {
             return Err(RunError::IndexOutOfRange {
@@ -40,7 +40,7 @@ pub(crate) unsafe fn check(
     Ok(())
 }
 
-/// The axis from which on the elements lie at one stride.
+/// The first of the trailing axes that merge into one stride.
 fn first_merged(shape: &[usize], strides: &[isize]) -> usize {
     let continues = |axis: usize| strides[axis - 1] == strides[axis] * shape[axis] as isize;
     let mut from = shape.len().saturating_sub(1);
@@ -50,14 +50,14 @@ fn first_merged(shape: &[usize], strides: &[isize]) -> usize {
     from
 }
 
-/// Indices at one stride.
+/// A row of indices at one stride.
 #[derive(Clone, Copy)]
 struct Row {
     count: usize,
     stride: isize,
 }
 
-/// The index along each axis of element `number` in row-major order.
+/// The multi-index of element `number` in row-major order.
 fn unravel(mut number: usize, sizes: &[usize]) -> Vec<usize> {
     let mut index = vec![0; sizes.len()];
     for (slot, &size) in index.iter_mut().zip(sizes).rev() {
@@ -67,7 +67,7 @@ fn unravel(mut number: usize, sizes: &[usize]) -> Vec<usize> {
     index
 }
 
-/// The first index of a row that names none of `size` elements, and its position.
+/// The first index of a row that is out of range for `size` elements, with its position.
 ///
 /// # Safety
 /// Every element of the row is valid for reads of a `dtype`.
@@ -77,7 +77,7 @@ unsafe fn first_outside(
     dtype: DType,
     size: usize,
 ) -> Option<(usize, i128)> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller vouches for the row's elements; `T` is the type of `dtype`.
     unsafe {
         match dtype {
             DType::I8 => outside_of::<i8>(first, row, size),
@@ -93,12 +93,12 @@ unsafe fn first_outside(
     }
 }
 
-/// An integer as an index.
+/// An integer type of indices.
 trait Index: Copy + Into<i128> {
-    /// Whether there are negative indices, which count from the end.
+    /// Whether the type has negative indices, which count from the end.
     const IS_SIGNED: bool;
 
-    /// The index in 64 bits; those beyond `i64::MAX` become negative.
+    /// The index as 64 bits; values above `i64::MAX` become negative.
     fn word(self) -> i64;
 }
 
@@ -125,8 +125,8 @@ macro_rules! indices {
 
 indices! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 
-/// Axes of more elements are checked index by index: the distance between the least and the greatest index
-/// must fit an `i64`.
+/// Largest axis, in elements, for the check without branches: the distance between the least and the
+/// greatest index must fit an `i64`.
 const MAX_SIZE: u64 = 1 << 62;
 
 /// # Safety
@@ -134,7 +134,7 @@ const MAX_SIZE: u64 = 1 << 62;
 unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Option<(usize, i128)> {
     let element = |position: usize, stride: isize| {
         let place = first.wrapping_offset(stride * position as isize);
-        // SAFETY: an element of the caller's row.
+        // SAFETY: an element of the caller's row, valid for reads.
         unsafe { place.cast::<T>().read_unaligned() }
     };
     // A constant stride lets the compiler use vectors.
@@ -148,8 +148,8 @@ unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Optio
     indices.find(|&(_, index)| index < least || index >= size as i128)
 }
 
-/// Whether any of these indices may name none of `size` elements. Without a branch or a comparison: the sign
-/// bit tells whether an index, counted from the least one, is negative or beyond the greatest.
+/// Whether any of these indices may be out of range for `size` elements. The loop has no branch and no
+/// comparison: the sign bit of `outside` is set for an index below the least or above the greatest.
 #[inline(always)]
 fn is_any_outside<T: Index>(count: usize, size: usize, element: impl Fn(usize) -> T) -> bool {
     if size as u64 > MAX_SIZE {

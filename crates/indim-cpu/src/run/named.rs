@@ -1,4 +1,4 @@
-//! Inputs by name: what the parameters of an executable are called, and arrays in their order.
+//! Inputs by name, brought into the order of the parameters.
 
 use indim_ops::ArrayType;
 
@@ -37,7 +37,7 @@ impl Executable {
         self.run(&self.bind(named)?)
     }
 
-    /// The arrays in the order in which every way to run takes them.
+    /// The arrays in parameter order, for all methods that run.
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};

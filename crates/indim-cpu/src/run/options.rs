@@ -1,4 +1,4 @@
-//! How one run is carried out.
+//! Options of a run.
 
 use core::fmt;
 use core::ops::ControlFlow;
@@ -11,8 +11,8 @@ use core::convert::Infallible as ThreadPool;
 #[cfg(feature = "rayon")]
 use rayon::ThreadPool;
 
-/// Hears how many elements have been computed since the last call, from any thread; stops the run by
-/// `Break`.
+/// A callback that receives the number of elements computed since the last call. Any thread may call it;
+/// `Break` stops the run.
 ///
 /// ```
 /// use core::ops::ControlFlow;
@@ -36,8 +36,8 @@ use rayon::ThreadPool;
 /// ```
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 
-/// The threads that compute. The calling thread always does; others help where a nest has enough work, and
-/// the call never waits for one to wake. A progress function may be called by any of them.
+/// The threads that compute. The calling thread always computes. Others help if a nest has enough work, and
+/// the call never waits for one to wake. Any of them may call the progress function.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, Threads, compile};
@@ -60,19 +60,19 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub enum Threads<'a> {
-    /// The calling thread, helped by the current rayon pool: the pool that the caller is a worker of, or else
-    /// the global one. Together they are as many threads as the pool has. Without the feature `rayon` nobody
-    /// helps.
+    /// The calling thread and the current rayon pool: the pool whose worker the caller is, or else the
+    /// global one. Together they use as many threads as the pool has. Without the feature `rayon` the
+    /// caller computes alone.
     #[default]
     Current,
     /// The calling thread alone.
     Caller,
-    /// The calling thread, helped by this pool; together as many threads as the pool has.
+    /// The calling thread and this pool; together they use as many threads as the pool has.
     Pool(&'a ThreadPool),
 }
 
 impl<'a> Threads<'a> {
-    /// How many threads these are, with the caller.
+    /// The number of threads, the caller included.
     pub(crate) fn count(self) -> usize {
         match self {
             #[cfg(feature = "rayon")]
@@ -83,7 +83,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The pool that helps, where it is not the current one.
+    /// The pool that helps; `None` for the current one.
     #[cfg(feature = "rayon")]
     pub(crate) fn pool(self) -> Option<&'a ThreadPool> {
         match self {
@@ -93,7 +93,7 @@ impl<'a> Threads<'a> {
     }
 }
 
-/// How one run is carried out.
+/// Options of a run.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};
@@ -112,7 +112,7 @@ impl<'a> Threads<'a> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct RunOptions<'a> {
-    /// In which order the elements of new outputs lie.
+    /// The order of elements in memory of new outputs.
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, Order, RunOptions, compile};
@@ -131,24 +131,24 @@ pub struct RunOptions<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub order: Order,
-    /// The most bytes that the run may hold beside the arrays it is given; a run that would hold more
-    /// is refused before anything is allocated.
+    /// Upper bound of the memory in bytes that the run may hold, without the arrays of the caller. A run
+    /// that would exceed it is refused before it allocates.
     ///
-    /// Outputs in new memory, temporaries, the registers of all threads, and the executable itself
-    /// ([`Executable::held_bytes`](crate::Executable::held_bytes)) count; machine code that this run makes
-    /// does from the next one on. Memory that is kept for later runs does not
+    /// The limit counts new outputs, temporaries, the virtual registers of all threads, and the executable
+    /// itself ([`Executable::held_bytes`](crate::Executable::held_bytes)). Machine code that this run
+    /// generates counts from the next run on. Memory pooled for later runs does not count
     /// ([`set_memory_pool_limit`](crate::set_memory_pool_limit)).
     pub memory_limit: Option<usize>,
-    /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
+    /// Memory of the caller for the inputs, in bytes, to be counted towards the limit.
     pub input_bytes: usize,
-    /// Hears how far the run is, and may stop it.
+    /// Receives the progress of the run and may stop it.
     pub progress: &'a Progress<'a>,
     /// The threads that compute.
     pub threads: Threads<'a>,
 }
 
 impl Default for RunOptions<'_> {
-    /// Row-major, no limit, nobody listens, the threads of the current pool.
+    /// Row-major, no limit, no progress function, the threads of the current pool.
     fn default() -> Self {
         RunOptions {
             order: Order::C,

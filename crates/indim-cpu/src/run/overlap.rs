@@ -1,7 +1,7 @@
-//! Which arrays of a run may share memory, and how.
+//! Overlap checks between the arrays of a run.
 //!
 //! A tile reads all its operands before it writes an output that lies over an input, and no other tile
-//! reads what it writes. So each element is read before it is written.
+//! reads the elements that it writes. So each element is read before it is written.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use indim_loops::replace::can_replace;
 use crate::run::error::RunError;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
-/// Refuses outputs in which a byte would belong to two elements.
+/// Refuses outputs in which two elements share a byte.
 pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
     for (second, output) in outputs.iter().enumerate() {
         for (first, other) in outputs[..second].iter().enumerate() {
@@ -23,7 +23,7 @@ pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError
     Ok(())
 }
 
-/// Refuses two outputs, or one with itself, if they share memory, or where that is left undecided.
+/// Refuses two outputs that share memory, or one whose elements do, and undecided cases.
 fn refuse(shares: Option<bool>, first: usize, second: usize) -> Result<(), RunError> {
     match shares {
         Some(false) => Ok(()),
@@ -32,8 +32,8 @@ fn refuse(shares: Option<bool>, first: usize, second: usize) -> Result<(), RunEr
     }
 }
 
-/// For each output, whether it is written over an input: with all kernels of a tile done, and not by
-/// one of them; empty if none is. `None` when an output overlaps an input in a way that needs a copy.
+/// Says for each output whether it lies exactly over an input, so that a tile must read all its operands
+/// before it writes. Empty if none does; `None` if an overlap needs a copy.
 pub(crate) fn written_over_inputs(
     loops: &LoopNests,
     groups: &[NestGroup],
@@ -44,7 +44,7 @@ pub(crate) fn written_over_inputs(
     for (output, written) in outputs.iter().enumerate() {
         let range = written.range();
         for (parameter, read) in inputs.iter().enumerate() {
-            // Asked first, for that is so in most runs.
+            // The cheap test first: most arrays lie apart.
             if are_apart(read.range(), range)
                 || written.layout().shares_memory(&read.layout()) == Some(false)
             {
@@ -66,7 +66,7 @@ fn are_apart(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.end <= b.start || b.end <= a.start
 }
 
-/// Whether each element of one lies where the same element of the other does.
+/// Whether each element of the input has the address of the same element of the output.
 fn is_same_memory(input: &ArrayView<'_>, output: &ArrayViewMut<'_>) -> bool {
     let (read, written) = (input.array_type(), output.array_type());
     let mut strides = input.strides().iter().zip(output.strides());

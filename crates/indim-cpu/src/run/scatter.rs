@@ -1,8 +1,9 @@
-//! Scatters: nests that add elements where indices say. No executor compiles them. Holds unsafe code.
+//! Scatters: nests that add updates to the elements that indices name. No executor compiles them. Holds
+//! unsafe code.
 //!
-//! One thread sorts the indices by the places that they name, by counting, so that those of one place stay in
-//! order. Then a tile is a run of places, and each place sums its own updates in row-major order: any number
-//! of threads gives the same bits.
+//! One thread sorts the indices by target with a counting sort, which is stable. A tile is a range of
+//! targets, and each target sums its own updates in row-major order. So any number of threads gives the
+//! same bits.
 
 use core::fmt;
 use core::ops::Range;
@@ -19,33 +20,33 @@ use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
 use crate::executor::{Bases, BoundNest, KernelFallback, NestCode};
 use crate::tiles::take::Taker;
 
-/// A scatter, for arrays of any sizes.
+/// A scatter for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scatter {
-    /// The axis of places, and the number of axes of the result.
+    /// The scattered axis and the rank of the result.
     axis: usize,
     rank: usize,
     taker: Taker,
     dtype: DType,
-    /// The operands among those of the nest: the array that is added to, the indices, the updates.
+    /// Positions among the operands of the nest: the array that is added to, the indices, the updates.
     stores: usize,
     operand: usize,
     indices: usize,
     updates: usize,
 }
 
-/// Elements that a tile has about: enough that threads are not asked for each place.
+/// Elements of a tile, about: enough that handing out tiles costs little.
 const TILE_ELEMENTS: usize = 4096;
 
-/// Indices that become places at a time.
+/// Indices resolved at a time.
 const INDICES: usize = 256;
 
-/// Elements that are summed side by side: enough for vectors, few enough to be cleared for each place.
-/// A place of one element has one sum.
+/// Sums accumulated side by side: enough for vectors, few enough to be cleared for each target. A target of
+/// one element has one sum.
 const MAX_SUMS: usize = 64;
 
 impl Scatter {
-    /// `None` for a nest that is none.
+    /// Returns `None` for a nest that is not a scatter.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
         let [instruction] = &nest.instructions[..] else { return None };
         let Compute::ScatterAdd { axis, mode, size } = instruction.compute else { return None };
@@ -145,58 +146,59 @@ impl NestCode for Scatter {
     }
 }
 
-/// A loop over indices.
+/// A loop over an axis of the indices.
 #[derive(Debug, Clone, Copy)]
 struct IndexLoop {
     count: usize,
-    /// The strides in bytes of the indices, and of the updates.
+    /// Strides in bytes of the indices and of the updates.
     index: isize,
     update: isize,
 }
 
-/// A scatter over arrays of these strides.
+/// A scatter bound to sizes and strides.
 #[derive(Debug)]
 struct BoundScatter {
     scatter: Scatter,
-    /// The places of the axis.
+    /// Size of the scattered axis.
     size: usize,
-    /// The stride of each operand along that axis, in bytes.
+    /// Stride in bytes of each operand along the scattered axis.
     along: Vec<isize>,
-    /// The axes before it and behind it.
+    /// The axes before and after the scattered axis.
     outer: CoalescedAxes,
     inner: CoalescedAxes,
     loops: Vec<IndexLoop>,
-    /// The elements of a place behind the axis.
+    /// Elements of a target: the product of the axes after the scattered one.
     elements: usize,
-    /// The places of all outer indices.
+    /// Number of targets, over all outer indices.
     rows: usize,
     rows_per_tile: usize,
 }
 
-/// Starts beyond those of the places: the end of the last one, and one that counting shifts them by.
+/// Starts in addition to one per target: the end of the last target, and one for the shift of the counting
+/// sort.
 const STARTS_BEYOND: usize = 2;
 
-/// The updates by the places that they are added to, in shared memory.
+/// The updates sorted by target, in shared memory.
 #[derive(Clone, Copy)]
-struct Sorted {
-    /// For each place the number of its first update, and the number of all behind the last place.
+struct SortedUpdates {
+    /// Position of the first update of each target, and the number of updates at the end.
     starts: *mut usize,
-    /// How far each update lies from the first one, in bytes.
+    /// Offset of each update from the first one, in bytes.
     updates: *mut isize,
 }
 
-/// An update before the sort. Indices are read once: others may write them meanwhile.
+/// An update before the sort. Each index is read once, since other threads may write it meanwhile.
 #[derive(Clone, Copy)]
 struct Update {
     place: usize,
-    /// How far it lies from the first one, in bytes.
+    /// Offset of the update from the first one, in bytes.
     offset: isize,
 }
 
 impl BoundScatter {
-    fn sorted(&self, bases: &Bases<'_>) -> Sorted {
+    fn sorted(&self, bases: &Bases<'_>) -> SortedUpdates {
         let starts = bases.shared.cast::<usize>();
-        Sorted { starts, updates: starts.wrapping_add(self.size + STARTS_BEYOND).cast() }
+        SortedUpdates { starts, updates: starts.wrapping_add(self.size + STARTS_BEYOND).cast() }
     }
 
     /// The number of indices.
@@ -207,7 +209,7 @@ impl BoundScatter {
     /// Calls `hear` with the update of each index, in row-major order.
     ///
     /// # Safety
-    /// `indices` and every one of the loops is valid for reads of an index.
+    /// `indices` is valid for reads of an index at every point of the loops.
     unsafe fn for_each_index(&self, indices: *const u8, mut hear: impl FnMut(Update)) {
         const ONCE: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
         let (inner, outer) = self.loops.split_last().unwrap_or((&ONCE, &[]));
@@ -219,7 +221,7 @@ impl BoundScatter {
                 let places = &mut places[..INDICES.min(inner.count - first)];
                 let along = |stride: isize| stride * first as isize;
                 let from = indices.wrapping_offset(index + along(inner.index));
-                // SAFETY: indices of the caller's.
+                // SAFETY: the caller vouches for the indices at every point of the loops.
                 unsafe { self.scatter.taker.places(places, from, inner.index) }
                 for (number, &place) in places.iter().enumerate() {
                     let offset = update + inner.update * (first + number) as isize;
@@ -229,15 +231,16 @@ impl BoundScatter {
         }
     }
 
-    /// Sums the updates of one place, `SUMS` elements at a time; `row` counts the places of all outer
+    /// Sums the updates of one target, `SUMS` elements at a time; `row` numbers the targets over all outer
     /// indices.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile of the place; the updates are sorted.
+    /// As [`BoundNest::run`], for the tile of the target; `prepare` has sorted the updates.
     unsafe fn sum_row<T: RunningSum, const SUMS: usize>(&self, bases: &Bases<'_>, row: usize) {
         let (outer, place) = (row / self.size, row % self.size);
-        let Sorted { starts, updates } = self.sorted(bases);
-        // SAFETY: the sort has written a start behind each place, and as many updates as indices.
+        let SortedUpdates { starts, updates } = self.sorted(bases);
+        // SAFETY: `prepare` has written the start of each target, the end of the last, and one update per
+        // index.
         let updates = unsafe {
             let (first, end) = (*starts.add(place), *starts.add(place + 1));
             core::slice::from_raw_parts(updates.add(first), end - first)
@@ -272,7 +275,7 @@ impl BoundScatter {
                 let count = SUMS.min(length - first);
                 let mut sums = [T::Sum::default(); SUMS];
                 let sums = &mut sums[..count];
-                // SAFETY: the elements of the place, and of its updates, of the caller's.
+                // SAFETY: the caller vouches for the elements of the target and of its updates.
                 unsafe {
                     from.at(first).read::<T>(sums, |sum, element| *sum = element.begin());
                     for &update in updates {
@@ -288,10 +291,10 @@ impl BoundScatter {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`].
+    /// As [`BoundNest::run`]; `prepare` has sorted the updates.
     unsafe fn sum_rows<T: RunningSum>(&self, bases: &Bases<'_>, rows: Range<usize>) {
         for row in rows {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's rows, with sorted updates.
             unsafe {
                 match self.elements {
                     1 => self.sum_row::<T, 1>(bases, row),
@@ -302,7 +305,7 @@ impl BoundScatter {
     }
 }
 
-/// Offset of the point of this number in row-major order, for axes of these sizes and strides.
+/// Offset of point `number` in row-major order, for axes of these sizes and strides.
 fn unravelled(mut number: usize, axes: impl DoubleEndedIterator<Item = (usize, isize)>) -> isize {
     let mut offset = 0;
     for (size, stride) in axes.rev() {
@@ -312,7 +315,7 @@ fn unravelled(mut number: usize, axes: impl DoubleEndedIterator<Item = (usize, i
     offset
 }
 
-/// Elements at one stride.
+/// A run of elements at one stride.
 #[derive(Clone, Copy)]
 struct Run {
     first: *mut u8,
@@ -329,16 +332,16 @@ impl Run {
         Run { first: self.first.wrapping_offset(bytes), ..self }
     }
 
-    /// Calls `hear` with each sum and the element that belongs to it.
+    /// Calls `hear` with each sum and its element.
     ///
     /// # Safety
-    /// An element for each sum is valid for reads.
+    /// One element for each sum is valid for reads.
     #[inline(always)]
     unsafe fn read<T: RunningSum>(self, sums: &mut [T::Sum], hear: impl Fn(&mut T::Sum, T)) {
         let each = |sums: &mut [T::Sum], stride: isize| {
             for (number, sum) in sums.iter_mut().enumerate() {
                 let place = self.first.wrapping_offset(number as isize * stride).cast::<T>();
-                // SAFETY: an element of the caller's.
+                // SAFETY: the caller vouches for one element per sum.
                 hear(sum, unsafe { place.read_unaligned() });
             }
         };
@@ -350,11 +353,11 @@ impl Run {
     }
 
     /// # Safety
-    /// A place for each sum is valid for writes.
+    /// One element for each sum is valid for writes.
     unsafe fn write<T: RunningSum>(self, sums: &[T::Sum]) {
         for (number, &sum) in sums.iter().enumerate() {
             let place = self.first.wrapping_offset(number as isize * self.stride).cast::<T>();
-            // SAFETY: a place of the caller's.
+            // SAFETY: the caller vouches for one element per sum.
             unsafe { place.write_unaligned(T::finish(sum)) }
         }
     }
@@ -370,19 +373,19 @@ impl BoundNest for BoundScatter {
     }
 
     unsafe fn prepare(&self, bases: &Bases<'_>) {
-        let Sorted { starts, updates } = self.sorted(bases);
+        let SortedUpdates { starts, updates } = self.sorted(bases);
         let unsorted = updates.wrapping_add(self.count()).cast::<Update>();
         let indices = bases.operands[self.scatter.indices].cast_const();
         // SAFETY:
         // - `shared_bytes` asks for the starts and, for each index, one sorted and one unsorted update;
         // - only this nest uses the shared memory, and tiles begin after this function;
-        // - `Taker` gives places within the axis, so starts and updates stay within their lists.
+        // - `Taker` clamps, wraps or checks each index, so starts and updates stay within their lists.
         unsafe {
             starts.write_bytes(0, self.size + STARTS_BEYOND);
             let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);
             let mut count = 0;
             self.for_each_index(indices, |update| {
-                // Two places on: the second pass moves each start to the next one.
+                // Two positions ahead: the second pass advances each start to the next target's.
                 starts[update.place + STARTS_BEYOND] += 1;
                 unsorted.add(count).write(update);
                 count += 1;
@@ -401,7 +404,7 @@ impl BoundNest for BoundScatter {
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let rows =
             tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
-        // SAFETY: the caller's promise; `prepare` has been called.
+        // SAFETY: the caller's rows; `prepare` has been called before.
         unsafe {
             match self.scatter.dtype {
                 DType::I8 => self.sum_rows::<i8>(bases, rows),

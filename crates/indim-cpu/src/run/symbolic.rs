@@ -1,8 +1,8 @@
-//! Programs for arrays of any sizes: compiled once, and bound to sizes when arrays come.
+//! Programs for arrays of any sizes: compiled once, bound to sizes at each call.
 //!
-//! The nests are made for sizes of which no two are equal, so that each says what it stands for. To bind them
-//! puts the sizes of arrays in their places: nothing is lowered and nothing compiled, and machine code that
-//! is made for some sizes runs for all.
+//! Each symbol has a placeholder size of its own, so a size in the nests identifies its symbol. Binding
+//! replaces the placeholders by the sizes of the arrays. It neither lowers nor compiles, and machine code
+//! generated for some sizes runs for all.
 
 use core::convert::Infallible;
 use core::ops::ControlFlow;
@@ -12,13 +12,13 @@ use indim_graph::{GuardError, Guards, SymbolicCount, SymbolicGraph};
 use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
-use crate::run::bindings::Bindings;
-use crate::run::coded::{BoundNests, CodedNests};
+use crate::run::binding_cache::BindingCache;
+use crate::run::bound_program::BoundProgram;
 use crate::run::compile::{CompileError, CompileOptions, lowered};
+use crate::run::compiled_program::{CompiledProgram, DenseBindings};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
 use crate::run::float_environment::DefaultFloatEnvironment;
-use crate::run::nests::CompiledNests;
 use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 
 /// A graph compiled for this machine and for arrays of all sizes that meet its guards.
@@ -44,15 +44,15 @@ use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 #[derive(Debug)]
 pub struct SymbolicExecutable {
     guards: Guards,
-    /// The inputs behind those that are given.
+    /// Hidden inputs after those of the caller: element counts that depend on the symbols.
     counts: Vec<SymbolicCount>,
-    /// The nests, over sizes of which one stands for each symbol, and their code.
-    coded: Arc<CodedNests>,
-    /// The bytes of that.
+    /// The compiled nests, with a placeholder size for each symbol.
+    program: Arc<CompiledProgram>,
+    /// Memory of `program`, in bytes.
     coded_bytes: usize,
     parameter_names: Arc<[String]>,
-    bindings: Mutex<Bindings>,
-    /// What the first of them holds: the others hold as much, but for groups of nests.
+    bindings: Mutex<BindingCache>,
+    /// Memory of the first binding without groups, in bytes; other such bindings take as much.
     bound_bytes: OnceLock<usize>,
 }
 
@@ -67,7 +67,7 @@ pub fn compile_symbolic(
     compile_symbolic_with(symbolic, options, &mut || ControlFlow::Continue(()))
 }
 
-/// As [`compile_symbolic`]; `checkpoint` is called again and again, and stops it by `Break`.
+/// As [`compile_symbolic`]; `checkpoint` is called repeatedly and stops the compilation with `Break`.
 ///
 /// # Errors
 /// As [`compile_with`](crate::compile_with).
@@ -81,14 +81,14 @@ pub fn compile_symbolic_with(
     let graph = symbolic.resized_for_any(&distinct);
     let (loops, executor) = lowered(&graph, options, checkpoint)?;
     let never = || Ok::<(), Infallible>(());
-    let Ok(coded) = CodedNests::new(loops, distinct, executor, options.level, never);
+    let Ok(program) = CompiledProgram::new(loops, distinct, executor, options.level, never);
     let mut held = MemoryUse::default();
-    coded.count_bytes(&mut held);
+    program.count_bytes(&mut held);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(SymbolicExecutable {
         guards: symbolic.guards().clone(),
         counts: symbolic.counts().to_vec(),
-        coded: Arc::new(coded),
+        program: Arc::new(program),
         coded_bytes: held.bytes(),
         parameter_names: names.collect(),
         bindings: Mutex::default(),
@@ -97,12 +97,12 @@ pub fn compile_symbolic_with(
 }
 
 impl SymbolicExecutable {
-    /// Which sizes of the inputs it takes.
+    /// The sizes of inputs that the program accepts.
     pub fn guards(&self) -> &Guards {
         &self.guards
     }
 
-    /// The executable for inputs of these shapes, which is kept for when they come again.
+    /// The executable for inputs of these shapes, cached for later calls.
     ///
     /// # Errors
     /// `guard-not-met`.
@@ -121,12 +121,12 @@ impl SymbolicExecutable {
         let (executable, bytes) = self.bound(&symbols, before.as_deref());
         let executable = Arc::new(executable);
         let gone = self.bindings().keep(symbols[..].into(), &executable, bytes);
-        // What takes long to free is freed after the lock.
+        // Freeing may take long, so it follows the release of the lock.
         drop(gone);
         Ok(executable)
     }
 
-    /// As [`SymbolicExecutable::bind`], for those who keep it themselves.
+    /// As [`SymbolicExecutable::bind`], without caching the executable.
     ///
     /// # Errors
     /// `guard-not-met`.
@@ -141,11 +141,11 @@ impl SymbolicExecutable {
         Ok(executable)
     }
 
-    /// The executable where the symbols stand for these sizes, which meet the guards; what is the same is
-    /// taken from those bound `before`. And the bytes that it holds beside what all share.
-    fn bound(&self, symbols: &[usize], before: Option<&BoundNests>) -> (Executable, usize) {
+    /// The executable for symbols that meet the guards, and the bytes that it does not share. Nests whose
+    /// sizes have not changed since the binding `before` are reused.
+    fn bound(&self, symbols: &[usize], before: Option<&DenseBindings>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
-        let Ok(nests) = CompiledNests::new(&self.coded, symbols.into(), before, never);
+        let Ok(nests) = BoundProgram::new(&self.program, symbols.into(), before, never);
         let counted = |mut held: MemoryUse| {
             let shared = held.bytes();
             nests.count_bytes(&mut held);
@@ -153,10 +153,10 @@ impl SymbolicExecutable {
         };
         let besides_shared = || {
             let mut held = MemoryUse::default();
-            self.coded.count_bytes(&mut held);
+            self.program.count_bytes(&mut held);
             counted(held)
         };
-        // Those of nests that run together hold more the more parts are of another size, and own their nests.
+        // Tiled groups own their nests, and their memory grows with the number of tile sizes.
         let bytes = match nests.groups().is_empty() {
             true => *self.bound_bytes.get_or_init(besides_shared),
             false => counted(MemoryUse::default()),
@@ -196,13 +196,13 @@ impl SymbolicExecutable {
         Ok(self.bind(&shapes.collect::<SmallVec<[&[usize]; 4]>>())?)
     }
 
-    /// The bytes of memory that it holds, with what is bound.
+    /// The memory of the program in bytes, with all cached bindings.
     pub fn held_bytes(&self) -> usize {
-        let made = self.coded.made_bytes();
+        let made = self.program.made_bytes();
         self.coded_bytes + made + self.bindings().held_bytes() + size_of::<SymbolicExecutable>()
     }
 
-    fn bindings(&self) -> MutexGuard<'_, Bindings> {
+    fn bindings(&self) -> MutexGuard<'_, BindingCache> {
         self.bindings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -214,7 +214,7 @@ mod tests {
     use indim_graph::SymbolicGraph;
     use indim_ops::DType;
 
-    /// How many nests the second executable has taken over from the first.
+    /// The number of nests that the second executable shares with the first.
     fn taken_over(first: &Executable, second: &Executable) -> usize {
         let codes = |executable: &Executable| {
             let codes = executable.nests.bound.codes.iter();

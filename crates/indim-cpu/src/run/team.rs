@@ -5,14 +5,14 @@
 //! therefore never hands a task over and never waits for a worker to wake: it waits only for helpers that
 //! have joined. A helper that comes later finds the task closed and leaves.
 //!
-//! Each calling thread has one team and keeps it. A job in the queue of a pool names the team, not the task:
-//! a worker that wakes late helps with the task that the caller has by then, and a caller whose pool is busy
-//! leaves no more jobs behind than it wants helpers.
+//! Each calling thread has one team and keeps it. A job in the queue of a pool names the team, not the
+//! task. So a worker that wakes late helps with the current task of the caller, and a caller whose pool is
+//! busy leaves no more jobs than it wants helpers.
 //!
-//! To wake a worker takes 3 to 30 microseconds of the caller, and the worker begins after 20 to 40. A worker
-//! that has just worked still looks for more: asked then, it begins within 1 or 2 (measured on a virtual
-//! machine with two cores, the worker idle for 0.2 and for 5 milliseconds). Sleeping workers are therefore
-//! woken for long tasks, and for short ones once many have followed one another closely.
+//! Waking a worker costs the caller 3 to 30 microseconds, and the worker begins after 20 to 40. A worker
+//! that has just finished still polls: it begins within 1 or 2 microseconds (measured on a virtual machine
+//! with two cores, the worker idle for 0.2 and for 5 milliseconds). The caller therefore wakes sleeping
+//! workers for long tasks, and for short ones only in a burst.
 
 use core::any::Any;
 use core::cell::Cell;
@@ -28,29 +28,28 @@ use rayon::ThreadPool;
 
 use crate::run::float_environment::DefaultFloatEnvironment;
 
-/// In [`Team::state`], one helper that may still join. The bits below count the helpers at work.
+/// One ticket in [`Team::state`]: a helper that may still join. The bits below count the helpers at work.
 const TICKET: u64 = 1 << 32;
 
-/// Helpers that one thread wakes: each wake-up is a system call of some microseconds, so helpers wake others.
+/// Helpers woken by one thread: each wake-up is a system call of some microseconds, so helpers wake others.
 const WAKES: usize = 2;
 
-/// Rounds in which the caller waits for helpers before it sleeps: some 20 microseconds, a chunk of work.
+/// Rounds that the caller spins for helpers before it sleeps: some 20 microseconds, the time of a chunk.
 const SPINS: usize = 1000;
 
-/// Work of a task, in bytes moved, that repays waking helpers: some 40 to 150 microseconds. After a pause of
-/// 5 milliseconds `exp` of 512 KiB, 9 MiB of work, took 52 to 90 microseconds by two threads and 42 to 55
-/// by one.
+/// Work of a task, in bytes moved, that repays waking helpers: some 40 to 150 microseconds. After a pause
+/// of 5 milliseconds `exp` of 512 KiB, 9 MiB of work, took 52 to 90 microseconds with two threads and 42 to
+/// 55 with one.
 const WAKE_BYTES: usize = 12 * 1024 * 1024;
 
-/// Work of a burst of shorter tasks that repays it: the helpers are awake for the rest of the burst.
+/// Work of a burst of short tasks, in bytes moved, that repays waking helpers for the rest of the burst.
 const BURST_BYTES: usize = 32 * 1024 * 1024;
 
-/// The longest pause within a burst, and the time for which a worker looks for more before it sleeps.
+/// The longest pause within a burst: the time for which an idle worker polls before it sleeps.
 const AWAKE_TIME: Duration = Duration::from_micros(16);
 
 thread_local! {
-    /// The caller that this thread keeps between tasks; none during a task, so that a task within it has its
-    /// own.
+    /// The caller of this thread between tasks. Empty during a task, so that a nested task has its own.
     static CALLER: Cell<Option<Caller>> = const { Cell::new(None) };
 }
 
@@ -62,7 +61,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// The caller that this thread is, for helpers from this pool; from the current pool where none is given.
+    /// The caller of this thread, for helpers from `pool`; from the current pool if it is `None`.
     pub(crate) fn of_this_thread(pool: Option<&ThreadPool>) -> Caller {
         let pool = pool.map_or(0, |pool| ptr::from_ref(pool).addr());
         let kept = CALLER.try_with(Cell::take).ok().flatten();
@@ -74,13 +73,13 @@ impl Caller {
         })
     }
 
-    /// Keeps it for the next task of this thread. A thread that ends has no place for it.
+    /// Stores the caller for the next task of this thread. A thread that ends drops it.
     pub(crate) fn keep(mut self) {
         self.burst_end = Instant::now();
         let _ = CALLER.try_with(|place| place.set(Some(self)));
     }
 
-    /// Whether helpers repay for a task of so much work, in bytes moved.
+    /// Whether a task of this much work, in bytes moved, repays helpers.
     pub(crate) fn repays(&mut self, bytes: usize) -> bool {
         if bytes >= WAKE_BYTES || self.team.is_awake() {
             return true;
@@ -96,8 +95,8 @@ impl Caller {
         repays
     }
 
-    /// Calls `work` with 0 on this thread, and with 1, 2, ... on up to `helpers` workers of the pool as these
-    /// join. Returns when all of them have returned, with the payload of a helper that panicked.
+    /// Calls `work` with 0 on this thread, and with 1, 2, ... on up to `helpers` workers of the pool as
+    /// they join. Returns after all of them have returned, with the payload of a helper that panicked.
     pub(crate) fn run(
         &self,
         helpers: usize,
@@ -118,23 +117,23 @@ impl Caller {
 
 type Panic = Box<dyn Any + Send>;
 
-/// One task at a time of one calling thread, and the helpers that work on it.
+/// The helpers of one calling thread, and its current task.
 struct Team {
-    /// The tickets of helpers that may join, and the helpers at work; zero between tasks.
+    /// Tickets of helpers that may join, and the count of helpers at work; zero between tasks.
     state: AtomicU64,
     /// The task, valid while `state` is not zero.
     task: AtomicPtr<Task<'static>>,
     /// Jobs in the queue of the pool that no worker has begun.
     queued: AtomicUsize,
     made: Instant,
-    /// When a helper last left, in nanoseconds since the team was made; 0 if none has.
+    /// Time at which a helper last left, in nanoseconds since the team was made; 0 if none has.
     helped: AtomicU64,
-    /// The address of the pool that has the jobs, to tell it from others; 0 for the current pool.
+    /// Address of the pool of the jobs, to tell it from others; 0 for the current pool.
     pool: usize,
     caller: Thread,
 }
 
-/// What the caller and its helpers do: `work` returns when nothing is left to begin.
+/// A task: `work` returns when no chunk is left to begin.
 struct Task<'a> {
     work: &'a (dyn Fn(usize) + Sync),
     helpers: usize,
@@ -154,7 +153,7 @@ impl Team {
         }
     }
 
-    /// Whether a helper is awake: on its way, or still looking for more after it has helped.
+    /// Whether a helper is awake: on its way, or polling after a task.
     fn is_awake(&self) -> bool {
         let helped = self.helped.load(Ordering::Relaxed);
         let now = self.made.elapsed().as_nanos() as u64;
@@ -163,11 +162,11 @@ impl Team {
     }
 
     /// Lets helpers join `task` until the result is dropped, which waits for those that have joined.
-    fn open<'a>(&'a self, task: &'a Task<'a>) -> Open<'a> {
+    fn open<'a>(&'a self, task: &'a Task<'a>) -> OpenTask<'a> {
         let tickets = u64::try_from(task.helpers).unwrap_or(u64::MAX).min(u64::from(u32::MAX));
         self.task.store(ptr::from_ref(task).cast_mut().cast(), Ordering::Relaxed);
         self.state.store(tickets * TICKET, Ordering::Release);
-        Open(self)
+        OpenTask(self)
     }
 
     /// Queues jobs for helpers that may still join, `most` at a time.
@@ -182,7 +181,7 @@ impl Team {
         }
     }
 
-    /// Helps with the task that is open, on a worker.
+    /// Helps with the open task, on a worker.
     fn help(self: Arc<Self>) {
         self.queued.fetch_sub(1, Ordering::Relaxed);
         self.join();
@@ -199,7 +198,7 @@ impl Team {
         self.invite(WAKES, |team| rayon::spawn(move || team.help()));
         // SAFETY:
         // - `open` stored the pointer before the ticket that this helper has taken (acquire, release);
-        // - the task lives until `Open` is dropped, which waits until this helper is counted no more.
+        // - the task lives until `OpenTask` is dropped, which waits until this helper is no longer counted.
         let task = unsafe { &*self.task.load(Ordering::Relaxed) };
         let number = task.helpers - (before / TICKET) as usize + 1;
         let work = || {
@@ -214,7 +213,7 @@ impl Team {
     }
 }
 
-/// A helper at work, counted in the state of its team until it is dropped: by a panic too, or the caller
+/// A helper at work, counted in the state of its team until it drops. A panic drops it too; else the caller
 /// would wait for ever.
 struct Helper<'a>(&'a Team);
 
@@ -227,9 +226,9 @@ impl Drop for Helper<'_> {
 }
 
 /// A task that helpers may join.
-struct Open<'a>(&'a Team);
+struct OpenTask<'a>(&'a Team);
 
-impl Drop for Open<'_> {
+impl Drop for OpenTask<'_> {
     fn drop(&mut self) {
         let state = &self.0.state;
         state.fetch_and(TICKET - 1, Ordering::Relaxed);
@@ -237,7 +236,7 @@ impl Drop for Open<'_> {
         while state.load(Ordering::Acquire) != 0 {
             match rounds < SPINS {
                 true => spin_loop(),
-                // A token that an earlier helper left only makes one more round.
+                // A token of an earlier helper costs one more round.
                 false => thread::park(),
             }
             rounds += 1;
@@ -301,7 +300,7 @@ mod tests {
             caller.burst_end = Instant::now() - 2 * AWAKE_TIME;
             assert!(!caller.repays(WAKE_BYTES / 2), "after a pause");
         }
-        // A helper that is on its way, or has just been here, needs no waking.
+        // A helper that is on its way or polling needs no waking.
         caller.team.queued.store(1, Ordering::Relaxed);
         assert!(caller.repays(1));
         caller.team.queued.store(0, Ordering::Relaxed);
@@ -346,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_panic_outside_of_the_work_lets_the_caller_go_on() {
-        /// The payload of a panic. When the next one takes its place, a helper panics once more.
+        /// The payload of a panic. Dropping it panics once more.
         struct Payload;
 
         impl Drop for Payload {

@@ -1,31 +1,32 @@
-//! How the tiles of a nest are shared out among threads. Holds unsafe code.
+//! Distribution of a nest's tiles to threads. Holds unsafe code.
 
 use core::ops::{ControlFlow, Range};
 
 use crate::executor::{Bases, BoundNest};
 #[cfg(feature = "rayon")]
-use crate::run::chunks::{self, Work};
+use crate::run::chunks::{self, ChunkedWork};
 use crate::run::options::{RunOptions, Threads};
 
-/// Work of a nest, in bytes moved, below which threads do not even share it while they are awake: some 10
+/// Work of a nest, in bytes moved, below which one thread runs it, even if others are awake: some 10
 /// microseconds.
 const PARALLEL_BYTES: usize = 1024 * 1024;
 
-/// A thread takes at least this much work at a time, in bytes moved.
+/// Least work of a chunk, in bytes moved.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Chunks per thread, so that a thread that is held up does not hold up all.
+/// Chunks per thread, so that a delayed thread does not delay all.
 const CHUNKS_PER_THREAD: usize = 8;
 
-/// Largest chunk, in bytes moved: after each `progress` is called, and threads wait for each other no longer.
+/// Largest chunk, in bytes moved: it bounds the time between calls of `progress`, and the wait for the last
+/// thread.
 const MAX_CHUNK_BYTES: usize = 8 * 1024 * 1024;
 
-/// Whether so much work, in bytes moved, is enough for several threads.
+/// Whether work of this many bytes moved is enough for several threads.
 pub(crate) fn is_parallel(work: usize) -> bool {
     work >= PARALLEL_BYTES
 }
 
-/// Runs a nest of so much work, by several threads where that pays, until `progress` stops it.
+/// Runs a nest that weighs `work` bytes, with several threads if that pays, until `progress` stops it.
 ///
 /// # Safety
 /// As [`BoundNest::run`], for all tiles.
@@ -36,7 +37,7 @@ pub(crate) unsafe fn run(
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
     let bound = bound.instead(work).unwrap_or(bound);
-    // SAFETY: the caller's promise; the tiles have been run when they are finished.
+    // SAFETY: the caller vouches for all tiles; all of them have run before `finish`.
     unsafe {
         bound.prepare(bases);
         run_tiles(work, bound, bases, options)?;
@@ -56,7 +57,7 @@ unsafe fn run_tiles(
     let per_tile = bound.tile_elements();
     share(bound.tiles(), work, options.threads, |tiles| {
         let elements = tiles.len() * per_tile;
-        // SAFETY: the caller's promise; the ranges are disjoint.
+        // SAFETY: the caller vouches for all tiles, and `share` gives each to one thread.
         unsafe { bound.run(bases, tiles) }
         (options.progress)(elements)
     })
@@ -78,7 +79,7 @@ pub(crate) fn share<B: Send>(
     let run_chunk = |chunk: usize| run(tiles * chunk / chunks..tiles * (chunk + 1) / chunks);
     #[cfg(feature = "rayon")]
     if count.min(chunks) > 1 {
-        let work = Work { chunks, bytes, threads: count.min(chunks) };
+        let work = ChunkedWork { chunks, bytes, threads: count.min(chunks) };
         return chunks::share(&work, threads.pool(), &run_chunk);
     }
     (0..chunks).try_for_each(run_chunk)

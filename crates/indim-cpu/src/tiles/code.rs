@@ -1,8 +1,8 @@
-//! What runs over a tile of a loop nest: straight-line code over slots, for one level.
+//! The code of a tile: straight-line calls over virtual registers, for one level.
 //!
-//! There is a slot for each access and one for each instruction's result; at run time a slot is the
-//! address of a dense block: a register of the workspace, or, where memory is dense, the array itself.
-//! The code is a list of calls, and, where machine code has been made of the nest, one function after them.
+//! Each access and each instruction's result has a virtual register. At run time it is the address of a
+//! dense block: a block of the workspace, or the array itself if its memory is dense. The code is a list of
+//! kernel calls, and one function after them if the nest has machine code.
 
 use std::sync::Arc;
 
@@ -18,42 +18,42 @@ use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::take::Taker;
 
-/// The bytes of a register: several fit into a first-level cache of 32 KiB together.
+/// Bytes of a block of the workspace: several fit L1 (32 KiB) together.
 pub(crate) const REGISTER_BYTES: usize = 4096;
 
-// A tile that is gathered into a register is gone through run by run.
+// A tile gathered into a block is copied run by run.
 const _: () = assert!(REGISTER_BYTES <= runs::MAX_ELEMENTS);
 
-/// Of so many operands, values or stores what is known of each needs no memory of its own.
+/// Operands, values or stores whose data fits the stack.
 pub(crate) const FEW: usize = 4;
 
-/// A list of few, for which a push for each is faster than `collect`.
+/// A short list; a push for each item is faster than `collect`.
 pub(crate) fn few<T>(items: impl Iterator<Item = T>) -> SmallVec<[T; FEW]> {
     let mut list = SmallVec::new();
     items.for_each(|item| list.push(item));
     list
 }
 
-/// A call, from source slots to a destination slot.
+/// A call from source registers to a destination register.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) destination: usize,
     pub(crate) callee: Callee,
 }
 
-/// What is called.
+/// The callee.
 #[derive(Debug, Clone)]
 pub(crate) enum Callee {
-    /// One operation.
+    /// A kernel of one operation.
     Kernel { kernel: KernelFn, sources: [usize; 3] },
-    /// Elements of a table, which is an access, by the indices in a slot.
+    /// A gather: elements of the access `table` by the indices in a register.
     Take { taker: Taker, table: usize, indices: usize },
 }
 
 /// The stores of one value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stored {
-    /// The first of them.
+    /// The first store.
     pub(crate) first: Option<usize>,
     pub(crate) count: usize,
 }
@@ -61,67 +61,65 @@ pub(crate) struct Stored {
 /// The code of a loop nest.
 #[derive(Debug, Clone)]
 pub(crate) struct TileCode {
-    /// The nest that was compiled. What is run may be of other sizes, which are asked of the nest that the
-    /// code is bound to.
+    /// The compiled nest. A run may have other sizes, which the bound nest has.
     pub(crate) nest: Arc<LoopNest>,
     pub(crate) calls: Vec<Call>,
-    /// The machine code that computes what calls do not.
+    /// Machine code for the values that no call computes.
     pub(crate) functions: Option<Arc<Functions>>,
-    /// The machine code that also folds what it computes, for a nest with a reduced axis.
+    /// Machine code that folds what it computes, for a nest with a reduced axis.
     pub(crate) folding: Option<Arc<Functions>>,
-    /// For each instruction its register, if it needs one: in bytes from the first register. Accesses have no
-    /// register until they need one.
+    /// Block of each instruction's result, as an offset in bytes in the workspace; `None` if it needs none.
+    /// Wirings assign blocks to accesses.
     pub(crate) registers: Vec<Option<usize>>,
     pub(crate) register_count: usize,
-    /// The stores of each slot's value.
+    /// The stores of each register's value.
     pub(crate) stored: Vec<Stored>,
-    /// For each access, whether a block of it is needed in any case.
+    /// For each access, whether it needs a dense block in any case.
     pub(crate) needs_block: Vec<bool>,
-    /// For each access, whether only gathers read it, as a table or as indices: it is read where it lies.
+    /// For each access, whether only gathers read it, as a table or as indices: it needs no block.
     pub(crate) only_taken: Vec<bool>,
     pub(crate) block: usize,
-    /// What is computed for an element, in bytes that could be moved instead.
+    /// Cost of computing one element; see [`NestCode::cost`](crate::executor::NestCode::cost).
     pub(crate) cost: usize,
-    /// What the stores of a nest with a reduced axis call.
+    /// The fold of each store, for a nest with a reduced axis.
     pub(crate) folds: Vec<StoreFold>,
 }
 
 impl TileCode {
-    /// The fewest elements of a row that is worth its while; none where rows are not, or if some access must
-    /// be a block: that of a whole tile.
+    /// The shortest row, in elements, that is run row by row; `None` if tiles need dense blocks.
     pub(crate) fn minimum_row(&self) -> Option<usize> {
         let least = self.functions.as_deref().map(Functions::step);
         least.filter(|_| !self.needs_block.contains(&true))
     }
 
-    /// Whether the function writes a value, which it may do row by row.
+    /// Whether the function computes a value, so that it may write it row by row.
     pub(crate) fn is_of_function(&self, value: Local) -> bool {
         let Local::Instruction(index) = value else { return false };
         let is_taken = matches!(self.nest.instructions[index].compute, Compute::Take { .. });
         self.functions.is_some() && !is_taken
     }
 
-    /// Whether each tile is gone through once.
+    /// Whether one pass over a tile computes everything.
     pub(crate) fn is_one_pass(&self) -> bool {
         self.calls.len() + usize::from(self.functions.is_some()) == 1
     }
 
-    /// Whether anything is computed, or taken.
+    /// Whether the nest computes or gathers anything.
     pub(crate) fn computes(&self) -> bool {
         !self.calls.is_empty() || self.functions.is_some()
     }
 
-    /// The slot of a value.
+    /// The virtual register of a value.
     pub(crate) fn slot(&self, local: Local) -> usize {
         slot(&self.nest, local)
     }
 
-    /// The operand of the nest in the slot of an access.
+    /// The operand of the nest whose access has this register.
     pub(crate) fn operand(&self, slot: usize) -> usize {
         self.nest.stores.len() + slot
     }
 
-    /// The bytes of an element of a slot's value.
+    /// Bytes of an element of a register's value.
     pub(crate) fn element_size(&self, slot: usize) -> usize {
         let local = match slot.checked_sub(self.nest.accesses.len()) {
             Some(index) => Local::Instruction(index),
@@ -130,7 +128,7 @@ impl TileCode {
         self.nest.dtype(local).size()
     }
 
-    /// Counts the memory that the code holds, without the functions that are made of it.
+    /// Counts the memory of the code, without the functions compiled from it.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<TileCode>(1);
         held.own::<Call>(self.calls.capacity());
@@ -143,7 +141,7 @@ impl TileCode {
     }
 }
 
-/// The slot of a value of the nest.
+/// The virtual register of a value of the nest.
 pub(crate) fn slot(nest: &LoopNest, local: Local) -> usize {
     match local {
         Local::Access(index) => index,
@@ -151,19 +149,19 @@ pub(crate) fn slot(nest: &LoopNest, local: Local) -> usize {
     }
 }
 
-/// The elements of a block: as many as fit into a register, whatever they are.
+/// Elements of a block: as many of the widest type as fit.
 pub(crate) fn block(nest: &LoopNest) -> usize {
     let accesses = nest.accesses.iter().map(|access| access.array_type.dtype);
     let results = nest.instructions.iter().map(|instruction| instruction.dtype);
     REGISTER_BYTES / accesses.chain(results).map(DType::size).max().unwrap_or(1)
 }
 
-/// The bytes of an element of each operand of the nest.
+/// Bytes of an element of each operand.
 pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; FEW]> {
     few(nest.operands().map(|operand| operand.array_type.dtype.size()))
 }
 
-/// For each slot the stores of its value.
+/// The stores of each register's value.
 pub(crate) fn stored(nest: &LoopNest) -> Vec<Stored> {
     let mut stored = vec![Stored::default(); nest.accesses.len() + nest.instructions.len()];
     for (index, store) in nest.stores.iter().enumerate() {
@@ -174,7 +172,7 @@ pub(crate) fn stored(nest: &LoopNest) -> Vec<Stored> {
     stored
 }
 
-/// For each access, whether gathers read it, and nothing else: it is no block of values.
+/// For each access, whether only gathers read it, so that it needs no block.
 pub(crate) fn only_taken(nest: &LoopNest) -> Vec<bool> {
     let mut only_taken = vec![false; nest.accesses.len()];
     let is_take = |it: &&Instruction| matches!(it.compute, Compute::Take { .. });
@@ -190,7 +188,7 @@ pub(crate) fn only_taken(nest: &LoopNest) -> Vec<bool> {
     only_taken
 }
 
-/// The accesses that are stored as they are, where none are reduced.
+/// The accesses that a nest without reduction stores unchanged.
 pub(crate) fn copied(nest: &LoopNest) -> impl Iterator<Item = usize> {
     let stores = nest.stores.iter().filter(|_| nest.reduced.is_none());
     stores.filter_map(|store| match store.source {
@@ -199,7 +197,7 @@ pub(crate) fn copied(nest: &LoopNest) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What an instruction calls that takes elements of a table.
+/// The callee of an instruction that gathers.
 pub(crate) fn take_callee(
     nest: &LoopNest,
     instruction: &Instruction,

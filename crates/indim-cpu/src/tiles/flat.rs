@@ -1,6 +1,6 @@
-//! Nests over arrays of which all axes are one, or are rows that follow one another, each operand dense or a
-//! single element along them: a function goes from one end to the other, and small runs are one call of it.
-//! Holds unsafe code.
+//! Flat nests: all axes merge into one, or into rows one after another, and each operand is dense or a
+//! single element along them. One function runs from end to end; a small run is one call of it. Holds
+//! unsafe code.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::tiles::memory::settle;
 use crate::tiles::tile::{has_few_rows, long_tile, minimum_row};
 use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 
-/// Nests of more operands are walked as others are.
+/// Nests with more operands use the general walk.
 const MAX_OPERANDS: usize = 16;
 
-/// So many need no memory of their own.
+/// Operands that fit the stack.
 const FEW: usize = 4;
 
 /// A function over all elements of a nest.
@@ -32,30 +32,31 @@ pub(crate) struct Flat {
     function: Arc<Function>,
     /// The operands of the function.
     operands: SmallVec<[Place; FEW]>,
-    /// The elements of a step, where steps are rows; else each is an element.
+    /// Elements of a row, if steps are rows; `None` if a step is an element.
     row: Option<usize>,
     steps: usize,
-    /// The steps of a tile; the last may have fewer.
+    /// Steps of a tile; the last tile may have fewer.
     tile: usize,
-    /// Whether anything is written past the caches.
+    /// Whether the function writes with non-temporal stores.
     streams: bool,
 }
 
-/// Where an operand of a function lies.
+/// The addresses of one operand of the function.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Which operand of the nest it is.
+    /// The operand of the nest.
     operand: usize,
-    /// How far it begins from that one's first element, in bytes.
+    /// Offset from the first element of that operand, in bytes.
     offset: isize,
-    /// From one element to the next, in bytes.
+    /// Stride between elements, in bytes.
     along: isize,
-    /// From one step to the next.
+    /// Stride between steps, in bytes.
     step: isize,
 }
 
 impl Flat {
-    /// The nest over these axes, if it is such a one; `Err` where a function is lacking.
+    /// Binds the nest to these axes; `Ok(None)` if it is not flat, `Err` if the machine code lacks a
+    /// function.
     pub(crate) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -86,7 +87,7 @@ impl Flat {
         let (forms, streams) = (inputs.iter().map(form), streamed.clone().any(|streams| streams));
         let function = functions.function_of(forms, streamed, is_in_place, false).ok_or(Lacking)?;
         if row.is_some_and(|elements| elements < functions.step()) && !has_few_rows(axes) {
-            // Now it is known that they are short.
+            // A function with long steps would run these short rows slowly.
             return Ok(None);
         }
         let row_elements = row.unwrap_or(1);
@@ -98,10 +99,10 @@ impl Flat {
     }
 }
 
-/// There is no function.
+/// The error of a missing function.
 pub(crate) struct Lacking;
 
-/// The axes of a nest, of which the first is gone through step by step.
+/// The axes of a nest, whose first one is stepped along.
 struct Steps<'a> {
     code: &'a TileCode,
     nest: &'a SizedNest<'a>,
@@ -109,7 +110,7 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// How many there are, and the elements of each where they are rows; `None` for nests of other axes.
+    /// The number of steps, and the elements of each if steps are rows; `None` if the nest is not flat.
     fn of_nest(&self) -> Option<(usize, Option<usize>)> {
         match self.axes.sizes[..] {
             [] => Some((1, None)),
@@ -123,13 +124,13 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether so many elements are no more than a tile has.
+    /// Whether this many elements fit a tile.
     fn fit(&self, elements: usize) -> bool {
         elements <= self.code.block || elements <= long_tile(self.code, self.nest)
     }
 
-    /// Where the function writes, then where it reads; `None` if it cannot write all that is stored, or read
-    /// there.
+    /// Outputs, then inputs of the function; `None` if it cannot write all stores, or cannot read an
+    /// operand.
     fn operands(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
         let stores = &self.nest.nest.stores;
         let is_written_once = stores.iter().enumerate().all(|(index, store)| {
@@ -147,7 +148,7 @@ impl Steps<'_> {
             return None;
         }
         let mut operands = SmallVec::new();
-        // Few, so that a push for each is faster than `collect`.
+        // For so few operands a push for each is faster than `collect`.
         for &slot in &functions.outputs {
             let store = self.code.stored[slot].first?;
             operands.push(self.place(store).filter(|place| place.along != 0)?);
@@ -158,7 +159,7 @@ impl Steps<'_> {
         Some(operands)
     }
 
-    /// Where an operand of the nest lies, if it is dense or a single element along a step, or all of them.
+    /// The addresses of an operand that is dense or a single element along a step, or along all steps.
     fn place(&self, operand: usize) -> Option<Place> {
         let stores = self.nest.nest.stores.len();
         let dtype = match operand.checked_sub(stores) {
@@ -169,7 +170,7 @@ impl Steps<'_> {
         let (step, along) = match *self.axes.strides_of(operand) {
             [step, .., along] => (step, along),
             [along] => (along, along),
-            // A single point is dense, whatever it is a part of.
+            // A single point is dense for any strides.
             [] => (size, size),
         };
         (along == 0 || along == size).then_some(Place { operand, offset, along, step })
@@ -200,9 +201,10 @@ impl BoundNest for Flat {
             }
             let addresses = &mut addresses[..self.operands.len()];
             let row_strides = &row_strides[..addresses.len()];
-            // SAFETY: the caller's promise, for one of the tiles; the function was made for operands that lie
-            // so. What is written overlaps nothing that is read, but for what lies exactly over it, of which
-            // it knows.
+            // SAFETY:
+            // - the caller vouches for the operands in `tiles`;
+            // - the function was compiled for operands with this layout;
+            // - outputs overlap inputs only exactly, in functions compiled for that.
             unsafe { self.function.run(addresses, row_strides, rows, elements) }
         }
         if self.streams {

@@ -1,62 +1,61 @@
-//! The tiles of a reduced axis, folded by a function as it computes them. Holds unsafe code.
+//! Folds by a function that computes the folded values: the calls of one tile. Holds unsafe code.
 //!
-//! In which accumulators a step goes is as in `tree.rs`. Where the columns of one step lie right behind those
-//! of the step before, 32 steps are one row, which goes into all lanes of a block at once.
+//! Each step goes into the accumulators that `tree.rs` defines. If the columns of consecutive steps are
+//! contiguous, 32 steps are one row, which goes into all lanes of a block at once.
 
 use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_targets::Folded;
+use indim_targets::FoldArgs;
 
 use crate::tiles::code::{TileCode, few};
 use crate::tiles::folding::{Folding, MAX_BLOCKS};
 use crate::tiles::tree::Columns;
 
-/// A function has at most so many operands: four accumulators, and nine inputs.
+/// Upper bound of the operands of a function: four accumulators and nine inputs.
 const MAX_OPERANDS: usize = 16;
 
-/// A tile that is folded.
+/// A tile to fold.
 pub(super) struct FoldedTile<'a> {
     pub(super) folding: &'a Folding,
-    /// For each store the tree over its columns.
+    /// For each store, the tree over its columns.
     pub(super) columns: &'a [Columns<'a>],
-    /// The address of the first element of each input in the tile.
+    /// Address of the first element of each input in the tile.
     pub(super) inputs: &'a [*mut u8],
     /// The first step of the tile.
     pub(super) first: usize,
 }
 
-/// Where units have their lanes, and, behind the lanes of `all` of them, their nodes: those of the `first`,
-/// and how many are between two of them.
+/// Layout of accumulators: the lanes of `all` units, then their tree nodes. `first` is the position of the
+/// first node, `stride` the distance between the nodes of two units.
 struct UnitPlaces {
     first: usize,
     apart: usize,
     all: usize,
 }
 
-/// What one call folds, in steps.
+/// One call of the function, in steps.
 #[derive(Default, Clone, Copy)]
 struct Call {
-    /// The first accumulator, from the first lane on, and from those of one unit to those of the next.
+    /// The first lane, and the distance between the lanes of two units.
     lane: usize,
     unit_lanes: usize,
-    /// The row, where tiles are rows, and the first step in it, or in the tile.
+    /// The row, if units are rows, and the first step in the row or tile.
     row: usize,
     step: usize,
     units: usize,
-    /// From one unit to the next, unless units are rows, and from one row of a unit to the next.
+    /// Distance between units (`None` if units are rows), and between rows of a unit.
     unit_steps: Option<usize>,
     row_steps: usize,
     rows: usize,
     columns: usize,
     begins: bool,
-    /// Whether the lanes of a unit become a node.
+    /// Whether the call joins the lanes of a unit into a node.
     joins: bool,
 }
 
 impl FoldedTile<'_> {
-    /// Calls `work` with a tile, from its first step on, of what a function of this code folds: operands that
-    /// are read where they lie, `at` their places.
+    /// Calls `work` with a tile whose operands are folded in place; `at` gives their addresses.
     pub(super) fn of_operands(
         (code, folding): (&TileCode, &Folding),
         columns: &[Columns<'_>],
@@ -68,19 +67,19 @@ impl FoldedTile<'_> {
         work(&FoldedTile { folding, columns, inputs: &inputs, first: 0 });
     }
 
-    /// The columns of a step; one where units are rows.
+    /// Columns of a step; 1 if units are rows.
     fn width(&self) -> usize {
         self.columns.first().map_or(1, |columns| columns.width)
     }
 
-    /// Takes all of so many steps; blocks that are complete become nodes.
+    /// Folds `count` steps; complete blocks become nodes.
     ///
     /// # Safety
-    /// The inputs of the steps are valid for reads as the function reads them; all steps before have been
-    /// taken.
+    /// The inputs of the steps are valid for reads in the function's layout; all steps before have been
+    /// folded.
     pub(super) unsafe fn take(&self, count: usize) {
         let steps = self.first..self.first + count;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for these steps, which the calls take in order.
         unsafe {
             match (self.folding.is_ordered, self.folding.is_joined) {
                 (false, true) => self.take_joined(steps, self.first == 0),
@@ -97,7 +96,7 @@ impl FoldedTile<'_> {
         let mut step = steps.start;
         while step < steps.end {
             let blocks = ((steps.end - step) / BLOCK).min(MAX_BLOCKS);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for `steps`; each call takes some of one block.
             unsafe {
                 if is_joined && width == 1 && blocks > 0 && step.is_multiple_of(BLOCK) {
                     self.take_blocks(step, blocks);
@@ -119,14 +118,15 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Takes whole blocks of one column.
+    /// Folds whole blocks of one column.
     ///
     /// # Safety
     /// As [`FoldedTile::take`].
     unsafe fn take_blocks(&self, step: usize, blocks: usize) {
         let (from, unit_steps) = (step - self.first, Some(BLOCK));
         let call = Call { step: from, units: blocks, unit_steps, ..Call::default() };
-        // SAFETY: the caller's promise; there is room for the lanes and nodes of so many blocks.
+        // SAFETY: the caller vouches for the blocks; the accumulators have room for the lanes and nodes of
+        // `blocks`.
         unsafe {
             self.take_units(call, BLOCK, UnitPlaces { first: 0, apart: 1, all: MAX_BLOCKS });
             for columns in self.columns {
@@ -142,14 +142,15 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Makes a node of each of so many rows, all of this length.
+    /// Folds each of `count` rows of this length into a node.
     ///
     /// # Safety
     /// As [`FoldedTile::take`], for all elements of the rows.
     pub(super) unsafe fn take_rows(&self, count: usize, length: usize) {
         let block = if self.folding.is_ordered { BLOCK } else { length };
         let blocks = length.div_ceil(block);
-        // SAFETY: the caller's promise; there is room for the lanes and nodes of all blocks of all rows.
+        // SAFETY: the caller vouches for the rows; the accumulators have room for the lanes and nodes of
+        // all their blocks.
         unsafe {
             match self.folding.is_row_by_row {
                 true => (0..count).for_each(|row| self.take_row(row, count, length)),
@@ -174,7 +175,7 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Takes a block of all rows, then the next.
+    /// Folds one block of all rows, then the next block.
     ///
     /// # Safety
     /// As [`FoldedTile::take_rows`].
@@ -184,12 +185,12 @@ impl FoldedTile<'_> {
             let step = index * block;
             let call = Call { step, units: count, unit_steps: None, ..Call::default() };
             let places = UnitPlaces { first: index * count, apart: 1, all: blocks * count };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the rows, and `block.min(length - step)` stays within each.
             unsafe { self.take_units(call, block.min(length - step), places) }
         }
     }
 
-    /// Takes all blocks of a row, one after another.
+    /// Folds all blocks of a row, one after another.
     ///
     /// # Safety
     /// As [`FoldedTile::take_rows`], for one of the rows.
@@ -197,7 +198,7 @@ impl FoldedTile<'_> {
         let (whole, rest) = (length / BLOCK, length % BLOCK);
         let all = length.div_ceil(BLOCK) * count;
         let blocks = Call { row, units: whole, unit_steps: Some(BLOCK), ..Call::default() };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for this row.
         unsafe {
             if whole > 0 {
                 self.take_units(blocks, BLOCK, UnitPlaces { first: row, apart: count, all });
@@ -210,17 +211,16 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Takes units of so many elements one after another, each into lanes of its own, or into a node where
-    /// lanes are joined. `call` says where they are.
+    /// Folds units of `elements` elements, each into its own lanes, or into a node if the call joins lanes.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`]; there is room for the lanes and nodes of all units.
+    /// As [`FoldedTile::take`]; the accumulators have room for the lanes and nodes of all units.
     unsafe fn take_units(&self, call: Call, elements: usize, places: UnitPlaces) {
         let UnitPlaces { first, apart, all } = places;
         let (rows, rest) = (elements / LANES, elements % LANES);
         let whole = Call { rows, row_steps: LANES, columns: LANES, begins: true, ..call };
         let lanes = Call { lane: first * LANES, unit_lanes: apart * LANES, ..whole };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the units and for the room.
         unsafe {
             if self.folding.joins(elements) {
                 let (lane, unit_lanes) = (all * LANES + first, apart);
@@ -236,10 +236,10 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Takes steps of a block, 32 at a time, or all there are.
+    /// Folds steps of a block, 32 at a time, then the remaining ones.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`]; the first goes into the first lane.
+    /// As [`FoldedTile::take`]; the first step belongs into the first lane.
     unsafe fn take_joined(&self, steps: Range<usize>, begins: bool) {
         let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
         let width = self.width();
@@ -260,7 +260,7 @@ impl FoldedTile<'_> {
             begins: begins && rows == 0,
             ..whole
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for `steps`.
         unsafe {
             if rows > 0 {
                 self.call(whole);
@@ -271,7 +271,7 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Takes steps of a block, each into its lane.
+    /// Folds steps of a block, each into its lane.
     ///
     /// # Safety
     /// As [`FoldedTile::take`].
@@ -280,7 +280,7 @@ impl FoldedTile<'_> {
         let mut step = steps.start;
         while step < steps.end {
             let (lane, left) = (step % LANES, steps.end - step);
-            // Every 32nd step goes into the same lane.
+            // Steps at a distance of 32 share a lane.
             let (units, taken) = match lane == 0 && left >= LANES {
                 true => (LANES, left),
                 false => ((LANES - lane).min(left), (LANES - lane).min(left)),
@@ -298,7 +298,7 @@ impl FoldedTile<'_> {
                 ..Call::default()
             };
             let (rows, longer) = (taken / units, taken % units);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for `steps`.
             unsafe {
                 for first in (0..rows).step_by(rows_at_once) {
                     self.call(call(units, first..rows.min(first + rows_at_once)));
@@ -311,12 +311,12 @@ impl FoldedTile<'_> {
         }
     }
 
-    /// Takes steps into the first nodes.
+    /// Folds steps into the first nodes, in turn.
     ///
     /// # Safety
     /// As [`FoldedTile::take`].
     unsafe fn take_in_turn(&self, steps: Range<usize>) {
-        // They are neighbours.
+        // Rows of consecutive steps are neighbours, so twice as many stay resident.
         let rows_at_once = 2 * self.folding.rows_at_once;
         for first in steps.clone().step_by(rows_at_once) {
             let call = Call {
@@ -329,22 +329,22 @@ impl FoldedTile<'_> {
                 begins: first == 0,
                 ..Call::default()
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for `steps`.
             unsafe { self.call_into(|columns| columns.nodes, call) }
         }
     }
 
-    /// Folds into lanes.
+    /// Calls the function with lanes as accumulators.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`], for what the call says.
+    /// As [`FoldedTile::take`], for the steps of `call`.
     unsafe fn call(&self, call: Call) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the steps of `call`.
         unsafe { self.call_into(|columns| columns.lanes, call) }
     }
 
     /// # Safety
-    /// As [`FoldedTile::take`], for what the call says.
+    /// As [`FoldedTile::take`], for the steps of `call`.
     unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: Call) {
         let Folding { function, along, across, .. } = self.folding;
         let width = self.width();
@@ -365,20 +365,22 @@ impl FoldedTile<'_> {
             strides[count + stores + input] = row_steps as isize * along;
         }
         let strides = &strides[..2 * count];
-        // SAFETY: the caller's promise; accumulators are memory of this thread.
+        // SAFETY:
+        // - the caller vouches for the inputs;
+        // - the accumulators are memory of this thread, with room for all lanes and nodes.
         unsafe {
-            let folded = Folded { strides, units, rows, columns, begins, joins };
+            let folded = FoldArgs { strides, units, rows, columns, begins, joins };
             function.fold(&operands[..count], folded);
         }
     }
 
-    /// Makes one node of what the lanes hold, after so many steps.
+    /// Combines the lanes and nodes into one node, after `length` steps.
     ///
     /// # Safety
-    /// All steps have been taken.
+    /// All steps have been folded.
     pub(super) unsafe fn finish(&self, length: usize) {
         for columns in self.columns {
-            // SAFETY: the caller's promise.
+            // SAFETY: all steps have been folded, so the lanes and nodes are initialised.
             unsafe {
                 match self.folding.is_ordered || !self.folding.is_joined {
                     true => columns.finish(length),

@@ -1,5 +1,5 @@
-//! Functions that fold what they compute: which one does for a nest, and how it lies in memory. How it goes
-//! through a tile is in `folded.rs`.
+//! Functions that fold what they compute: the choice of the function for a nest, and its operand layout.
+//! `folded.rs` runs it over a tile.
 
 use std::sync::Arc;
 
@@ -15,37 +15,36 @@ use crate::tiles::functions::Functions;
 use crate::tiles::tree::takes_in_turn;
 use crate::tiles::wiring::{FunctionWiring, Wiring};
 
-/// Of rows that come from no cache so many are read side by side: more that are far apart would drive one
-/// another out of the caches.
+/// Rows read side by side if they come from memory: more rows at a distance would evict one another.
 const ROWS_FROM_FAR: usize = 4;
 
-/// So many blocks of one column are folded by one call.
+/// Upper bound of the blocks of one column that a call folds.
 pub(super) const MAX_BLOCKS: usize = 16;
 
-/// A nest that reads so many bytes finds them in no cache near by: the second one has 1 MiB or 2.
+/// A nest that reads more bytes than this finds them in no near cache: L2 has 1 MiB or 2 MiB.
 const FETCHED_BYTES: usize = 512 * 1024;
 
-/// How a part of a nest is folded.
+/// A function that folds a part of a nest, with its strides.
 #[derive(Debug)]
 pub(super) struct Folding {
     pub(super) function: Arc<Function>,
-    /// For each input in bytes, from one element along the reduced axis to the next.
+    /// Stride of each input along the reduced axis, in bytes.
     pub(super) along: SmallVec<[isize; FEW]>,
-    /// And from one row to the next, where units are rows.
+    /// Stride of each input between rows, in bytes, if units are rows.
     pub(super) across: SmallVec<[isize; FEW]>,
     /// Whether 32 steps are one row.
     pub(super) is_joined: bool,
-    /// Whether the results depend on the order in which values are taken, other than one after another.
+    /// Whether the result depends on the order of the fold.
     pub(super) is_ordered: bool,
-    /// Whether all of a row is read before the next: of long rows a block of each, one after another, would
-    /// be read half as fast, even from a near cache.
+    /// Whether a row is read to its end before the next. Reading a block of each long row in turn is half
+    /// as fast, even from L2.
     pub(super) is_row_by_row: bool,
-    /// So many rows of a lane are read side by side.
+    /// Rows of a lane that are read side by side.
     pub(super) rows_at_once: usize,
 }
 
 impl Folding {
-    /// That of a part; `None` where there is no function, or too few columns for it.
+    /// The fold of tiles; `None` without a function, or with too few columns for it.
     pub(super) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -57,7 +56,7 @@ impl Folding {
         let functions = code.folding.as_deref()?;
         let is_row = matches!(part.form, UnitForm::Row(_));
         let forms = forms.iter().map(|form| match form {
-            // What is single in a row is the same for all that is folded.
+            // A single element per row is the same for all folded values.
             OperandForm::Single if is_row => OperandForm::Same,
             form => *form,
         });
@@ -78,8 +77,8 @@ impl Folding {
         folds.folding(forms, along, across)
     }
 
-    /// That of rows which are read where they lie, each input so far along them in bytes, and from one to the
-    /// next; `None` where there is no function, or too few elements for it.
+    /// The fold of rows in place. `along` and `across` are the strides in bytes within rows and between
+    /// them. `None` without a function, or with too few elements for it.
     pub(super) fn of_rows(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -94,8 +93,8 @@ impl Folding {
         folds.folding(forms.iter().copied(), along, across)
     }
 
-    /// That of columns which are read where they lie, each operand of the nest so far from one step to the
-    /// next, in bytes; `None` where there is no function, or too few columns for it.
+    /// The fold of columns in place; the strides are those between steps, in bytes. `None` without a
+    /// function, or with too few columns for it.
     pub(super) fn of_columns(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -117,12 +116,12 @@ impl Folding {
         folds.folding(operands().map(form), along, across)
     }
 
-    /// Whether the function makes a node of the lanes of so many elements of a row.
+    /// Whether the function joins the lanes of this many elements of a row into a node.
     pub(super) fn joins(&self, elements: usize) -> bool {
         self.is_ordered && self.function.joins_lanes() && elements.is_multiple_of(LANES)
     }
 
-    /// Counts the memory that it holds beside the function.
+    /// Counts the memory of the strides, without the function.
     pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.along);
         held.small(&self.across);
@@ -133,7 +132,7 @@ impl Folding {
         !self.is_ordered && !self.is_joined
     }
 
-    /// The accumulators of a column that are used at once, and the finished ones beside them.
+    /// Accumulators of a column, for lanes and nodes.
     pub(super) fn accumulators(&self, part: &NestRegion) -> usize {
         match part.form {
             UnitForm::Row(length) => self.row_accumulators(part.walk.tile_steps, length),
@@ -141,7 +140,7 @@ impl Folding {
         }
     }
 
-    /// Those of one of so many columns.
+    /// Accumulators of one of `width` columns.
     pub(super) fn column_accumulators(&self, width: usize) -> usize {
         match width {
             1 if self.is_joined => (LANES + 1) * MAX_BLOCKS,
@@ -149,14 +148,14 @@ impl Folding {
         }
     }
 
-    /// Those of so many rows of this length.
+    /// Accumulators of `count` rows of this length.
     pub(super) fn row_accumulators(&self, count: usize, length: usize) -> usize {
         let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
         (LANES + 1) * blocks * count
     }
 }
 
-/// Whether each step of so many columns begins where the one before it ends, for all inputs that move.
+/// Whether each step begins where the one before ends, for all inputs that move.
 fn continues(
     code: &TileCode,
     functions: &Functions,
@@ -171,11 +170,11 @@ fn continues(
     })
 }
 
-/// What is folded, wherever it lies.
+/// The fold of a nest, independent of its strides.
 struct Folds<'a> {
     code: &'a TileCode,
     nest: &'a SizedNest<'a>,
-    /// The columns of a unit, and those before any.
+    /// Columns of a unit, and columns before it.
     width: usize,
     before: usize,
     is_row: bool,
@@ -183,8 +182,8 @@ struct Folds<'a> {
 }
 
 impl Folds<'_> {
-    /// The function for inputs that lie so, and what it goes through; `None` where there is none, or too
-    /// little for it.
+    /// The function for inputs of these forms, with its strides; `None` without a function, or with too
+    /// little work.
     fn folding(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,
@@ -198,7 +197,7 @@ impl Folds<'_> {
         let accumulators = core::iter::repeat_n(OperandForm::Accumulator, functions.outputs.len());
         let (forms, streams) = (forms.chain(accumulators), functions.outputs.iter().map(|_| false));
         let function = functions.function_of(forms, streams, false, is_fetched_ahead)?;
-        // What is lacking to a step of the function is read before the columns, where others are.
+        // The last step overlaps the columns before it.
         let read = if is_joined { length * width } else { width + before };
         let has_kernels = width > 1 || code.folds.iter().all(|fold| fold.lanes.is_some());
         if read < function.step() || !has_kernels {

@@ -1,4 +1,5 @@
-//! The machine code of a nest: a function for each layout of its operands, made when it is worth its price.
+//! Machine code of a nest: one function for each operand layout, compiled when the tier-up budget repays
+//! it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,24 +15,24 @@ use crate::tiles::account::Account;
 pub(crate) struct Functions {
     target: TargetKind,
     body: Body,
-    /// The slots of the operands: those that are written, then those that are read.
+    /// Virtual registers of the outputs and of the inputs.
     pub(crate) outputs: Vec<usize>,
     pub(crate) inputs: Vec<usize>,
     made: Mutex<Vec<(OperandLayout, Arc<Function>)>>,
     step: AtomicUsize,
-    /// Whether there is no code for the body, whatever the layout.
+    /// Whether code generation fails for the body, independent of the layout.
     is_refused: AtomicBool,
     account: Arc<Account>,
 }
 
-/// A nest has no more functions: callers who change strides without end take the others.
+/// Upper bound of the functions of a nest. Callers that change strides without end reuse the others.
 const MAX_FUNCTIONS: usize = 16;
 
-/// Before there is a function, its loop is taken to compute so many elements at a time.
+/// Assumed elements per step of the loop, before a function exists.
 const LIKELY_STEP: usize = 32;
 
 impl Functions {
-    /// None yet, of a nest whose body reads and writes these slots.
+    /// An empty set, for a nest whose body reads and writes these registers.
     pub(crate) fn new(
         target: TargetKind,
         body: Body,
@@ -43,19 +44,19 @@ impl Functions {
         Functions { target, body, outputs, inputs, made, step, is_refused, account }
     }
 
-    /// The elements that a function computes at a time, as far as is known: shorter rows are slow.
+    /// Elements per step of the loop, as far as known: rows shorter than this are slow.
     pub(crate) fn step(&self) -> usize {
         self.step.load(Ordering::Relaxed)
     }
 
-    /// Whether there may be functions.
+    /// Whether functions may still be compiled.
     pub(crate) fn may_be_made(&self) -> bool {
         !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// The function for operands that are read in these forms, and written past the caches where it
-    /// `streams`; `None` where it is not worth its price yet, or the system refuses it. To look for one that
-    /// there is takes no memory.
+    /// The function for inputs of these forms and for outputs with non-temporal stores where `streams` says
+    /// so. `None` if the budget does not repay it yet, or if the system refuses memory. A look-up does not
+    /// allocate.
     pub(crate) fn function_of(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,
@@ -76,12 +77,12 @@ impl Functions {
         self.make(OperandLayout { inputs, streams, is_in_place, is_fetched_ahead })
     }
 
-    /// Makes the function for operands that lie so.
+    /// Compiles the function for this layout.
     fn make(&self, layout: OperandLayout) -> Option<Arc<Function>> {
         if !self.account.affords() {
             return None;
         }
-        // Nobody waits meanwhile: who makes the same function at the same time does so for nothing.
+        // No lock is held meanwhile: if two threads compile the same function, one result is dropped.
         let function = match Function::compile(self.target, &self.body, &layout) {
             Ok(function) => function,
             Err(TargetError::Accumulators) => {
@@ -109,7 +110,7 @@ impl Functions {
         Some(function)
     }
 
-    /// The functions that somebody holds, for people; `operands` says what they go through.
+    /// Lists the functions in use; `operands` describes a layout.
     pub(crate) fn listing(&self, operands: impl Fn(&OperandLayout) -> String) -> String {
         let made = self.made();
         let held = made.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
@@ -117,7 +118,7 @@ impl Functions {
         held.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
     }
 
-    /// Counts the memory of the body; that of what is made is noted in the account.
+    /// Counts the memory of the body; the budget counts the functions.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<Instruction>(self.body.instructions.capacity());
         held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());

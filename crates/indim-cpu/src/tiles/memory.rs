@@ -1,7 +1,7 @@
-//! Moving elements between strided memory and dense blocks. Holds unsafe code.
+//! Copies between strided memory and dense blocks. Holds unsafe code.
 //!
-//! Movers know sizes of elements, not their types. An inner run is dense, one element repeated, or
-//! strided; outer loops step over runs. Both movers are one copy between two strided sides, which
+//! Copies depend on the size of elements, not on their type. An inner run is dense, one repeated element,
+//! or strided; outer loops step over runs. Both directions are one copy between two strided sides, which
 //! walks memory along its shorter stride and never pays a loop for a run of two to four elements.
 
 use indim_kernels::{Level, StridedCopyFn, strided_copy_function};
@@ -23,7 +23,7 @@ pub unsafe fn gather(
     let run_bytes = run.count * element_size;
     let to = Side { address: destination, steps: run_bytes as isize, run: element_size as isize };
     let from = Side { address: source, steps: steps.stride, run: run.stride };
-    // SAFETY: the caller's promise; the block has room for each step in its order.
+    // SAFETY: the caller vouches for both sides; the block has room for all steps, in order.
     unsafe {
         if steps.stride == 0 && steps.count > 1 {
             copy(to, from, 1, run.count, element_size);
@@ -39,7 +39,7 @@ pub unsafe fn gather(
 /// Copies one dense block to `steps.count` runs, `steps.stride` bytes apart in memory.
 ///
 /// # Safety
-/// As [`gather`], with reads and writes exchanged; no two elements share a place in memory.
+/// As [`gather`], with reads and writes exchanged; no two elements share memory.
 pub unsafe fn scatter(
     destination: *mut u8,
     source: *const u8,
@@ -50,7 +50,7 @@ pub unsafe fn scatter(
     let run_bytes = run.count * element_size;
     let to = Side { address: destination, steps: steps.stride, run: run.stride };
     let from = Side { address: source, steps: run_bytes as isize, run: element_size as isize };
-    // SAFETY: the caller's promise; the block has each step in its order.
+    // SAFETY: the caller vouches for both sides; the block has all steps, in order.
     unsafe {
         if is_crosswise(steps, run) {
             copy(to.crosswise(), from.crosswise(), run.count, steps.count, element_size);
@@ -60,7 +60,7 @@ pub unsafe fn scatter(
     }
 }
 
-/// Lets other threads see what this one has written past the caches, once they see anything later.
+/// A fence after non-temporal stores: other threads see them before any later store.
 pub fn settle() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every processor of the target has this instruction.
@@ -69,11 +69,11 @@ pub fn settle() {
     }
 }
 
-/// Runs that span at most this many bytes stay in L1 while all their steps are copied.
+/// Upper bound, in bytes, of runs that stay in L1 while all their steps are copied.
 const NEAR_BYTES: usize = 16 * 1024;
 
-/// Whether memory is better walked step by step within each element of the run: its neighbours
-/// (and its cache lines) lie that way, or a run is a single element. A long run in L1 is copied as it is,
+/// Whether to walk memory step by step for each element of the run: if the neighbours in memory (and the
+/// cache line) lie along steps, or if a run is a single element. A long run in L1 is copied run by run,
 /// because its loop is the longer one.
 fn is_crosswise(steps: Run, run: Run) -> bool {
     let [across, along] = [steps, run].map(|level| level.stride.unsigned_abs());
@@ -81,7 +81,7 @@ fn is_crosswise(steps: Run, run: Run) -> bool {
     steps.count > 1 && (run.count == 1 || across < along && !is_near)
 }
 
-/// Fills `total` bytes with copies of the first `period` ones, twice as many each time.
+/// Fills `total` bytes with copies of the first `period` bytes, doubling the filled part each time.
 ///
 /// # Safety
 /// `destination` is valid for reads of `period` bytes and writes of `total` ones.
@@ -89,7 +89,8 @@ unsafe fn repeat(destination: *mut u8, period: usize, total: usize) {
     let mut filled = period;
     while filled < total {
         let bytes = filled.min(total - filled);
-        // SAFETY: the bytes before `filled` are written, those after it are the caller's.
+        // SAFETY: the bytes before `filled` are initialised, and the caller vouches for `total` bytes of
+        // room.
         unsafe { core::ptr::copy_nonoverlapping(destination, destination.add(filled), bytes) }
         filled += bytes;
     }
@@ -122,7 +123,7 @@ unsafe fn copy(
     count: usize,
     element_size: usize,
 ) {
-    // SAFETY: the caller's promise; each size moves elements of that many bytes.
+    // SAFETY: the caller vouches for both sides; each arm copies elements of `element_size` bytes.
     unsafe {
         match element_size {
             1 => copy_sized::<u8>(to, from, steps, count),
@@ -142,7 +143,7 @@ unsafe fn copy_sized<T: Copy>(
     steps: usize,
     count: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller vouches for both sides, with elements as wide as `T`.
     unsafe {
         match count {
             2 => copy_short_runs::<T, 2>(to, from, steps),
@@ -170,7 +171,7 @@ unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
         });
         for (index, element) in elements.into_iter().enumerate() {
             let place = destination.wrapping_offset(to.run * index as isize);
-            // SAFETY: a place of the caller's destination.
+            // SAFETY: an element of the caller's destination.
             unsafe { place.cast::<T>().write_unaligned(element) }
         }
     }
@@ -188,7 +189,7 @@ unsafe fn copy_long_runs<T: Copy>(
     for step in 0..steps as isize {
         let source = from.address.wrapping_offset(from.steps * step);
         let destination = to.address.wrapping_offset(to.steps * step);
-        // SAFETY: a run of the caller's. Constant strides let the compiler see dense sides.
+        // SAFETY: a run of the caller's. Constant strides let the compiler vectorise dense sides.
         unsafe {
             match (to.run == size, from.run) {
                 (true, stride) if stride == size => {
@@ -208,21 +209,21 @@ unsafe fn copy_long_runs<T: Copy>(
     }
 }
 
-/// The kernel that copies elements as wide as `T` at this stride, if there is one: of the highest level,
-/// because copies are the same at all levels.
+/// The kernel that copies elements as wide as `T` at this stride, if one exists. Copies are the same at all
+/// levels, so it has the highest.
 fn strided_copy<T>(stride: isize) -> Option<StridedCopyFn> {
     let size = size_of::<T>();
     let stride = usize::try_from(stride).ok().filter(|stride| stride.is_multiple_of(size))?;
     strided_copy_function(size, stride / size, Level::detect())
 }
 
-/// Writes the element at `source` to `count` dense places.
+/// Writes the element at `source` to `count` dense elements.
 ///
 /// # Safety
 /// `source` is valid for reads of a `T`, `destination` for writes of `count`.
 #[inline(always)]
 unsafe fn fill<T: Copy>(destination: *mut u8, source: *const u8, count: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller vouches for the source and for `count` elements of the destination.
     unsafe {
         let element = source.cast::<T>().read_unaligned();
         for index in 0..count {
@@ -244,7 +245,7 @@ unsafe fn copy_run<T: Copy>(
     for index in 0..count as isize {
         let from = source.wrapping_offset(from_stride * index).cast::<T>();
         let to = destination.wrapping_offset(to_stride * index).cast::<T>();
-        // SAFETY: an element of the caller's source, and its place in the destination.
+        // SAFETY: an element of the caller's source and the same element of its destination.
         unsafe { to.write_unaligned(from.read_unaligned()) }
     }
 }

@@ -1,12 +1,13 @@
-//! The tiles of a nest: what runs over one of them, where its slots lie in memory, and the loops over all.
-//! Whatever compiles nests shares this: kernels, one after another, or one function of machine code.
+//! Tiles of a loop nest: the code of one tile, the addresses of its virtual registers, and the loops over
+//! all tiles. Both executors share this: kernel calls and functions of machine code run over tiles alike.
 //!
-//! Read `code.rs` (what runs over a tile), `wiring.rs` (where its slots lie under a walk), `tile.rs` (the
-//! loop over tiles; `flat.rs` where all axes are one or are rows, `whole.rs` where there is but one tile),
-//! `reduce.rs` (the one over a reduced axis; `reduce/` where values are read where they lie), `tree.rs` (in
-//! which order that combines), `folding.rs` and `folded.rs` (by functions that do so themselves), `search/`
-//! (the one that finds where an element is). Machine code for each layout is in `functions.rs`, and when it
-//! is made in `account.rs`; what elements cost, `work.rs`.
+//! In reading order: `code.rs` (the code of a tile), `wiring.rs` (addresses of its virtual registers under
+//! a walk), `tile.rs` (the loop over tiles; `flat.rs` for nests of one axis or of rows, `whole.rs` for a
+//! single tile), `reduce.rs` (the loop over a reduced axis; `reduce/` for reductions in place), `tree.rs`
+//! (the order of a fold), `folding.rs` and `folded.rs` (functions that fold what they compute),
+//! `store_fold.rs` (the kernels of a fold), `search/` (arg-reductions), `take.rs` (gathers), `memory.rs`
+//! (copies to and from strided memory). `functions.rs` has the machine code for each operand layout,
+//! `account.rs` its tier-up budget, `work.rs` the cost of an element.
 
 pub(crate) mod account;
 pub(crate) mod code;
@@ -35,9 +36,9 @@ use flat::Flat;
 use search::BoundSearch;
 use tile::BoundTiles;
 
-/// How code runs over arrays of the sizes of `nest` and of these strides, as
-/// [`NestCode::bind`](crate::executor::NestCode::bind) has it; `None` also where it lacks a function for
-/// them.
+/// Binds the code to the sizes of `nest` and to `strides`; see
+/// [`NestCode::bind`](crate::executor::NestCode::bind). Returns `None` also if the machine code lacks a
+/// function for these strides.
 pub(crate) fn bind(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,

@@ -1,10 +1,9 @@
 //! The code of a nest with a reduced axis, bound to strides. Holds unsafe code.
 //!
-//! What is read where it lies is reduced there: `rows.rs`, `columns.rs`. Otherwise a tile's values are
-//! computed as in any nest, or gathered, and then the tree over their columns takes them; `whole.rs` has
-//! those of one tile. Where an axis is cut, each piece leaves its node of the tree in memory that threads
-//! share, and when all are there they are combined: `pieces.rs`. Lanes and nodes have their places by
-//! `accumulators.rs`.
+//! Dense rows and columns are reduced in place: `rows.rs`, `columns.rs`. Otherwise the values of a tile are
+//! computed or gathered as in any nest, and the tree over their columns folds them; `whole.rs` is the case
+//! of a single tile. If an axis is cut, each piece leaves its node of the tree in shared memory, and the
+//! nodes are combined at the end: `pieces.rs`. `accumulators.rs` is the layout of lanes and nodes.
 
 mod accumulators;
 mod columns;
@@ -47,7 +46,7 @@ use whole::WholeTile;
 pub(crate) struct BoundReduction {
     code: Arc<TileCode>,
     parts: Vec<BoundPart>,
-    /// The pieces of all parts, and the most elements of one.
+    /// Pieces of all parts, and the elements of the largest.
     tiles: usize,
     tile_elements: usize,
 }
@@ -57,28 +56,28 @@ struct BoundPart {
     part: NestRegion,
     wiring: Wiring,
     function: Option<Arc<Function>>,
-    /// Where that is not needed, as another function folds what it computes.
+    /// The function that folds what it computes; `None` if the tile's values are computed first.
     folding: Option<Folding>,
     stores: SmallVec<[BoundStore; 2]>,
     accumulators: Accumulators,
     left: Left,
-    /// Where that is all: its one tile.
+    /// The single tile, if it needs no other calls.
     whole: Option<WholeTile>,
 }
 
-/// What is reduced for a store.
+/// The fold of one store.
 #[derive(Debug, Clone, Copy)]
 struct BoundStore {
     source: Source,
-    /// From one result of a tile to the next, in bytes.
+    /// Stride between results of a tile, in bytes.
     result_stride: isize,
 }
 
-/// Where the values of a store lie in a tile.
+/// The values of a store in a tile.
 #[derive(Debug, Clone, Copy)]
 struct Source {
     slot: usize,
-    /// From one step to the next, in bytes.
+    /// Stride between steps, in bytes.
     step_stride: isize,
 }
 
@@ -94,7 +93,7 @@ pub(super) fn bind(
     folded.or_else(|| bind_with(code, nest, &axes, false))
 }
 
-/// As [`bind`], where functions fold what they compute if it `folds`.
+/// As [`bind`]; `folds` tells whether functions fold what they compute.
 fn bind_with(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,
@@ -112,7 +111,7 @@ fn bind_with(
     })
 }
 
-/// What the nest walks over these axes, whose operands have elements of so many bytes.
+/// The reduction of the nest over these axes; operands have elements of these sizes in bytes.
 pub(super) fn reducing<'a>(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -134,7 +133,7 @@ pub(super) fn reducing<'a>(
 }
 
 impl BoundReduction {
-    /// See [`bind`]; `None` also where a function is lacking.
+    /// See [`bind`]; also returns `None` if the machine code lacks a function.
     fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
@@ -142,7 +141,7 @@ impl BoundReduction {
         walked: Vec<NestRegion>,
     ) -> Option<Self> {
         let mut parts = Vec::with_capacity(walked.len());
-        // They are large, so that a push for each is faster than `collect`.
+        // Regions are large, so a push for each is faster than `collect`.
         for part in walked {
             parts.push(BoundPart::new(code, nest, part)?);
         }
@@ -151,7 +150,7 @@ impl BoundReduction {
             is_computed && bound.wiring.has_short_rows(code, &bound.part.walk)
         };
         if parts.iter().any(has_short_rows) {
-            // Now that it is known which are short, they are gathered.
+            // A function with long steps would run these short rows slowly, so they are gathered.
             let reducing = Reducing { minimum_row: code.minimum_row(), ..*reducing };
             return BoundReduction::new(code, nest, &reducing, reducing.parts());
         }
@@ -168,7 +167,7 @@ impl BoundReduction {
 }
 
 impl BoundPart {
-    /// `None` where a function is lacking.
+    /// Returns `None` if the machine code lacks a function.
     fn new(code: &TileCode, nest: &SizedNest<'_>, part: NestRegion) -> Option<Self> {
         let folds = part.folds;
         let mut in_blocks: SmallVec<[bool; FEW]> = SmallVec::from_slice(&code.needs_block);
@@ -207,7 +206,7 @@ impl BoundPart {
     }
 }
 
-/// The columns that are reduced together.
+/// Columns that are reduced together.
 fn width(part: &NestRegion) -> usize {
     match part.form {
         UnitForm::Columns(columns) => columns,
@@ -237,19 +236,19 @@ impl BoundNest for BoundReduction {
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         if let [only] = &self.parts[..] {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for `tiles`, which are tiles of the only part.
             return unsafe { only.run(&self.code, bases, tiles) };
         }
         let pieces = own_pieces(self.parts.iter().map(|bound| &bound.part), tiles);
         for (bound, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
-            // SAFETY: the caller's promise, for some of the tiles.
+            // SAFETY: the caller vouches for `tiles`, and `own` are those of this part.
             unsafe { bound.run(&self.code, bases, own) }
         }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
         for bound in self.parts.iter().filter(|bound| bound.part.is_cut()) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for all tiles, which have run.
             unsafe { bound.finish(&self.code, bases) }
         }
     }
@@ -275,14 +274,14 @@ impl BoundPart {
     /// As [`BoundNest::run`], for pieces of this part.
     unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
         if let Some(whole) = &self.whole {
-            // SAFETY: the caller's promise, for the only piece.
+            // SAFETY: the caller vouches for the only piece.
             return unsafe { whole.run(self, code, bases.operands) };
         }
         let (first, _) = self.part.tiles_of(pieces.start);
         self.reduce(code, bases, |reduction, outer, offsets| {
             let mut position = Position::new(&self.part.walk, first, outer, offsets);
             for piece in pieces {
-                // SAFETY: the caller's promise; the accumulators have room for what `new` counted.
+                // SAFETY: the caller vouches for `pieces`; `accumulators` has the room that `new` counted.
                 unsafe {
                     match self.part.form {
                         UnitForm::Columns(_) => reduction.reduce_columns(&mut position, piece),
@@ -294,20 +293,20 @@ impl BoundPart {
     }
 
     /// # Safety
-    /// As [`BoundNest::finish`], for the units of this part, which are cut.
+    /// As [`BoundNest::finish`], for the units of this part, whose axis is cut.
     unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
         let along = self.part.pieces_along_axis();
         self.reduce(code, bases, |reduction, outer, offsets| {
             for first in (0..self.part.pieces()).step_by(along) {
                 let tile = self.part.tiles_of(first).0;
                 let position = Position::new(&self.part.walk, tile, outer, offsets);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller vouches for all pieces of the unit, which have run.
                 unsafe { reduction.combine_pieces(&position, first..first + along) }
             }
         });
     }
 
-    /// Calls `work` with what pieces share, and memory for positions.
+    /// Calls `work` with the state that pieces share and memory for positions.
     fn reduce(
         &self,
         code: &TileCode,
@@ -340,17 +339,17 @@ impl BoundPart {
     }
 }
 
-/// What the pieces of a run share.
+/// The state that the pieces of a run share.
 struct NestReduction<'a> {
     bound: &'a BoundPart,
-    /// Those of all stores.
+    /// The trees of all stores.
     trees: SmallVec<[Columns<'a>; FEW]>,
     tile: Tile<'a>,
     shared: *mut u8,
 }
 
 impl NestReduction<'_> {
-    /// Reduces a piece of a unit of columns, and goes on to the next.
+    /// Reduces a piece of a unit of columns and advances the position.
     ///
     /// # Safety
     /// As [`BoundNest::run`], for this piece, which begins at `position`.
@@ -362,7 +361,8 @@ impl NestReduction<'_> {
             let steps = step..step + position.steps;
             step = steps.end;
             let is_last = index + 1 == tiles;
-            // SAFETY: the caller's promise; the values of a tile are taken before the next are made.
+            // SAFETY: the caller vouches for the piece; each tile's values are folded before the next
+            // tile's are computed.
             unsafe {
                 match folding {
                     Some(folding) => self.fold(folding, position, steps.start, |tile| {
@@ -384,18 +384,19 @@ impl NestReduction<'_> {
         }
     }
 
-    /// The values of a store in a tile that has been computed.
+    /// The values of a store in a computed tile.
     fn values(&self, store: usize) -> Values {
         let Source { slot, step_stride } = self.bound.stores[store].source;
         Values { first: self.tile.slot(slot), step_stride }
     }
 
-    /// Computes the values of a tile, and takes them.
+    /// Computes the values of a tile and folds them.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile at `position`; those of its piece before it have been taken.
+    /// As [`BoundNest::run`], for the tile at `position`; the tiles of its piece before it have been
+    /// folded.
     unsafe fn take(&mut self, position: &Position<'_>, steps: Range<usize>, is_last: bool) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the tile, and `compute` fills the registers that `values` names.
         unsafe {
             self.tile.compute(position);
             for (store, columns) in self.trees.iter().enumerate() {
@@ -407,7 +408,7 @@ impl NestReduction<'_> {
         }
     }
 
-    /// Folds the values of a tile as they are computed; the tile's first step is this one.
+    /// Folds the values of a tile while it computes them; `first` is the tile's first step.
     ///
     /// # Safety
     /// As [`NestReduction::take`].
@@ -418,7 +419,7 @@ impl NestReduction<'_> {
         first: usize,
         work: impl FnOnce(&FoldedTile<'_>),
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the tile at `position`.
         unsafe { self.tile.bind(position) }
         let Some(functions) = &self.tile.code.folding else { return };
         self.tile.operands.clear();
@@ -427,13 +428,13 @@ impl NestReduction<'_> {
         work(&FoldedTile { folding, columns, inputs, first });
     }
 
-    /// Reduces a tile of whole rows, and goes on to the next.
+    /// Reduces a tile of whole rows and advances the position.
     ///
     /// # Safety
     /// As [`BoundNest::run`], for the tile at `position`.
     unsafe fn reduce_rows(&mut self, position: &mut Position<'_>, length: usize) {
         let count = position.steps;
-        // SAFETY: the caller's promise; there is room for the results of a tile.
+        // SAFETY: the caller vouches for the tile; the accumulators have room for its results.
         unsafe {
             if let Some(folding) = &self.bound.folding {
                 self.fold(folding, position, 0, |tile| tile.take_rows(count, length));
@@ -448,13 +449,13 @@ impl NestReduction<'_> {
         position.advance();
     }
 
-    /// Combines what the pieces of one unit have left.
+    /// Combines the partial results of the pieces of one unit.
     ///
     /// # Safety
     /// As [`BoundNest::finish`], for the unit at `position`.
     unsafe fn combine_pieces(&self, position: &Position<'_>, pieces: Range<usize>) {
         for (store, columns) in self.trees.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the unit, whose pieces have left their nodes.
             unsafe {
                 self.bound.left.combine(self.shared, store, pieces.clone(), columns);
                 self.write(position, store, columns.width);
@@ -462,14 +463,15 @@ impl NestReduction<'_> {
         }
     }
 
-    /// Writes `count` results, which stand where the first nodes stand.
+    /// Writes `count` results from the first nodes.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the results at `position`; the lanes have been folded and make room.
+    /// As [`BoundNest::run`], for the results at `position`; the lanes have been folded, so their memory is
+    /// free.
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
         let to = self.tile.tile_address(store, position);
         let run = Run { count, stride: self.bound.stores[store].result_stride };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the results; the lanes' memory has room for the finished ones.
         unsafe { self.trees[store].write(to, run) }
     }
 }

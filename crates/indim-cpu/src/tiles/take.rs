@@ -1,10 +1,10 @@
-//! Gathers: elements and rows of tables, copied by their indices to a dense block. Holds unsafe code.
+//! Gathers: copies of a table's elements or rows by index to a dense block. Holds unsafe code.
 //!
-//! Any index becomes a place within the axis, so that no memory but the table's is read. If an index out of
-//! range is an error, `run/indices.rs` has found it before.
+//! Every index is clamped or wrapped to an offset within the axis, so a gather reads only the table. Where
+//! an index out of range is an error, `run/indices.rs` has found it before.
 //!
-//! The levels of a tile are joint runs of the table and of the indices. An innermost level along which the
-//! index stays the same is a row: it is copied as one piece, or read in place if it is the whole tile.
+//! The levels of a tile are joint runs of the table and of the indices. An innermost level with a constant
+//! index is a row: it is copied as one piece, or read in place if it is the whole tile.
 
 use indim_graph::TakeMode;
 use indim_kernels::Level;
@@ -13,33 +13,33 @@ use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_ops::DType;
 use smallvec::SmallVec;
 
-/// Elements of one table, taken by indices of one type.
+/// A gather of elements of one table by indices of one type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taker {
     places: PlacesFn,
-    /// The elements of the axis.
+    /// Size of the indexed axis.
     size: usize,
-    /// The bytes of an index, and of an element.
+    /// Bytes of an index and of an element.
     index_size: usize,
     element_size: usize,
 }
 
-/// Indices that become places at a time: both lists stay in L1.
+/// Indices resolved at a time: indices and offsets stay in L1.
 const CHUNK: usize = 256;
 
-/// Writes the places along an axis of `size` elements that indices name, which are `stride` bytes apart.
+/// Writes the offset along an axis of `size` elements of each index; indices are `stride` bytes apart.
 ///
 /// # Safety
-/// - each index, one for each place, is valid for reads;
+/// - each index, one for each offset, is valid for reads;
 /// - the processor has the level of the function.
 type PlacesFn = unsafe fn(places: &mut [usize], indices: *const u8, stride: isize, size: usize);
 
-/// The strides in bytes of what a gather reads along one loop.
+/// Strides of a gather along one loop, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TakeStrides {
-    /// Between elements of the table without their indices.
+    /// Stride of the table, at a constant index.
     pub(crate) table: isize,
-    /// Between indices.
+    /// Stride of the indices.
     pub(crate) index: isize,
 }
 
@@ -52,17 +52,17 @@ struct LoopLevel {
 
 const ONCE: LoopLevel = LoopLevel { count: 1, strides: TakeStrides { table: 0, index: 0 } };
 
-/// The loops of one gather over a tile, and the stride of the axis that the indices move along.
+/// The loops of one gather over a tile, and the stride of the indexed axis.
 #[derive(Debug, Clone)]
 pub(crate) struct TakeWalk {
-    /// Outermost first; the first one is repeated for each step of the tile.
+    /// Outermost first; the first level is repeated for each step of the tile.
     levels: SmallVec<[LoopLevel; 2]>,
     stride: isize,
 }
 
 impl TakeWalk {
-    /// The loops over tiles of `step_elements` elements a step; `strides` are those along each axis, and
-    /// `stride` is that of the axis the indices move along.
+    /// The loops over tiles of `step_elements` elements a step. `strides` are those along each axis,
+    /// `stride` is that of the indexed axis.
     pub(crate) fn new(
         axes: &CoalescedAxes,
         step_elements: usize,
@@ -86,19 +86,19 @@ impl TakeWalk {
         TakeWalk { levels, stride }
     }
 
-    /// Whether every tile is one row of the table, whose elements of `element_size` bytes are dense.
+    /// Whether every tile is one dense row of the table, with elements of `element_size` bytes.
     pub(crate) fn is_one_dense_row(&self, element_size: usize) -> bool {
         let dense = TakeStrides { table: element_size as isize, index: 0 };
         matches!(self.levels[..], [LoopLevel { strides, .. }] if strides == dense)
     }
 
-    /// The bytes of memory that it holds.
+    /// Counts the memory of the loops.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.levels);
     }
 }
 
-/// Adds an inner level, which is merged with the one outside it if that continues it.
+/// Appends an inner level, merged with the one outside it if both have one stride.
 fn push_merged(levels: &mut SmallVec<[LoopLevel; 2]>, level: LoopLevel) {
     let continues =
         |outer: isize, inner: isize| inner.checked_mul(level.count as isize) == Some(outer);
@@ -114,17 +114,17 @@ fn push_merged(levels: &mut SmallVec<[LoopLevel; 2]>, level: LoopLevel) {
     }
 }
 
-/// What a gather reads and writes.
+/// The addresses of a gather.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TakeSides {
     pub(crate) destination: *mut u8,
-    /// The first element without its index.
+    /// The first element of the table, at index 0.
     pub(crate) table: *const u8,
     pub(crate) indices: *const u8,
 }
 
 impl TakeSides {
-    /// The sides of iteration `number` of a loop; each one writes `bytes`.
+    /// The addresses of iteration `number` of a loop whose iterations write `bytes` bytes.
     fn at(self, number: usize, strides: TakeStrides, bytes: usize) -> TakeSides {
         TakeSides {
             destination: self.destination.wrapping_add(number * bytes),
@@ -135,7 +135,7 @@ impl TakeSides {
 }
 
 impl Taker {
-    /// For indices of type `index`, which is an integer, and elements of type `element`; `size` is not 0.
+    /// A gather by indices of the integer type `index`, for elements of type `element`; `size` is not 0.
     pub(crate) fn new(
         mode: TakeMode,
         index: DType,
@@ -147,48 +147,49 @@ impl Taker {
         Taker { places, size, index_size: index.size(), element_size: element.size() }
     }
 
-    /// The bytes of an index.
+    /// Bytes of an index.
     pub(crate) fn index_size(&self) -> usize {
         self.index_size
     }
 
-    /// The bytes of an element.
+    /// Bytes of an element.
     pub(crate) fn element_size(&self) -> usize {
         self.element_size
     }
 
-    /// The places that indices name, which are `stride` bytes apart: one for each of `places`.
+    /// Resolves indices, `stride` bytes apart, to offsets along the axis: one for each of `places`.
     ///
     /// # Safety
-    /// The indices are valid for reads; the processor has the level of the taker.
+    /// The indices are valid for reads; the processor has the level of the gather.
     pub(crate) unsafe fn places(&self, places: &mut [usize], indices: *const u8, stride: isize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the indices and the level.
         unsafe { (self.places)(places, indices, stride, self.size) }
     }
 
-    /// The table at the row that the first index names: where a tile lies that is one row.
+    /// Address of the row that the first index names, for tiles of one row.
     ///
     /// # Safety
-    /// The index is valid for reads; the processor has the level of the taker.
+    /// The index is valid for reads; the processor has the level of the gather.
     pub(crate) unsafe fn row(&self, walk: &TakeWalk, sides: TakeSides) -> *const u8 {
         let mut place = [0];
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the index and the level.
         unsafe { (self.places)(&mut place, sides.indices, 0, self.size) }
         sides.table.wrapping_offset(place[0] as isize * walk.stride)
     }
 
-    /// Takes the elements of a tile of `steps` steps.
+    /// Gathers the elements of a tile of `steps` steps.
     ///
     /// # Safety
-    /// - `indices`, plus any iteration of the loops, is valid for reads of an index, and `destination` for
+    /// - `indices`, at any iteration of the loops, is valid for reads of an index, and `destination` for
     ///   writes of all elements;
-    /// - `table`, plus any iteration of the loops, plus any place along the axis, is valid for reads of an
-    ///   element; the table does not overlap the destination;
-    /// - the processor has the level of the taker.
+    /// - `table`, at any iteration of the loops and any offset along the axis, is valid for reads of an
+    ///   element;
+    /// - the table does not overlap the destination;
+    /// - the processor has the level of the gather.
     pub(crate) unsafe fn take(&self, walk: &TakeWalk, steps: usize, sides: TakeSides) {
         let [first, inner @ ..] = &walk.levels[..] else { return };
         let first = LoopLevel { count: first.count * steps, ..*first };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for all iterations of these loops.
         unsafe { self.take_levels(first, inner, walk.stride, sides) }
     }
 
@@ -201,7 +202,8 @@ impl Taker {
         stride: isize,
         sides: TakeSides,
     ) {
-        // SAFETY: the caller's promise, for each iteration of the first loop where that is outside the rows.
+        // SAFETY: the caller vouches for each iteration of the first loop, whose inner loops this call
+        // runs.
         unsafe {
             match *inner {
                 [] if first.strides.index == 0 => self.take_rows(ONCE, first, stride, sides),
@@ -219,7 +221,7 @@ impl Taker {
         }
     }
 
-    /// Takes rows, each by one index.
+    /// Gathers rows, one for each index.
     ///
     /// # Safety
     /// As [`Taker::take`], for these two loops.
@@ -230,7 +232,7 @@ impl Taker {
             let places = &mut places[..CHUNK.min(rows.count - first)];
             let TakeSides { destination, table, indices } = sides.at(first, rows.strides, bytes);
             let from = Rows { table, rows: rows.strides.table, stride, row };
-            // SAFETY: an index for each of these rows, and the elements at their places, of the caller's.
+            // SAFETY: the caller vouches for an index of each row, and for the elements at its offset.
             unsafe {
                 (self.places)(places, indices, rows.strides.index, self.size);
                 match self.element_size {
@@ -248,18 +250,18 @@ impl Taker {
 /// Rows of a table.
 #[derive(Clone, Copy)]
 struct Rows {
-    /// The first row without its index.
+    /// The first row, at index 0.
     table: *const u8,
-    /// The stride between rows without their indices.
+    /// Stride between rows, at a constant index.
     rows: isize,
-    /// The stride of the axis that the indices move along.
+    /// Stride of the indexed axis.
     stride: isize,
-    /// The elements of a row.
+    /// Elements of a row.
     row: LoopLevel,
 }
 
 impl Rows {
-    /// Row `number`, at `place` along the axis.
+    /// Row `number`, at offset `place` along the axis.
     #[inline(always)]
     fn at(self, number: usize, place: usize) -> *const u8 {
         self.table.wrapping_offset(number as isize * self.rows + place as isize * self.stride)
@@ -267,10 +269,11 @@ impl Rows {
 }
 
 /// # Safety
-/// The rows at these places are valid for reads, and `destination` for writes of as many.
+/// The rows at these offsets are valid for reads, and `destination` for writes of as many rows.
 unsafe fn pick<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
     let is_dense = from.row.strides.table == size_of::<T>() as isize;
-    // SAFETY: the caller's promise. Constant counts and strides leave a load and a store of each element.
+    // SAFETY: the caller vouches for rows and destination. Constant counts and strides compile to one load
+    // and one store for each element.
     unsafe {
         match from.row.count {
             1 if from.rows == 0 && from.stride == size_of::<T>() as isize => {
@@ -299,7 +302,7 @@ unsafe fn copy_rows<T: Copy, const COUNT: usize>(
     let destination = destination.cast::<[T; COUNT]>();
     for (number, &place) in places.iter().enumerate() {
         let row = from.at(number, place).cast::<[T; COUNT]>();
-        // SAFETY: a row of the caller's, and its place in the destination.
+        // SAFETY: a row of the caller's table and the same row of its destination.
         unsafe { destination.wrapping_add(number).write_unaligned(row.read_unaligned()) }
     }
 }
@@ -311,7 +314,7 @@ unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[us
     for (number, &place) in places.iter().enumerate() {
         let row = from.at(number, place);
         let to = destination.cast::<T>().wrapping_add(number * count);
-        // SAFETY: a row of the caller's, and its place in the destination.
+        // SAFETY: a row of the caller's table and the same row of its destination.
         unsafe {
             if stride == size_of::<T>() as isize {
                 core::ptr::copy_nonoverlapping(row, to.cast(), count * size_of::<T>());
@@ -325,9 +328,10 @@ unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[us
     }
 }
 
-/// An integer as an index.
+/// An integer type of indices.
 trait IndexElement: Copy {
-    /// The place along an axis of `size` elements, which is not 0; some place for an index that names none.
+    /// The offset of the index along an axis of `size` elements, which is not 0; any offset within the axis
+    /// for an index out of range.
     fn place(self, mode: TakeMode, size: usize) -> usize;
 }
 
@@ -340,7 +344,7 @@ macro_rules! index_elements {
                 let place = match mode {
                     TakeMode::Error => index.wrapping_add((index >> 63) & size) as u64,
                     TakeMode::Clip => index.max(0) as u64,
-                    // A division takes ten times as long as everything else.
+                    // A division takes ten times as long as all other operations.
                     TakeMode::Wrap if (index as u64) < size as u64 => index as u64,
                     TakeMode::Wrap => index.rem_euclid(size) as u64,
                 };
@@ -406,7 +410,7 @@ unsafe fn places_by_avx2<T: IndexElement, const MODE: usize>(
     stride: isize,
     size: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller vouches for the indices, and this function is compiled for the level.
     unsafe { self::places::<T, MODE>(places, indices, stride, size) }
 }
 
@@ -422,7 +426,7 @@ unsafe fn places<T: IndexElement, const MODE: usize>(
     let write = |places: &mut [usize], stride: isize| {
         for (position, place) in places.iter_mut().enumerate() {
             let index = indices.wrapping_offset(position as isize * stride).cast::<T>();
-            // SAFETY: one of the caller's indices.
+            // SAFETY: one of the caller's indices, valid for reads.
             *place = unsafe { index.read_unaligned() }.place(TakeMode::ALL[MODE], size);
         }
     };

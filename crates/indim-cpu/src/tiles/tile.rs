@@ -1,8 +1,8 @@
 //! The code of a nest bound to a walk, and the loop over its tiles. Holds unsafe code.
 //!
-//! For each tile the slots get their addresses: dense memory is used where it is, other operands are
-//! gathered into a register, and results go straight to dense outputs. Then every call runs over the
-//! tile. An operand whose tile has not moved since the last one stays in its register.
+//! For each tile the virtual registers get their addresses: dense memory is used in place, other operands
+//! are gathered into a block, and results go straight to dense outputs. Then every call runs over the tile.
+//! An operand whose tile has not moved stays in its block.
 
 use core::cell::RefCell;
 use core::ops::Range;
@@ -25,30 +25,30 @@ use crate::tiles::whole::{Placed, Whole};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
 
-/// One cache line; what the workspace is made of.
+/// A cache line, the unit of the workspace.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct CacheLine(#[allow(dead_code)] [u8; 64]);
 
-/// What a thread needs to run tiles, kept between runs.
+/// Memory of a thread for running tiles, reused between runs.
 #[derive(Default)]
 pub(super) struct Workspace {
     registers: Vec<CacheLine>,
-    /// The address of each slot's block.
+    /// Address of each virtual register in this tile.
     pub(super) slots: Vec<*mut u8>,
-    /// The addresses of what the function writes, then of what it reads, in this tile.
+    /// Addresses of the function's outputs, then of its inputs, in this tile.
     pub(super) operands: Vec<*mut u8>,
-    /// For each access, what its register holds.
+    /// The gathered elements in each access's block.
     pub(super) gathered: Vec<Gathered>,
     /// The index along each outer axis.
     pub(super) outer: Vec<usize>,
-    /// For each operand, the offset in bytes that the outer indices make.
+    /// Offset of each operand that the outer indices make, in bytes.
     pub(super) offsets: Vec<isize>,
     /// The lanes and nodes of reductions.
     accumulators: Vec<CacheLine>,
 }
 
-/// What functions that fold may read before the first register: as much as a step of theirs.
+/// Bytes before the first block that a function may read when it folds: one step of its loop.
 pub(crate) const MARGIN_BYTES: usize = 256;
 
 thread_local! {
@@ -65,10 +65,10 @@ pub(crate) struct BoundTiles {
     whole: Option<Whole>,
 }
 
-/// A tile of which nothing passes through registers may have so many times the elements of a block.
+/// Upper bound of a tile without gathered operands, in blocks.
 const LONG_TILE: usize = 16;
 
-/// It has no more work than a thread takes at a time, so that threads can share what is not much.
+/// Upper bound of a tile's work, in bytes moved: that of a chunk, so that threads can share short runs.
 const TILE_BYTES: usize = 256 * 1024;
 
 impl BoundTiles {
@@ -83,7 +83,7 @@ impl BoundTiles {
         let (walk, wiring) = walk(code, nest, axes, strides, is_over_input);
         let function = wiring.find_function(code)?;
         if wiring.has_short_rows(code, &walk) && !has_few_rows(axes) {
-            // Now that it is known which are short, they are gathered.
+            // A function with long steps would run these short rows slowly, so they are gathered.
             return BoundTiles::new(code, nest, axes, strides, is_over_input);
         }
         let whole = Whole::new(code, &walk, &wiring);
@@ -91,7 +91,7 @@ impl BoundTiles {
     }
 }
 
-/// The fewest elements of a row over these axes that is worth its while; none where rows are not.
+/// The shortest row over these axes that is run row by row; `None` if tiles need dense blocks.
 pub(super) fn minimum_row(code: &TileCode, axes: &CoalescedAxes) -> Option<usize> {
     let usual = code.minimum_row()?;
     Some(if has_few_rows(axes) { 1 } else { usual })
@@ -103,7 +103,7 @@ pub(super) fn has_few_rows(axes: &CoalescedAxes) -> bool {
     outer.iter().fold(1usize, |rows, &size| rows.saturating_mul(size)) <= FEW_ROWS
 }
 
-/// How the code walks arrays of these strides.
+/// The walk of the code over arrays of these strides.
 fn walk(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -122,7 +122,7 @@ fn walk(
         (walk, wiring)
     };
     let long_tile = long_tile(code, nest);
-    // A tile over axes that are no rows has an operand that passes through a register, unless it is gathered.
+    // Only a tile over axes of rows keeps all operands in place, unless its strided operands are gathers.
     let are_apart = !code.only_taken.contains(&true)
         && axes.sizes.len() > 1
         && axes.sizes.last().is_some_and(|&length| length <= long_tile)
@@ -136,13 +136,13 @@ fn walk(
     with_tiles_of(code.block)
 }
 
-/// The most elements of a tile of which nothing passes through registers.
+/// Upper bound of the elements of a tile without gathered operands.
 pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
     let elements = TILE_BYTES / work::of_element(nest, code.cost).max(1);
     elements.clamp(code.block, code.block * LONG_TILE)
 }
 
-/// For each access the stride of the axis that indices move along; 0 where there is none.
+/// For each access, the stride of its indexed axis; 0 without one.
 fn table_strides(code: &TileCode, nest: &SizedNest<'_>, strides: NestStrides<'_>) -> Vec<isize> {
     let rank = code.nest.shape.rank();
     let of_accesses = &nest.list_strides(strides)[code.nest.stores.len()..];
@@ -164,7 +164,7 @@ impl BoundNest for BoundTiles {
         {
             let address =
                 |placed: Placed| bases.operands[placed.operand].wrapping_offset(placed.offset);
-            // SAFETY: the caller's promise, for the only tile; the function was found for this wiring.
+            // SAFETY: the caller vouches for the only tile; the function was compiled for this wiring.
             return unsafe { whole.run(function, &wired.row_strides, address) };
         }
         WORKSPACE.with_borrow_mut(|workspace| {
@@ -175,7 +175,7 @@ impl BoundNest for BoundTiles {
             let (function, bases) = (function.as_deref(), bases.operands);
             let mut tile = Tile { code, walk, wiring, function, bases, slots, operands, gathered };
             for _ in tiles {
-                // SAFETY: the caller's promise, for one of the tiles.
+                // SAFETY: the caller vouches for `tiles`, this one among them.
                 unsafe { tile.run(&position) }
                 position.advance();
             }
@@ -194,7 +194,7 @@ impl BoundNest for BoundTiles {
 }
 
 impl Workspace {
-    /// Memory for the lanes and nodes of a reduction; what it held is lost.
+    /// Memory for the lanes and nodes of a reduction, with undefined content.
     pub(super) fn accumulators(&mut self, bytes: usize) -> *mut u8 {
         let lines = bytes.div_ceil(size_of::<CacheLine>());
         if self.accumulators.len() < lines {
@@ -203,7 +203,7 @@ impl Workspace {
         self.accumulators.as_mut_ptr().cast()
     }
 
-    /// Gives each slot with a register its address, and forgets what registers held.
+    /// Gives each virtual register with a block its address, and marks all blocks as empty.
     pub(super) fn prepare(&mut self, code: &TileCode, wiring: &Wiring) {
         let margin = if wiring.folds { MARGIN_BYTES } else { 0 };
         let bytes = wiring.register_count * REGISTER_BYTES + margin;
@@ -225,14 +225,14 @@ impl Workspace {
     }
 }
 
-/// What a register of an access holds.
+/// The elements in the block of an access.
 #[derive(Clone, Copy)]
 pub(super) struct Gathered {
     source: *const u8,
     count: usize,
 }
 
-/// What the tiles of one run share.
+/// The state that the tiles of a run share.
 pub(super) struct Tile<'a> {
     pub(super) code: &'a TileCode,
     pub(super) walk: &'a Walk,
@@ -248,7 +248,7 @@ impl Tile<'_> {
     /// # Safety
     /// As [`BoundNest::run`], for the tile at `position`.
     unsafe fn run(&mut self, position: &Position<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the tile at `position`.
         unsafe {
             self.bind_stores(position);
             self.compute(position);
@@ -256,12 +256,12 @@ impl Tile<'_> {
         }
     }
 
-    /// Gives each slot the values of the tile.
+    /// Computes the values of all virtual registers.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile at `position`; slots of direct stores have their addresses.
+    /// As [`BoundNest::run`], for the tile at `position`; registers of direct stores have their addresses.
     pub(super) unsafe fn compute(&mut self, position: &Position<'_>) {
-        // SAFETY: the caller's promise; slots hold the elements of the tile, a block at most.
+        // SAFETY: the caller vouches for the tile, and each register has room for its elements.
         unsafe {
             self.bind(position);
             self.make_calls(position);
@@ -269,27 +269,28 @@ impl Tile<'_> {
         }
     }
 
-    /// Gives each access its elements of the tile.
+    /// Gives each access its elements of the tile, in place or gathered.
     ///
     /// # Safety
     /// As [`Tile::compute`].
     pub(super) unsafe fn bind(&mut self, position: &Position<'_>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the tile.
         unsafe { self.bind_accesses(position, position.steps * self.walk.step_elements) }
     }
 
-    /// Where the values of a slot are.
+    /// Address of a virtual register's values.
     pub(super) fn slot(&self, slot: usize) -> *const u8 {
         self.slots[slot].cast_const()
     }
 
     /// # Safety
-    /// The slots hold the elements of the tile at `position`.
+    /// The virtual registers have the operands of the tile at `position`.
     unsafe fn make_calls(&mut self, position: &Position<'_>) {
         let count = position.steps * self.walk.step_elements;
         for (number, call) in self.code.calls.iter().enumerate() {
             let destination = self.slots[call.destination];
-            // SAFETY: the caller's promise; a destination's register is none of its sources.
+            // SAFETY: the caller vouches for the operands; the allocator never gives a destination the
+            // block of a source.
             unsafe {
                 match call.callee {
                     Callee::Kernel { kernel, sources } => {
@@ -313,7 +314,7 @@ impl Tile<'_> {
     }
 
     /// # Safety
-    /// The slots hold the elements of a tile of so many steps.
+    /// The virtual registers have the operands of a tile of this many steps.
     unsafe fn run_function(&mut self, steps: usize) {
         let Some((function, wiring)) = self.function.zip(self.wiring.function.as_ref()) else {
             return;
@@ -323,12 +324,14 @@ impl Tile<'_> {
         let slots = functions.outputs.iter().chain(&functions.inputs);
         self.operands.extend(slots.map(|&slot| self.slots[slot]));
         let (rows, elements) = self.wiring.rows(steps, self.walk.step_elements);
-        // SAFETY: the caller's promise; the function was made for operands that lie as these do. What is
-        // written overlaps nothing that is read, but for what lies exactly over it, of which it knows.
+        // SAFETY:
+        // - the caller vouches for the operands;
+        // - the function was compiled for their layout;
+        // - outputs overlap inputs only exactly, in functions compiled for that.
         unsafe { function.run(self.operands, &wiring.row_strides, rows, elements) }
     }
 
-    /// The address of the first element of operand `operand` in the tile.
+    /// Address of the first element of operand `operand` in the tile.
     pub(super) fn tile_address(&self, operand: usize, position: &Position<'_>) -> *mut u8 {
         self.bases[operand].wrapping_offset(position.offset(operand))
     }
@@ -358,7 +361,7 @@ impl Tile<'_> {
             let size = self.code.nest.accesses[access].array_type.dtype.size();
             let single = Run { count: self.walk.step_elements, stride: 0 };
             let (steps, runs) = runs(self.walk, stores + access, position, &single);
-            // SAFETY: the runs of this tile lie in the access's array, the register holds a block.
+            // SAFETY: the runs of this tile lie in the access's array, and the block has room for the tile.
             for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
                 let to = self.slots[access].wrapping_add(block_offset);
                 gather(to, source.wrapping_offset(offset), steps, run, size);
@@ -379,7 +382,8 @@ impl Tile<'_> {
             let from = self.slots[self.code.slot(target.source)].cast_const();
             let dense = Run { count: self.walk.step_elements, stride: size as isize };
             let (steps, runs) = runs(self.walk, store, position, &dense);
-            // SAFETY: the runs of this tile lie in the store's array, the slot holds a block.
+            // SAFETY: the runs of this tile lie in the store's array, and the register has the tile's
+            // values.
             for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
                 let from = from.wrapping_add(block_offset);
                 scatter(to.wrapping_offset(offset), from, steps, run, size);
@@ -388,7 +392,7 @@ impl Tile<'_> {
     }
 }
 
-/// The steps of the tile, and the runs of an operand in one; `whole` if it is not strided.
+/// Steps of the tile, and the runs of an operand in one; a whole tile for an operand that is not strided.
 fn runs<'r>(
     walk: &'r Walk,
     operand: usize,

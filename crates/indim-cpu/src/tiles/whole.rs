@@ -1,5 +1,4 @@
-//! Nests of one tile that is one call of a function: small runs, done without looking for anything else.
-//! Holds unsafe code.
+//! Nests of one tile that is one call of a function: the fast path of small runs. Holds unsafe code.
 
 use indim_loops::MemoryUse;
 use indim_loops::walk::Walk;
@@ -9,27 +8,27 @@ use smallvec::SmallVec;
 use crate::tiles::code::TileCode;
 use crate::tiles::wiring::Wiring;
 
-/// Nests of more operands are not small.
+/// Upper bound of the operands of a small nest.
 const MAX_OPERANDS: usize = 16;
 
-/// So many need no memory of their own.
+/// Operands that fit the stack.
 const FEW: usize = 4;
 
-/// The one call.
+/// The call of the one tile.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// Where each operand of the function lies.
+    /// The address of each operand of the function.
     operands: SmallVec<[Placed; FEW]>,
     rows: usize,
     elements: usize,
 }
 
-/// Where the elements of a small run lie.
+/// An address in a small run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
-    /// Which operand of the nest they are; or, by any other number, what the run keeps for itself.
+    /// The operand of the nest; a larger number names memory of the run.
     pub(super) operand: usize,
-    /// How far they begin from its first element, in bytes.
+    /// Offset from that operand's first element, in bytes.
     pub(super) offset: isize,
 }
 
@@ -41,7 +40,7 @@ impl Placed {
 }
 
 impl Whole {
-    /// `None` where there is more to do than the call.
+    /// Returns `None` if the tile needs more than one call.
     pub(super) fn new(code: &TileCode, walk: &Walk, wiring: &Wiring) -> Option<Whole> {
         let is_stored = !wiring.is_direct.contains(&false);
         let of_store = |slot: usize| {
@@ -52,8 +51,8 @@ impl Whole {
         Whole::writing(code, walk, wiring, of_store).filter(|_| is_stored)
     }
 
-    /// The call that computes one tile, and writes the value of each slot at its `place`; `None` where more
-    /// is computed than by that.
+    /// The call that computes one tile and writes the value of each register to its `place`; `None` if
+    /// other calls are needed.
     pub(super) fn writing(
         code: &TileCode,
         walk: &Walk,
@@ -80,8 +79,8 @@ impl Whole {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile, with the addresses of what
-    /// is read and written; the function was made for operands that lie so.
+    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile; `address` gives the
+    /// addresses of the operands, and the function was compiled for their layout.
     pub(super) unsafe fn run(
         &self,
         function: &Function,
@@ -93,7 +92,7 @@ impl Whole {
             *place = address(operand);
         }
         let addresses = &mut addresses[..self.operands.len()];
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the operands and the layout.
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }
 

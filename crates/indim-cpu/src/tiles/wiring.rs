@@ -1,7 +1,7 @@
-//! Wirings: where the slots of a nest's code get their addresses from under a walk.
+//! Wirings: the address source of each virtual register under a walk.
 //!
-//! Known with the walk, before any tile runs: which stores are written in place, which accesses are
-//! gathered into registers, and how functions go through operands of these forms.
+//! A wiring is known before any tile runs: which stores are written in place, which accesses are gathered
+//! into blocks, and how functions walk the operands.
 
 use std::sync::Arc;
 
@@ -19,56 +19,57 @@ use crate::tiles::code::{Call, Callee, FEW, TileCode, few};
 use crate::tiles::functions::Functions;
 use crate::tiles::take::{TakeStrides, TakeWalk, Taker};
 
-/// Where the slots of the code get their addresses from.
+/// Address sources of the virtual registers of a nest's code.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
     /// For each store, whether its instruction writes straight into the array.
     pub(crate) is_direct: SmallVec<[bool; FEW]>,
-    /// For each access where its register begins, in bytes from the first one; none for those that are read
-    /// where they are.
+    /// Block of each gathered access, as an offset in bytes in the workspace; `None` for accesses that are
+    /// read in place.
     pub(crate) registers: SmallVec<[Option<usize>; FEW]>,
-    /// The number of registers, with those of instructions.
+    /// Number of blocks, those of instructions included.
     pub(crate) register_count: usize,
-    /// Whether any call writes past the caches.
+    /// Whether any call writes with non-temporal stores.
     pub(crate) streams: bool,
-    /// Whether the function goes row by row, because some operand is dense within rows, but not in a tile.
+    /// Whether the function runs row by row, since some operand is dense within rows but not in a tile.
     pub(crate) by_rows: bool,
-    /// How the function goes through its operands, where there is machine code.
+    /// The operand layout of the function, if the nest has machine code.
     pub(crate) function: Option<FunctionWiring>,
-    /// Whether that is the function that folds, which writes none.
+    /// Whether that is the function that folds, which writes no values.
     pub(crate) folds: bool,
-    /// For each call how it gathers, if it does; empty if none does.
+    /// The gather of each call; empty if no call gathers.
     pub(crate) takes: Vec<Option<TakeWiring>>,
 }
 
-/// How a call gathers elements.
+/// The gather of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct TakeWiring {
     pub(crate) walk: TakeWalk,
-    /// Whether each tile is one row of the table that later calls read where it lies.
+    /// Whether each tile is one row of the table, which later calls read in place.
     pub(crate) in_place: bool,
 }
 
-/// How a function goes through its operands.
+/// The operand layout of a function.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionWiring {
-    /// How each of those lies that are read.
+    /// Form of each input.
     pub(crate) forms: SmallVec<[OperandForm; FEW]>,
-    /// For each that is written whether it is written past the caches.
+    /// Whether each output is written with non-temporal stores.
     pub(crate) streams: SmallVec<[bool; FEW]>,
-    /// Whether one that is written may lie exactly over one that is read.
+    /// Whether an output may lie exactly over an input.
     pub(crate) is_in_place: bool,
-    /// From one row to the next, in bytes, of those that are written, then of those that are read.
+    /// Stride between rows in bytes, of the outputs, then of the inputs.
     pub(crate) row_strides: SmallVec<[isize; FEW]>,
 }
 
-/// A nest that moves so many bytes, each counted once, leaves nothing of use in the caches: there are
-/// few larger ones. On the machine of the committed records they have 32 MiB.
+/// Bytes moved, each counted once, above which a nest writes with non-temporal stores: it leaves nothing
+/// useful in the caches, and few last-level caches are larger. On the machine of the committed records they
+/// have 32 MiB.
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie where an
-    /// input lies; empty if none does. The function `folds` what it computes, or does not.
+    /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie over an input
+    /// (empty if none does), `folds` whether the function folds what it computes.
     pub(crate) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -103,8 +104,8 @@ impl Wiring {
         }
     }
 
-    /// Finds how each call gathers over these axes; `table_strides` are those of the axes that indices move
-    /// along, for each access.
+    /// Adds the gather of each call over these axes; `table_strides` are the strides of the indexed axis of
+    /// each access.
     pub(crate) fn add_takes(
         &mut self,
         code: &TileCode,
@@ -130,7 +131,7 @@ impl Wiring {
         self.takes = code.calls.iter().map(wiring).collect();
     }
 
-    /// Counts the memory that the wiring holds.
+    /// Counts the memory of the wiring.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.is_direct);
         held.small(&self.registers);
@@ -143,7 +144,7 @@ impl Wiring {
         }
     }
 
-    /// The function of the code, if it has any; `None` where one is lacking.
+    /// The function of the code, `Some(None)` without machine code; `None` if a function is missing.
     pub(crate) fn find_function(&self, code: &TileCode) -> Option<Option<Arc<Function>>> {
         match code.functions.as_ref().zip(self.function.as_ref()) {
             Some((functions, FunctionWiring { forms, streams, is_in_place, .. })) => {
@@ -154,33 +155,33 @@ impl Wiring {
         }
     }
 
-    /// Whether a function goes through rows that are shorter than it can do fast.
+    /// Whether a function would run rows shorter than its step.
     pub(crate) fn has_short_rows(&self, code: &TileCode, walk: &Walk) -> bool {
         let step = code.functions.as_deref().map_or(0, Functions::step);
         self.by_rows && walk.step_elements < step
     }
 
-    /// The rows of a tile, and the elements of each, as a function goes through them.
+    /// Rows of a tile and elements of each row, for a function.
     pub(crate) fn rows(&self, steps: usize, step_elements: usize) -> (usize, usize) {
         if self.by_rows { (steps, step_elements) } else { (1, steps * step_elements) }
     }
 
-    /// Whether anything that is read or stored passes through a register.
+    /// Whether any value passes through a block.
     pub(crate) fn uses_registers(&self) -> bool {
         self.gathers() || self.is_direct.contains(&false)
     }
 
-    /// Whether any access is copied to a register.
+    /// Whether any access is gathered into a block.
     pub(crate) fn gathers(&self) -> bool {
         self.registers.iter().any(Option::is_some)
     }
 }
 
-/// The strides of indices in bytes along the axes of a tile.
+/// Strides of indices along the axes of a tile, in bytes.
 enum IndexStrides<'a> {
-    /// They are read where they lie.
+    /// Indices that are read in place.
     InPlace(&'a [isize]),
-    /// A block holds them, in the order of the tile.
+    /// Indices in a block, in the order of the tile.
     Block { axes: &'a CoalescedAxes, index_size: usize },
 }
 
@@ -209,18 +210,18 @@ impl<'a> IndexStrides<'a> {
     }
 }
 
-/// How an access is read.
+/// The way in which an access is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// Where it is.
+    /// In place.
     InPlace(OperandForm),
-    /// From a register into which it was copied.
+    /// From the block into which it was copied.
     Gathered,
-    /// By gathers only, where it lies.
+    /// Only by gathers, in place.
     Taken,
 }
 
-/// Kernels want dense tiles; functions take a single element as well, and rows of either.
+/// Kernels need dense tiles; functions also accept a single element, and rows of either form.
 fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     match (&operand.layout, operand.row) {
         (TileLayout::Dense, _) => Reading::InPlace(OperandForm::Dense),
@@ -232,7 +233,7 @@ fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
     }
 }
 
-/// Whether some operand that is used where it is must be walked row by row.
+/// Whether some operand that is used in place must be walked row by row.
 fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
     let are_read_in_place = readings.iter().map(|reading| matches!(reading, Reading::InPlace(_)));
     let are_in_place = is_direct.iter().copied().chain(are_read_in_place);
@@ -240,7 +241,7 @@ fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
     walk.operands.iter().zip(are_in_place).any(|(o, in_place)| in_place && is_strided(o))
 }
 
-/// The registers of accesses that are gathered, and how many there are with those of the code.
+/// Blocks of the gathered accesses, and the number of blocks with those of the code.
 fn gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; FEW]>, usize) {
     let mut count = code.register_count;
     let registers = few(readings.iter().map(|reading| {
@@ -251,8 +252,8 @@ fn gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; 
     (registers, count)
 }
 
-/// For each store, whether its value is written straight into the array. Over an input, which a later call
-/// may read, only a function does so.
+/// For each store, whether its value is written straight into the array. If the array lies over an input,
+/// which a later call may read, only a function may do that.
 fn direct_stores(
     code: &TileCode,
     stores: &[OperandWalk],
@@ -273,8 +274,8 @@ pub(super) fn is_over(store: &Store, is_over_input: &[bool]) -> bool {
     }
 }
 
-/// Whether a store may be written straight into the array: a dense one, the first of its value; or rows of
-/// it, where nobody reads the value.
+/// Whether a store may be written straight into the array: a dense one that is the first of its value, or
+/// rows of it if no call reads the value.
 fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     let source = code.nest.stores[store].source;
     let of_value = code.stored[code.slot(source)];
@@ -290,7 +291,7 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     }
 }
 
-/// What the function of the code goes through under a walk.
+/// The operand layout of the code's function under a walk.
 fn function_wiring(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -300,7 +301,7 @@ fn function_wiring(
     is_over_input: &[bool],
 ) -> Option<FunctionWiring> {
     let functions = code.functions.as_ref()?;
-    // A register holds the rows of a tile one after another.
+    // In a block the rows of a tile are contiguous.
     let register_stride = |slot| (code.element_size(slot) * walk.step_elements) as isize;
     let store = |slot: usize| code.stored[slot].first.filter(|&store| is_direct[store]);
     let moves_much = moves_much(nest);
@@ -333,7 +334,7 @@ fn function_wiring(
     })
 }
 
-/// What the function of the code that folds goes through under a walk.
+/// The operand layout of the code's folding function under a walk.
 fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<FunctionWiring> {
     let functions = code.folding.as_ref()?;
     let operand = |slot: usize| &walk.operands[code.operand(slot)];
@@ -354,12 +355,12 @@ fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<
     })
 }
 
-/// Whether a nest moves so much that what it stores is written past the caches.
+/// Whether a nest moves enough bytes for non-temporal stores.
 pub(super) fn moves_much(nest: &SizedNest<'_>) -> bool {
     nest.bytes_moved() >= STREAMED_BYTES
 }
 
-/// Whether what is left in an array of a store is then written so. Masks are not; they are small.
+/// Whether a store of such a nest is non-temporal. Masks are small and stay cached.
 pub(super) fn is_streamed(store: &Store) -> bool {
     store.target.array_type.dtype != DType::Bool
 }

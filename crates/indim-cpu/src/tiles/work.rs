@@ -1,19 +1,19 @@
-//! What an element of a nest costs, and a run of it, in bytes that could be moved instead of computing it.
+//! The cost of an element and of a run, in bytes that could be moved in the same time.
 
 use indim_loops::loop_nest::{Compute, Instruction, LoopNest};
 use indim_loops::resize::SizedNest;
 use indim_ops::Fact;
 
-/// A function weighs as much as this many bytes moved: `exp` of f32 takes as long as 40 bytes, `sin` as 120.
+/// Cost of a function, in bytes moved: `exp` of f32 takes as long as 40 bytes, `sin` as 120.
 const BYTES_PER_FUNCTION: usize = 64;
 
-/// An element that is taken weighs as much as this many bytes moved.
+/// Cost of a gathered element, in bytes moved.
 const BYTES_PER_TAKE: usize = 8;
 
-/// A cheap operation weighs as much as this many bytes moved.
+/// Cost of a cheap operation, in bytes moved.
 const BYTES_PER_CHEAP: usize = 2;
 
-/// What is computed for an element.
+/// Cost of computing one element.
 pub(crate) fn computed(nest: &LoopNest) -> usize {
     let cost = |instruction: &Instruction| match instruction.compute {
         Compute::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
@@ -23,12 +23,12 @@ pub(crate) fn computed(nest: &LoopNest) -> usize {
     nest.instructions.iter().map(cost).sum()
 }
 
-/// What a whole run weighs, of whose elements each is computed at such a cost.
+/// Weight of a whole run whose elements have this cost.
 pub(crate) fn of_run(nest: &SizedNest<'_>, cost: usize) -> usize {
     nest.bytes_moved().saturating_add(nest.points().saturating_mul(cost))
 }
 
-/// What is read, computed and written for an element, which is computed at such a cost.
+/// Bytes read and written for an element, and its cost.
 pub(super) fn of_element(nest: &SizedNest<'_>, cost: usize) -> usize {
     of_run(nest, cost) / nest.points().max(1)
 }

@@ -24,7 +24,7 @@ use super::power;
 /// - the processor has the level for which the kernel was looked up.
 pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);
 
-/// What a kernel does with a block.
+/// The body of a kernel: its computation on a block.
 pub(crate) trait Body {
     /// Reads `count` elements from each of `sources` and writes as many results to `destination`.
     ///
@@ -45,7 +45,7 @@ impl<T: Element> Unaligned<T> {
     }
 }
 
-/// The elements of a source.
+/// The elements of a source as a slice.
 ///
 /// # Safety
 /// `source` is valid for reads of `count` elements for as long as the slice is used, and nobody
@@ -59,7 +59,7 @@ pub(crate) unsafe fn elements<'a, T: Element>(
     unsafe { core::slice::from_raw_parts(source.cast(), count) }
 }
 
-/// The places of a destination.
+/// The elements of a destination as a slice.
 ///
 /// # Safety
 /// `destination` is valid for writes of `count` elements for as long as the slice is used, and
@@ -92,7 +92,7 @@ impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
     }
 }
 
-/// Whether each result is computed by itself, by a call.
+/// Whether each result is computed by a call of its own.
 const fn is_alone<I: Instructions, O: Operation>() -> bool {
     I::IS_LAST_RESORT && !O::OP.is(Fact::Cheap)
 }

@@ -1,8 +1,7 @@
-//! The loop of reductions: rows of elements taken into a row of accumulators. Holds unsafe code.
+//! The loop of reductions: folds rows of elements into a row of accumulators. Holds unsafe code.
 //!
-//! The lanes of a block, several columns side by side, the folding of lanes by halves and the tree over
-//! blocks differ only in which rows go into which accumulators. `row_fold.rs` has the whole tree for dense
-//! rows.
+//! Lanes of a block, adjacent columns, lanes combined by halves and the tree over blocks differ only in
+//! which rows go into which accumulators. `row_fold.rs` has the whole tree for dense rows.
 
 use core::marker::PhantomData;
 
@@ -10,20 +9,20 @@ use indim_ops::{Element, Fold, ScalarBackend, bf16, f16};
 
 use super::block::Unaligned;
 
-/// The rows that go into a row of accumulators, one after another.
+/// Rows that are folded into one row of accumulators, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct FoldedRows {
-    /// How many there are.
+    /// Number of rows.
     pub count: usize,
-    /// From one to the next, in bytes.
+    /// Byte stride from row to row.
     pub stride: isize,
-    /// The elements of a row, and the number of accumulators.
+    /// Elements of a row, and number of accumulators.
     pub width: usize,
-    /// Whether the accumulators begin here, from the identity; they hold something otherwise.
+    /// Whether the accumulators start from the identity; otherwise from their values in memory.
     pub begins: bool,
 }
 
-/// Takes rows into accumulators.
+/// Folds rows into accumulators.
 ///
 /// # Safety
 /// - `accumulators` is valid for writes of `rows.width` elements of the accumulators' type, and for reads of
@@ -34,20 +33,20 @@ pub struct FoldedRows {
 /// - the processor has the level for which the function was looked up.
 pub type FoldFn = unsafe fn(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
 
-/// What a fold does with rows.
+/// The body of a fold.
 pub(crate) trait FoldRows {
     /// # Safety
     /// As [`FoldFn`].
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
 }
 
-/// What elements a fold of elements of type `T` reads.
+/// The element type that a fold of elements of type `T` reads.
 pub(super) trait Read<T> {
     type Source: Element;
     fn read(x: Self::Source) -> T;
 }
 
-/// Those of the type itself.
+/// Reads elements of the type itself.
 pub(super) struct Same;
 
 impl<T: Element> Read<T> for Same {
@@ -58,7 +57,7 @@ impl<T: Element> Read<T> for Same {
     }
 }
 
-/// Narrower ones. A NaN may have any bits.
+/// Reads narrower elements and widens them. A NaN may have any bits.
 pub(super) struct Narrow<A>(PhantomData<A>);
 
 macro_rules! read_floats {
@@ -97,11 +96,11 @@ read_integers! {
     u8 i64 u16 u64; u16 u32 u64; u32 u64;
 }
 
-/// The fold `F` of elements of type `T`, which are read as `R` says.
+/// The fold `F` of elements of type `T`, read by `R`.
 pub(super) struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
 
-/// The accumulators that are held in registers while rows go into them: as many as the lanes of a block,
-/// in at most 256 bytes.
+/// Number of accumulators held in registers while rows are folded: the lanes of a block, in at most 256
+/// bytes.
 pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }
@@ -153,7 +152,8 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
         }
     }
 
-    /// Column by column: that is not vectorized, for which a build would take longer than it is worth.
+    /// Folds column by column, not vectorised: a vectorised version would cost more build time than it
+    /// saves.
     ///
     /// # Safety
     /// As [`FoldFn`], for fewer columns than a strip has.

@@ -1,8 +1,7 @@
-//! What the levels can do that is not left to the compiler: conversions of `f16`. Holds unsafe code.
+//! Instructions that the compiler does not select by itself: conversions of `f16`. Holds unsafe code.
 //!
-//! The shells of a level hand its instructions to the bodies they run. Rust has no stable type from
-//! which the compiler would make these conversions, and integer arithmetic takes fifteen instructions
-//! where the processor has one.
+//! The shells of a level pass its instructions to the bodies they run. Rust has no stable type from which
+//! the compiler would select these conversions, and integer arithmetic takes fifteen instructions for one.
 
 use indim_ops::f16;
 
@@ -10,8 +9,8 @@ use indim_ops::f16;
 ///
 /// The functions are called with the level's features enabled, and inlined into such a function.
 pub(crate) trait Instructions {
-    /// Whether the processors of today have something better, so that what takes longest to compile is left
-    /// out: vectors of costly operations.
+    /// Whether current processors have a higher level: vectors of costly operations, which take longest to
+    /// compile, are then left out.
     const IS_LAST_RESORT: bool = false;
 
     /// Writes the values of `count` elements. A signalling NaN may become quiet; signs are kept.
@@ -29,7 +28,7 @@ pub(crate) trait Instructions {
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize);
 }
 
-/// What every processor of the target has.
+/// The target's minimum.
 pub(crate) struct Baseline;
 
 impl Instructions for Baseline {

@@ -1,7 +1,7 @@
 //! Kernels: one operation over one dense block, compiled for every level.
 //!
-//! What a kernel computes is the definition in `indim-ops`'s `meaning/`; nothing here adds to it.
-//! Four rules make the compiler vectorise them:
+//! The definition in `indim-ops`'s `meaning/` is all that a kernel computes. Four rules make the compiler
+//! vectorise kernels:
 //! - `#[target_feature]` stands only on the outermost functions, in `shells/`;
 //! - everything below is `#[inline(always)]`;
 //! - no operation in a block loop can panic;

@@ -1,15 +1,15 @@
-//! Powers to one exponent for the whole block, as `x**3` has. Holds unsafe code.
+//! Powers with one exponent for the whole block, such as `x**3`. Holds unsafe code.
 //!
-//! With a constant for the exponent the compiler reduces the definition to the few products that it is then;
-//! the bits are the definition's. So a block whose exponents are all the same runs a loop of its own, if that
-//! exponent is one of the list. Other blocks are spared the short powers unless they have some.
+//! With a constant exponent the compiler reduces the definition to a few products with the same bits. A
+//! block with one exponent of the list runs a loop of its own. Other blocks skip the short powers unless
+//! they contain some.
 
 use indim_ops::lane::FloatLane;
 use indim_ops::{Binary, Element, meaning, operations::Pow};
 
 use super::block::{Unaligned, elements, places};
 
-/// The exponents that have a loop of their own: all those of `is_short_exponent`.
+/// Exponents with a loop of their own: all those of `is_short_exponent`.
 macro_rules! for_each_exponent {
     ($callback:ident) => {
         $callback! {
@@ -61,7 +61,7 @@ where
     }
 }
 
-/// The exponent, if it is the same for all.
+/// The common exponent of a block; `None` if exponents differ.
 #[inline(always)]
 fn shared<T: Element + FloatLane<Bool = bool>>(y: &[Unaligned<T>]) -> Option<T> {
     let first = y.first()?.get();

@@ -1,5 +1,5 @@
-//! The tree of reductions over rows whose elements lie one after another: each becomes one element, and its
-//! lanes never leave the registers. Holds unsafe code.
+//! The reduction tree over dense rows: each row becomes one element, and its lanes stay in registers. Holds
+//! unsafe code.
 
 use core::hint::black_box;
 use core::marker::PhantomData;
@@ -11,7 +11,7 @@ use indim_ops::{Element, Fold, ScalarBackend};
 use super::block::Unaligned;
 use super::fold::{FoldRows, FoldedRows, Read};
 
-/// Folds rows: what the tree makes of each is an element of its own.
+/// Folds each row to one element by the tree.
 ///
 /// # Safety
 /// - `results` is valid for writes of `rows.count` elements of the accumulators' type;
@@ -21,19 +21,19 @@ use super::fold::{FoldRows, FoldedRows, Read};
 /// - the processor has the level for which the function was looked up.
 pub type RowFoldFn = unsafe fn(results: *mut u8, source: *const u8, rows: FoldedRows);
 
-/// Where a row ends within its lanes, so many wide ones are taken at a time: those that get an element.
+/// Number of wide lanes processed at a time at the end of a row: those that get an element.
 const WIDE_LANES: usize = 8;
 
-/// The lanes that are folded last. Memory of theirs that lay across two cache lines would be read slowly
-/// right after it was written.
+/// Lanes that are folded last, aligned: lanes across two cache lines would be read slowly right after they
+/// were written.
 #[repr(align(32))]
 struct LastLanes<T>([T; 4]);
 
-/// The most nodes that wait for others.
+/// Maximum number of tree nodes that wait for a sibling.
 const MAX_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
 
-/// The fold `F` of rows of elements, which lanes of a block read as `R` says; nodes of type `T` read the
-/// lanes as `W` says.
+/// The fold `F` of rows of elements: `R` reads elements into the lanes of a block, `W` reads lanes into
+/// nodes of type `T`.
 pub(super) struct RowBody<F, R, W, T>(PhantomData<(F, R, W, T)>);
 
 impl<F, R, W, T> FoldRows for RowBody<F, R, W, T>
@@ -62,13 +62,13 @@ where
     }
 }
 
-/// Whether rows lie one after another.
+/// Whether rows are contiguous.
 fn are_dense(rows: FoldedRows, source_size: usize) -> bool {
     rows.stride == (rows.width * source_size) as isize
 }
 
-/// How many rows there are, from the first on, of which so many elements can be read: behind all but the last
-/// of dense rows there are others.
+/// Number of leading rows in which `elements` are readable: in dense rows the next row covers the
+/// overrun, except for the last rows.
 fn covered(rows: FoldedRows, source_size: usize, elements: usize) -> usize {
     let FoldedRows { count, width, .. } = rows;
     if !are_dense(rows, source_size) {
@@ -86,14 +86,15 @@ where
 {
     const SOURCE_SIZE: usize = size_of::<<R::Source as Element>::Stored>();
 
-    /// The lanes that are taken at a time where a row ends: of narrow ones, which are few registers, all.
+    /// Number of lanes processed at a time at the end of a row; all of them for narrow lanes, which take
+    /// few registers.
     const PART: usize = match size_of::<<W::Source as Element>::Stored>() {
         8.. => WIDE_LANES,
         _ => LANES,
     };
 
     /// # Safety
-    /// There is room for the result of this index.
+    /// The result of this index is valid for writes.
     #[inline(always)]
     unsafe fn write(results: *mut u8, index: usize, folded: T) {
         let result = results.wrapping_add(index * size_of::<T::Stored>());
@@ -101,7 +102,7 @@ where
         unsafe { *result.cast() = Unaligned::<T>(folded.to_stored()) }
     }
 
-    /// Folds dense rows of two to four elements, all of which are read; says how many.
+    /// Folds dense rows of two to four elements; returns the number of rows folded.
     ///
     /// # Safety
     /// As [`RowFoldFn`]; rows lie one after another.
@@ -118,11 +119,11 @@ where
         rows.count
     }
 
-    /// As [`RowBody::narrow_rows`], for rows of so many elements: a loop over rows that the compiler
-    /// vectorizes, each row in a lane of its own.
+    /// Like [`RowBody::narrow_rows`], for rows of `N` elements: a loop over rows that the compiler
+    /// vectorises, each row in a lane of its own.
     ///
     /// # Safety
-    /// As [`RowFoldFn`]; rows have as many elements, and lie one after another.
+    /// As [`RowFoldFn`]; rows have `N` elements and are contiguous.
     #[inline(always)]
     unsafe fn dense_rows_of<const N: usize>(results: *mut u8, source: *const u8, count: usize) {
         let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();
@@ -143,8 +144,8 @@ where
         }
     }
 
-    /// Folds rows that have fewer elements than there are lanes, each from as few lanes as hold them; says
-    /// how many, from the first on: those of which all these can be read.
+    /// Folds rows with fewer elements than a block has lanes, each in the fewest lanes that hold it;
+    /// returns the number of rows folded, those whose lanes are all readable.
     ///
     /// # Safety
     /// As [`RowFoldFn`].
@@ -161,10 +162,10 @@ where
         }
     }
 
-    /// As [`RowBody::short_rows`], from so many lanes.
+    /// Like [`RowBody::short_rows`], in `N` lanes.
     ///
     /// # Safety
-    /// As [`RowFoldFn`]; rows have no more elements.
+    /// As [`RowFoldFn`]; rows have at most `N` elements.
     #[inline(always)]
     unsafe fn rows_of<const N: usize>(
         results: *mut u8,
@@ -172,7 +173,7 @@ where
         rows: FoldedRows,
     ) -> usize {
         let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();
-        // Straight-line code, whatever the compiler knows of some lanes.
+        // An opaque width: straight-line code, not specialised for some lanes.
         let width = black_box(rows.width);
         let covered = covered(rows, Self::SOURCE_SIZE, N);
         for index in 0..covered {
@@ -220,7 +221,7 @@ where
         unreachable!("invariant: some block is the last")
     }
 
-    /// What comes of a block, of which elements may be lacking.
+    /// The fold of a block, which may be incomplete.
     ///
     /// # Safety
     /// As [`RowBody::row`].
@@ -272,7 +273,7 @@ where
         Self::folded(wide)
     }
 
-    /// The lanes of a block folded by halves; at least four.
+    /// The lanes of a block combined by halves; at least four lanes.
     #[inline(always)]
     fn folded<const N: usize>(mut lanes: [T; N]) -> T {
         Self::halve::<N, 16>(&mut lanes);
@@ -284,7 +285,7 @@ where
         Self::combined(Self::combined(Self::combined(first, second), third), fourth)
     }
 
-    /// Folds lanes into those that are so many before them: constants, so that no loop is left.
+    /// Combines lanes at a distance that is a constant, so that the loop is unrolled.
     #[inline(always)]
     fn halve<const N: usize, const HALF: usize>(lanes: &mut [T; N]) {
         for lane in HALF..const { if N < 2 * HALF { N } else { 2 * HALF } } {
@@ -297,10 +298,10 @@ where
         <F as Fold<T>>::combine::<ScalarBackend>(x, y)
     }
 
-    /// As many elements, and identities.
+    /// `count` elements, padded with identities.
     ///
     /// # Safety
-    /// `row` is valid for reads of as many.
+    /// `row` is valid for reads of `count` elements.
     #[inline(always)]
     unsafe fn elements(row: *const u8, count: usize) -> [W::Source; LANES] {
         let mut lanes = [<F as Fold<W::Source>>::identity::<ScalarBackend>(); LANES];

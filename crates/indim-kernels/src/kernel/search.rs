@@ -1,5 +1,5 @@
-//! Where the extreme of some elements is: what the blocks of a search are compared by, how the one that has
-//! the extreme is searched, and how rows are searched column by column. Holds unsafe code.
+//! Arg-reductions: comparison of the extremes of blocks, the search within the winning block, and rows
+//! searched column by column. Holds unsafe code.
 
 use core::hint::select_unpredictable;
 use core::marker::PhantomData;
@@ -9,7 +9,7 @@ use indim_ops::{Element, Fold, Op, ScalarBackend, bf16, f16};
 use super::block::Unaligned;
 use super::fold::strip;
 
-/// What is found in some columns: of each the extreme, and where it is.
+/// Extremes found so far in some columns, with their indices.
 #[derive(Debug, Clone, Copy)]
 pub struct ColumnExtremes {
     /// Elements, one for each column.
@@ -18,37 +18,37 @@ pub struct ColumnExtremes {
     pub indices: *mut usize,
 }
 
-/// What a search calls for its element type.
+/// The functions of an arg-reduction for one element type.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchFunctions {
-    /// Keeps of each column the further extreme of two: the one that was found first, or the one found at a
-    /// new index. At index 0 nothing was found before.
+    /// Merges two extremes of each column into the first: the one found first, or the one found at a new
+    /// index. Index 0 means that none was found before.
     ///
-    /// Safety: both hold so many columns.
+    /// Safety: both hold `columns` columns.
     pub keep: unsafe fn(found: ColumnExtremes, extremes: *const u8, columns: usize, index: usize),
-    /// The first NaN among so many elements, so many bytes apart, or else the first element equal to the
-    /// extreme, which is there.
+    /// The index of the first NaN among `count` strided elements, or else of the first element equal to the
+    /// extreme, which is among them.
     ///
     /// Safety: the elements are valid for reads, and so is the extreme.
     pub find: unsafe fn(first: *const u8, count: usize, stride: isize, extreme: *const u8) -> usize,
-    /// Takes rows.
+    /// Searches rows.
     pub take: SearchRowsFn,
 }
 
-/// The rows that are searched column by column, one after another.
+/// Rows searched column by column, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchedRows {
-    /// How many there are, fewer than 2^32.
+    /// Number of rows, below 2^32.
     pub count: usize,
-    /// From one to the next, in bytes.
+    /// Byte stride from row to row.
     pub stride: isize,
     /// The elements of a row.
     pub width: usize,
-    /// The index of the first. At index 0 nothing was found before.
+    /// Index of the first row. Index 0 means that no extreme was found before.
     pub start: usize,
 }
 
-/// Keeps of each column the further extreme: the one that was found first, or the first of those in the rows.
+/// Updates the extreme of each column: the one found before, or the first one in the rows.
 ///
 /// # Safety
 /// - `found` has `rows.width` columns, and the extremes need not be aligned;
@@ -57,7 +57,7 @@ pub struct SearchedRows {
 /// - the processor has the level for which the function was looked up.
 pub type SearchRowsFn = unsafe fn(found: ColumnExtremes, source: *const u8, rows: SearchedRows);
 
-/// The functions of a search for what the fold `F` makes of elements, with this kernel for rows.
+/// Functions of an arg-reduction by the fold `F`, with this kernel for rows.
 pub(super) fn functions<F: Fold<T>, T: Element>(take: SearchRowsFn) -> SearchFunctions {
     const { assert!(matches!(F::OP, Op::Max | Op::Min), "extremes are searched") };
     SearchFunctions { keep: keep::<F, T>, find: find::<T>, take }
@@ -93,20 +93,20 @@ unsafe fn keep<F: Fold<T>, T: Element>(
     }
 }
 
-/// What a search does with rows.
+/// The body of a search of rows.
 pub(crate) trait SearchRows {
     /// # Safety
     /// As [`SearchRowsFn`].
     unsafe fn run(found: ColumnExtremes, source: *const u8, rows: SearchedRows);
 }
 
-/// An element that is searched among others, by what processors compare.
+/// An element as a key that processors compare.
 pub(super) trait Searched: Element {
-    /// What is compared: in the order of the elements, with one value for zeros of either sign.
+    /// Key type: in the order of the elements, with one key for zeros of either sign.
     type Key: Copy + PartialOrd;
 
-    /// The key of the element. The key of a NaN is one too, or else the end of the order towards which the
-    /// search goes.
+    /// The key of an element. The key of a NaN is a key of its own, or the end of the order towards which
+    /// the search goes.
     fn key<const IS_MAX: bool>(self) -> Self::Key;
 
     /// An element of this key.
@@ -194,7 +194,7 @@ impl<const IS_MAX: bool, T: Searched> SearchRows for SearchBody<IS_MAX, T> {
 }
 
 impl<const IS_MAX: bool, T: Searched> SearchBody<IS_MAX, T> {
-    /// Whether an element is further than what was found before. A NaN is, and is the end of a search.
+    /// Whether an element beats the one found before. A NaN does, and ends the search.
     #[inline(always)]
     fn is_further(new: T::Key, before: T::Key) -> bool {
         let is_behind = if IS_MAX { new <= before } else { new >= before };
@@ -244,7 +244,7 @@ impl<const IS_MAX: bool, T: Searched> SearchBody<IS_MAX, T> {
     }
 }
 
-/// So many elements are compared at once, and so many of those among which it is.
+/// Number of elements compared at once; then, among those with a match, at once again.
 const COMPARED: usize = 32;
 const COMPARED_LAST: usize = 8;
 
@@ -259,7 +259,7 @@ unsafe fn find<T: Element>(
     // SAFETY: the caller's promise.
     let extreme = T::from_stored(unsafe { extreme.cast::<T::Stored>().read_unaligned() });
     let is_found = |place: *const u8| {
-        // SAFETY: the caller's promise; only elements that there are are asked for.
+        // SAFETY: the caller guarantees `count` readable elements; only these are read.
         let x = T::from_stored(unsafe { place.cast::<T::Stored>().read_unaligned() });
         (x == extreme) | is_nan(x)
     };

@@ -1,5 +1,5 @@
-//! Kernels that do not ask for the signs of integers: those for unsigned integers give the bits of those for
-//! signed ones, and only they are compiled.
+//! Sign-agnostic kernels: signed integers share the kernels of unsigned ones where the result bits are
+//! equal.
 
 use indim_ops::{DType, DTypeClass, Op};
 
@@ -8,7 +8,7 @@ pub(super) fn compiled(op: Op, dtype: DType) -> DType {
     if is_compiled(op, dtype) { dtype } else { unsigned(dtype) }
 }
 
-/// As [`compiled`], of conversions.
+/// Like [`compiled`], for conversions.
 pub(super) fn compiled_conversion(from: DType, to: DType) -> (DType, DType) {
     let to = if is_integral(from) { unsigned(to) } else { to };
     (if is_cut(from, to) { unsigned(from) } else { from }, to)
@@ -24,12 +24,12 @@ pub(super) const fn is_compiled(op: Op, dtype: DType) -> bool {
     asks_for_signs || !is_signed(dtype)
 }
 
-/// As [`is_compiled`], of conversions.
+/// Like [`is_compiled`], for conversions.
 pub(super) const fn is_conversion_compiled(from: DType, to: DType) -> bool {
     !(is_integral(from) && is_signed(to) || is_signed(from) && is_cut(from, to))
 }
 
-/// Whether the conversion keeps the lower bits: a larger type extends the sign, any other one cuts.
+/// Whether the conversion keeps the low bits: a larger type extends the sign, others truncate.
 const fn is_cut(from: DType, to: DType) -> bool {
     matches!(to, DType::Bool) || (to.is_integer() && from.size() >= to.size())
 }
@@ -42,7 +42,7 @@ const fn is_signed(dtype: DType) -> bool {
     matches!(dtype.class(), DTypeClass::Signed)
 }
 
-/// The unsigned integers of the same size, of signed ones.
+/// The unsigned type of the same size.
 fn unsigned(dtype: DType) -> DType {
     match dtype {
         DType::I8 => DType::U8,

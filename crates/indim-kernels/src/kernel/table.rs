@@ -67,8 +67,8 @@ unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3],
     unsafe { core::ptr::copy_nonoverlapping(sources[0], destination, count * SIZE) }
 }
 
-/// The fold of `op` over accumulators of type `dtype`, which reads elements of type `source`: the same, or
-/// one that it widens.
+/// The fold of `op` over accumulators of type `dtype` that reads elements of type `source`: the same type,
+/// or a narrower one.
 pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
     let lookup = FoldLookup { level };
     let found = match source == dtype {
@@ -83,7 +83,7 @@ struct FoldLookup {
 }
 
 impl FoldLookup {
-    /// The sum of elements that are widened.
+    /// The sum of widened elements.
     fn widening(self, source: DType, dtype: DType) -> Option<FoldFn> {
         macro_rules! find {
             ($($narrow:ident $lane:ident $wide:ident;)*) => {
@@ -112,8 +112,8 @@ impl FoldVisitor for FoldLookup {
     }
 }
 
-/// As [`fold_function`], of whole rows: sums, and what is reduced most besides. Each takes long to compile,
-/// and rows of anything else are folded by the other functions too, if not as fast; `None` of those.
+/// Like [`fold_function`], for whole rows: sums and the most frequent other reductions. Each takes long to
+/// compile; `None` for the rest, which other functions fold, if more slowly.
 pub fn row_fold_function(
     op: ReduceOp,
     source: DType,
@@ -156,7 +156,8 @@ pub fn row_fold_function(
     None
 }
 
-/// The functions of the search `op` among elements of type `dtype`; `None` where it does not take the type.
+/// The functions of the arg-reduction `op` for elements of type `dtype`; `None` if it does not take the
+/// type.
 pub fn search_functions(op: ReduceOp, dtype: DType, level: Level) -> Option<SearchFunctions> {
     macro_rules! find {
         ($($element:ident)*) => {
@@ -179,7 +180,8 @@ pub fn search_functions(op: ReduceOp, dtype: DType, level: Level) -> Option<Sear
     None
 }
 
-/// The copy of elements of `size` bytes, one in `stride`; `None` where a loop over any stride is as fast.
+/// The copy of `size`-byte elements at a stride of `stride` elements; `None` if a loop over any stride is
+/// as fast.
 pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option<StridedCopyFn> {
     fn at<S: Shells>(size: usize, stride: usize) -> Option<StridedCopyFn> {
         Some(match (size, stride) {
@@ -201,7 +203,7 @@ pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option
     at_level!(level, S => at::<S>(size, stride))
 }
 
-/// Why what the compiler leaves out is not reached.
+/// Reason why operations without kernels are unreachable.
 const NOT_COMPILED: &str = "invariant: what is compiled instead is looked up";
 
 struct Lookup {

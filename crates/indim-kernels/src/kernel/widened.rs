@@ -1,8 +1,8 @@
 //! Kernels that compute in a wider type: widen a piece of the block, run the kernel of the wider
 //! type, narrow its results. Holds unsafe code.
 //!
-//! So the functions of the 16-bit floats are those of `f32`, compiled once, and each costs the binary
-//! a few instructions.
+//! The functions of 16-bit floats are thus those of `f32`, compiled once; each adds a few instructions to
+//! the binary.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -12,31 +12,31 @@ use indim_ops::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
 use super::block::{BinaryBody, KernelFn, NarrowBody, TernaryBody, UnaryBody, WidenBody};
 use super::shells::Shells;
 
-/// The elements of a piece: few enough that the widened operands stay in the nearest cache.
+/// Elements of a piece: the widened operands stay in L1.
 const PIECE: usize = 256;
 
-/// The bytes of a piece of the largest wide elements, `c128`.
+/// Bytes of a piece of the largest wide elements, `c128`.
 const PIECE_BYTES: usize = PIECE * 16;
 
 /// A piece of one operand, or of the results, in the wider type.
 type Piece = [MaybeUninit<u128>; PIECE_BYTES / 16];
 
-/// A kernel and what is done to its operands and its results.
-pub(crate) struct Parts {
-    /// For each operand the bytes of an element, and the widening if it needs one; none beyond the arity.
+/// A kernel of the wider type, with the conversions of its operands and results.
+pub(crate) struct WidenedKernel {
+    /// For each operand its element size in bytes, and its widening if any; `None` beyond the arity.
     operands: [Option<(usize, Option<KernelFn>)>; 3],
     /// The kernel of the wider type.
     kernel: KernelFn,
-    /// The bytes of an element of the results.
+    /// Element size of the results in bytes.
     result_size: usize,
     /// The narrowing, if the results need one.
     narrow: Option<KernelFn>,
 }
 
-/// An operation on elements that compute in a wider type, as parts for any level.
+/// An operation on elements that compute in a wider type, for any level.
 pub(crate) trait Widening {
     /// The kernels at the level of `S`.
-    fn parts<S: Shells>() -> Parts;
+    fn parts<S: Shells>() -> WidenedKernel;
 }
 
 /// How operand elements `T` become those of type `Wide`.
@@ -57,8 +57,8 @@ where
     O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide>,
     T: Widened,
 {
-    fn parts<S: Shells>() -> Parts {
-        Parts {
+    fn parts<S: Shells>() -> WidenedKernel {
+        WidenedKernel {
             operands: [operand::<S, T>(), None, None],
             kernel: S::kernel::<UnaryBody<O, T::Wide>>(),
             result_size: <O as Unary<T>>::Result::DTYPE.size(),
@@ -75,8 +75,8 @@ where
     O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
     T: Widened,
 {
-    fn parts<S: Shells>() -> Parts {
-        Parts {
+    fn parts<S: Shells>() -> WidenedKernel {
+        WidenedKernel {
             operands: [operand::<S, T>(), operand::<S, T>(), None],
             kernel: S::kernel::<BinaryBody<O, T::Wide>>(),
             result_size: <O as Binary<T>>::Result::DTYPE.size(),
@@ -93,12 +93,12 @@ where
     O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>> + Ternary<T::Wide>,
     T: Widened,
 {
-    fn parts<S: Shells>() -> Parts {
+    fn parts<S: Shells>() -> WidenedKernel {
         let first = match <O as Ternary<T>>::First::DTYPE {
             DType::Bool => Some((DType::Bool.size(), None)),
             _ => operand::<S, T>(),
         };
-        Parts {
+        WidenedKernel {
             operands: [first, operand::<S, T>(), operand::<S, T>()],
             kernel: S::kernel::<TernaryBody<O, T::Wide>>(),
             result_size: <O as Ternary<T>>::Result::DTYPE.size(),
@@ -107,7 +107,7 @@ where
     }
 }
 
-/// The kernel of a parts.
+/// The kernel of a widened operation.
 ///
 /// # Safety
 /// As [`KernelFn`]; the processor has the level of `S`.
@@ -120,12 +120,12 @@ pub(crate) unsafe fn widened_kernel<S: Shells, W: Widening>(
     unsafe { run(&W::parts::<S>(), destination, sources, count) }
 }
 
-/// Runs the parts piece by piece.
+/// Runs a widened kernel piece by piece.
 ///
 /// # Safety
-/// As [`KernelFn`], for the operands and results that the parts were made for.
+/// As [`KernelFn`], for the operand and result types of `parts`.
 #[inline(never)]
-unsafe fn run(parts: &Parts, destination: *mut u8, sources: [*const u8; 3], count: usize) {
+unsafe fn run(parts: &WidenedKernel, destination: *mut u8, sources: [*const u8; 3], count: usize) {
     let mut pieces: [Piece; 4] = [[MaybeUninit::uninit(); PIECE_BYTES / 16]; 4];
     let [results, operands @ ..] = &mut pieces;
     for start in (0..count).step_by(PIECE) {

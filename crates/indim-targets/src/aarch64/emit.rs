@@ -1,5 +1,4 @@
-//! Encoding: machine instructions with their registers become bytes, around them the loops over rows and
-//! steps.
+//! Encoder: turns allocated instructions into bytes, within the loops over rows and steps.
 //!
 //! The function is called with the addresses of its operands (which it moves from row to row), their strides
 //! from row to row, the number of rows and of elements in each, by the convention of the processor (AAPCS64).
@@ -13,52 +12,52 @@ pub(super) use fold::MAX_OPERANDS;
 
 use super::assembler::{Assembler, Condition, General, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
-use crate::allocate::{Place, Step};
+use crate::allocate::{AllocatedOperand, Step};
 use crate::compile;
 use crate::layout::OperandForm;
 use crate::listing::Listing;
-use crate::machine::{self, Action, Call, Memory, ResultRegister};
+use crate::machine::{self, Action, Memory, OutOfLineCall, ResultRegister};
 use crate::out_of_line::lane_function;
 
-type Parts<'a> = compile::Parts<'a, Opcode>;
-type MachineCode = machine::MachineCode<Opcode>;
+type EncoderInput<'a> = compile::EncoderInput<'a, Opcode>;
+type VirtualCode = machine::VirtualCode<Opcode>;
 type MachineInstruction = machine::MachineInstruction<Opcode>;
 
-/// The addresses of the operands.
+/// Array of the operands' addresses.
 const OPERANDS: General = 19;
-/// The index of the step's first element.
+/// Index of the step's first element.
 const INDEX: General = 20;
-/// The last index of a whole step.
+/// Last index at which a whole step begins.
 const LIMIT: General = 21;
-/// The address of the constants.
+/// Address of the constants.
 const CONSTANTS: General = 22;
-/// Addresses and numbers for the moment.
+/// Scratch registers.
 const SCRATCH: [General; 2] = [16, 17];
-/// Addresses of the first operands: of dense ones at this step, of others in this row. Register 18 is the
-/// system's.
+/// Addresses of the first operands: dense ones at this step, others in this row. Register 18 is reserved by
+/// the platform.
 const POINTERS: [General; 19] =
     [23, 24, 25, 26, 27, 28, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-/// So many of them are kept by functions that are called.
+/// Number of them that callees preserve.
 const KEPT_POINTERS: usize = 6;
 
-/// What is saved, behind where the stack pointer points to: first the general registers, pair by pair, then
-/// the lower halves of vector registers.
+/// Saved registers above the stack pointer: pairs of general registers, then lower halves of vector
+/// registers.
 const SAVED: [[General; 2]; 6] = [[29, 30], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28]];
 const SAVED_VECTORS: [[u8; 2]; 4] = [[8, 9], [10, 11], [12, 13], [14, 15]];
 const SAVED_BYTES: u32 = 16 * (SAVED.len() + SAVED_VECTORS.len()) as u32;
 
-/// Words of the frame, before its vectors.
+/// Number of words of the frame, before its vectors.
 const STRIDES: (General, u32) = (STACK, 0);
 const ROWS: (General, u32) = (STACK, 8);
 const CALL_OPERANDS: u32 = 16;
-/// The rows of a unit, and whether its accumulators begin: in functions that fold, and so call none.
+/// Row count of a unit, and whether its accumulators begin: functions that fold make no calls.
 const FOLD_ROWS: (General, u32) = (STACK, 16);
 const FOLD_BEGINS: (General, u32) = (STACK, 24);
 const FRAME_WORDS: u32 = 48;
 
-/// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
-/// if there is one.
-pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
+/// Encodes a function: returns constants, tables and code, and the offset of the entry point. Writes a
+/// listing to `listing` if given.
+pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
     bytes.resize(bytes.len().next_multiple_of(16), 0);
     let entry = bytes.len();
@@ -77,8 +76,8 @@ pub(super) fn emit(parts: &Parts<'_>, listing: Option<&mut String>) -> (Vec<u8>,
 }
 
 struct Emitter<'a> {
-    parts: &'a Parts<'a>,
-    /// How many bytes lie before the code.
+    parts: &'a EncoderInput<'a>,
+    /// Bytes before the code.
     entry: usize,
     assembler: Assembler<'a>,
     pointers: &'static [General],
@@ -115,7 +114,7 @@ impl Emitter<'_> {
         self.parts.frame.bytes() + FRAME_WORDS
     }
 
-    /// Saves registers, makes the frame, and keeps there what the function was given.
+    /// Prologue: saves registers, makes the frame and stores the arguments there.
     fn enter(&mut self) {
         self.assembler.sub_immediate(STACK, STACK, SAVED_BYTES);
         for (is_vector, pair, at) in saved() {
@@ -184,9 +183,9 @@ impl Emitter<'_> {
         self.assembler.arrive(done);
     }
 
-    /// The registers that point to dense operands, and the bytes of an element of each.
+    /// Pointer registers of dense operands, with their element sizes in bytes.
     fn moving(&self) -> Vec<(General, u32)> {
-        let Parts { body, layout, .. } = self.parts;
+        let EncoderInput { body, layout, .. } = self.parts;
         let outputs = body.outputs.iter().map(|(dtype, _)| (OperandForm::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
         let pointers = self.pointers.iter().zip(outputs.chain(inputs).skip(self.accumulated()));
@@ -194,18 +193,18 @@ impl Emitter<'_> {
         dense.map(|(&pointer, (_, bytes))| (pointer, bytes as u32)).collect()
     }
 
-    /// How many of the first operands have no registers: accumulators need none while steps run.
+    /// Number of leading operands without registers: accumulators need none while steps run.
     fn accumulated(&self) -> usize {
-        let Parts { body, .. } = self.parts;
+        let EncoderInput { body, .. } = self.parts;
         if body.folds() { body.outputs.len() } else { 0 }
     }
 
-    /// The register that points to an operand, if there is one.
+    /// The pointer register of an operand; `None` without one.
     fn pointer(&self, operand: u32) -> Option<General> {
         self.pointers.get(operand as usize - self.accumulated()).copied()
     }
 
-    /// Moves the operands to the next row, or unit.
+    /// Advances the operands to the next row or unit.
     fn next_row(&mut self) {
         let [strides, stride] = SCRATCH;
         let (address, scratch) = (0, 1);
@@ -227,7 +226,7 @@ impl Emitter<'_> {
         self.assembler.load(to, place);
     }
 
-    fn steps(&mut self, code: &MachineCode, steps: &[Step]) {
+    fn steps(&mut self, code: &VirtualCode, steps: &[Step]) {
         for (at, step) in steps.iter().enumerate() {
             self.note_value(code, &steps[at..]);
             match *step {
@@ -250,23 +249,33 @@ impl Emitter<'_> {
         &mut self,
         machine: &MachineInstruction,
         result: Option<u8>,
-        sources: [Place; 3],
+        sources: [AllocatedOperand; 3],
     ) {
         let opcode = match machine.action {
             Action::Vector(opcode) => opcode,
             Action::Call(call) => return self.call(&call),
         };
         match (result, machine.target, sources) {
-            (_, Some(memory), [Place::Register(from), ..]) => {
+            (_, Some(memory), [AllocatedOperand::Register(from), ..]) => {
                 self.vector_move(opcode, from, memory);
             }
-            (Some(to), _, [Place::Register(index), _, Place::Memory(Memory::Table(table))]) => {
+            (
+                Some(to),
+                _,
+                [
+                    AllocatedOperand::Register(index),
+                    _,
+                    AllocatedOperand::Memory(Memory::Table(table)),
+                ],
+            ) => {
                 self.gather(opcode, machine.is_wide, table, index, to);
             }
-            (Some(to), _, [Place::Memory(memory), ..]) => self.vector_move(opcode, to, memory),
+            (Some(to), _, [AllocatedOperand::Memory(memory), ..]) => {
+                self.vector_move(opcode, to, memory)
+            }
             (Some(to), _, sources) => {
                 let registers = sources.map(|place| match place {
-                    Place::Register(real) => Some(real),
+                    AllocatedOperand::Register(real) => Some(real),
                     _ => None,
                 });
                 let is_replaced = machine::Opcode::result(opcode) == ResultRegister::First;
@@ -295,7 +304,7 @@ impl Emitter<'_> {
     }
 
     /// Calls the function for a primitive on lanes in the frame.
-    fn call(&mut self, call: &Call) {
+    fn call(&mut self, call: &OutOfLineCall) {
         let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
             unreachable!("invariant: what has no instruction has a function");
         };
@@ -333,7 +342,7 @@ impl Emitter<'_> {
 
     fn vector_move(&mut self, opcode: Opcode, register: u8, memory: Memory) {
         let place = self.place(memory, opcode.size as u32);
-        let Parts { pool, .. } = self.parts;
+        let EncoderInput { pool, .. } = self.parts;
         let note = || match memory {
             Memory::Pool(index) => pool.describe((index * REGISTER_BYTES).into()),
             _ => String::new(),
@@ -341,7 +350,7 @@ impl Emitter<'_> {
         self.assembler.vector_move(opcode, register, place, note);
     }
 
-    /// A place in memory, for instructions on so many bytes; an address may have to be computed before.
+    /// The address of a memory operand of this size; may first compute an address.
     fn place(&mut self, memory: Memory, bytes: u32) -> (General, u32) {
         let [scratch, other] = SCRATCH;
         let (base, displacement) = match memory {
@@ -369,13 +378,13 @@ impl Emitter<'_> {
         self.assembler.reach(base, displacement, bytes, other)
     }
 
-    /// The value for which the next of these steps are, those before its instruction too.
-    fn note_value(&mut self, code: &MachineCode, steps: &[Step]) {
+    /// Names the value that the next of these steps computes, for the listing.
+    fn note_value(&mut self, code: &VirtualCode, steps: &[Step]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
-    /// What registers and memory hold, and which values have no instruction.
+    /// Lists the contents of registers and memory, and the values without instructions.
     fn note_operands(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
@@ -385,7 +394,7 @@ impl Emitter<'_> {
     }
 }
 
-/// What is saved where: whether vector registers, which pair, how many bytes behind the stack pointer.
+/// Saved pairs: whether of vector registers, which pair, byte offset from the stack pointer.
 fn saved() -> impl Iterator<Item = (bool, [u8; 2], u32)> {
     let general = SAVED.into_iter().map(|pair| (false, pair));
     let vectors = SAVED_VECTORS.into_iter().map(|pair| (true, pair));

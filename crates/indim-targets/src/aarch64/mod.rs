@@ -1,7 +1,7 @@
 //! The target aarch64 with NEON.
 //!
-//! Read in this order: `opcode.rs` (which instructions there are), `select/` (which of them compute a body),
-//! `emit.rs` (the loops around them), `assembler.rs` (bytes).
+//! Read in this order: `opcode.rs` (instructions), `select/` (instruction selection), `emit.rs` (the
+//! loops), `assembler.rs` (bytes).
 
 mod assembler;
 mod emit;
@@ -15,7 +15,7 @@ use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
 use crate::target::{Code, Target};
 
-/// aarch64 with NEON, which all of its processors have that run an operating system with floats.
+/// aarch64 with NEON, which every aarch64 processor has that runs a hard-float operating system.
 pub(crate) struct Neon;
 
 impl Target for Neon {

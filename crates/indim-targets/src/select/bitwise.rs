@@ -1,15 +1,15 @@
-//! Several bitwise operations on integers as one, by a table of what it gives for a bit of each of three.
+//! Bitwise operations on up to three integers merged into one ternary operation with a truth table.
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 
-/// What such a table has for each of the three.
+/// The table's column of each integer.
 const OPERANDS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
-/// So many operations are one at most: the search begins anew with each value.
+/// Maximum number of operations merged: the search starts anew at each value.
 const MAX_OPERATIONS: usize = 4;
 
-/// The integers that a value is computed from by several bitwise operations, three at most, and the table of
-/// these; constants come last. Fewer integers are filled up.
+/// The at most three integers of a ternary operation, and its table. Constants come last; missing integers
+/// repeat another.
 pub(super) fn bitwise(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;
@@ -29,7 +29,7 @@ pub(super) fn bitwise(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
     Some(([from[0], from[1], from[2]], table))
 }
 
-/// The same, with one of the integers replaced by those that it is computed from.
+/// The operation with one integer replaced by its own operands.
 fn without_one(body: &Body, from: &[Value]) -> Option<Vec<Value>> {
     (0..from.len()).find_map(|at| {
         let operation = operation(body, from[at])?;
@@ -58,7 +58,7 @@ fn operation(body: &Body, mut value: Value) -> Option<&Instruction> {
     (is_bitwise && is_integer).then_some(instruction)
 }
 
-/// What a value has for each combination of bits.
+/// The truth table of a value.
 fn table(body: &Body, value: Value, from: &[Value]) -> u8 {
     if let Some(position) = from.iter().position(|&it| it == value) {
         return OPERANDS[position];

@@ -1,11 +1,11 @@
-//! What selection has to know of a target.
+//! The interface between instruction selection and a target.
 
 use indim_codegen::{LaneType, Primitive, Value};
 
-use super::{Parts, Pattern, PatternKind, Selector};
+use super::{Pattern, PatternKind, RegisterGroup, Selector};
 use crate::machine::{Class, Memory, Opcode, Register};
 
-/// The instructions of a target by what they do, and what takes several of them.
+/// The instructions of a target by their operation, and short sequences for the rest.
 ///
 /// Lanes have `size` bytes each. Parts are registers, one after another, as many as the lanes of a step take.
 pub(crate) trait Instructions: Opcode {
@@ -15,37 +15,37 @@ pub(crate) trait Instructions: Opcode {
     const OR: Self;
     /// Bitwise, of two sources.
     const XOR: Self;
-    /// What truth values are in.
+    /// Register class of truth values.
     const MASKS: Class = Class::Vector;
-    /// How often constants that are the same in all lanes are there: those of a register, or less where
-    /// instructions repeat what they read.
+    /// Bytes stored of constants that are the same in all lanes: a register, or less if instructions can
+    /// broadcast memory operands.
     const CONSTANT_BYTES: u32 = Self::REGISTER_BYTES;
 
-    /// Functions of more operands have no register left to say where the step after the first begins.
+    /// Maximum number of operands of functions with aligned rows: more leave no register for the argument.
     const MAX_ALIGNED: usize = 0;
 
-    /// Reads so many bytes of memory into the low ones of a register.
+    /// The load of `bytes` into the low bytes of a register.
     fn load(bytes: usize) -> Self;
 
-    /// Writes so many low bytes of a register, past the caches if it `streams` and there is a way to.
+    /// The store of the low `bytes` of a register; non-temporal if it `streams` and the target can.
     fn store(bytes: usize, streams: bool) -> Self;
 
-    /// Writes a mask.
+    /// The store of a mask.
     fn store_mask() -> Self {
         Self::store(Self::REGISTER_BYTES as usize, false)
     }
 
-    /// Computes a value whose operands are, the last one of this type; `false` for what there is no short
-    /// sequence of instructions for. Truth values from truth values are not asked for.
+    /// Selects code for a value with a last operand of this type; `false` if the target has no short
+    /// sequence. Primitives from truth values to truth values are handled elsewhere.
     fn compute(selector: &mut Selector<'_, Self>, value: Value, operand: LaneType) -> bool;
 
-    /// Whether there is an instruction for several primitives on operands of this type.
+    /// Whether the target has an instruction for a pattern on operands of this type.
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool;
 
-    /// Computes a value that ends a pattern.
+    /// Selects code for the value at the end of a pattern.
     fn pattern(selector: &mut Selector<'_, Self>, value: Value, pattern: Pattern);
 
-    /// A register with what lies in memory in every lane.
+    /// A register with the memory operand broadcast to every lane.
     fn broadcast(selector: &mut Selector<'_, Self>, memory: Memory, size: usize) -> Register;
 
     /// The lanes of a dense input of `from` bytes each, as integers of `to` bytes.
@@ -55,44 +55,57 @@ pub(crate) trait Instructions: Opcode {
         from: usize,
         to: usize,
         is_signed: bool,
-    ) -> Parts;
+    ) -> RegisterGroup;
 
-    /// Masks for lanes of another width.
-    fn resize_masks(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts;
+    /// A mask converted to another lane width.
+    fn resize_masks(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup;
 
     /// A truth value from a truth value or several; `None` for what is no primitive on them.
     fn of_masks(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        operands: [Parts; 3],
-    ) -> Option<Parts> {
+        operands: [RegisterGroup; 3],
+    ) -> Option<RegisterGroup> {
         selector.of_vector_masks(primitive, size, operands)
     }
 
-    /// Of a mask for lanes that are all alike one for lanes of any width.
-    fn row_mask(_selector: &mut Selector<'_, Self>, _size: usize, x: Parts) -> Parts {
+    /// A mask for lanes of any width, from a mask whose lanes are all alike.
+    fn row_mask(
+        _selector: &mut Selector<'_, Self>,
+        _size: usize,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
         x
     }
 
     /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: Parts) -> Parts {
+    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
         selector.with(Self::AND, 1, mask, 1)
     }
 
     /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
-    fn is_not_zero(selector: &mut Selector<'_, Self>, x: Parts, size: usize) -> Parts;
+    fn is_not_zero(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        size: usize,
+    ) -> RegisterGroup;
 
     /// The lanes of `on_true` where the mask is set, else those of `on_false`.
     fn blend(
         selector: &mut Selector<'_, Self>,
         size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts;
+        mask: RegisterGroup,
+        on_true: RegisterGroup,
+        on_false: RegisterGroup,
+    ) -> RegisterGroup;
 
-    /// Of pairs of lanes in two registers, one after the other, the first (0) or second (1) ones.
+    /// Even (0) or odd (1) lanes of two consecutive registers.
     fn of_pairs(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -100,7 +113,7 @@ pub(crate) trait Instructions: Opcode {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// Pairs of the lanes of two registers, in two.
+    /// The lanes of two registers, interleaved.
     fn to_pairs(
         selector: &mut Selector<'_, Self>,
         size: usize,

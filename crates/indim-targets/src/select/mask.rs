@@ -1,6 +1,6 @@
-//! Truth values, as masks.
+//! Truth values as masks.
 
-use super::{Instructions, Parts, Selector};
+use super::{Instructions, RegisterGroup, Selector};
 use crate::machine::Class;
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
@@ -8,7 +8,7 @@ use indim_codegen::{Body, LaneType, Primitive, Value};
 const ONES: u64 = u64::MAX;
 
 impl<O: Instructions> Selector<'_, O> {
-    /// For lanes of how many bytes the mask of a value is made: of those compared, or chosen among.
+    /// Lane size in bytes for which the mask of a value is made: that of the lanes compared or selected.
     pub(super) fn mask_size(&self, value: Value) -> usize {
         match self.masks[value.index()].iter().position(Option::is_some) {
             Some(exponent) => 1 << exponent,
@@ -17,7 +17,7 @@ impl<O: Instructions> Selector<'_, O> {
     }
 
     /// The registers of a truth value, for lanes of `size` bytes.
-    pub(super) fn mask(&mut self, value: Value, size: usize) -> Parts {
+    pub(super) fn mask(&mut self, value: Value, size: usize) -> RegisterGroup {
         let exponent = size.ilog2() as usize;
         if let Some(parts) = self.masks[value.index()][exponent] {
             return parts;
@@ -32,7 +32,7 @@ impl<O: Instructions> Selector<'_, O> {
                     Class::Vector => self.constant(bits, 8),
                     Class::Mask => self.mask_constant(bits),
                 };
-                Parts::same(self.count(size), register)
+                RegisterGroup::same(self.count(size), register)
             }
             // As many bits as there are bytes, whatever they choose among.
             (None, Primitive::Load { .. }) if O::MASKS == Class::Mask && size > 1 => {
@@ -46,7 +46,7 @@ impl<O: Instructions> Selector<'_, O> {
         parts
     }
 
-    fn resized(&mut self, parts: Parts, from: usize, to: usize) -> Parts {
+    fn resized(&mut self, parts: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         // What is the same in all lanes is so whatever their width.
         match self.is_in_row {
             true => parts,
@@ -55,16 +55,16 @@ impl<O: Instructions> Selector<'_, O> {
     }
 
     /// Bytes of truth values as a mask: any that is not 0 is true.
-    fn load_mask(&mut self, input: u32, size: usize) -> Parts {
+    fn load_mask(&mut self, input: u32, size: usize) -> RegisterGroup {
         let count = self.count(size);
         if self.layout.inputs[input as usize].is_one() {
             let memory = self.input(input, 1, 0);
             let bytes = O::broadcast(self, memory, 1);
             // However wide the lanes are, all of a register has the value.
             let is_in_row = core::mem::replace(&mut self.is_in_row, true);
-            let bytes = O::is_not_zero(self, Parts::same(1, bytes), 1);
+            let bytes = O::is_not_zero(self, RegisterGroup::same(1, bytes), 1);
             self.is_in_row = is_in_row;
-            return Parts::same(count, bytes.part(0));
+            return RegisterGroup::same(count, bytes.part(0));
         }
         let bytes = match size {
             1 => self.load_lanes(input, 1),
@@ -74,7 +74,7 @@ impl<O: Instructions> Selector<'_, O> {
     }
 
     /// Bytes that are 1 where the value is true, and 0 elsewhere.
-    pub(super) fn truth_bytes(&mut self, value: Value) -> Parts {
+    pub(super) fn truth_bytes(&mut self, value: Value) -> RegisterGroup {
         let mask = self.mask(value, 1);
         O::truth_bytes(self, mask)
     }
@@ -90,7 +90,7 @@ impl<O: Instructions> Selector<'_, O> {
             Some(&operand) => self.mask_size(operand),
             None => self.wanted_sizes[value.index()],
         };
-        let mut operands = [Parts::NONE; 3];
+        let mut operands = [RegisterGroup::NONE; 3];
         for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
             *parts = self.mask(operand, size);
         }
@@ -106,8 +106,8 @@ impl<O: Instructions> Selector<'_, O> {
         &mut self,
         primitive: Primitive,
         size: usize,
-        [x, y, z]: [Parts; 3],
-    ) -> Option<Parts> {
+        [x, y, z]: [RegisterGroup; 3],
+    ) -> Option<RegisterGroup> {
         Some(match primitive {
             Primitive::And => self.pairs(O::AND, size, x, y),
             Primitive::Or => self.pairs(O::OR, size, x, y),
@@ -126,8 +126,8 @@ impl<O: Instructions> Selector<'_, O> {
         })
     }
 
-    /// Sets what comparing lanes of `size` bytes has given.
-    pub(crate) fn set_mask(&mut self, value: Value, size: usize, parts: Parts) -> bool {
+    /// Sets the mask that a comparison of lanes of `size` bytes made.
+    pub(crate) fn set_mask(&mut self, value: Value, size: usize, parts: RegisterGroup) -> bool {
         let parts = match self.is_in_row {
             true => O::row_mask(self, size, parts),
             false => parts,
@@ -136,11 +136,11 @@ impl<O: Instructions> Selector<'_, O> {
         true
     }
 
-    pub(crate) fn not(&mut self, x: Parts, size: usize) -> Parts {
+    pub(crate) fn not(&mut self, x: RegisterGroup, size: usize) -> RegisterGroup {
         self.with(O::XOR, size, x, ONES)
     }
 
-    /// The number of the second operand where the first holds, else of the third.
+    /// A select of numbers by a mask.
     pub(crate) fn select(&mut self, value: Value) -> bool {
         let [condition, on_true, on_false] = self.body.instruction(value).operands;
         let size = self.body.lane(value).size();
@@ -151,7 +151,7 @@ impl<O: Instructions> Selector<'_, O> {
     }
 }
 
-/// For each truth value the bytes of the lanes that it chooses among, if it is not made by comparing lanes.
+/// For each truth value the size of the lanes that it selects, unless a comparison of lanes makes it.
 pub(super) fn wanted_sizes(body: &Body) -> Vec<usize> {
     let mut sizes = vec![1; body.instructions.len()];
     for (index, instruction) in body.instructions.iter().enumerate().rev() {

@@ -1,12 +1,12 @@
-//! Reading and writing the lanes of elements.
+//! Loads and stores of the lanes of elements.
 
-use super::{Instructions, Parts, Selector};
+use super::{Instructions, RegisterGroup, Selector};
 use crate::layout::OperandForm;
 use crate::machine::{Class, Memory, Register};
 use indim_codegen::{LaneType, Value};
 
 impl<O: Instructions> Selector<'_, O> {
-    /// Where the elements of an input are from `displacement` bytes on.
+    /// Memory operand of an input at a byte displacement.
     pub(crate) fn input(&self, input: u32, element_bytes: usize, displacement: usize) -> Memory {
         let operand = self.body.outputs.len() as u32 + input;
         self.place(operand, element_bytes, displacement, self.layout.inputs[input as usize])
@@ -31,8 +31,8 @@ impl<O: Instructions> Selector<'_, O> {
         }
     }
 
-    /// The lanes of an input; of a complex one of either part.
-    pub(crate) fn load(&mut self, value: Value, input: u32, part: u8) -> Parts {
+    /// Loads the lanes of an input; of a complex number either part.
+    pub(crate) fn load(&mut self, value: Value, input: u32, part: u8) -> RegisterGroup {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
         let form = self.layout.inputs[input as usize];
@@ -40,12 +40,14 @@ impl<O: Instructions> Selector<'_, O> {
             let output = input - self.body.operand_count() as u32;
             let register = |part| Memory::Accumulator { output, part: part as u32, copy: 0 };
             let count = self.count(size);
-            return Parts::new(count, |part| self.code.register_of(register(part), Class::Vector));
+            return RegisterGroup::new(count, |part| {
+                self.code.register_of(register(part), Class::Vector)
+            });
         }
         if form.is_one() {
             let memory = self.input(input, size, usize::from(part) * size);
             let register = O::broadcast(self, memory, size);
-            return Parts::same(self.count(size), register);
+            return RegisterGroup::same(self.count(size), register);
         }
         if lane_count == 2 {
             return self.load_part(input, size, part);
@@ -53,10 +55,10 @@ impl<O: Instructions> Selector<'_, O> {
         self.load_lanes(input, size)
     }
 
-    /// The lanes of a step, which lie in memory one after another.
-    pub(crate) fn load_lanes(&mut self, input: u32, size: usize) -> Parts {
+    /// Loads the lanes of a step, which are dense in memory.
+    pub(crate) fn load_lanes(&mut self, input: u32, size: usize) -> RegisterGroup {
         let bytes = self.register_bytes(size);
-        Parts::new(self.count(size), |index| {
+        RegisterGroup::new(self.count(size), |index| {
             let memory = self.input(input, size, index * bytes);
             // What has a place in memory is read from there by half a register or a whole one, and later.
             match bytes < O::REGISTER_BYTES as usize / 2 || self.layout.is_in_place {
@@ -67,10 +69,10 @@ impl<O: Instructions> Selector<'_, O> {
     }
 
     /// The real (0) or imaginary (1) parts of complex numbers.
-    fn load_part(&mut self, input: u32, size: usize, part: u8) -> Parts {
+    fn load_part(&mut self, input: u32, size: usize, part: u8) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         let bytes = self.register_bytes(size);
-        Parts::new(self.count(size), |index| {
+        RegisterGroup::new(self.count(size), |index| {
             let pairs = [0, 1].map(|half| {
                 let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
                 // The lanes of both lie in so many bytes that they would be read as one.
@@ -83,13 +85,13 @@ impl<O: Instructions> Selector<'_, O> {
         })
     }
 
-    /// How many bytes of a register lanes fill.
+    /// Bytes of a register that lanes fill.
     fn register_bytes(&self, size: usize) -> usize {
         let whole = O::REGISTER_BYTES as usize;
         if self.is_in_row { whole } else { whole.min(self.lanes * size) }
     }
 
-    /// Reads what an output takes, where it is an input.
+    /// Loads an output's value if it is an input.
     pub(crate) fn read_output(&mut self, output: usize) {
         let (dtype, lanes) = self.body.outputs[output];
         let (lane, count) = LaneType::of_element(dtype);
@@ -165,7 +167,7 @@ impl<O: Instructions> Selector<'_, O> {
         let lane = self.body.lane(value);
         let is_wide = self.is_wide(lane.size());
         let bytes = self.register_bytes(lane.size());
-        let parts = Parts::new(self.count(lane.size()), |index| {
+        let parts = RegisterGroup::new(self.count(lane.size()), |index| {
             let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
             match self.is_in_row {
                 true => O::broadcast(self, memory, lane.size()),

@@ -1,9 +1,9 @@
-//! Which machine instructions compute a body.
+//! Instruction selection for a body.
 //!
-//! A step of the loop takes a number of lanes, the same for every value: each is in as many registers, its
-//! *parts*, as its type needs; where the lanes fill less than half a register, they are its low bytes. Truth
-//! values are masks, all bits of a lane set or none, as wide as the lanes that they are made from or choose
-//! among. What is the same for a whole row is computed before it, in one register: in all of its lanes.
+//! A step of the loop computes the same number of lanes of every value. Each value is in a *register group*
+//! of as many registers as its type needs; lanes that fill less than half a register are its low bytes.
+//! Truth values are masks: all bits of a lane set or none, as wide as the lanes that they are made from or
+//! select. Row invariants are computed before the row, in one register with the value in all lanes.
 
 mod bitwise;
 mod instructions;
@@ -18,61 +18,62 @@ use std::collections::HashMap;
 
 use crate::allocate::Frame;
 use crate::machine::{
-    Action, Call, Class, MachineCode, MachineInstruction, Memory, Register, Source,
+    Action, Class, MachineInstruction, Memory, OutOfLineCall, Register, SourceOperand, VirtualCode,
 };
 use crate::pool::Pool;
 
 use crate::layout::{OperandForm, OperandLayout};
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
-/// The most registers of a value.
-pub(crate) const MAX_PARTS: usize = 4;
+/// Maximum number of registers of a value.
+pub(crate) const MAX_GROUP_REGISTERS: usize = 4;
 
-/// The registers of a value.
+/// The registers of a value, in lane order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts {
-    registers: [Register; MAX_PARTS],
+pub(crate) struct RegisterGroup {
+    registers: [Register; MAX_GROUP_REGISTERS],
     pub(crate) count: usize,
 }
 
-impl Parts {
-    /// No registers.
-    pub(crate) const NONE: Parts = Parts { registers: [Register(0); MAX_PARTS], count: 0 };
+impl RegisterGroup {
+    /// The empty group.
+    pub(crate) const NONE: RegisterGroup =
+        RegisterGroup { registers: [Register(0); MAX_GROUP_REGISTERS], count: 0 };
 
-    pub(crate) fn new(count: usize, mut part: impl FnMut(usize) -> Register) -> Parts {
-        let mut registers = [Register(0); MAX_PARTS];
+    pub(crate) fn new(count: usize, mut part: impl FnMut(usize) -> Register) -> RegisterGroup {
+        let mut registers = [Register(0); MAX_GROUP_REGISTERS];
         for (index, register) in registers[..count].iter_mut().enumerate() {
             *register = part(index);
         }
-        Parts { registers, count }
+        RegisterGroup { registers, count }
     }
 
-    /// One register, for all parts.
-    pub(crate) fn same(count: usize, register: Register) -> Parts {
-        Parts { registers: [register; MAX_PARTS], count }
+    /// One register for the whole group.
+    pub(crate) fn same(count: usize, register: Register) -> RegisterGroup {
+        RegisterGroup { registers: [register; MAX_GROUP_REGISTERS], count }
     }
 
     pub(crate) fn part(&self, index: usize) -> Register {
         self.registers[index]
     }
 
-    pub(crate) fn map(&self, mut part: impl FnMut(Register) -> Register) -> Parts {
-        Parts::new(self.count, |index| part(self.registers[index]))
+    pub(crate) fn map(&self, mut part: impl FnMut(Register) -> Register) -> RegisterGroup {
+        RegisterGroup::new(self.count, |index| part(self.registers[index]))
     }
 }
 
-/// What is computed for a body, over registers without number.
+/// The code selected for a body, over virtual registers.
 #[derive(Debug)]
 pub(crate) struct Selection<O> {
-    /// Before each row.
-    pub(crate) row: MachineCode<O>,
-    /// In each step.
-    pub(crate) step: MachineCode<O>,
+    /// Code that runs before each row.
+    pub(crate) row: VirtualCode<O>,
+    /// Code of each step.
+    pub(crate) step: VirtualCode<O>,
     pub(crate) pool: Pool,
     pub(crate) frame: Frame,
 }
 
-/// Selects instructions for a body, with so many lanes a step.
+/// Selects instructions for a body with steps of `lanes` lanes.
 pub(crate) fn select<O: Instructions>(
     body: &Body,
     layout: &OperandLayout,
@@ -88,7 +89,7 @@ pub(crate) fn select<O: Instructions>(
     Selection { row, step, pool, frame }
 }
 
-/// For each value whether it is the same for a whole row; where rows are folded, for all of them.
+/// For each value whether it is a row invariant; where rows are folded, an invariant of all of them.
 pub(crate) fn row_values(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
     for instruction in &body.instructions {
@@ -103,40 +104,40 @@ pub(crate) fn row_values(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     is_same
 }
 
-/// A value that is computed before a row, and read in its steps.
+/// A row invariant that steps read, with its slot in the frame.
 #[derive(Debug)]
-enum Kept {
+enum RowValue {
     Number(Value, Memory),
     Mask(Value, Memory),
 }
 
-/// Selection under way.
+/// State of instruction selection.
 pub(crate) struct Selector<'a, O> {
     pub(crate) body: &'a Body,
     pub(crate) layout: &'a OperandLayout,
     pub(crate) lanes: usize,
-    code: MachineCode<O>,
+    code: VirtualCode<O>,
     pool: Pool,
     frame: Frame,
     is_row_value: Vec<bool>,
     /// For each value the pattern that ends with it.
     patterns: Vec<Option<Pattern>>,
-    /// For each value whether it is computed: within a pattern it need not be.
+    /// For each value whether it needs a register: inner values of a pattern do not.
     is_needed: Vec<bool>,
-    /// Whether what is computed is the same for a whole row.
+    /// Whether the code under selection is the row's, not a step's.
     pub(crate) is_in_row: bool,
-    /// For truth values that are read: for lanes of how many bytes.
+    /// For each truth value the lane size of the mask that its uses need, in bytes.
     wanted_sizes: Vec<usize>,
     /// The registers of numbers.
-    numbers: Vec<Option<Parts>>,
+    numbers: Vec<Option<RegisterGroup>>,
     /// The registers of masks, for lanes of 1, 2, 4 and 8 bytes.
-    masks: Vec<[Option<Parts>; 4]>,
-    kept: Vec<Kept>,
-    /// Where the lanes of operands and results of calls lie, once there is one.
+    masks: Vec<[Option<RegisterGroup>; 4]>,
+    kept: Vec<RowValue>,
+    /// Frame offsets of the result's and operands' lanes in calls; `None` before the first call.
     call_frame: Option<[u32; 4]>,
-    /// What is being computed.
+    /// The value under selection.
     value: Value,
-    /// For constants their registers in this code.
+    /// The registers of constants in this code.
     constants: HashMap<(Memory, Class), Register>,
 }
 
@@ -150,7 +151,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
             body,
             layout,
             lanes,
-            code: MachineCode::default(),
+            code: VirtualCode::default(),
             pool: Pool::new(O::CONSTANT_BYTES),
             frame: Frame::new(O::REGISTER_BYTES),
             is_row_value: row_values(body, layout),
@@ -165,7 +166,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         }
     }
 
-    /// Computes what is the same for a whole row, and keeps what steps read in the frame.
+    /// Selects the row's code, which stores the invariants that steps read in the frame.
     fn select_row(&mut self) {
         let body = self.body;
         let mut is_read = vec![false; body.instructions.len()];
@@ -200,32 +201,33 @@ impl<'a, O: Instructions> Selector<'a, O> {
         let (register, opcode, kept) = match self.body.lane(value) {
             LaneType::Bool => {
                 let size = self.mask_size(value);
-                (self.mask(value, size).part(0), O::store_mask(), Kept::Mask(value, slot))
+                (self.mask(value, size).part(0), O::store_mask(), RowValue::Mask(value, slot))
             }
-            _ => (self.number(value).part(0), whole, Kept::Number(value, slot)),
+            _ => (self.number(value).part(0), whole, RowValue::Number(value, slot)),
         };
         self.write(opcode, true, slot, register);
         self.kept.push(kept);
     }
 
-    /// Forgets the registers of the row's code; what it keeps is read from the frame.
-    fn enter_step(&mut self, kept: &[Kept]) {
+    /// Forgets the registers of the row's code; steps read its values from the frame.
+    fn enter_step(&mut self, kept: &[RowValue]) {
         self.is_in_row = false;
         self.numbers.fill(None);
         self.masks.fill([None; 4]);
         self.constants.clear();
         for kept in kept {
             match *kept {
-                Kept::Number(value, slot) => {
+                RowValue::Number(value, slot) => {
                     let register = self.code.register_of(slot, Class::Vector);
                     let count = self.count(self.body.lane(value).size());
-                    self.numbers[value.index()] = Some(Parts::same(count, register));
+                    self.numbers[value.index()] = Some(RegisterGroup::same(count, register));
                 }
-                Kept::Mask(value, slot) => {
+                RowValue::Mask(value, slot) => {
                     let register = self.code.register_of(slot, O::MASKS);
                     for exponent in 0..4 {
-                        let count = self.count(1 << exponent).min(MAX_PARTS);
-                        self.masks[value.index()][exponent] = Some(Parts::same(count, register));
+                        let count = self.count(1 << exponent).min(MAX_GROUP_REGISTERS);
+                        self.masks[value.index()][exponent] =
+                            Some(RegisterGroup::same(count, register));
                     }
                 }
             }
@@ -234,7 +236,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
 
     fn select_step(&mut self) {
         let body = self.body;
-        // Where an output lies over an input, all of a step is read before anything is written.
+        // If an output may lie over an input, a step reads everything before it writes.
         let ready_at = |(dtype, lanes): &(_, [Value; 2])| match self.layout.is_in_place {
             true => usize::MAX,
             false => {
@@ -269,7 +271,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         self.is_needed[index] && !self.is_row_value[index] && !is_read
     }
 
-    /// Computes a value whose operands are.
+    /// Selects code for a value whose operands are computed.
     fn instruction(&mut self, value: Value) {
         self.value = value;
         if let Some(pattern) = self.patterns[value.index()] {
@@ -289,7 +291,8 @@ impl<'a, O: Instructions> Selector<'a, O> {
         }
     }
 
-    /// Computes a value out of line: its operands' lanes are written to the frame, the result's read from it.
+    /// Computes a value out of line: writes the operands' lanes to the frame and reads the result's from
+    /// it.
     fn call(&mut self, value: Value, operand: LaneType) {
         let body = self.body;
         let instruction = body.instruction(value);
@@ -301,28 +304,28 @@ impl<'a, O: Instructions> Selector<'a, O> {
             from[position] = areas[position + 1];
             self.write_lanes(lane, areas[position + 1]);
         }
-        let call = Call {
+        let call = OutOfLineCall {
             primitive: instruction.primitive,
             operand,
             result: instruction.lane,
             to: areas[0],
             from,
         };
-        self.push(Action::Call(call), false, None, None, [Source::None; 3]);
+        self.push(Action::Call(call), false, None, None, [SourceOperand::None; 3]);
         self.read_lanes(value, areas[0]);
     }
 
-    pub(crate) fn set(&mut self, value: Value, parts: Parts) -> bool {
+    pub(crate) fn set(&mut self, value: Value, parts: RegisterGroup) -> bool {
         self.numbers[value.index()] = Some(parts);
         true
     }
 
-    /// Whether lanes of so many bytes fill more than half a register.
+    /// Whether lanes of `size` bytes fill more than half a register.
     pub(crate) fn is_wide(&self, size: usize) -> bool {
         self.is_in_row || self.lanes * size > O::REGISTER_BYTES as usize / 2
     }
 
-    /// How many registers lanes of so many bytes take.
+    /// The number of registers that lanes of `size` bytes take.
     pub(crate) fn count(&self, size: usize) -> usize {
         if self.is_in_row { 1 } else { (self.lanes * size).div_ceil(O::REGISTER_BYTES as usize) }
     }
@@ -334,7 +337,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
     }
 
     /// The registers of a number.
-    pub(crate) fn number(&mut self, value: Value) -> Parts {
+    pub(crate) fn number(&mut self, value: Value) -> RegisterGroup {
         if let Some(parts) = self.numbers[value.index()] {
             return parts;
         }
@@ -342,7 +345,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         let parts = match self.body.instruction(value).primitive {
             Primitive::Constant(bits) => {
                 let register = self.constant(bits, size);
-                Parts::same(self.count(size), register)
+                RegisterGroup::same(self.count(size), register)
             }
             Primitive::Load { input, part } => self.load(value, input, part),
             _ => unreachable!("invariant: operands are computed before those that take them"),
@@ -357,7 +360,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         self.constant_of(memory, Class::Vector)
     }
 
-    /// A register for lanes that are not all alike.
+    /// A register for a constant with different lanes.
     #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
     pub(crate) fn lanes_constant(&mut self, words: Vec<u64>) -> Register {
         let memory = self.pool.lanes(words);
@@ -387,7 +390,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         is_wide: bool,
         immediate: Option<u8>,
         target: Option<Memory>,
-        sources: [Source; 3],
+        sources: [SourceOperand; 3],
     ) -> Register {
         let is_result = target.is_none() && !matches!(action, Action::Call(_));
         let class = match action {
@@ -413,21 +416,21 @@ impl<'a, O: Instructions> Selector<'a, O> {
         sources: &[Register],
         immediate: Option<u8>,
     ) -> Register {
-        let mut all = [Source::None; 3];
+        let mut all = [SourceOperand::None; 3];
         for (place, &source) in all.iter_mut().zip(sources) {
-            *place = Source::Register(source);
+            *place = SourceOperand::Register(source);
         }
         self.push(Action::Vector(opcode), is_wide, immediate, None, all)
     }
 
-    /// An instruction whose source is in memory.
+    /// An instruction with a memory source.
     pub(crate) fn read(&mut self, opcode: O, is_wide: bool, memory: Memory) -> Register {
-        let sources = [Source::Memory(memory), Source::None, Source::None];
+        let sources = [SourceOperand::Memory(memory), SourceOperand::None, SourceOperand::None];
         self.push(Action::Vector(opcode), is_wide, None, None, sources)
     }
 
     pub(crate) fn write(&mut self, opcode: O, is_wide: bool, memory: Memory, register: Register) {
-        let sources = [Source::Register(register), Source::None, Source::None];
+        let sources = [SourceOperand::Register(register), SourceOperand::None, SourceOperand::None];
         self.push(Action::Vector(opcode), is_wide, None, Some(memory), sources);
     }
 
@@ -439,26 +442,32 @@ impl<'a, O: Instructions> Selector<'a, O> {
         registers: [Register; N],
         table: u32,
     ) -> Register {
-        let mut sources = [Source::None; 3];
-        sources[..N].copy_from_slice(&registers.map(Source::Register));
-        sources[2] = Source::Memory(Memory::Table(table));
+        let mut sources = [SourceOperand::None; 3];
+        sources[..N].copy_from_slice(&registers.map(SourceOperand::Register));
+        sources[2] = SourceOperand::Memory(Memory::Table(table));
         self.push(Action::Vector(opcode), is_wide, None, None, sources)
     }
 
-    /// One instruction for each part of one operand, whose lanes have `size` bytes as the result's.
+    /// One instruction per register of one operand, whose lanes have `size` bytes like the result's.
     pub(crate) fn each(
         &mut self,
         opcode: O,
         size: usize,
-        x: Parts,
+        x: RegisterGroup,
         immediate: Option<u8>,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate))
     }
 
-    /// One instruction for each part of two operands.
-    pub(crate) fn pairs(&mut self, opcode: O, size: usize, x: Parts, y: Parts) -> Parts {
+    /// One instruction per pair of registers of two operands.
+    pub(crate) fn pairs(
+        &mut self,
+        opcode: O,
+        size: usize,
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup {
         self.pairs_with(opcode, size, x, y, None)
     }
 
@@ -466,19 +475,25 @@ impl<'a, O: Instructions> Selector<'a, O> {
         &mut self,
         opcode: O,
         size: usize,
-        x: Parts,
-        y: Parts,
+        x: RegisterGroup,
+        y: RegisterGroup,
         immediate: Option<u8>,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        Parts::new(x.count, |index| {
+        RegisterGroup::new(x.count, |index| {
             self.vector_with(opcode, is_wide, &[x.part(index), y.part(index)], immediate)
         })
     }
 
-    /// One instruction for each part, with a constant as the second operand.
-    pub(crate) fn with(&mut self, opcode: O, size: usize, x: Parts, bits: u64) -> Parts {
+    /// One instruction per register, with a constant as the second operand.
+    pub(crate) fn with(
+        &mut self,
+        opcode: O,
+        size: usize,
+        x: RegisterGroup,
+        bits: u64,
+    ) -> RegisterGroup {
         let constant = self.constant(bits, size);
-        self.pairs(opcode, size, x, Parts::same(x.count, constant))
+        self.pairs(opcode, size, x, RegisterGroup::same(x.count, constant))
     }
 }

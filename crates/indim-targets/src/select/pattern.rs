@@ -1,11 +1,11 @@
-//! Several primitives that one instruction computes.
+//! Patterns: several primitives that one instruction computes.
 
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 use super::Instructions;
 use super::bitwise::bitwise;
 
-/// What one instruction may compute of several primitives.
+/// A pattern's operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternKind {
     /// The first operand where it is less than the second, else the second.
@@ -16,19 +16,19 @@ pub(crate) enum PatternKind {
     Negated(Primitive),
     /// Whether either of two floats is a NaN.
     Unordered,
-    /// A product and a sum, rounded once, of which the one or the other or both are negated.
+    /// A fused multiply-add with the product, the addend or both negated.
     Product { is_product_negated: bool, is_addend_negated: bool },
     /// The upper 16 of 32 bits, as an integer of 16.
     UpperHalf,
-    /// Bitwise operations on three integers: what they give, for each combination of a bit of these.
+    /// Bitwise operations on three integers, as a truth table.
     Bitwise(u8),
 }
 
-/// Several primitives with the operands of all, in the order of the instruction.
+/// A matched pattern and its operands, in the instruction's order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub(crate) kind: PatternKind,
-    /// The value 0 where there are fewer.
+    /// Unused operands are value 0.
     pub(crate) operands: [Value; 3],
 }
 
@@ -37,7 +37,7 @@ impl Pattern {
         Pattern { kind, operands: [x, y, Value(0)] }
     }
 
-    /// The pattern that ends with a value, if there is an instruction for it.
+    /// The pattern that ends with a value, if the target has an instruction for it.
     fn of<O: Instructions>(body: &Body, value: Value) -> Option<Pattern> {
         let instruction = body.instruction(value);
         let [first, second, third] = instruction.operands;
@@ -66,7 +66,7 @@ impl Pattern {
     }
 }
 
-/// What is read to compute a value, with its pattern if it has one.
+/// The operands read to compute a value, through its pattern if it has one.
 pub(super) fn operands<'a>(
     body: &'a Body,
     value: Value,
@@ -78,7 +78,7 @@ pub(super) fn operands<'a>(
     }
 }
 
-/// Which of the values must be computed: those that outputs need, but for what a pattern leaves out.
+/// Values that must be computed: those that outputs need, without the inner values of patterns.
 pub(super) fn needed<O: Instructions>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
     let mut patterns = vec![None; body.instructions.len()];
     let mut is_needed = vec![false; body.instructions.len()];
@@ -104,7 +104,7 @@ fn compared(body: &Body, value: Value, primitive: Primitive) -> Option<[Value; 2
     (instruction.primitive == primitive).then_some([x, y])
 }
 
-/// One of two numbers, by which is less.
+/// A minimum or maximum: a choice of two numbers by which is less.
 fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Option<Pattern> {
     let [x, y] = compared(body, condition, Primitive::Less)?;
     if [x, y] == [on_true, on_false] {
@@ -130,7 +130,7 @@ fn unordered(body: &Body, first: Value, second: Value) -> Option<Pattern> {
     is_one_type.then_some(Pattern::of_two(PatternKind::Unordered, [x, y]))
 }
 
-/// A float of which this is whether it is a NaN.
+/// The float that a value tests for NaN.
 fn nan(body: &Body, value: Value) -> Option<Value> {
     let instruction = body.instruction(value);
     if instruction.primitive != Primitive::Not {
@@ -140,7 +140,7 @@ fn nan(body: &Body, value: Value) -> Option<Value> {
     (x == y && body.lane(x).is_float()).then_some(x)
 }
 
-/// What is left of 32 bits when they have been shifted to the right by 16.
+/// The 32-bit operand of a logical shift right by 16.
 fn upper_half(body: &Body, shifted: Value) -> Option<Pattern> {
     use Primitive::{Constant, ShiftRightArithmetic, ShiftRightLogical};
     let shift = body.instruction(shifted);

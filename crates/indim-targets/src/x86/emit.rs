@@ -1,5 +1,4 @@
-//! Encoding: machine instructions with their registers become bytes, around them the loops over rows and
-//! steps.
+//! Encoder: turns allocated instructions into bytes, within the loops over rows and steps.
 //!
 //! The function is called with the addresses of its operands (which it moves from row to row), their strides
 //! from row to row, the number of rows and of elements in each, and the element with which the second step of
@@ -19,33 +18,33 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::roles::{NEXT, ROLES, ROLES_WITH_CALLS, Roles};
 use super::written::name;
-use crate::allocate::{Place, Step};
+use crate::allocate::{AllocatedOperand, Step};
 use crate::compile;
 use crate::listing::Listing;
-use crate::machine::{self, Action, Call, Memory, ResultRegister};
+use crate::machine::{self, Action, Memory, OutOfLineCall, ResultRegister};
 use crate::out_of_line::lane_function;
 use indim_codegen::Primitive;
 
-type Parts<'a, S> = compile::Parts<'a, Opcode<S>>;
-type MachineCode<S> = machine::MachineCode<Opcode<S>>;
+type EncoderInput<'a, S> = compile::EncoderInput<'a, Opcode<S>>;
+type VirtualCode<S> = machine::VirtualCode<Opcode<S>>;
 type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 
-/// Where the constants would be if nothing was moved: the code behind them finds them by distance.
+/// Address of the constants before relocation; the code behind them addresses them by distance.
 const BASE: u64 = 0x1_0000;
 
-/// Words of the frame behind its vectors.
+/// Number of words of the frame, behind its vectors.
 const FRAME_WORDS: i32 = 8;
 
-/// Where the code begins.
+/// Offset of the entry point.
 const CODE_ALIGNMENT: usize = 32;
 
-/// What is pushed before the frame.
+/// Registers pushed before the frame.
 const SAVED: [Real; 6] = [Real::RBX, Real::RBP, Real::R12, Real::R13, Real::R14, Real::R15];
 
-/// Encodes a function: constants, tables and code, and where the code begins. Its listing goes to `listing`,
-/// if there is one.
+/// Encodes a function: returns constants, tables and code, and the offset of the entry point. Writes a
+/// listing to `listing` if given.
 pub(super) fn emit<S: InstructionSet>(
-    parts: &Parts<'_, S>,
+    parts: &EncoderInput<'_, S>,
     listing: Option<&mut String>,
 ) -> (Vec<u8>, usize) {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
@@ -71,12 +70,12 @@ pub(super) fn emit<S: InstructionSet>(
 }
 
 struct Emitter<'a, S> {
-    parts: &'a Parts<'a, S>,
+    parts: &'a EncoderInput<'a, S>,
     assembler: Assembler<'a>,
     roles: &'static Roles,
-    /// What less than a step is read and written with.
+    /// Masks of loads and stores in the tail.
     tail_masks: Vec<tail::Mask>,
-    /// Whether the instructions to come are for less than a step.
+    /// Whether the next instructions belong to the tail.
     is_in_tail: bool,
 }
 
@@ -109,7 +108,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.leave();
     }
 
-    /// Gives back what the function was called with.
+    /// Epilogue: restores the saved registers.
     fn leave(&mut self) {
         let [stack, ..] = self.saved_places();
         self.assembler.emit(Code::VEX_Vzeroupper, &[]);
@@ -120,7 +119,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Retnq, &[]);
     }
 
-    /// Makes the frame, and keeps there what the function was given.
+    /// Prologue: makes the frame and saves the arguments there.
     fn enter(&mut self) {
         self.assembler.registers(Code::Mov_r64_rm64, Real::RAX, Real::RSP);
         let words = FRAME_WORDS + self.tail_masks.len() as i32;
@@ -142,7 +141,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// One row, with code before its steps or without.
+    /// One row, with or without row code before its steps.
     fn row(&mut self, has_row_code: bool) {
         if has_row_code {
             self.begin_row();
@@ -191,7 +190,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.arrive(done);
     }
 
-    /// Moves the operands from one on by strides to which the scratch register points.
+    /// Advances the operands from one on by strides; the scratch register points to the strides.
     fn move_operands(&mut self, first: usize) {
         for operand in first..self.parts.operands {
             self.load(Real::RAX, Address::new(self.roles.scratch, 8 * operand as i64));
@@ -200,7 +199,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    fn steps(&mut self, code: &MachineCode<S>, steps: &[Step]) {
+    fn steps(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
         for (at, step) in steps.iter().enumerate() {
             self.note_value(code, &steps[at..]);
             match *step {
@@ -218,7 +217,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         &mut self,
         machine: &MachineInstruction<S>,
         result: Option<u8>,
-        sources: [Place; 3],
+        sources: [AllocatedOperand; 3],
     ) {
         match (machine.action, result) {
             (Action::Call(call), _) => self.call(&call),
@@ -234,7 +233,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         opcode: Opcode<S>,
         machine: &MachineInstruction<S>,
         result: Option<u8>,
-        sources: [Place; 3],
+        sources: [AllocatedOperand; 3],
     ) {
         let mut operands = [Operand::Immediate8(machine.immediate.unwrap_or_default()); 5];
         let mut count = 0;
@@ -253,13 +252,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
             matches!(opcode.result, ResultRegister::FirstOrSecond | ResultRegister::First);
         for (position, source) in sources.into_iter().enumerate().skip(usize::from(is_replaced)) {
             operands[count] = match source {
-                Place::None => continue,
-                Place::Register(real) if opcode.mask == Some(position as u8) => {
+                AllocatedOperand::None => continue,
+                AllocatedOperand::Register(real) if opcode.mask == Some(position as u8) => {
                     masking.mask = Some(register(count, real));
                     continue;
                 }
-                Place::Register(real) => Operand::Register(register(count, real)),
-                Place::Memory(memory) => {
+                AllocatedOperand::Register(real) => Operand::Register(register(count, real)),
+                AllocatedOperand::Memory(memory) => {
                     if S::IS_EVEX && matches!(memory, Memory::Pool(_)) {
                         masking.repeats = bytes / u32::from(opcode.repeats);
                     }
@@ -284,10 +283,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
         opcode: Opcode<S>,
         machine: &MachineInstruction<S>,
         result: u8,
-        sources: [Place; 3],
+        sources: [AllocatedOperand; 3],
     ) {
-        let [Place::Register(index), Place::Register(mask), Place::Memory(Memory::Table(table))] =
-            sources
+        let [
+            AllocatedOperand::Register(index),
+            AllocatedOperand::Register(mask),
+            AllocatedOperand::Memory(Memory::Table(table)),
+        ] = sources
         else {
             unreachable!("invariant: selected so");
         };
@@ -315,7 +317,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// Calls the function for a primitive on lanes in the frame.
-    fn call(&mut self, call: &Call) {
+    fn call(&mut self, call: &OutOfLineCall) {
         let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
             unreachable!("invariant: what has no instruction has a function");
         };
@@ -337,7 +339,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Call_rm64, &[Operand::Register(Real::RAX)]);
     }
 
-    /// A place in memory; the address of an array may have to be loaded before.
+    /// The address of a memory operand; may first load the address of an array.
     fn address(&mut self, memory: Memory) -> Address {
         match memory {
             Memory::Pool(index) => Address::of(BASE + u64::from(index * S::CONSTANT_BYTES)),
@@ -391,17 +393,17 @@ impl<S: InstructionSet> Emitter<'_, S> {
         Address::new(Real::RSP, i64::from(self.parts.frame.bytes()) + 8 * word)
     }
 
-    /// Where the stack pointer, the strides and the number of rows are kept.
+    /// Frame word of the stack pointer, the strides and the row count.
     fn saved_places(&self) -> [Address; 3] {
         [0, 1, 2].map(|word| self.frame_word(word))
     }
 
-    /// Where it is kept with which element the second step of a row begins.
+    /// Frame word of the first element of a row's second step.
     fn second_place(&self) -> Address {
         self.frame_word(6)
     }
 
-    /// Where the addresses of a call's operands are written.
+    /// Frame offset of the operand addresses of a call.
     fn call_operands(&self) -> [Address; 3] {
         [3, 4, 5].map(|word| self.frame_word(word))
     }
@@ -431,13 +433,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Lea_r64_m, &operands);
     }
 
-    /// The value for which the next of these steps are, those before its instruction too.
-    fn note_value(&mut self, code: &MachineCode<S>, steps: &[Step]) {
+    /// Names the value that the next of these steps computes, for the listing.
+    fn note_value(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
-    /// What registers and memory hold, and which values have no instruction.
+    /// Lists the contents of registers and memory, and the values without instructions.
     fn note_operands(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
@@ -450,12 +452,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 }
 
-/// The bytes that an instruction is over.
+/// Operand size of an instruction, in bytes.
 fn width<S: InstructionSet>(is_wide: bool) -> u32 {
     if is_wide { S::REGISTER_BYTES } else { S::REGISTER_BYTES / 2 }
 }
 
-/// A real register, of which so many bytes are used.
+/// A real register of the given width in bytes.
 fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
     match usize::from(real).checked_sub(S::REGISTERS) {
         // The first one stands for no mask.
@@ -464,7 +466,7 @@ fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
     }
 }
 
-/// So many bytes of a vector register, 16 at least.
+/// A vector register of the given width in bytes, at least 16.
 fn vector_register(real: u8, bytes: u32) -> Real {
     let first = match bytes {
         64 => Real::ZMM0,

@@ -1,4 +1,4 @@
-//! What differs between the instruction sets of x86-64.
+//! Differences between the instruction sets of x86-64.
 
 use core::fmt::Debug;
 
@@ -7,55 +7,69 @@ use indim_codegen::{LaneType, Primitive, Value};
 use super::opcode::Opcode;
 use super::select::Selector;
 use crate::machine::{Class, Register};
-use crate::select::Parts;
+use crate::select::RegisterGroup;
 
-/// An instruction set, and what takes it other instructions than the others.
+/// An instruction set, with the instructions and sequences in which it differs.
 ///
 /// Lanes have `size` bytes each.
 pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// Whether its instructions have the encoding of AVX-512.
     const IS_EVEX: bool;
-    /// The vector registers.
+    /// Number of vector registers.
     const REGISTERS: usize;
-    /// The registers of masks.
+    /// Number of mask registers.
     const MASK_REGISTERS: usize;
-    /// The bytes of a vector register.
+    /// Bytes of a vector register.
     const REGISTER_BYTES: u32;
-    /// The bytes that are there of constants which are the same in all lanes.
+    /// Bytes stored of constants that are the same in all lanes.
     const CONSTANT_BYTES: u32;
-    /// What masks are in.
+    /// Register class of masks.
     const MASKS: Class;
 
-    /// Writes a mask.
+    /// The store of a mask.
     fn store_mask() -> Opcode<Self>;
 
-    /// Masks for lanes of another width.
-    fn resize_masks(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts;
+    /// A mask converted to another lane width.
+    fn resize_masks(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup;
 
     /// A truth value from a truth value or several; `None` for what is no primitive on them.
     fn of_masks(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        operands: [Parts; 3],
-    ) -> Option<Parts>;
+        operands: [RegisterGroup; 3],
+    ) -> Option<RegisterGroup>;
 
-    /// Of a mask for lanes that are all alike one for lanes of any width.
-    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Parts;
+    /// A mask for lanes of any width, from a mask whose lanes are all alike.
+    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: RegisterGroup) -> RegisterGroup;
 
     /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: Parts) -> Parts;
+    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup;
 
     /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
-    fn is_not_zero(selector: &mut Selector<'_, Self>, x: Parts, size: usize) -> Parts;
+    fn is_not_zero(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        size: usize,
+    ) -> RegisterGroup;
 
-    /// What takes the lanes of its second source where the third, a mask, is set, else those of the first.
+    /// The blend: lanes of the second source where the third, a mask, is set, else of the first.
     fn blend(size: usize) -> Opcode<Self>;
 
     /// The lanes where the mask is set, else 0.
-    fn kept(selector: &mut Selector<'_, Self>, size: usize, mask: Parts, x: Parts) -> Parts;
+    fn kept(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        mask: RegisterGroup,
+        x: RegisterGroup,
+    ) -> RegisterGroup;
 
-    /// What makes a mask of a comparison of floats.
+    /// The comparison of floats that makes a mask.
     fn compare_floats(size: usize) -> Opcode<Self>;
 
     /// The mask of a comparison of integers.
@@ -63,21 +77,28 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         lane: LaneType,
-        x: Parts,
-        y: Parts,
-    ) -> Parts;
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup;
 
-    /// The lesser and the greater of two integers of 64 bits, if there are such instructions.
+    /// Minimum and maximum of 64-bit integers, if the set has them.
     fn extremes_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)>;
 
     /// The low halves of products of 64 bits.
-    fn mul_64(selector: &mut Selector<'_, Self>, x: Parts, y: Parts) -> Parts;
+    fn mul_64(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup;
 
-    /// The even numbers of 32 bits of one, the odd ones of another.
-    fn alternating(selector: &mut Selector<'_, Self>, even: Parts, odd: Parts) -> Parts;
+    /// The even 32-bit lanes of one register and the odd ones of another.
+    fn alternating(
+        selector: &mut Selector<'_, Self>,
+        even: RegisterGroup,
+        odd: RegisterGroup,
+    ) -> RegisterGroup;
 
-    /// What shifts 64 bits to the right by a constant, where copies of the top bit enter, if there is such an
-    /// instruction.
+    /// The arithmetic right shift of 64-bit lanes by a constant, if the set has one.
     fn shift_signed_64() -> Option<Opcode<Self>>;
 
     /// Shifts by an amount for each lane; `None` for types without an instruction.
@@ -85,12 +106,16 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        x: Parts,
-        amount: Parts,
-    ) -> Option<Parts>;
+        x: RegisterGroup,
+        amount: RegisterGroup,
+    ) -> Option<RegisterGroup>;
 
     /// Zero bits above the highest one; `None` for types without an instruction.
-    fn leading_zeros(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Option<Parts>;
+    fn leading_zeros(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        x: RegisterGroup,
+    ) -> Option<RegisterGroup>;
 
     /// The entries of a table of 32 or 64 bits at indices within it.
     fn entries(
@@ -103,39 +128,43 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// A register whose low bytes are those from `first` on.
     fn bytes_from(selector: &mut Selector<'_, Self>, register: Register, first: usize) -> Register;
 
-    /// Narrower lanes: the low bytes.
-    fn narrow(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts;
+    /// Narrowed lanes: the low bytes.
+    fn narrow(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup;
 
-    /// Of lanes of 32 bits the upper halves.
-    fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts;
+    /// The upper halves of 32-bit lanes.
+    fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup;
 
-    /// What gives, by a table, a bit for those of three sources, if there is such an instruction.
+    /// The ternary bitwise instruction with a truth table, if the set has one.
     fn bitwise_of_three() -> Option<Opcode<Self>>;
 
-    /// What fixes up its second source as its third says, in the place of the first, if there is such an
-    /// instruction.
+    /// The instruction that fixes up special floats (`vfixupimm`), if the set has one.
     fn fix_up(size: usize) -> Option<Opcode<Self>>;
 
-    /// The lower halves of two registers, in one.
+    /// The lower halves of two registers in one.
     fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
 
-    /// Integers as floats; `None` for what has no short sequence of instructions.
+    /// Integers as floats; `None` without a short sequence.
     fn integer_to_float(
         selector: &mut Selector<'_, Self>,
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Option<Parts>;
+    ) -> Option<RegisterGroup>;
 
     /// Floats as integers of 32 or 64 bits.
     fn float_to_integer(
         selector: &mut Selector<'_, Self>,
-        x: Parts,
+        x: RegisterGroup,
         from: LaneType,
         to: LaneType,
-    ) -> Parts;
+    ) -> RegisterGroup;
 
-    /// Of pairs of lanes in two registers, one after the other, the first (0) or second (1) ones.
+    /// Even (0) or odd (1) lanes of two consecutive registers.
     fn of_pairs(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -143,7 +172,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// Pairs of the lanes of two registers, in two.
+    /// The lanes of two registers, interleaved.
     fn to_pairs(
         selector: &mut Selector<'_, Self>,
         size: usize,

@@ -1,9 +1,9 @@
-//! The targets x86-64 with AVX2, FMA and F16C, and with AVX-512.
+//! The x86-64 targets: AVX2 with FMA and F16C, and AVX-512.
 //!
-//! Read in this order: `instruction_set.rs` (in what they differ), `opcode.rs` (which instructions both
-//! have), `select/` (which of them compute a body), `avx2/` and `avx512/` (what takes each of them others),
-//! `emit.rs` (the loops around them; `roles.rs` in which registers, `emit/row.rs` before each row,
-//! `emit/fold.rs` where they fold, `emit/tail.rs` for less than a step), `assembler.rs` (bytes).
+//! Read in this order: `instruction_set.rs` (differences between the two), `opcode.rs` (common
+//! instructions), `select/` (instruction selection), `avx2/` and `avx512/` (instructions and sequences of
+//! one set), `emit.rs` (the loops; `roles.rs` general registers, `emit/row.rs` code before each row,
+//! `emit/fold.rs` loops that fold, `emit/tail.rs` masked tails), `assembler.rs` (bytes).
 
 mod assembler;
 mod avx2;
@@ -79,7 +79,7 @@ impl Target for Avx512 {
     }
 }
 
-/// Code that folds, unless there are more operands than registers to point to them.
+/// Compiles a body that folds; `None` if there are more operands than pointer registers.
 fn fold<S: InstructionSet>(
     body: &Body,
     layout: &OperandLayout,

@@ -1,24 +1,24 @@
-//! Which general registers have which part in the loops.
+//! Roles of the general registers in the loops.
 
 use iced_x86::Register as Real;
 
-/// Which general registers have which part.
+/// Roles of the general registers.
 pub(super) struct Roles {
-    /// The index of the step's first element.
+    /// Index of the step's first element.
     pub(super) index: Real,
-    /// The last index of a whole step.
+    /// Last index at which a whole step begins.
     pub(super) limit: Real,
-    /// The addresses of the operands.
+    /// Array of the operands' addresses.
     pub(super) operands: Real,
     /// Twice the index, for elements of 16 bytes.
     pub(super) twice: Real,
-    /// An address for the moment.
+    /// Scratch address.
     pub(super) scratch: Real,
     /// Addresses of the first operands in the row.
     pub(super) pointers: &'static [Real],
 }
 
-/// The parts in functions that call none.
+/// Roles in functions without calls.
 pub(super) const ROLES: Roles = Roles {
     index: Real::RAX,
     limit: Real::RCX,
@@ -39,7 +39,7 @@ pub(super) const ROLES: Roles = Roles {
     ],
 };
 
-/// As [`ROLES`], where functions are called: those are registers that they keep.
+/// Roles in functions with calls: registers that the callee preserves.
 pub(super) const ROLES_WITH_CALLS: Roles = Roles {
     index: Real::RBX,
     limit: Real::RBP,
@@ -48,8 +48,8 @@ pub(super) const ROLES_WITH_CALLS: Roles = Roles {
     ..ROLES
 };
 
-/// Where rows are aligned, the last pointer is the index of the step after this one.
+/// The last pointer register holds the index of the next step where rows are aligned.
 pub(super) const NEXT: Real = Real::R15;
 
-/// So many operands leave that register free.
+/// Maximum number of operands that leaves this register free.
 pub(super) const MAX_ALIGNED: usize = ROLES.pointers.len() - 1;

@@ -1,4 +1,4 @@
-//! How instructions are written for people.
+//! Instructions as text, in Intel syntax.
 
 use core::fmt::Write;
 
@@ -76,7 +76,7 @@ fn address_written(listing: &mut String, instruction: &Instruction) -> core::fmt
     write!(listing, "]")
 }
 
-/// What a register is called.
+/// Name of a register.
 pub(super) fn name(register: Register) -> String {
     format!("{register:?}").to_lowercase()
 }

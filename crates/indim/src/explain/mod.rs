@@ -12,7 +12,7 @@ mod svg;
 use core::fmt;
 
 use indim_cpu::{
-    CompileError, CompileOptions, Executable, Forecast, KernelFallback, NestParts, compile,
+    CompileError, CompileOptions, Executable, Forecast, KernelFallback, TiledGroup, compile,
 };
 use indim_graph::{Graph, NodeKind, ValueId, drop_bitcast_pairs};
 use indim_shape::{AxisMap, Broadcast, RuleSetName, Shape};
@@ -145,7 +145,7 @@ impl Explanation {
             text += &format!("{index} for {}: ", self.executable.level());
             text += &program.listing(&|access| listing.access(access));
         }
-        self.executable.parts().for_each(|parts| text += &parts_text(&parts));
+        self.executable.tiled_groups().for_each(|parts| text += &parts_text(&parts));
         text
     }
 
@@ -183,7 +183,7 @@ impl Explanation {
 }
 
 /// `nests 0 to 4 run part by part: 16 of i0 at a time`.
-fn parts_text(parts: &NestParts) -> String {
+fn parts_text(parts: &TiledGroup) -> String {
     let axes = parts.axes.iter().map(|(axis, count)| format!("{count} of i{axis}"));
     let axes = axes.collect::<Vec<_>>().join(" and ");
     let (first, last) = (parts.nests.start, parts.nests.end - 1);

@@ -1,4 +1,4 @@
-//! Where a thread has the accumulators of a reduction: of each store lanes, and behind them nodes.
+//! Layout of a reduction's accumulators in a thread's memory: for each store lanes, then nodes.
 
 use indim_loops::MemoryUse;
 use indim_targets::MAX_FOLDS;
@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::tree::Columns;
 
-/// The accumulators of all stores, in bytes from where those of a thread begin.
+/// Offsets of the accumulators of all stores, in bytes.
 #[derive(Debug)]
 pub(super) struct Accumulators {
     stores: SmallVec<[OfStore; 2]>,
-    /// The bytes of all.
+    /// Bytes of all accumulators.
     pub(super) bytes: usize,
 }
 
@@ -19,21 +19,21 @@ pub(super) struct Accumulators {
 struct OfStore {
     lanes: usize,
     nodes: usize,
-    /// Whether values are taken in turn.
+    /// Whether values are folded in turn.
     in_turn: bool,
 }
 
-/// How many accumulators a store has at a time.
+/// Number of accumulators of a store.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) lanes: usize,
     pub(super) nodes: usize,
-    /// The results that come of them at once.
+    /// Results finished at once.
     pub(super) results: usize,
 }
 
 impl Accumulators {
-    /// So many for each store, whose values are taken in turn, or not.
+    /// The layout for these counts; a store folds its values in turn or by lanes.
     pub(super) fn new(
         folds: &[StoreFold],
         counts: Counts,
@@ -43,7 +43,7 @@ impl Accumulators {
         let mut all = Accumulators { stores: SmallVec::new(), bytes: 0 };
         for fold in folds {
             let first = all.bytes;
-            // The lanes make room for the finished results.
+            // Finished results reuse the memory of the lanes.
             let most = (lanes * fold.size).max(results * fold.result_size);
             let second = first + most.next_multiple_of(64);
             all.bytes = second + (nodes.max(results) * fold.size).next_multiple_of(64);
@@ -52,7 +52,7 @@ impl Accumulators {
         all
     }
 
-    /// The tree over so many columns of a store, in this memory.
+    /// The tree over `width` columns of a store, in this memory.
     #[inline]
     pub(super) fn columns<'f>(
         &self,
@@ -65,8 +65,8 @@ impl Accumulators {
         Columns { fold, width, lanes, nodes, in_turn }
     }
 
-    /// The trees over so many columns of all stores that a function folds: as many as there are stores, and
-    /// then the last of them again.
+    /// The trees over `width` columns for a function that folds all stores; the last tree is repeated to
+    /// fill the list.
     #[inline]
     pub(super) fn folded_columns<'f>(
         &self,
@@ -80,7 +80,7 @@ impl Accumulators {
         })
     }
 
-    /// Counts the memory that it holds.
+    /// Counts the memory of the layout.
     pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.stores);
     }

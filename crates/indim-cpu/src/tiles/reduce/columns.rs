@@ -1,5 +1,5 @@
-//! Nests that reduce columns which are read where they lie: kernels or a function that folds take them step
-//! by step, without looking for anything else. Holds unsafe code.
+//! Reductions of columns in place: kernels or a function fold them step by step, without the general walk.
+//! Holds unsafe code.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -21,22 +21,22 @@ use crate::tiles::store_fold::piece_bytes;
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
 
-/// Columns that are reduced where they lie.
+/// Columns that are reduced in place.
 #[derive(Debug)]
 pub(super) struct BoundColumns {
     code: Arc<TileCode>,
     columns: DirectColumns,
-    /// For each operand from one step to the next, in bytes.
+    /// Stride of each operand between steps, in bytes.
     along: AxisStrides,
     tile_elements: usize,
-    /// Where a function folds what it computes; kernels do otherwise.
+    /// The function that folds what it computes; `None` for kernels.
     folding: Option<Folding>,
     accumulators: Accumulators,
     left: Left,
 }
 
 impl BoundColumns {
-    /// `None` where a function is lacking.
+    /// Returns `None` if the machine code lacks a function.
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
@@ -66,7 +66,7 @@ impl BoundColumns {
         Some(BoundColumns { code, columns, along, tile_elements, folding, accumulators, left })
     }
 
-    /// Where the columns of a unit begin, as an operand has them.
+    /// Address of the first column of a unit in an operand.
     fn first(&self, bases: &Bases<'_>, unit: &Unit, operand: usize) -> *mut u8 {
         bases.operands[operand].wrapping_offset(self.columns.offset(unit, operand))
     }
@@ -77,10 +77,10 @@ impl BoundColumns {
         folds.map(move |fold| self.accumulators.columns(memory, fold, width))
     }
 
-    /// Reduces a piece of a unit: writes what comes of it, or leaves it where there are others.
+    /// Reduces a piece of a unit: writes the results, or leaves the nodes if the unit has other pieces.
     ///
     /// # Safety
-    /// As [`BoundNest::run`]; the memory has room for the accumulators.
+    /// As [`BoundNest::run`], for this tile; `memory` has room for the accumulators.
     unsafe fn reduce(&self, bases: &Bases<'_>, tile: usize, memory: *mut u8) {
         let DirectColumns { pieces, piece_steps, .. } = self.columns;
         let (unit, piece) = self.columns.piece(tile);
@@ -91,7 +91,7 @@ impl BoundColumns {
             let along = first as isize * self.along[operand];
             self.first(bases, &unit, operand).wrapping_offset(along)
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the tile and the room.
         unsafe {
             match &self.folding {
                 Some(folding) => {
@@ -113,7 +113,7 @@ impl BoundColumns {
         }
     }
 
-    /// Makes the first nodes of values that are read where they lie, `at` their places.
+    /// Folds values into the first nodes; `at` gives their addresses.
     ///
     /// # Safety
     /// As [`BoundColumns::reduce`].
@@ -124,7 +124,7 @@ impl BoundColumns {
         count: usize,
     ) {
         let stores = &self.code.nest.stores;
-        // What several stores take is still in a near cache.
+        // Several stores may fold the same values, so chunks stay in L1.
         let mut start = 0;
         while start < count {
             let end = count.min(start + DIRECT_STEPS);
@@ -132,22 +132,22 @@ impl BoundColumns {
                 let operand = self.code.operand(self.code.slot(store.source));
                 let step_stride = self.along[operand];
                 let first = at(operand).wrapping_offset(start as isize * step_stride);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller vouches for the steps of the tile, which are folded in order.
                 unsafe { columns.take(Values { first, step_stride }, start..end) }
             }
             start = end;
         }
-        // SAFETY: all steps have been taken.
+        // SAFETY: all steps have been folded.
         trees().for_each(|columns| unsafe { columns.finish(count) });
     }
 
-    /// Writes the results of a unit, which stand where the first nodes stand.
+    /// Writes the results of a unit from the first nodes.
     ///
     /// # Safety
     /// As [`BoundNest::run`].
     unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
         let results = Run { count: unit.columns, stride: self.columns.across(store) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the unit's results.
         unsafe { columns.write(self.first(bases, unit, store), results) }
     }
 }
@@ -165,7 +165,7 @@ impl BoundNest for BoundColumns {
         WORKSPACE.with_borrow_mut(|workspace| {
             let memory = workspace.accumulators(self.accumulators.bytes);
             for tile in tiles {
-                // SAFETY: the caller's promise, for one of the tiles; there is room for what was counted.
+                // SAFETY: the caller vouches for the tile; `memory` has the room that `new` counted.
                 unsafe { self.reduce(bases, tile, memory) }
             }
         });
@@ -182,7 +182,7 @@ impl BoundNest for BoundColumns {
                 let unit = self.columns.unit(index);
                 let own = index * pieces..(index + 1) * pieces;
                 for (store, columns) in self.trees(memory, &unit).enumerate() {
-                    // SAFETY: the caller's promise: all pieces have left what comes of them.
+                    // SAFETY: the caller vouches that all pieces have run, so each has left its nodes.
                     unsafe {
                         self.left.combine(bases.shared, store, own.clone(), &columns);
                         self.write(bases, &unit, store, &columns);

@@ -1,5 +1,5 @@
-//! What the pieces of a reduced axis leave in memory that threads share, and how that is combined. Holds
-//! unsafe code.
+//! Partial results of the pieces of a reduced axis, in shared memory, and their combination. Holds unsafe
+//! code.
 
 use core::ops::Range;
 
@@ -9,19 +9,19 @@ use smallvec::SmallVec;
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
 use crate::tiles::tree::Columns;
 
-/// Where pieces leave their nodes in shared memory, in bytes.
+/// Layout of the partial results in shared memory, in bytes.
 #[derive(Debug, Default)]
 pub(super) struct Left {
-    /// Those of the first piece.
+    /// Offset of the first piece.
     first: usize,
-    /// Those of each store, from where those of the piece begin.
+    /// Offset of each store within a piece.
     stores: SmallVec<[usize; 2]>,
-    /// From one piece to the next.
+    /// Distance between pieces.
     stride: usize,
 }
 
 impl Left {
-    /// From `first` on, of pieces of so many columns.
+    /// The layout from `first` on, for pieces of `width` columns.
     pub(super) fn new(first: usize, folds: &[StoreFold], width: usize) -> Left {
         let mut left = Left { first, ..Left::default() };
         for fold in folds {
@@ -31,7 +31,7 @@ impl Left {
         left
     }
 
-    /// Where so many pieces end.
+    /// End of the memory of this many pieces.
     pub(super) fn end(&self, pieces: usize) -> usize {
         self.first + pieces * self.stride
     }
@@ -40,10 +40,10 @@ impl Left {
         shared.wrapping_add(self.first + piece * self.stride + self.stores[store])
     }
 
-    /// Leaves the first node of a store for [`Left::combine`].
+    /// Copies the first node of a store to shared memory, for [`Left::combine`].
     ///
     /// # Safety
-    /// It is what comes of `piece`; shared memory has room for it, which nobody else uses.
+    /// The node is the result of `piece`; shared memory has room for it, and no other piece writes there.
     pub(super) unsafe fn leave(
         &self,
         shared: *mut u8,
@@ -52,14 +52,14 @@ impl Left {
         columns: &Columns<'_>,
     ) {
         let bytes = columns.width * columns.fold.size;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the node and the room.
         unsafe { columns.nodes.copy_to_nonoverlapping(self.at(shared, store, piece), bytes) }
     }
 
-    /// Makes one node of what the pieces of a unit have left of a store.
+    /// Combines the nodes of a unit's pieces into one node.
     ///
     /// # Safety
-    /// They have; there is memory for the nodes.
+    /// All pieces have left their nodes; `columns` has memory for them.
     pub(super) unsafe fn combine(
         &self,
         shared: *mut u8,
@@ -67,8 +67,8 @@ impl Left {
         pieces: Range<usize>,
         columns: &Columns<'_>,
     ) {
-        // SAFETY: the caller's promise; pieces are of one size, but for the last, so that they are nodes of
-        // one level.
+        // SAFETY: the caller vouches for the nodes. All pieces but the last have one size, so they are
+        // nodes of one level.
         unsafe {
             for (index, piece) in pieces.clone().enumerate() {
                 Columns { lanes: self.at(shared, store, piece), ..*columns }.add_node(index);
@@ -77,7 +77,7 @@ impl Left {
         }
     }
 
-    /// Counts the memory that it holds.
+    /// Counts the memory of the layout.
     pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.stores);
     }

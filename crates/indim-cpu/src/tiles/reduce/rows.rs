@@ -1,5 +1,5 @@
-//! Nests that reduce rows which are read where they lie: kernels or a function that folds go along each row,
-//! without looking for anything else. Holds unsafe code.
+//! Reductions of rows in place: kernels or a function fold each row, without the general walk. Holds unsafe
+//! code.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::tiles::reduce::accumulators::{Accumulators, Counts};
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::Values;
 
-/// Rows that are reduced where they lie.
+/// Rows that are reduced in place.
 #[derive(Debug)]
 pub(super) struct BoundRows {
     code: Arc<TileCode>,
     rows: DirectRows,
     tile_elements: usize,
-    /// Where a function folds what it computes; kernels do otherwise.
+    /// The function that folds what it computes; `None` for kernels.
     folding: Option<Folding>,
     accumulators: Accumulators,
 }
 
 impl BoundRows {
-    /// `None` where a function is lacking.
+    /// Returns `None` if the machine code lacks a function.
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
@@ -63,10 +63,10 @@ impl BoundRows {
         Some(BoundRows { code: Arc::clone(code), rows, tile_elements, folding, accumulators })
     }
 
-    /// Reduces so many rows, and writes what comes of them.
+    /// Reduces `count` rows and writes their results.
     ///
     /// # Safety
-    /// As [`BoundNest::run`]; the memory has room for the accumulators of a tile.
+    /// As [`BoundNest::run`], for these rows; `memory` has room for the accumulators of a tile.
     unsafe fn reduce(&self, bases: &[*mut u8], first: usize, count: usize, memory: *mut u8) {
         let at = |operand: usize| {
             bases[operand].wrapping_offset(first as isize * self.rows.across[operand])
@@ -75,14 +75,14 @@ impl BoundRows {
         if let Some(folding) = &self.folding {
             let columns = self.accumulators.folded_columns(memory, folds, 1);
             let columns = &columns[..folds.len()];
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the rows.
             FoldedTile::of_operands((&self.code, folding), columns, at, |tile| unsafe {
                 tile.take_rows(count, self.rows.length);
             });
         }
         for ((store, fold), from) in folds.iter().enumerate().zip(&self.code.nest.stores) {
             let columns = self.accumulators.columns(memory, (store, fold), 1);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the rows and their results.
             unsafe {
                 if self.folding.is_none() {
                     let operand = self.code.operand(self.code.slot(from.source));
@@ -112,7 +112,7 @@ impl BoundNest for BoundRows {
             for tile in tiles {
                 let first = tile * self.rows.tile_rows;
                 let count = self.rows.tile_rows.min(self.rows.rows - first);
-                // SAFETY: the caller's promise, for one of the tiles; there is room for what was counted.
+                // SAFETY: the caller vouches for the tile; `memory` has the room that `new` counted.
                 unsafe { self.reduce(bases.operands, first, count, memory) }
             }
         });

@@ -1,5 +1,4 @@
-//! Reductions of one tile, whose values lie where they are read or come of one call: small runs, done without
-//! looking for anything else. Holds unsafe code.
+//! Reductions of one tile, in place or after one call: the fast path of small runs. Holds unsafe code.
 
 use core::mem::MaybeUninit;
 
@@ -18,26 +17,26 @@ use crate::tiles::tree::{Columns, Values};
 use crate::tiles::whole::{Placed, Whole};
 use crate::tiles::wiring::Wiring;
 
-/// What is computed, and behind it the accumulators.
+/// Memory on the stack for computed values, then accumulators.
 #[repr(align(64))]
 struct Memory(#[allow(dead_code)] [u8; 4096]);
 
-/// The one tile.
+/// The single tile.
 #[derive(Debug)]
 pub(super) struct WholeTile {
-    /// The call that computes values; none where all lie where they are read, or are folded.
+    /// The call that computes the values; `None` if they are in memory, or if a function folds them.
     call: Option<Whole>,
-    /// For each store, where its values lie, and its results.
+    /// For each store, the addresses of its values and of its results.
     stores: SmallVec<[(Placed, Placed); 2]>,
-    /// The bytes of what is computed.
+    /// Bytes of the computed values.
     computed: usize,
-    /// What the function reads that folds what it computes.
+    /// Inputs of the function that folds what it computes.
     folded: SmallVec<[Placed; FEW]>,
 }
 
 impl WholeTile {
-    /// `None` where there is more to do, or no room, accumulators taking so many bytes; a function may
-    /// fold what it computes.
+    /// Returns `None` if the tile needs other calls or does not fit the stack; `bytes` is the memory of the
+    /// accumulators. A function may fold what it computes.
     pub(super) fn new(
         code: &TileCode,
         walk: &Walk,
@@ -63,7 +62,7 @@ impl WholeTile {
         let places = code.nest.stores.iter().enumerate().map(|(index, store)| {
             let values = match store.source {
                 Local::Access(access) => Placed::operand(walk, stores + access),
-                // A function that folds them leaves no values.
+                // A function that folds its values does not write them.
                 Local::Instruction(_) => own.place(code.slot(store.source))?,
             };
             Some((values, Placed::operand(walk, index)))
@@ -75,7 +74,7 @@ impl WholeTile {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile of this part.
+    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the single tile of this part.
     pub(super) unsafe fn run(&self, bound: &BoundPart, code: &TileCode, bases: &[*mut u8]) {
         let mut memory = MaybeUninit::<Memory>::uninit();
         let computed = memory.as_mut_ptr().cast::<u8>();
@@ -84,7 +83,7 @@ impl WholeTile {
             bases.get(placed.operand).copied().unwrap_or(computed).wrapping_offset(placed.offset)
         };
         let (folds, width) = (&code.folds[..], width(&bound.part));
-        // SAFETY: the caller's promise; there is room for what is computed and for the accumulators.
+        // SAFETY: the caller vouches for the tile; `new` has checked that values and accumulators fit.
         unsafe {
             match &bound.folding {
                 Some(folding) => {
@@ -110,10 +109,10 @@ impl WholeTile {
         }
     }
 
-    /// Makes the first nodes by the function that folds what it computes.
+    /// Folds into the first nodes by the function that computes the values.
     ///
     /// # Safety
-    /// As [`WholeTile::run`], with memory for the columns.
+    /// As [`WholeTile::run`], with memory for the accumulators.
     unsafe fn fold(
         &self,
         folding: &Folding,
@@ -124,7 +123,7 @@ impl WholeTile {
         let inputs: SmallVec<[*mut u8; FEW]> = self.folded.iter().map(|&it| address(it)).collect();
         let tile = FoldedTile { folding, columns, inputs: &inputs, first: 0 };
         let steps = bound.part.walk.tile_axis;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the tile and the memory.
         unsafe {
             match bound.part.form {
                 UnitForm::Row(length) => tile.take_rows(steps, length),
@@ -136,15 +135,15 @@ impl WholeTile {
         }
     }
 
-    /// Computes the values, if they are not there.
+    /// Computes the values, if a call is needed.
     ///
     /// # Safety
-    /// As [`WholeTile::run`], with memory for what is computed.
+    /// As [`WholeTile::run`], with memory for the values.
     unsafe fn compute(&self, bound: &BoundPart, address: impl Fn(Placed) -> *mut u8) {
         if let (Some(call), Some(function), Some(wired)) =
             (&self.call, &bound.function, &bound.wiring.function)
         {
-            // SAFETY: the caller's promise; the function was found for this wiring.
+            // SAFETY: the caller vouches for the tile; the function was compiled for this wiring.
             unsafe { call.run(function, &wired.row_strides, address) }
         }
     }
@@ -156,13 +155,13 @@ impl WholeTile {
     }
 }
 
-/// Makes the first nodes of the values of a store.
+/// Folds the values of a store into the first nodes.
 ///
 /// # Safety
-/// The values of the one tile are there, and memory for the columns.
+/// The values of the tile are computed; the accumulators have memory.
 unsafe fn take(bound: &BoundPart, columns: Columns<'_>, values: Values) {
     let steps = bound.part.walk.tile_axis;
-    // SAFETY: the caller's promise; all of them are taken at once.
+    // SAFETY: the caller vouches for the values, which are all folded at once.
     unsafe {
         match bound.part.form {
             UnitForm::Row(length) => columns.fold_rows(values, steps, length),
@@ -174,7 +173,7 @@ unsafe fn take(bound: &BoundPart, columns: Columns<'_>, values: Values) {
     }
 }
 
-/// What the function of a tile computes, one value behind the other, behind the operands of the nest.
+/// Layout of the values that the function of a tile computes, numbered after the operands of the nest.
 struct Computed<'a> {
     walk: &'a Walk,
     code: &'a TileCode,
@@ -186,7 +185,7 @@ impl Computed<'_> {
         self.code.functions.as_ref().map_or(&[], |functions| &functions.outputs)
     }
 
-    /// The bytes of the values of these slots.
+    /// Bytes of the values of these registers.
     fn bytes_of(&self, slots: &[usize]) -> usize {
         let elements = self.walk.tile_axis * self.walk.step_elements;
         let bytes = |slot: &usize| elements * self.code.element_size(*slot);
@@ -197,7 +196,7 @@ impl Computed<'_> {
         self.bytes_of(self.slots())
     }
 
-    /// Where the value of a slot lies.
+    /// Address of the value of a register.
     fn place(&self, slot: usize) -> Option<Placed> {
         let before = self.slots().iter().position(|it| *it == slot)?;
         let offset = self.bytes_of(&self.slots()[..before]) as isize;

@@ -1,9 +1,8 @@
-//! Searches among what is computed: a tile of it lies in the near cache, and is not there later. Holds unsafe
-//! code.
+//! Arg-reductions of computed values, tile by tile, while each tile is in L1. Holds unsafe code.
 //!
-//! Wide columns are taken row by row, and each keeps its extreme so far and where that is. Of narrow ones,
-//! and of rows, the extremes of a tile are found; only where one is further than what was found before is
-//! the tile searched for where that is.
+//! Wide columns are searched row by row, and each keeps its extreme so far with its index. For narrow
+//! columns and for rows the extremes of a tile are found first. Only a tile that has a new extreme is
+//! searched for its index.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -26,16 +25,17 @@ use crate::tiles::tile::{Tile, Workspace};
 use crate::tiles::tree::Values;
 use crate::tiles::wiring::Wiring;
 
-/// How tiles are computed; the walk's operands are those of the nest.
+/// The tiles of a region; the walk's operands are those of the nest.
 #[derive(Debug)]
 pub(super) struct Computed {
     wiring: Wiring,
     function: Option<Arc<Function>>,
-    /// The columns that are searched together.
+    /// Columns that are searched together.
     width: usize,
 }
 
-/// The parts of a nest that searches among what it computes; `None` also where a function is lacking.
+/// The parts of a nest whose searched values are computed; `None` also if the machine code lacks a
+/// function.
 pub(super) fn parts(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -51,7 +51,7 @@ pub(super) fn parts(
     };
     let first = parts()?;
     match first.iter().any(|it| it.has_short_rows(code)) {
-        // Now that it is known which are short, they are gathered.
+        // A function with long steps would run these short rows slowly, so they are gathered.
         true => parts(),
         false => Some(first),
     }
@@ -79,7 +79,7 @@ fn search_part(code: &TileCode, nest: &SizedNest<'_>, part: NestRegion) -> Optio
 }
 
 impl SearchPart {
-    /// Whether a function goes through rows that are shorter than it can do fast.
+    /// Whether a function would run rows shorter than its step.
     fn has_short_rows(&self, code: &TileCode) -> bool {
         let Among::Computed(computed) = &self.among else { return false };
         !self.part.has_few_rows() && computed.wiring.has_short_rows(code, &self.part.walk)
@@ -111,7 +111,8 @@ impl Computed {
         for piece in pieces {
             let (_, tiles) = part.tiles_of(piece);
             for index in 0..tiles {
-                // SAFETY: the caller's promise; a tile has been searched before the next one is computed.
+                // SAFETY: the caller vouches for the pieces; each tile is searched before the next is
+                // computed.
                 unsafe {
                     tile.compute(&position);
                     match part.form {
@@ -141,11 +142,11 @@ impl Computed {
         }
     }
 
-    /// Keeps of each column the extremes so far, and where they are from the piece's first step on; the tile
-    /// has these of its steps.
+    /// Updates each column's extreme and its index, counted from the piece's first step; the tile has the
+    /// values of `steps`.
     ///
     /// # Safety
-    /// It has been computed, and so it has been done with those before it.
+    /// The tile is computed, and all tiles of the piece before it have been searched.
     unsafe fn search_tile(
         &self,
         searching: &Searching<'_>,
@@ -160,18 +161,18 @@ impl Computed {
             if self.width >= LANES {
                 let (count, stride) = (steps.len(), values.step_stride);
                 let rows = SearchedRows { count, stride, width: self.width, start: steps.start };
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller vouches for the tile's values and for `found`.
                 unsafe { (functions.take)(found, values.first, rows) }
                 continue;
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the tile's values and for `found`.
             unsafe {
                 tree.take(values, 0..steps.len());
                 tree.finish(steps.len());
                 (functions.keep)(found, tree.nodes, self.width, steps.start);
                 for column in 0..self.width {
                     let index = found.indices.add(column);
-                    // No extreme before was found at this index.
+                    // The first index of a tile marks a new extreme: no earlier one has it.
                     if *index == steps.start {
                         let first = values.first.wrapping_add(column * size);
                         let extreme = found.extremes.add(column * size);
@@ -184,7 +185,7 @@ impl Computed {
     }
 }
 
-/// What is searched for a store: steps one after another, dense.
+/// The searched values of a store: dense, one step after another.
 fn values(tile: &Tile<'_>, store: usize) -> Values {
     let source = tile.code.nest.stores[store].source;
     let size = tile.code.nest.dtype(source).size();

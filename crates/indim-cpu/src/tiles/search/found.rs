@@ -1,5 +1,5 @@
-//! What a search keeps for one of its stores: in memory of a thread the extremes so far and where they are,
-//! in memory that threads share what pieces have found. Holds unsafe code.
+//! State of a store's arg-reduction: extremes and indices in a thread's memory, and the results of pieces
+//! in shared memory. Holds unsafe code.
 
 use core::ops::Range;
 
@@ -12,23 +12,23 @@ use crate::tiles::memory::{Run, gather};
 use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
 
-/// The search of a store.
+/// The arg-reduction of a store.
 #[derive(Debug)]
 pub(super) struct StoreSearch {
     pub(super) store: usize,
     pub(super) functions: SearchFunctions,
-    /// The columns that are searched together, or the rows.
+    /// Columns or rows that are searched together.
     width: usize,
-    /// Whether the values of a block are taken in turn.
+    /// Whether the values of a block are folded in turn.
     in_turn: bool,
-    /// From one result of a tile to the next, in bytes.
+    /// Stride between results of a tile, in bytes.
     result_stride: isize,
     places: Places,
-    /// Where pieces leave what they find in shared memory, in bytes.
+    /// Offset of the pieces' results in shared memory, in bytes.
     left: usize,
 }
 
-/// Where everything stands in a thread's memory, in bytes.
+/// Offsets in a thread's memory, in bytes.
 #[derive(Debug)]
 struct Places {
     lanes: usize,
@@ -37,21 +37,21 @@ struct Places {
     indices: usize,
 }
 
-/// Where so many elements of so many bytes begin behind `end`, which then is theirs.
+/// Appends `elements` elements of `size` bytes and returns their offset; `end` grows.
 pub(super) fn place(end: &mut usize, elements: usize, size: usize) -> usize {
     let first = *end;
     *end += (elements * size).next_multiple_of(64);
     first
 }
 
-/// Axes of fewer elements are short. A pass that keeps the extreme and its index costs less there than a pass
-/// for the extreme and another one that finds it.
+/// Axes of fewer elements are short: there one pass for extremes and indices costs less than one pass for
+/// extremes and a search for each.
 const SHORT_AXIS: usize = 64;
 
-/// Elements of the short rows that are searched together: they and their transposition stay in L1.
+/// Elements of short rows that are searched together: they and their transposition stay in L1.
 const TOGETHER_ELEMENTS: usize = 2048;
 
-/// The most rows that are searched together.
+/// Upper bound of the rows that are searched together.
 const TOGETHER_ROWS: usize = 256;
 
 /// Whether an axis of this length is short.
@@ -59,14 +59,14 @@ pub(super) fn is_short(length: usize) -> bool {
     length < SHORT_AXIS
 }
 
-/// The short rows of this length that are searched together.
+/// Number of short rows of this length that are searched together.
 fn rows_together(length: usize) -> usize {
     (TOGETHER_ELEMENTS / length / LANES * LANES).clamp(LANES, TOGETHER_ROWS)
 }
 
 impl StoreSearch {
-    /// The search of `store` among units of this form, in blocks of at most `block` steps; its memory begins
-    /// behind `end`.
+    /// The arg-reduction of `store` over units of this form, in blocks of at most `block` steps; its memory
+    /// follows `end`.
     pub(super) fn new(
         code: &TileCode,
         store: usize,
@@ -102,13 +102,13 @@ impl StoreSearch {
         }
     }
 
-    /// So many pieces leave what they find from `first` on; says where that ends.
+    /// Places the results of `pieces` pieces in shared memory from `first` on; returns their end.
     pub(super) fn leave_from(&mut self, first: usize, pieces: usize, fold: &StoreFold) -> usize {
         self.left = first;
         first + pieces * self.left_bytes(fold)
     }
 
-    /// The bytes that a piece leaves.
+    /// Bytes of a piece's result.
     fn left_bytes(&self, fold: &StoreFold) -> usize {
         let indices = (self.width * size_of::<usize>()).next_multiple_of(LEFT_ALIGNMENT);
         self.extremes_left(fold) + indices
@@ -119,7 +119,7 @@ impl StoreSearch {
     }
 }
 
-/// The search of a store in memory of a thread.
+/// The arg-reduction of a store with its memory.
 pub(super) struct Finding<'a> {
     pub(super) search: &'a StoreSearch,
     pub(super) fold: &'a StoreFold,
@@ -128,7 +128,7 @@ pub(super) struct Finding<'a> {
 }
 
 impl<'a> Finding<'a> {
-    /// The tree that finds the extremes of a block.
+    /// The tree that folds a block to its extremes.
     pub(super) fn columns(&self) -> Columns<'a> {
         let StoreSearch { width, in_turn, ref places, .. } = *self.search;
         let (lanes, nodes) = (places.lanes, places.nodes);
@@ -136,7 +136,7 @@ impl<'a> Finding<'a> {
         Columns { fold: self.fold, width, lanes, nodes, in_turn }
     }
 
-    /// Where what is found stands until it is written, or left by a piece.
+    /// Memory of the extremes and indices: the thread's, or that of a piece in shared memory.
     pub(super) fn found(&self, left_by: Option<usize>) -> ColumnExtremes {
         let Places { extremes, indices, .. } = self.search.places;
         match left_by {
@@ -155,14 +155,14 @@ impl<'a> Finding<'a> {
         ColumnExtremes { extremes, indices: indices.cast() }
     }
 
-    /// Combines what the pieces of a unit have left.
+    /// Combines the results of a unit's pieces.
     ///
     /// # Safety
-    /// Every one of them has left what it has found, and where that is along the whole axis.
+    /// Every piece has left its extremes, with indices along the whole axis.
     pub(super) unsafe fn combine(&self, pieces: Range<usize>) -> ColumnExtremes {
         let StoreSearch { functions, width, .. } = *self.search;
         let found = self.found(None);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the pieces' results.
         unsafe {
             for (index, piece) in pieces.clone().enumerate() {
                 (functions.keep)(found, self.left(piece).extremes, width, index);
@@ -175,11 +175,11 @@ impl<'a> Finding<'a> {
         found
     }
 
-    /// Searches so many dense rows of so many elements, each at once, and writes where their extremes are.
+    /// Searches `count` dense rows, one by one, and writes the indices of their extremes.
     ///
     /// # Safety
-    /// The rows are valid for reads, the results from `target` on for writes; there are no more rows than a
-    /// block has.
+    /// The rows are valid for reads and the results from `target` on for writes; a block has at least
+    /// `count` rows.
     pub(super) unsafe fn search_rows(
         &self,
         rows: Values,
@@ -187,11 +187,11 @@ impl<'a> Finding<'a> {
         target: *mut u8,
     ) {
         if is_short(length) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for rows and results, and the axis is short.
             return unsafe { self.search_together(rows, (count, length), target) };
         }
         let (tree, size) = (self.columns(), self.fold.size);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for rows and results.
         unsafe {
             tree.fold_rows(rows, count, length);
             for row in 0..count {
@@ -202,7 +202,7 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// Searches short rows side by side: a transposed block of them has a row in each column.
+    /// Searches short rows side by side, as the columns of a transposed block.
     ///
     /// # Safety
     /// As [`Finding::search_rows`], for rows of a short axis.
@@ -215,7 +215,8 @@ impl<'a> Finding<'a> {
         let (size, found) = (self.fold.size, self.found(None));
         let transposed = self.memory.wrapping_add(self.search.places.lanes);
         for first in (0..count).step_by(self.search.width) {
-            // The kernel is slow for columns that fill no vector: the last block takes some rows again.
+            // The kernel is slow for columns that fill no vector, so the last block overlaps the one
+            // before.
             let width = (count - first).min(self.search.width);
             let width = width.next_multiple_of(LANES).min(count);
             let first = first.min(count - width);
@@ -223,8 +224,10 @@ impl<'a> Finding<'a> {
             let run = Run { count: width, stride: rows.step_stride };
             let searched =
                 SearchedRows { count: length, stride: (width * size) as isize, width, start: 0 };
-            // SAFETY: the caller's promise; `StoreSearch::new` has reserved memory for a transposed block
-            // and for an extreme and an index of each of its rows.
+            // SAFETY:
+            // - the caller vouches for rows and results;
+            // - `StoreSearch::new` has reserved memory for a transposed block, and for an extreme and an
+            //   index of each row.
             unsafe {
                 gather(transposed, rows.at(first), steps, run, size);
                 (self.search.functions.take)(found, transposed, searched);
@@ -235,22 +238,22 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// Says of what a piece has found where it is along the whole axis.
+    /// Adds `start` to a piece's indices, so that they count along the whole axis.
     ///
     /// # Safety
-    /// It has been found, from this step on.
+    /// `found` has the indices of all columns, counted from step `start`.
     pub(super) unsafe fn shift(&self, found: ColumnExtremes, start: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the indices.
         (0..self.search.width).for_each(|column| unsafe { *found.indices.add(column) += start });
     }
 
-    /// Writes where the extremes are.
+    /// Writes the indices of the extremes.
     ///
     /// # Safety
-    /// They have been found; the results from `target` on are valid for writes.
+    /// `found` has the indices of all columns; the results from `target` on are valid for writes.
     pub(super) unsafe fn write(&self, target: *mut u8, found: ColumnExtremes) {
         for column in 0..self.search.width {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for `found` and for the results.
             unsafe { self.write_one(target, column, *found.indices.add(column)) }
         }
     }
@@ -259,7 +262,7 @@ impl<'a> Finding<'a> {
     /// The result is valid for writes.
     unsafe fn write_one(&self, target: *mut u8, result: usize, index: usize) {
         let place = target.wrapping_offset(result as isize * self.search.result_stride);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the result.
         unsafe { place.cast::<i64>().write_unaligned(index as i64) }
     }
 }

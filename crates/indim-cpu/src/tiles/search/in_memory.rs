@@ -1,7 +1,7 @@
-//! Searches among what lies in memory: a block of it can be read again. Holds unsafe code.
+//! Arg-reductions of arrays in memory, whose blocks can be read twice. Holds unsafe code.
 //!
-//! Of each column the extreme so far is kept, with the first block that has it: at the end that block alone
-//! is searched.
+//! Each column keeps its extreme so far and the first block that has it. At the end only that block is
+//! searched for the index.
 
 use core::ops::Range;
 
@@ -20,24 +20,24 @@ use crate::tiles::memory::{Run, gather};
 use crate::tiles::tile::Workspace;
 use crate::tiles::tree::Values;
 
-/// What one of the searches reads; the walk's operands are its target and this.
+/// The array of one arg-reduction; the walk's operands are its target and this array.
 #[derive(Debug)]
 pub(super) struct InMemory {
-    /// The operand of the nest that is searched among.
+    /// The searched operand of the nest.
     source: usize,
-    /// The columns that are searched together.
+    /// Columns that are searched together.
     width: usize,
-    /// From one column to the next, or from one element of a row, in bytes.
+    /// Stride between columns, or between elements of a row, in bytes.
     inner_stride: isize,
-    /// The columns of a step, or the elements of a row.
+    /// Columns of a step, or elements of a row.
     inner: usize,
-    /// The most steps of a block.
+    /// Upper bound of the steps of a block.
     block: usize,
-    /// Where the elements of a block are that do not lie dense, in a thread's memory.
+    /// Offset in a thread's memory of the elements of a strided block, gathered.
     gathered: usize,
 }
 
-/// The parts of the searches among these accesses, one for each store.
+/// The parts of the arg-reductions of these accesses, one for each store.
 pub(super) fn parts(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -72,7 +72,7 @@ pub(super) fn parts(
 
 fn search_part(code: &TileCode, store: usize, source: usize, part: NestRegion) -> SearchPart {
     let size = code.folds[store].size;
-    // The steps of rows are rows, which go through memory as columns of one block do.
+    // In the row form a step is a row, read like the columns of one block.
     let (width, block, inner) = match part.form {
         UnitForm::Columns(columns) => (columns, block_steps(columns), columns),
         UnitForm::Row(length) => (1, part.walk.tile_steps, length),
@@ -86,10 +86,10 @@ fn search_part(code: &TileCode, store: usize, source: usize, part: NestRegion) -
     SearchPart { part, searches: smallvec![search], bytes, among }
 }
 
-/// The steps of a block of one column; rows that are no longer are searched several in a tile.
+/// Steps of a block of one column; shorter rows are searched several to a tile.
 const ROW_BLOCK: usize = 2 * BLOCK;
 
-/// The steps of a block of so many columns: one that is searched fast, and folded at once.
+/// Steps of a block of `columns` columns: few enough for a fast search, and folded at once.
 fn block_steps(columns: usize) -> usize {
     match columns {
         1 => ROW_BLOCK,
@@ -113,7 +113,8 @@ impl InMemory {
         let mut position = searching.position(workspace, pieces.start);
         for piece in pieces {
             let source = searching.bases.operands[self.source].wrapping_offset(position.offset(1));
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the pieces, and the thread's memory has the room that `new`
+            // counted.
             unsafe {
                 match searching.part.part.form {
                     UnitForm::Columns(_) => {
@@ -133,10 +134,10 @@ impl InMemory {
         }
     }
 
-    /// Finds the extremes of so many steps from `source` on, and where they are.
+    /// Finds the extremes of `steps` steps from `source` on, with their indices.
     ///
     /// # Safety
-    /// The steps are valid for reads, `found` has room.
+    /// The steps are valid for reads; `found` has room for all columns.
     unsafe fn search_columns(
         &self,
         searching: &Searching<'_>,
@@ -147,13 +148,13 @@ impl InMemory {
     ) {
         let InMemory { width, block, .. } = *self;
         if width >= LANES && is_short(searching.part.part.walk.tile_axis) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the steps and for `found`.
             return unsafe { self.search_short(searching, finding, source, steps, found) };
         }
         let (tree, functions) = (finding.columns(), &finding.search.functions);
         for (index, start) in (0..steps).step_by(block).enumerate() {
             let count = block.min(steps - start);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the steps; `values` makes each block dense.
             unsafe {
                 tree.take(self.values(searching, source, start, count), 0..count);
                 tree.finish(count);
@@ -162,7 +163,7 @@ impl InMemory {
         }
         let step_stride = searching.part.part.walk.operands[1].step_stride;
         for column in 0..width {
-            // SAFETY: the caller's promise; a block has been noted for each column, and has its extreme.
+            // SAFETY: each column has the number of a block of these steps that contains its extreme.
             unsafe {
                 let index = found.indices.add(column);
                 let start = *index * block;
@@ -174,7 +175,7 @@ impl InMemory {
         }
     }
 
-    /// As [`InMemory::search_columns`], of wide columns along a short axis.
+    /// As [`InMemory::search_columns`], for wide columns along a short axis.
     ///
     /// # Safety
     /// As [`InMemory::search_columns`].
@@ -189,7 +190,7 @@ impl InMemory {
         let InMemory { width, block, .. } = *self;
         for start in (0..steps).step_by(block) {
             let count = block.min(steps - start);
-            // SAFETY: the caller's promise; blocks are taken in their order.
+            // SAFETY: the caller vouches for the steps and for `found`; blocks are folded in order.
             unsafe {
                 let rows = self.values(searching, source, start, count);
                 let searched = SearchedRows { count, stride: rows.step_stride, width, start };
@@ -198,10 +199,10 @@ impl InMemory {
         }
     }
 
-    /// Some steps, with columns, or elements of rows, that lie one after another.
+    /// The values of some steps, made dense if they are strided.
     ///
     /// # Safety
-    /// They are valid for reads.
+    /// The steps are valid for reads.
     unsafe fn values(
         &self,
         searching: &Searching<'_>,
@@ -219,7 +220,7 @@ impl InMemory {
         let gathered = searching.memory.wrapping_add(self.gathered);
         let steps = Run { count, stride: step_stride };
         let run = Run { count: self.inner, stride: self.inner_stride };
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller vouches for the steps; `gathered` has room for a block.
         unsafe { gather(gathered, first, steps, run, size) }
         Values { first: gathered, step_stride: (self.inner * size) as isize }
     }

@@ -1,9 +1,9 @@
-//! A nest whose reductions say where an element is, bound to strides. Holds unsafe code.
+//! Arg-reductions: the code of a nest of argmax and argmin, bound to strides. Holds unsafe code.
 //!
-//! Of a short row the extreme is found, and then it is searched for. Otherwise elements are folded block by
-//! block, and of each column the extreme so far is kept, with where it is. What lies in memory is searched
-//! there (`in_memory.rs`), what is computed while a tile of it is in the near cache (`computed.rs`). Where an
-//! axis is cut, the same is done once more with what pieces have found (`found.rs`).
+//! A short row is folded to its extreme and then searched for it. Otherwise elements are folded block by
+//! block, and each column keeps its extreme so far with its index. `in_memory.rs` searches arrays,
+//! `computed.rs` computed values while a tile is in L1. If an axis is cut, the results of the pieces are
+//! combined in the same way (`found.rs`).
 
 mod computed;
 mod found;
@@ -27,38 +27,38 @@ use computed::Computed;
 use found::{Finding, StoreSearch};
 use in_memory::InMemory;
 
-/// The code of a nest of searches under walks.
+/// The code of a nest of arg-reductions under walks.
 #[derive(Debug)]
 pub(crate) struct BoundSearch {
     code: Arc<TileCode>,
     parts: Vec<SearchPart>,
-    /// The pieces of all parts, and the most elements of one.
+    /// Pieces of all parts, and the elements of the largest.
     tiles: usize,
     tile_elements: usize,
 }
 
-/// A part of the searches.
+/// A part of the arg-reductions.
 #[derive(Debug)]
 struct SearchPart {
     part: NestRegion,
     searches: SmallVec<[StoreSearch; 1]>,
-    /// Those of a thread's memory.
+    /// Bytes of a thread's memory.
     bytes: usize,
     among: Among,
 }
 
-/// What is searched among.
+/// The searched values.
 #[derive(Debug)]
 enum Among {
-    /// Of one store what lies in memory.
+    /// An array in memory, for one store.
     Memory(InMemory),
-    /// Of all stores what is computed.
+    /// Computed values, for all stores.
     Computed(Box<Computed>),
 }
 
 impl BoundSearch {
-    /// See [`bind`](crate::tiles::bind); the nest is one of searches. `None` also where a function is
-    /// lacking.
+    /// See [`bind`](crate::tiles::bind); the nest has arg-reductions. Also returns `None` if the machine
+    /// code lacks a function.
     pub(crate) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
@@ -99,14 +99,14 @@ impl BoundNest for BoundSearch {
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let pieces = own_pieces(self.parts.iter().map(|part| &part.part), tiles);
         for (part, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
-            // SAFETY: the caller's promise, for some of the tiles.
+            // SAFETY: the caller vouches for `tiles`, and `own` are those of this part.
             unsafe { part.run(&self.code, bases, own) }
         }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
         for part in self.parts.iter().filter(|part| part.part.is_cut()) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for all tiles, which have run.
             unsafe { part.finish(&self.code, bases) }
         }
     }
@@ -133,7 +133,7 @@ impl SearchPart {
         WORKSPACE.with_borrow_mut(|workspace| {
             let memory = workspace.accumulators(self.bytes);
             let searching = Searching { code, part: self, bases, memory };
-            // SAFETY: the caller's promise; the thread's memory has room for what has been counted.
+            // SAFETY: the caller vouches for the pieces; the thread's memory has the room that was counted.
             unsafe {
                 match &self.among {
                     Among::Memory(among) => among.search(&searching, workspace, pieces),
@@ -144,7 +144,7 @@ impl SearchPart {
     }
 
     /// # Safety
-    /// As [`BoundNest::finish`], for the units of this part, which are cut.
+    /// As [`BoundNest::finish`], for the units of this part, whose axis is cut.
     unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
         let along = self.part.pieces_along_axis();
         WORKSPACE.with_borrow_mut(|workspace| {
@@ -153,7 +153,7 @@ impl SearchPart {
             for first in (0..self.part.pieces()).step_by(along) {
                 let position = searching.position(workspace, first);
                 for (index, finding) in searching.findings().enumerate() {
-                    // SAFETY: the caller's promise; every piece has left what it has found.
+                    // SAFETY: the caller vouches for all pieces, which have left their results.
                     unsafe {
                         let found = finding.combine(first..first + along);
                         finding.write(searching.target(index, &position), found);
@@ -164,7 +164,7 @@ impl SearchPart {
     }
 }
 
-/// A part of a search in a run.
+/// A part of the arg-reductions in a run.
 struct Searching<'a> {
     code: &'a TileCode,
     part: &'a SearchPart,
@@ -173,7 +173,7 @@ struct Searching<'a> {
 }
 
 impl<'a> Searching<'a> {
-    /// The searches of the part, in its order.
+    /// The arg-reductions of the part, in its order.
     fn findings(&self) -> impl Iterator<Item = Finding<'a>> {
         let Searching { code, part, bases, memory } = *self;
         part.searches.iter().map(move |search| {
@@ -182,7 +182,7 @@ impl<'a> Searching<'a> {
         })
     }
 
-    /// The position where a piece begins.
+    /// The position of a piece's first tile.
     fn position<'w>(&self, workspace: &'w mut Workspace, piece: usize) -> Position<'w>
     where
         'a: 'w,
@@ -192,18 +192,18 @@ impl<'a> Searching<'a> {
         Position::new(&part.walk, part.tiles_of(piece).0, outer, offsets)
     }
 
-    /// Where the results of one of the searches are written; their targets are the walk's first operands.
+    /// Address of the results of an arg-reduction; targets are the walk's first operands.
     fn target(&self, search: usize, position: &Position<'_>) -> *mut u8 {
         let store = self.part.searches[search].store;
         self.bases.operands[store].wrapping_offset(position.offset(search))
     }
 
-    /// The piece, if it leaves what it finds.
+    /// The number of the piece, if it leaves its result in shared memory.
     fn left_by(&self, piece: usize) -> Option<usize> {
         self.part.part.is_cut().then_some(piece)
     }
 
-    /// The steps of a piece along the reduced axis.
+    /// Steps of a piece along the reduced axis.
     fn steps(&self, piece: usize) -> Range<usize> {
         let NestRegion { walk, .. } = &self.part.part;
         let (first, tiles) = self.part.part.tiles_of(piece);
@@ -211,15 +211,15 @@ impl<'a> Searching<'a> {
         start..walk.tile_axis.min(start + tiles * walk.tile_steps)
     }
 
-    /// Leaves, or writes, what a piece has found.
+    /// Writes the results of a piece, or leaves them in shared memory.
     ///
     /// # Safety
-    /// All of it has been searched; the position is one of its tiles.
+    /// All tiles of the piece have been searched; `position` is one of its tiles.
     unsafe fn end_piece(&self, position: &Position<'_>, piece: usize) {
         for (index, finding) in self.findings().enumerate() {
             let left_by = self.left_by(piece);
             let found = finding.found(left_by);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller vouches for the piece, whose results are complete.
             unsafe {
                 match left_by {
                     Some(_) => finding.shift(found, self.steps(piece).start),

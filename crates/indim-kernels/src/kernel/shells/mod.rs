@@ -1,7 +1,7 @@
-//! Shells: the only functions that are compiled for a level. Each is a body, `block.rs`'s, a fold's, a
-//! search's or a strided copy's, with all that it calls inlined. Holds unsafe code.
+//! Shells: the only functions compiled for a level. Each is a body (of a block, fold, arg-reduction or
+//! strided copy) with all its callees inlined. Holds unsafe code.
 //!
-//! A level has a file of its own because the compiler works on files side by side.
+//! Each level has its own file because the compiler works on files in parallel.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -13,7 +13,7 @@ use super::instructions::Instructions;
 use super::search::{SearchRows, SearchRowsFn};
 use super::strided::{StridedCopy, StridedCopyFn};
 
-/// Hands out the kernels, folds, searches and strided copies of one level.
+/// The kernels, folds, arg-reductions and strided copies of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
     fn kernel<B: Body>() -> KernelFn;

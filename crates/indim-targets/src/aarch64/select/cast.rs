@@ -1,7 +1,7 @@
 //! Conversions between numbers, and between widths of lanes.
 
 use super::super::opcode::{self, Family, REGISTER_BYTES};
-use super::{Opcode, Parts, Selector};
+use super::{Opcode, RegisterGroup, Selector};
 use indim_codegen::{LaneType, Value};
 
 impl Selector<'_> {
@@ -31,7 +31,7 @@ impl Selector<'_> {
     }
 
     /// Integers of `to` bytes: the low bytes, or extended by the sign of `from`.
-    fn resize(&mut self, x: Parts, from: LaneType, to: usize) -> Parts {
+    fn resize(&mut self, x: RegisterGroup, from: LaneType, to: usize) -> RegisterGroup {
         match from.size() {
             size if size < to => Opcode::widen(self, x, size, to, from.is_signed()),
             size => self.narrow(x, size, to),
@@ -44,16 +44,16 @@ impl Selector<'_> {
         &mut self,
         [low, high]: [Family; 2],
         size: usize,
-        x: Parts,
-    ) -> Parts {
-        Parts::new(self.count(2 * size), |index| {
+        x: RegisterGroup,
+    ) -> RegisterGroup {
+        RegisterGroup::new(self.count(2 * size), |index| {
             let family = if index % 2 == 0 { low } else { high };
             self.vector(family.of(size), true, &[x.part(index / 2)])
         })
     }
 
     /// Narrower lanes: the low bytes.
-    pub(super) fn narrow(&mut self, mut x: Parts, from: usize, to: usize) -> Parts {
+    pub(super) fn narrow(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to {
             size /= 2;
@@ -63,22 +63,22 @@ impl Selector<'_> {
     }
 
     /// Lanes of `size` bytes, by an instruction on two registers with wider ones.
-    fn halved(&mut self, x: Parts, size: usize, opcode: Opcode) -> Parts {
-        Parts::new(self.count(size), |index| {
+    fn halved(&mut self, x: RegisterGroup, size: usize, opcode: Opcode) -> RegisterGroup {
+        RegisterGroup::new(self.count(size), |index| {
             let second = (2 * index + 1).min(x.count - 1);
             self.vector(opcode, true, &[x.part(2 * index), x.part(second)])
         })
     }
 
     /// Lanes of `size` bytes to lanes of half as many: of each register half of one, then these together.
-    fn narrow_with(&mut self, family: Family, size: usize, x: Parts) -> Parts {
+    fn narrow_with(&mut self, family: Family, size: usize, x: RegisterGroup) -> RegisterGroup {
         let halves = self.each(family.of(size), size, x, None);
         let is_half = !self.is_in_row && self.lanes * size <= REGISTER_BYTES as usize;
         if is_half { halves } else { self.halved(halves, size / 2, opcode::MIX_LOW.of(8)) }
     }
 
     /// What is too small or too large gives the least or the greatest integer, a NaN gives 0.
-    fn float_to_integer(&mut self, x: Parts, from: usize, to: LaneType) -> Parts {
+    fn float_to_integer(&mut self, x: RegisterGroup, from: usize, to: LaneType) -> RegisterGroup {
         let (convert, narrow) = match to.is_signed() {
             true => (opcode::TO_SIGNED, opcode::NARROW_SIGNED),
             false => (opcode::TO_UNSIGNED, opcode::NARROW_UNSIGNED),
@@ -94,7 +94,7 @@ impl Selector<'_> {
         x
     }
 
-    fn float_to_float(&mut self, x: Parts, from: usize, to: usize) -> Parts {
+    fn float_to_float(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         match (from, to) {
             (4, 8) => self.twice_as_wide(EXTEND_FLOAT, 4, x),
             (8, 4) => self.narrow_with(opcode::NARROW_FLOAT, 8, x),

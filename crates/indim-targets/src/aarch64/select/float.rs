@@ -1,7 +1,7 @@
 //! Primitives on floats.
 
 use super::super::opcode::{self, Family};
-use super::{Instructions, Opcode, Parts, Selector};
+use super::{Instructions, Opcode, RegisterGroup, Selector};
 use indim_codegen::{Primitive, Value};
 
 impl Selector<'_> {
@@ -12,7 +12,7 @@ impl Selector<'_> {
             return false;
         }
         let size = self.body.lane(instruction.operands[0]).size();
-        let mut operands = [Parts::NONE; 3];
+        let mut operands = [RegisterGroup::NONE; 3];
         for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
             *parts = self.number(operand);
         }
@@ -42,22 +42,22 @@ impl Selector<'_> {
         &mut self,
         family: Family,
         size: usize,
-        x: Parts,
-        y: Parts,
-        z: Parts,
-    ) -> Parts {
+        x: RegisterGroup,
+        y: RegisterGroup,
+        z: RegisterGroup,
+    ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        Parts::new(x.count, |index| {
+        RegisterGroup::new(x.count, |index| {
             let sources = [z.part(index), x.part(index), y.part(index)];
             self.vector(family.of(size), is_wide, &sources)
         })
     }
 
-    pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
+    pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let is_number = self.pairs(opcode::EQUAL_FLOAT.of(size), size, x, x);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
-        Opcode::blend(self, size, is_number, x, Parts::same(x.count, nan))
+        Opcode::blend(self, size, is_number, x, RegisterGroup::same(x.count, nan))
     }
 }
 

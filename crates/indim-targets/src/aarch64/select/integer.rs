@@ -1,7 +1,7 @@
 //! Primitives on integers.
 
 use super::super::opcode::{self, Family};
-use super::{Instructions, Opcode, Parts, Selector};
+use super::{Instructions, Opcode, RegisterGroup, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
 impl Selector<'_> {
@@ -58,7 +58,7 @@ impl Selector<'_> {
     }
 
     /// The products of the halves that are not lost; the crossed ones are half as wide.
-    fn mul_64(&mut self, x: Parts, y: Parts) -> Parts {
+    fn mul_64(&mut self, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         let reversed = self.each(opcode::REVERSE.of(4), 8, y, None);
         let crossed = self.pairs(opcode::MUL.of(4), 8, x, reversed);
         let crossed = self.each(opcode::ADD_PAIRS.of(4), 8, crossed, None);
@@ -69,20 +69,20 @@ impl Selector<'_> {
     }
 
     /// The upper halves of the products of the lower lanes and of the upper ones.
-    fn mul_high(&mut self, lane: LaneType, x: Parts, y: Parts) -> Parts {
+    fn mul_high(&mut self, lane: LaneType, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         let size = lane.size();
         let products = match lane.is_signed() {
             true => [opcode::MUL_LONG_SIGNED, opcode::MUL_LONG_SIGNED_HIGH],
             false => [opcode::MUL_LONG_UNSIGNED, opcode::MUL_LONG_UNSIGNED_HIGH],
         };
         let [low, high] = products.map(|family| self.pairs(family.of(size), size, x, y));
-        Parts::new(x.count, |index| {
+        RegisterGroup::new(x.count, |index| {
             self.vector(opcode::ODD.of(size), true, &[low.part(index), high.part(index)])
         })
     }
 
     /// The ones of each byte, added up.
-    fn count_ones(&mut self, size: usize, x: Parts) -> Parts {
+    fn count_ones(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let mut counts = self.each(opcode::COUNT_ONES.of(1), size, x, None);
         let mut width = 1;
         while width < size {
@@ -92,7 +92,13 @@ impl Selector<'_> {
         counts
     }
 
-    fn shift(&mut self, primitive: Primitive, size: usize, x: Parts, amount: Value) -> Parts {
+    fn shift(
+        &mut self,
+        primitive: Primitive,
+        size: usize,
+        x: RegisterGroup,
+        amount: Value,
+    ) -> RegisterGroup {
         let last = 8 * size as u64 - 1;
         if let Primitive::Constant(bits) = self.body.instruction(amount).primitive {
             let family: Family = match primitive {

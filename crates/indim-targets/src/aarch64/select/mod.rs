@@ -8,7 +8,7 @@ use indim_codegen::{LaneType, Primitive, Value};
 
 use super::opcode::{self, Opcode};
 use crate::machine::{Memory, Register};
-use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
+use crate::select::{self, Instructions, Pattern, PatternKind, RegisterGroup};
 
 type Selector<'a> = select::Selector<'a, Opcode>;
 
@@ -86,31 +86,36 @@ impl Instructions for Opcode {
         from: usize,
         to: usize,
         is_signed: bool,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let x = selector.load_lanes(input, from);
         Opcode::widen(selector, x, from, to, is_signed)
     }
 
-    fn resize_masks(selector: &mut Selector<'_>, x: Parts, from: usize, to: usize) -> Parts {
+    fn resize_masks(
+        selector: &mut Selector<'_>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         match from < to {
             true => Opcode::widen(selector, x, from, to, true),
             false => selector.narrow(x, from, to),
         }
     }
 
-    fn is_not_zero(selector: &mut Selector<'_>, x: Parts, size: usize) -> Parts {
+    fn is_not_zero(selector: &mut Selector<'_>, x: RegisterGroup, size: usize) -> RegisterGroup {
         selector.pairs(opcode::TEST.of(size), size, x, x)
     }
 
     fn blend(
         selector: &mut Selector<'_>,
         size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts {
+        mask: RegisterGroup,
+        on_true: RegisterGroup,
+        on_false: RegisterGroup,
+    ) -> RegisterGroup {
         let is_wide = selector.is_wide(size);
-        Parts::new(on_true.count, |index| {
+        RegisterGroup::new(on_true.count, |index| {
             let sources = [mask.part(index), on_true.part(index), on_false.part(index)];
             selector.vector(opcode::CHOOSE.of(1), is_wide, &sources)
         })
@@ -137,11 +142,11 @@ impl Opcode {
     /// Wider integers.
     fn widen(
         selector: &mut Selector<'_>,
-        x: Parts,
+        x: RegisterGroup,
         from: usize,
         to: usize,
         is_signed: bool,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let (low, high) = match is_signed {
             true => (opcode::EXTEND_SIGNED, opcode::EXTEND_SIGNED_HIGH),
             false => (opcode::EXTEND_UNSIGNED, opcode::EXTEND_UNSIGNED_HIGH),

@@ -4,7 +4,7 @@ use super::super::opcode::Opcode;
 use super::super::select::{AT_LEAST, ORDERED, Selector, TO_ZERO};
 use super::Avx2;
 use crate::machine::Register;
-use crate::select::Parts;
+use crate::select::RegisterGroup;
 use indim_codegen::{LaneType, Value};
 
 /// Numbers above which the integers among the doubles lie one, or 2^32, apart: what is added to one of them
@@ -28,7 +28,7 @@ impl Selector<'_, Avx2> {
     }
 
     /// Narrower lanes: the low bytes.
-    pub(super) fn narrow(&mut self, mut x: Parts, from: usize, to: usize) -> Parts {
+    pub(super) fn narrow(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to {
             x = match size {
@@ -50,7 +50,12 @@ impl Selector<'_, Avx2> {
     }
 
     /// Masks for narrower lanes.
-    pub(super) fn narrow_masks(&mut self, mut x: Parts, from: usize, to: usize) -> Parts {
+    pub(super) fn narrow_masks(
+        &mut self,
+        mut x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         let mut size = from;
         while size > to {
             x = match size {
@@ -63,7 +68,12 @@ impl Selector<'_, Avx2> {
         x
     }
 
-    pub(super) fn pack(&mut self, x: Parts, size: usize, opcode: Opcode<Avx2>) -> Parts {
+    pub(super) fn pack(
+        &mut self,
+        x: RegisterGroup,
+        size: usize,
+        opcode: Opcode<Avx2>,
+    ) -> RegisterGroup {
         self.halve(x, size, |selector, is_wide, low, high| {
             selector.vector(opcode, is_wide, &[low, high])
         })
@@ -72,22 +82,22 @@ impl Selector<'_, Avx2> {
     /// Lanes of half as many bytes, from pairs of registers, which `mix` takes 128 bits by 128 bits.
     fn halve(
         &mut self,
-        x: Parts,
+        x: RegisterGroup,
         size: usize,
         mix: impl Fn(&mut Self, bool, Register, Register) -> Register,
-    ) -> Parts {
+    ) -> RegisterGroup {
         if self.is_in_row {
             let low = mix(self, false, x.part(0), x.part(0));
-            return Parts::same(1, self.repeated(low));
+            return RegisterGroup::same(1, self.repeated(low));
         }
         if !self.is_wide(size) {
-            return Parts::same(1, mix(self, false, x.part(0), x.part(0)));
+            return RegisterGroup::same(1, mix(self, false, x.part(0), x.part(0)));
         }
         if x.count == 1 {
             let high = self.vector_with(Opcode::EXTRACT_128, true, &[x.part(0)], Some(1));
-            return Parts::same(1, mix(self, false, x.part(0), high));
+            return RegisterGroup::same(1, mix(self, false, x.part(0), high));
         }
-        Parts::new(x.count / 2, |index| {
+        RegisterGroup::new(x.count / 2, |index| {
             let mixed = mix(self, true, x.part(2 * index), x.part(2 * index + 1));
             self.vector_with(Opcode::PERMUTE_64, true, &[mixed], Some(0xd8))
         })
@@ -98,7 +108,7 @@ impl Selector<'_, Avx2> {
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Option<Parts> {
+    ) -> Option<RegisterGroup> {
         use LaneType::{F32, I64, U32, U64};
         Some(match (from, to) {
             (U32, F32) => {
@@ -127,7 +137,7 @@ impl Selector<'_, Avx2> {
     }
 
     /// Both halves are exact, and so is the upper one times 2^16: one sum rounds.
-    fn u32_to_f32(&mut self, x: Parts) -> Parts {
+    fn u32_to_f32(&mut self, x: RegisterGroup) -> RegisterGroup {
         let high = self.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         let low = self.with(Opcode::BITS_AND, 4, x, 0xffff);
         let [high, low] = [high, low].map(|x| self.each(Opcode::I32_TO_F32, 4, x, None));
@@ -136,9 +146,9 @@ impl Selector<'_, Avx2> {
     }
 
     /// The halves as the low bits of two large doubles, which are exact without them: one sum rounds.
-    fn wide_to_f64(&mut self, x: Parts, is_signed: bool) -> Parts {
+    fn wide_to_f64(&mut self, x: RegisterGroup, is_signed: bool) -> RegisterGroup {
         let low_base = self.constant(TWO_52.to_bits(), 8);
-        let low_base = Parts::same(x.count, low_base);
+        let low_base = RegisterGroup::same(x.count, low_base);
         let low = self.pairs_with(Opcode::BLEND_CONSTANT_32, 8, low_base, x, Some(0x55));
         let high = self.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
         // The sign bit is flipped, which adds 2^63.
@@ -148,7 +158,12 @@ impl Selector<'_, Avx2> {
         self.pairs(Opcode::ADD_F64, 8, high, low)
     }
 
-    pub(super) fn float_to_integer(&mut self, x: Parts, from: LaneType, to: LaneType) -> Parts {
+    pub(super) fn float_to_integer(
+        &mut self,
+        x: RegisterGroup,
+        from: LaneType,
+        to: LaneType,
+    ) -> RegisterGroup {
         match (from, to) {
             (LaneType::F32, LaneType::I32) => self.f32_to_i32(x),
             (_, LaneType::I32) => {
@@ -164,17 +179,17 @@ impl Selector<'_, Avx2> {
     }
 
     /// What is too large, and NaNs, give the smallest integer.
-    fn f32_to_i32(&mut self, x: Parts) -> Parts {
+    fn f32_to_i32(&mut self, x: RegisterGroup) -> RegisterGroup {
         let truncated = self.each(Opcode::F32_TO_I32, 4, x, None);
         let limit = self.constant(2_147_483_648f32.to_bits().into(), 4);
-        let is_large = self.compare_floats(4, x, Parts::same(x.count, limit), AT_LEAST);
+        let is_large = self.compare_floats(4, x, RegisterGroup::same(x.count, limit), AT_LEAST);
         let saturated = self.pairs(Opcode::BITS_XOR, 4, truncated, is_large);
         let is_number = self.compare_floats(4, x, x, ORDERED);
         self.pairs(Opcode::BITS_AND, 4, saturated, is_number)
     }
 
     /// Doubles to `u32` or integers of 64 bits, of which each half is the low bits of a large double.
-    fn f64_to_wide(&mut self, x: Parts, to: LaneType) -> Parts {
+    fn f64_to_wide(&mut self, x: RegisterGroup, to: LaneType) -> RegisterGroup {
         let is_number = self.compare_floats(8, x, x, ORDERED);
         let x = self.pairs(Opcode::BITS_AND, 8, x, is_number);
         let x = self.round(8, x, TO_ZERO);
@@ -190,7 +205,8 @@ impl Selector<'_, Avx2> {
         };
         let x = self.with(Opcode::MAX_F64, 8, x, least.to_bits());
         let limit_register = self.constant(limit.to_bits(), 8);
-        let is_large = self.compare_floats(8, x, Parts::same(x.count, limit_register), AT_LEAST);
+        let is_large =
+            self.compare_floats(8, x, RegisterGroup::same(x.count, limit_register), AT_LEAST);
         let high = self.with(Opcode::MUL_F64, 8, x, (1.0 / TWO_32).to_bits());
         let high = self.round(8, high, 0x09);
         let whole = self.with(Opcode::MUL_F64, 8, high, TWO_32.to_bits());
@@ -202,6 +218,6 @@ impl Selector<'_, Avx2> {
         let joined = self.pairs_with(Opcode::BLEND_CONSTANT_32, 8, high, low, Some(0x55));
         let most = if to == LaneType::I64 { i64::MAX as u64 } else { u64::MAX };
         let most = self.constant(most, 8);
-        self.blend(8, is_large, Parts::same(x.count, most), joined)
+        self.blend(8, is_large, RegisterGroup::same(x.count, most), joined)
     }
 }

@@ -9,7 +9,7 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::select::{Selector, either};
 use crate::machine::{Class, Register};
-use crate::select::Parts;
+use crate::select::RegisterGroup;
 
 /// AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,12 @@ impl InstructionSet for Avx2 {
         Opcode::STORE
     }
 
-    fn resize_masks(selector: &mut Selector<'_, Avx2>, x: Parts, from: usize, to: usize) -> Parts {
+    fn resize_masks(
+        selector: &mut Selector<'_, Avx2>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         match from < to {
             true => selector.widen(x, from, to, true),
             false => selector.narrow_masks(x, from, to),
@@ -41,22 +46,26 @@ impl InstructionSet for Avx2 {
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         size: usize,
-        operands: [Parts; 3],
-    ) -> Option<Parts> {
+        operands: [RegisterGroup; 3],
+    ) -> Option<RegisterGroup> {
         selector.of_vector_masks(primitive, size, operands)
     }
 
-    fn row_mask(_: &mut Selector<'_, Avx2>, _: usize, x: Parts) -> Parts {
+    fn row_mask(_: &mut Selector<'_, Avx2>, _: usize, x: RegisterGroup) -> RegisterGroup {
         x
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, Avx2>, mask: Parts) -> Parts {
+    fn truth_bytes(selector: &mut Selector<'_, Avx2>, mask: RegisterGroup) -> RegisterGroup {
         selector.with(Opcode::BITS_AND, 1, mask, 1)
     }
 
-    fn is_not_zero(selector: &mut Selector<'_, Avx2>, x: Parts, size: usize) -> Parts {
+    fn is_not_zero(
+        selector: &mut Selector<'_, Avx2>,
+        x: RegisterGroup,
+        size: usize,
+    ) -> RegisterGroup {
         let zero = selector.constant(0, 8);
-        let zeros = Parts::same(x.count, zero);
+        let zeros = RegisterGroup::same(x.count, zero);
         // What has been extended is not negative.
         if size > 1 {
             return selector.pairs(greater(size), size, x, zeros);
@@ -73,7 +82,12 @@ impl InstructionSet for Avx2 {
         }
     }
 
-    fn kept(selector: &mut Selector<'_, Avx2>, size: usize, mask: Parts, x: Parts) -> Parts {
+    fn kept(
+        selector: &mut Selector<'_, Avx2>,
+        size: usize,
+        mask: RegisterGroup,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
         selector.pairs(Opcode::BITS_AND, size, x, mask)
     }
 
@@ -85,9 +99,9 @@ impl InstructionSet for Avx2 {
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         lane: LaneType,
-        x: Parts,
-        y: Parts,
-    ) -> Parts {
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup {
         let size = lane.size();
         match primitive {
             Primitive::Equal => selector.pairs(equal(size), size, x, y),
@@ -104,7 +118,11 @@ impl InstructionSet for Avx2 {
         None
     }
 
-    fn mul_64(selector: &mut Selector<'_, Avx2>, x: Parts, y: Parts) -> Parts {
+    fn mul_64(
+        selector: &mut Selector<'_, Avx2>,
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup {
         let [high_x, high_y] =
             [x, y].map(|x| selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32)));
         let crossed = selector.pairs(Opcode::MUL_WIDE_U32, 8, high_x, y);
@@ -115,7 +133,11 @@ impl InstructionSet for Avx2 {
         selector.pairs(Opcode::ADD_64, 8, low, crossed)
     }
 
-    fn alternating(selector: &mut Selector<'_, Avx2>, even: Parts, odd: Parts) -> Parts {
+    fn alternating(
+        selector: &mut Selector<'_, Avx2>,
+        even: RegisterGroup,
+        odd: RegisterGroup,
+    ) -> RegisterGroup {
         selector.pairs_with(Opcode::BLEND_CONSTANT_32, 4, even, odd, Some(0xaa))
     }
 
@@ -127,9 +149,9 @@ impl InstructionSet for Avx2 {
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         size: usize,
-        x: Parts,
-        amount: Parts,
-    ) -> Option<Parts> {
+        x: RegisterGroup,
+        amount: RegisterGroup,
+    ) -> Option<RegisterGroup> {
         if size < 4 {
             return None;
         }
@@ -144,14 +166,18 @@ impl InstructionSet for Avx2 {
         let shifted = selector.pairs(opcode, size, x, amount);
         if let (Primitive::ShiftRightArithmetic, 8) = (primitive, size) {
             let top = selector.constant(1 << 63, 8);
-            let sign = selector.pairs(opcode, size, Parts::same(x.count, top), amount);
+            let sign = selector.pairs(opcode, size, RegisterGroup::same(x.count, top), amount);
             let flipped = selector.pairs(Opcode::BITS_XOR, size, shifted, sign);
             return Some(selector.pairs(Opcode::SUB_64, size, flipped, sign));
         }
         Some(shifted)
     }
 
-    fn leading_zeros(_: &mut Selector<'_, Avx2>, _: usize, _: Parts) -> Option<Parts> {
+    fn leading_zeros(
+        _: &mut Selector<'_, Avx2>,
+        _: usize,
+        _: RegisterGroup,
+    ) -> Option<RegisterGroup> {
         None
     }
 
@@ -172,11 +198,16 @@ impl InstructionSet for Avx2 {
         selector.bytes_from(register, first)
     }
 
-    fn narrow(selector: &mut Selector<'_, Avx2>, x: Parts, from: usize, to: usize) -> Parts {
+    fn narrow(
+        selector: &mut Selector<'_, Avx2>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         selector.narrow(x, from, to)
     }
 
-    fn upper_halves(selector: &mut Selector<'_, Avx2>, x: Parts) -> Parts {
+    fn upper_halves(selector: &mut Selector<'_, Avx2>, x: RegisterGroup) -> RegisterGroup {
         let shifted = selector.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
@@ -198,16 +229,16 @@ impl InstructionSet for Avx2 {
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Option<Parts> {
+    ) -> Option<RegisterGroup> {
         selector.integer_to_float(operand, from, to)
     }
 
     fn float_to_integer(
         selector: &mut Selector<'_, Avx2>,
-        x: Parts,
+        x: RegisterGroup,
         from: LaneType,
         to: LaneType,
-    ) -> Parts {
+    ) -> RegisterGroup {
         selector.float_to_integer(x, from, to)
     }
 

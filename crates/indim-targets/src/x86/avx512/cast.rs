@@ -4,12 +4,12 @@ use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
 use super::super::select::{AT_LEAST, ORDERED, Selector, either};
 use super::Avx512;
-use crate::select::Parts;
+use crate::select::RegisterGroup;
 use indim_codegen::{LaneType, Value};
 
 impl Selector<'_, Avx512> {
     /// Narrower lanes: the low bytes.
-    pub(super) fn narrow(&mut self, x: Parts, from: usize, to: usize) -> Parts {
+    pub(super) fn narrow(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         if from == to {
             return x;
         }
@@ -33,7 +33,7 @@ impl Selector<'_, Avx512> {
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Parts {
+    ) -> RegisterGroup {
         use LaneType::{F32, F64, I64, U32, U64};
         if !matches!(from, I64 | U32 | U64) {
             let x = self.integer_to_integer(operand, from, 4);
@@ -53,7 +53,12 @@ impl Selector<'_, Avx512> {
         }
     }
 
-    pub(super) fn float_to_integer(&mut self, x: Parts, from: LaneType, to: LaneType) -> Parts {
+    pub(super) fn float_to_integer(
+        &mut self,
+        x: RegisterGroup,
+        from: LaneType,
+        to: LaneType,
+    ) -> RegisterGroup {
         use LaneType::{F32, I32, I64, U32};
         match (from, to) {
             (F32, I32) => {
@@ -93,16 +98,16 @@ impl Selector<'_, Avx512> {
     fn saturated(
         &mut self,
         size: usize,
-        x: Parts,
-        converted: Parts,
+        x: RegisterGroup,
+        converted: RegisterGroup,
         limit: u64,
         most: u64,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let limit = self.constant(limit, size);
-        let limit = Parts::same(x.count, limit);
+        let limit = RegisterGroup::same(x.count, limit);
         let is_large = self.compare_floats(size, x, limit, AT_LEAST);
         let most = self.constant(most, size);
-        let most = Parts::same(x.count, most);
+        let most = RegisterGroup::same(x.count, most);
         let saturated = self.blend(size, is_large, most, converted);
         let is_number = self.compare_floats(size, x, x, ORDERED);
         Avx512::kept(self, size, is_number, saturated)

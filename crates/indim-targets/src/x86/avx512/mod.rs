@@ -12,7 +12,7 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::select::{Selector, either};
 use crate::machine::{Class, Register};
-use crate::select::Parts;
+use crate::select::RegisterGroup;
 
 /// AVX-512: F, BW, CD, DQ and VL.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,12 @@ impl InstructionSet for Avx512 {
         Opcode::STORE_MASK
     }
 
-    fn resize_masks(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts {
+    fn resize_masks(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         match from < to {
             true => selector.split_masks(x, from, to),
             false => selector.join_masks(x, from, to),
@@ -50,8 +55,8 @@ impl InstructionSet for Avx512 {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        [x, y, z]: [Parts; 3],
-    ) -> Option<Parts> {
+        [x, y, z]: [RegisterGroup; 3],
+    ) -> Option<RegisterGroup> {
         Some(match primitive {
             Primitive::And => selector.pairs(Opcode::MASK_AND, size, x, y),
             Primitive::Or => selector.pairs(Opcode::MASK_OR, size, x, y),
@@ -68,7 +73,7 @@ impl InstructionSet for Avx512 {
         })
     }
 
-    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Parts {
+    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: RegisterGroup) -> RegisterGroup {
         let opcode = match size {
             1 => return x,
             2 => Opcode::FROM_MASK_16,
@@ -79,12 +84,16 @@ impl InstructionSet for Avx512 {
         selector.each(Opcode::TO_MASK_8, 1, lanes, None)
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: Parts) -> Parts {
+    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
         let ones = selector.constant(1, 1);
-        Self::kept(selector, 1, mask, Parts::same(mask.count, ones))
+        Self::kept(selector, 1, mask, RegisterGroup::same(mask.count, ones))
     }
 
-    fn is_not_zero(selector: &mut Selector<'_, Self>, x: Parts, size: usize) -> Parts {
+    fn is_not_zero(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        size: usize,
+    ) -> RegisterGroup {
         assert_eq!(size, 1, "invariant: masks of wider lanes are made of those of bytes");
         selector.pairs(Opcode::TEST_8, size, x, x)
     }
@@ -98,7 +107,12 @@ impl InstructionSet for Avx512 {
         }
     }
 
-    fn kept(selector: &mut Selector<'_, Self>, size: usize, mask: Parts, x: Parts) -> Parts {
+    fn kept(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        mask: RegisterGroup,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
         let opcode = match size {
             1 => Opcode::KEPT_8,
             2 => Opcode::KEPT_16,
@@ -116,9 +130,9 @@ impl InstructionSet for Avx512 {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         lane: LaneType,
-        x: Parts,
-        y: Parts,
-    ) -> Parts {
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup {
         let size = lane.size();
         let is_signed = lane.is_signed() && primitive != Primitive::LessUnsigned;
         let opcode = match (size, is_signed) {
@@ -142,13 +156,21 @@ impl InstructionSet for Avx512 {
         })
     }
 
-    fn mul_64(selector: &mut Selector<'_, Self>, x: Parts, y: Parts) -> Parts {
+    fn mul_64(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup {
         selector.pairs(Opcode::MUL_64, 8, x, y)
     }
 
-    fn alternating(selector: &mut Selector<'_, Self>, even: Parts, odd: Parts) -> Parts {
+    fn alternating(
+        selector: &mut Selector<'_, Self>,
+        even: RegisterGroup,
+        odd: RegisterGroup,
+    ) -> RegisterGroup {
         let is_odd = selector.mask_constant(0xaaaa_aaaa_aaaa_aaaa);
-        selector.blend(4, Parts::same(even.count, is_odd), odd, even)
+        selector.blend(4, RegisterGroup::same(even.count, is_odd), odd, even)
     }
 
     fn shift_signed_64() -> Option<Opcode<Self>> {
@@ -159,9 +181,9 @@ impl InstructionSet for Avx512 {
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
-        x: Parts,
-        amount: Parts,
-    ) -> Option<Parts> {
+        x: RegisterGroup,
+        amount: RegisterGroup,
+    ) -> Option<RegisterGroup> {
         let opcode = match (primitive, size) {
             (_, 1) => return None,
             (Primitive::ShiftLeft, 2) => Opcode::SHIFT_LEFT_EACH_16,
@@ -178,7 +200,11 @@ impl InstructionSet for Avx512 {
         Some(selector.pairs(opcode, size, x, amount))
     }
 
-    fn leading_zeros(selector: &mut Selector<'_, Self>, size: usize, x: Parts) -> Option<Parts> {
+    fn leading_zeros(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        x: RegisterGroup,
+    ) -> Option<RegisterGroup> {
         match size {
             4 => Some(selector.each(Opcode::LEADING_ZEROS_32, size, x, None)),
             8 => Some(selector.each(Opcode::LEADING_ZEROS_64, size, x, None)),
@@ -210,11 +236,16 @@ impl InstructionSet for Avx512 {
         }
     }
 
-    fn narrow(selector: &mut Selector<'_, Self>, x: Parts, from: usize, to: usize) -> Parts {
+    fn narrow(
+        selector: &mut Selector<'_, Self>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         selector.narrow(x, from, to)
     }
 
-    fn upper_halves(selector: &mut Selector<'_, Self>, x: Parts) -> Parts {
+    fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup {
         if x.count > 1 && !selector.is_in_row {
             return selector.narrowed_pairs(x, 2, 1);
         }
@@ -239,16 +270,16 @@ impl InstructionSet for Avx512 {
         operand: Value,
         from: LaneType,
         to: LaneType,
-    ) -> Option<Parts> {
+    ) -> Option<RegisterGroup> {
         Some(selector.integer_to_float(operand, from, to))
     }
 
     fn float_to_integer(
         selector: &mut Selector<'_, Self>,
-        x: Parts,
+        x: RegisterGroup,
         from: LaneType,
         to: LaneType,
-    ) -> Parts {
+    ) -> RegisterGroup {
         selector.float_to_integer(x, from, to)
     }
 
@@ -301,17 +332,22 @@ impl Selector<'_, Avx512> {
 
     /// Of lanes that are twice as wide as `size` bytes the lower parts (0) or the upper ones (1), each two
     /// registers in one.
-    pub(super) fn narrowed_pairs(&mut self, x: Parts, size: usize, part: u64) -> Parts {
-        Parts::new(x.count / 2, |index| {
+    pub(super) fn narrowed_pairs(
+        &mut self,
+        x: RegisterGroup,
+        size: usize,
+        part: u64,
+    ) -> RegisterGroup {
+        RegisterGroup::new(x.count / 2, |index| {
             let pair = [0, 1].map(|half| x.part(2 * index + half));
             self.permuted(size, pair, |lane, _| 2 * lane + part)
         })
     }
 
     /// Masks for wider lanes, of which fewer are in a register.
-    fn split_masks(&mut self, x: Parts, from: usize, to: usize) -> Parts {
+    fn split_masks(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let [lanes, wider] = [from, to].map(|size| REGISTER_BYTES as usize / size);
-        Parts::new(self.count(to), |index| {
+        RegisterGroup::new(self.count(to), |index| {
             let first = index * wider;
             let mask = x.part(first / lanes);
             match first % lanes {
@@ -325,10 +361,10 @@ impl Selector<'_, Avx512> {
     }
 
     /// Masks for narrower lanes, of which more are in a register.
-    fn join_masks(&mut self, mut x: Parts, from: usize, to: usize) -> Parts {
+    fn join_masks(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to && x.count > 1 {
-            x = Parts::new(x.count / 2, |index| {
+            x = RegisterGroup::new(x.count / 2, |index| {
                 let [low, high] = [0, 1].map(|half| x.part(2 * index + half));
                 self.joined_mask(REGISTER_BYTES as usize / size, low, high)
             });

@@ -1,5 +1,5 @@
-//! The loops around steps that fold: over units, in each over strips of columns, in each over rows. The
-//! accumulators of a strip are held in registers for all rows of a unit.
+//! Loops around steps that fold: over units, strips of columns and rows. Registers hold the accumulators of
+//! a strip for all rows of a unit.
 //!
 //! The function is called with the addresses of its operands (which it moves from unit to unit), their
 //! strides from unit to unit and behind these from row to row, the number of units, of columns and of rows,
@@ -8,19 +8,19 @@
 use iced_x86::{Code, Register as Real};
 
 use super::moves::move_codes;
-use super::{Address, Emitter, Operand, Parts, Roles, SAVED, vector_register};
+use super::{Address, Emitter, EncoderInput, Operand, Roles, SAVED, vector_register};
 use crate::compile::Accumulators;
 use crate::compile_fold::JOINED;
 use crate::layout::OperandForm;
 use crate::x86::instruction_set::InstructionSet;
 
-/// Counts the rows; in functions that fold it is no pointer.
+/// Row counter; no pointer in functions that fold.
 const ROW_COUNT: Real = Real::R15;
 
-/// The bytes that are fetched at once.
+/// Bytes of a cache line, the unit of prefetching.
 const CACHE_LINE: usize = 64;
 
-/// So many operands, outputs among them not counted, have registers.
+/// Maximum number of operands in registers, outputs not counted.
 pub(in crate::x86) const MAX_OPERANDS: usize = 9;
 
 impl<S: InstructionSet> Emitter<'_, S> {
@@ -75,7 +75,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         if self.parts.layout.is_fetched_ahead {
             self.fetch_ahead();
         }
-        let Parts { body, operands, .. } = *self.parts;
+        let EncoderInput { body, operands, .. } = *self.parts;
         let scratch = self.roles.scratch;
         self.load(scratch, strides);
         for input in 0..body.operand_count() {
@@ -88,9 +88,9 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.jump(Code::Jne_rel32_64, row, "row");
     }
 
-    /// Fetches what the next strip reads of the row.
+    /// Prefetches the row's elements of the next strip.
     fn fetch_ahead(&mut self) {
-        let Parts { body, layout, lanes, .. } = *self.parts;
+        let EncoderInput { body, layout, lanes, .. } = *self.parts;
         for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == OperandForm::Dense)
         {
             let size = body.inputs[input].size();
@@ -107,7 +107,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Lets registers point to the unit's operands.
+    /// Loads the addresses of the unit's operands.
     fn load_pointers(&mut self) {
         let body = self.parts.body;
         for input in 0..body.operand_count() {
@@ -116,7 +116,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// The accumulators of a strip: what memory holds, unless they begin.
+    /// Loads the accumulators of a strip from memory, or with the identity if they begin.
     fn load_accumulators(&mut self) {
         let begins = Operand::Memory(self.frame_word(7));
         self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, Operand::Immediate32(0)]);
@@ -135,7 +135,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.arrive(ready);
     }
 
-    /// What a strip leaves: its accumulators, or what they become together, if the call says so.
+    /// Stores the accumulators of a strip, or their combination if the call asks for it.
     fn leave_accumulators(&mut self) {
         let Some(joined) = self.parts.joined else { return self.store_accumulators() };
         let begins = Operand::Memory(self.frame_word(7));
@@ -158,12 +158,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// The bytes of a register that accumulators fill.
+    /// Bytes of accumulators in a register.
     fn accumulator_bytes(&self, it: &Accumulators) -> u32 {
         (self.parts.copy_lanes as u32 * it.element_bytes).min(S::REGISTER_BYTES)
     }
 
-    /// Where accumulators of the strip are in memory.
+    /// Address of the strip's accumulators.
     fn accumulators_place(&mut self, it: &Accumulators) -> Address {
         let Roles { index, scratch, .. } = *self.roles;
         self.load(scratch, self.operand_place(it.output as usize));

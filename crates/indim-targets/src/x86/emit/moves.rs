@@ -1,4 +1,4 @@
-//! Registers from memory, to memory, and from one another, of any width.
+//! Loads, stores and copies of registers of any width.
 
 use iced_x86::Code;
 
@@ -6,7 +6,7 @@ use super::{Emitter, Masking, Operand, real_register, vector_register};
 use crate::machine::Memory;
 use crate::x86::instruction_set::InstructionSet;
 
-/// What reads and writes so many bytes of a vector register.
+/// The load and the store of a part of a vector register, by its bytes.
 pub(super) fn move_codes<S: InstructionSet>(bytes: u32) -> [Code; 2] {
     match (bytes, S::IS_EVEX) {
         (4, false) => [Code::VEX_Vmovd_xmm_rm32, Code::VEX_Vmovd_rm32_xmm],

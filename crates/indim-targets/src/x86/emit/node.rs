@@ -1,5 +1,5 @@
-//! What becomes of the lanes of a unit: they are folded by halves in registers, in the order that a sum has,
-//! and one accumulator is left.
+//! A node of the tree: combines the lanes of a unit into one accumulator, by halves and in registers, in
+//! the order of a sum.
 
 use iced_x86::Code;
 
@@ -9,7 +9,7 @@ use crate::compile_fold::Joined;
 use crate::x86::assembler::Address;
 use crate::x86::instruction_set::InstructionSet;
 
-/// The instructions that join lanes: whole registers of the widest kind, halves of them, single lanes.
+/// Instructions that combine lanes: whole registers of the widest kind, halves of them, single lanes.
 struct Joins {
     registers: Code,
     halves: Code,
@@ -40,7 +40,7 @@ fn joins<S: InstructionSet>(by: Joined) -> Joins {
 }
 
 impl<S: InstructionSet> Emitter<'_, S> {
-    /// Leaves one accumulator of the lanes of each output.
+    /// Combines the lanes of each output into one accumulator.
     pub(super) fn store_nodes(&mut self, joined: &[Joined]) {
         for (output, &by) in joined.iter().enumerate() {
             let held = self.parts.accumulators.iter().filter(|it| it.output as usize == output);
@@ -56,7 +56,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Folds 32 lanes, which these registers hold, into the first lane of the first register.
+    /// Combines the 32 lanes in these registers into the first lane of the first.
     fn fold_lanes(&mut self, reals: &[u8], joins: &Joins) {
         let mut count = reals.len();
         while count > 1 {
@@ -83,20 +83,20 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.join(joins.lanes, 16, first, other);
     }
 
-    /// Joins lanes of so many bytes of two registers.
+    /// Combines the lanes of two registers of this width in bytes.
     fn join(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
         let [to, from] = [to, from].map(|real| Operand::Register(vector_register(real, bytes)));
         self.assembler.emit(code, &[to, to, from]);
     }
 
-    /// Copies the upper half of a register, which is of so many bytes.
+    /// Copies the upper half of a register of this width in bytes.
     fn upper_half(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
         let to = Operand::Register(vector_register(to, bytes));
         let from = Operand::Register(vector_register(from, 2 * bytes));
         self.assembler.emit(code, &[to, from, Operand::Immediate8(1)]);
     }
 
-    /// Copies the second lane to where the first is.
+    /// Copies the second lane over the first.
     fn second_lane(&mut self, to: u8, from: u8) {
         let code = match S::IS_EVEX {
             true => Code::EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64,

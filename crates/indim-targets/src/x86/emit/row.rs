@@ -1,12 +1,12 @@
-//! What is computed once before a row, and what stays in registers for all of its steps.
+//! Code before a row, and registers that stay loaded for all of its steps.
 
-use super::{Emitter, MachineCode};
-use crate::allocate::{Place, Step};
+use super::{Emitter, VirtualCode};
+use crate::allocate::{AllocatedOperand, Step};
 use crate::machine::Memory;
 use crate::x86::instruction_set::InstructionSet;
 
 impl<S: InstructionSet> Emitter<'_, S> {
-    /// Loads what is the same for all rows, unless code before a row needs its register.
+    /// Loads values that are the same for all rows, unless code before a row needs their registers.
     pub(super) fn load_constants(&mut self) {
         for &(memory, real) in self.parts.pinned {
             if self.is_constant(memory, real) {
@@ -15,14 +15,14 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Loads what does not change within a row.
+    /// Loads row invariants.
     pub(super) fn load_pinned(&mut self) {
         for &(memory, real) in self.parts.pinned {
             self.load_vector(real, memory);
         }
     }
 
-    /// The code before a row, and what it leaves in registers.
+    /// The code before a row, and the registers it leaves loaded.
     pub(super) fn begin_row(&mut self) {
         let (code, steps) = self.parts.row;
         let mut kept = Vec::new();
@@ -48,10 +48,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
         !matches!(memory, Memory::Frame(_)) && !self.is_used_before_rows(real)
     }
 
-    /// What a step of the code before a row only writes for the steps of the row to have it in a register: to
-    /// which memory, in which register they have it, and in which it is.
-    fn kept(&self, code: &MachineCode<S>, step: &Step) -> Option<(Memory, u8, u8)> {
-        let Step::Instruction { index, sources: [Place::Register(from), ..], .. } = *step else {
+    /// A store in the row's code of a value that steps have in a register: its memory, the steps' register,
+    /// and the register stored.
+    fn kept(&self, code: &VirtualCode<S>, step: &Step) -> Option<(Memory, u8, u8)> {
+        let Step::Instruction { index, sources: [AllocatedOperand::Register(from), ..], .. } =
+            *step
+        else {
             return None;
         };
         let memory = code.instructions[index].target?;
@@ -60,7 +62,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         (!is_read && !self.is_used_before_rows(to)).then_some((memory, to, from))
     }
 
-    /// Whether the code before a row uses a register; functions that it calls may use any.
+    /// Whether the code before a row uses a register; calls may use any.
     fn is_used_before_rows(&self, real: u8) -> bool {
         let (code, steps) = self.parts.row;
         let is_used = |step: &Step| match *step {
@@ -68,18 +70,18 @@ impl<S: InstructionSet> Emitter<'_, S> {
             Step::Store { from, .. } => from == real,
             Step::Copy { to, from } => to == real || from == real,
             Step::Instruction { result, sources, .. } => {
-                result == Some(real) || sources.contains(&Place::Register(real))
+                result == Some(real) || sources.contains(&AllocatedOperand::Register(real))
             }
         };
         code.has_calls() || steps.iter().any(is_used)
     }
 }
 
-/// Whether a step reads what is in memory.
+/// Whether a step reads this memory.
 fn reads(step: &Step, memory: Memory) -> bool {
     match *step {
         Step::Load { from, .. } => from == memory,
-        Step::Instruction { sources, .. } => sources.contains(&Place::Memory(memory)),
+        Step::Instruction { sources, .. } => sources.contains(&AllocatedOperand::Memory(memory)),
         Step::Store { .. } | Step::Copy { .. } => false,
     }
 }

@@ -1,21 +1,20 @@
-//! Less than a step: the same code once more, whose loads and stores leave out what lies behind the row.
+//! Tails: the step's code again, with loads and stores masked to the elements of the row.
 //!
-//! Which lanes these are is the same in all rows: the masks are found when the function is entered, and kept
-//! in the frame.
+//! All rows have the same tail, so the prologue computes the masks once and keeps them in the frame.
 
 use iced_x86::{Code, Register as Real};
 
 use super::{
-    Address, Emitter, FRAME_WORDS, MachineCode, MachineInstruction, Masking, Operand, Parts,
+    Address, Emitter, EncoderInput, FRAME_WORDS, MachineInstruction, Masking, Operand, VirtualCode,
 };
-use crate::allocate::{Place, Step};
-use crate::machine::{Memory, Source};
+use crate::allocate::{AllocatedOperand, Step};
+use crate::machine::{Memory, SourceOperand};
 use crate::x86::instruction_set::InstructionSet;
 
-/// The register of the mask that the next load or store has.
+/// Mask register of the next load or store.
 const TAIL_MASK: Real = Real::K7;
 
-/// The lanes of elements of so many bytes from some byte of a step on.
+/// Mask of elements of a size, from a byte of the step on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mask {
     element_bytes: u32,
@@ -23,7 +22,7 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    /// That of elements in memory.
+    /// Mask for elements in memory.
     fn of(memory: Memory) -> Option<Mask> {
         match memory {
             Memory::Step { element_bytes, displacement, .. } => {
@@ -33,14 +32,14 @@ impl Mask {
         }
     }
 
-    /// The bytes for which there is a bit: complex numbers of 16 bytes have two.
+    /// Bytes per bit of the mask: complex numbers of 16 bytes have two bits.
     fn lane_bytes(self) -> u32 {
         self.element_bytes.min(8)
     }
 }
 
-/// The masks of all that is read and written of a step, if there is code for less than one.
-pub(super) fn masks<S: InstructionSet>(parts: &Parts<'_, S>) -> Vec<Mask> {
+/// Masks of all loads and stores of a step, if the function has a tail.
+pub(super) fn masks<S: InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<Mask> {
     let mut masks = Vec::new();
     let mut note = |memory: Option<Memory>| {
         let mask = memory.and_then(Mask::of).filter(|mask| !masks.contains(mask));
@@ -53,7 +52,7 @@ pub(super) fn masks<S: InstructionSet>(parts: &Parts<'_, S>) -> Vec<Mask> {
             Step::Instruction { index, sources, .. } => {
                 note(code.instructions[index].target);
                 for place in sources {
-                    if let Place::Memory(memory) = place {
+                    if let AllocatedOperand::Memory(memory) = place {
                         note(Some(memory));
                     }
                 }
@@ -64,7 +63,7 @@ pub(super) fn masks<S: InstructionSet>(parts: &Parts<'_, S>) -> Vec<Mask> {
     masks
 }
 
-/// What reads and writes some lanes of so many bytes each.
+/// The masked load and store of lanes by their size in bytes.
 fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
     use Code::*;
     match (lane_bytes, bytes) {
@@ -84,14 +83,14 @@ fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
 }
 
 impl<S: InstructionSet> Emitter<'_, S> {
-    /// The word of the frame with a mask.
+    /// Frame word of a mask.
     fn mask_place(&self, mask: Mask) -> Address {
         let known = self.tail_masks.iter().position(|&known| known == mask);
         let index = known.expect("invariant: all masks have been noted");
         self.frame_word(i64::from(FRAME_WORDS) + index as i64)
     }
 
-    /// Finds the masks for what is left of rows, of which a register has the number of elements.
+    /// Computes the masks of the tail; a register holds its number of elements.
     pub(super) fn prepare_tail(&mut self) {
         if self.tail_masks.is_empty() {
             return;
@@ -119,20 +118,20 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Less than a step.
-    pub(super) fn tail(&mut self, code: &MachineCode<S>, steps: &[Step]) {
+    /// The tail.
+    pub(super) fn tail(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
         self.is_in_tail = true;
         self.steps(code, steps);
         self.is_in_tail = false;
     }
 
-    /// Loads the mask for what lies in memory.
+    /// Loads the mask for a memory operand.
     fn load_mask(&mut self, mask: Mask) {
         let place = Operand::Memory(self.mask_place(mask));
         self.assembler.emit(Code::VEX_Kmovq_kr_km64, &[Operand::Register(TAIL_MASK), place]);
     }
 
-    /// What loads a register with some of the elements.
+    /// The masked load of a register.
     pub(super) fn tail_load(&mut self, from: Memory, bytes: u32, masking: &mut Masking) -> Code {
         let Some(mask) = Mask::of(from) else { return super::moves::move_codes::<S>(bytes)[0] };
         self.load_mask(mask);
@@ -140,7 +139,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         masked_moves(mask.lane_bytes(), bytes)[0]
     }
 
-    /// An instruction that reads or writes elements, for some of them; any other as it is.
+    /// A load or store of elements, masked; other instructions unchanged.
     pub(super) fn tail_code(
         &mut self,
         code: Code,
@@ -153,7 +152,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
             masking.mask = Some(TAIL_MASK);
             return masked_moves(mask.lane_bytes(), bytes)[1];
         }
-        let Source::Memory(memory) = machine.sources[0] else { return code };
+        let SourceOperand::Memory(memory) = machine.sources[0] else { return code };
         let Some(mask) = Mask::of(memory) else { return code };
         self.load_mask(mask);
         *masking = Masking { mask: Some(TAIL_MASK), clears: true, ..*masking };

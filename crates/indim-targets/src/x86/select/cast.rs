@@ -3,7 +3,7 @@
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
 use super::float::{ORDERED, either};
-use super::{Instructions, Parts, Register, Selector};
+use super::{Instructions, Register, RegisterGroup, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
 /// How numbers are rounded to 16 bits.
@@ -40,7 +40,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         operand: Value,
         from: LaneType,
         to: usize,
-    ) -> Parts {
+    ) -> RegisterGroup {
         if let Some(parts) = self.load_extended(operand, from, to) {
             return parts;
         }
@@ -49,7 +49,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Integers of `to` bytes: the low bytes, or extended by the sign of `from`.
-    fn resize(&mut self, x: Parts, from: LaneType, to: usize) -> Parts {
+    fn resize(&mut self, x: RegisterGroup, from: LaneType, to: usize) -> RegisterGroup {
         match from.size() {
             size if size < to => self.widen(x, size, to, from.is_signed()),
             size => S::narrow(self, x, size, to),
@@ -57,7 +57,12 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Integers read from memory and extended at once; only what nothing else has read.
-    fn load_extended(&mut self, operand: Value, from: LaneType, to: usize) -> Option<Parts> {
+    fn load_extended(
+        &mut self,
+        operand: Value,
+        from: LaneType,
+        to: usize,
+    ) -> Option<RegisterGroup> {
         let Primitive::Load { input, .. } = self.body.instruction(operand).primitive else {
             return None;
         };
@@ -72,11 +77,11 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Wider lanes.
     pub(in crate::x86) fn widen(
         &mut self,
-        x: Parts,
+        x: RegisterGroup,
         from: usize,
         to: usize,
         is_signed: bool,
-    ) -> Parts {
+    ) -> RegisterGroup {
         self.widen_with(extend(from, to, is_signed), x, from, to)
     }
 
@@ -84,13 +89,13 @@ impl<S: InstructionSet> Selector<'_, S> {
     pub(in crate::x86) fn widen_with(
         &mut self,
         opcode: Opcode<S>,
-        x: Parts,
+        x: RegisterGroup,
         from: usize,
         to: usize,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let bytes = from * S::REGISTER_BYTES as usize / to;
         let is_wide = self.is_wide(to);
-        Parts::new(self.count(to), |index| {
+        RegisterGroup::new(self.count(to), |index| {
             let first = index * bytes;
             let part = x.part(first / S::REGISTER_BYTES as usize);
             let low = S::bytes_from(self, part, first % S::REGISTER_BYTES as usize);
@@ -103,7 +108,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.vector(Opcode::BROADCAST_64, true, &[low])
     }
 
-    fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> Parts {
+    fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> RegisterGroup {
         let x = self.number(operand);
         match (from, to) {
             (LaneType::F32, LaneType::F64) => self.widen_with(Opcode::F32_TO_F64, x, 4, 8),
@@ -132,18 +137,18 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         opcode: Opcode<S>,
         size: usize,
-        x: Parts,
+        x: RegisterGroup,
         immediate: Option<u8>,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         let halves = x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate));
         if self.is_in_row {
-            return Parts::same(1, self.repeated(halves.part(0)));
+            return RegisterGroup::same(1, self.repeated(halves.part(0)));
         }
         if x.count == 1 {
             return halves;
         }
-        Parts::new(x.count / 2, |index| {
+        RegisterGroup::new(x.count / 2, |index| {
             S::join(self, [halves.part(2 * index), halves.part(2 * index + 1)])
         })
     }
@@ -151,11 +156,11 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Floats between two numbers; NaNs become 0.
     pub(in crate::x86) fn clamped(
         &mut self,
-        x: Parts,
+        x: RegisterGroup,
         size: usize,
         least: f64,
         most: f64,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let is_number = self.compare_floats(size, x, x, ORDERED);
         let x = S::kept(self, size, is_number, x);
         let bits = |limit: f64| match size {
@@ -167,7 +172,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Integers of 8 or 16 bits: those of 32 bits, between the limits.
-    fn float_to_narrow(&mut self, x: Parts, from: LaneType, to: LaneType) -> Parts {
+    fn float_to_narrow(&mut self, x: RegisterGroup, from: LaneType, to: LaneType) -> RegisterGroup {
         let (least, most) = match to {
             LaneType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
             LaneType::U8 => (0.0, f64::from(u8::MAX)),

@@ -2,7 +2,7 @@
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
-use super::{Parts, Selector};
+use super::{RegisterGroup, Selector};
 use indim_codegen::{Primitive, Value};
 
 /// Predicates of comparisons: ordered, so that a NaN gives false, and quiet.
@@ -70,7 +70,7 @@ impl<S: InstructionSet> Selector<'_, S> {
             Primitive::Rem => return false,
             _ => {}
         }
-        let mut operands = [Parts::NONE; 3];
+        let mut operands = [RegisterGroup::NONE; 3];
         for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
             *parts = self.number(operand);
         }
@@ -115,7 +115,12 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.set(value, parts)
     }
 
-    pub(in crate::x86) fn round(&mut self, size: usize, x: Parts, way: u8) -> Parts {
+    pub(in crate::x86) fn round(
+        &mut self,
+        size: usize,
+        x: RegisterGroup,
+        way: u8,
+    ) -> RegisterGroup {
         self.each(either(size, Opcode::ROUND_F32, Opcode::ROUND_F64), size, x, Some(way))
     }
 
@@ -124,12 +129,12 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         opcode: Opcode<S>,
         size: usize,
-        x: Parts,
-        y: Parts,
-        z: Parts,
-    ) -> Parts {
+        x: RegisterGroup,
+        y: RegisterGroup,
+        z: RegisterGroup,
+    ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        Parts::new(x.count, |index| {
+        RegisterGroup::new(x.count, |index| {
             self.vector(opcode, is_wide, &[x.part(index), y.part(index), z.part(index)])
         })
     }
@@ -138,14 +143,14 @@ impl<S: InstructionSet> Selector<'_, S> {
     pub(in crate::x86) fn compare_floats(
         &mut self,
         size: usize,
-        x: Parts,
-        y: Parts,
+        x: RegisterGroup,
+        y: RegisterGroup,
         predicate: u8,
-    ) -> Parts {
+    ) -> RegisterGroup {
         self.pairs_with(S::compare_floats(size), size, x, y, Some(predicate))
     }
 
-    pub(super) fn canonical(&mut self, size: usize, x: Parts) -> Parts {
+    pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
         match S::fix_up(size) {
@@ -156,7 +161,7 @@ impl<S: InstructionSet> Selector<'_, S> {
             }
             _ => {
                 let is_nan = self.compare_floats(size, x, x, UNORDERED);
-                self.blend(size, is_nan, Parts::same(x.count, nan), x)
+                self.blend(size, is_nan, RegisterGroup::same(x.count, nan), x)
             }
         }
     }

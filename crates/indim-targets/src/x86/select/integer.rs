@@ -2,7 +2,7 @@
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
-use super::{Parts, Selector};
+use super::{RegisterGroup, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
 impl<S: InstructionSet> Selector<'_, S> {
@@ -40,7 +40,13 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    fn arithmetic(&mut self, value: Value, primitive: Primitive, x: Parts, y: Parts) -> bool {
+    fn arithmetic(
+        &mut self,
+        value: Value,
+        primitive: Primitive,
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> bool {
         let lane = self.body.lane(value);
         let size = lane.size();
         let parts = match primitive {
@@ -67,7 +73,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.set(value, parts)
     }
 
-    fn mul(&mut self, size: usize, x: Parts, y: Parts) -> Parts {
+    fn mul(&mut self, size: usize, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         match size {
             1 => {
                 // The products of the even bytes are in the low halves, those of the odd ones in the high.
@@ -84,7 +90,12 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    fn mul_high_32(&mut self, wide: Opcode<S>, x: Parts, y: Parts) -> Parts {
+    fn mul_high_32(
+        &mut self,
+        wide: Opcode<S>,
+        x: RegisterGroup,
+        y: RegisterGroup,
+    ) -> RegisterGroup {
         let even = self.pairs(wide, 4, x, y);
         let even = self.each(Opcode::SHIFT_RIGHT_64, 4, even, Some(32));
         let [x, y] = [x, y].map(|x| self.each(Opcode::SHIFT_RIGHT_64, 4, x, Some(32)));
@@ -93,15 +104,21 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// The upper halves of unsigned products, out of the four products of their halves.
-    fn mul_high_64(&mut self, x: Parts, y: Value) -> Parts {
-        let upper =
-            |selector: &mut Self, x: Parts| selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
-        let wide =
-            |selector: &mut Self, x: Parts, y: Parts| selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y);
-        let sum = |selector: &mut Self, x: Parts, y: Parts| selector.pairs(add(8), 8, x, y);
+    fn mul_high_64(&mut self, x: RegisterGroup, y: Value) -> RegisterGroup {
+        let upper = |selector: &mut Self, x: RegisterGroup| {
+            selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32))
+        };
+        let wide = |selector: &mut Self, x: RegisterGroup, y: RegisterGroup| {
+            selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y)
+        };
+        let sum = |selector: &mut Self, x: RegisterGroup, y: RegisterGroup| {
+            selector.pairs(add(8), 8, x, y)
+        };
         let low_y = self.number(y);
         let high_y = match self.body.instruction(y).primitive {
-            Primitive::Constant(bits) => Parts::same(low_y.count, self.constant(bits >> 32, 8)),
+            Primitive::Constant(bits) => {
+                RegisterGroup::same(low_y.count, self.constant(bits >> 32, 8))
+            }
             _ => upper(self, low_y),
         };
         let high_x = upper(self, x);
@@ -119,7 +136,13 @@ impl<S: InstructionSet> Selector<'_, S> {
         sum(self, high, other)
     }
 
-    fn shift(&mut self, value: Value, primitive: Primitive, x: Parts, amount: Value) -> bool {
+    fn shift(
+        &mut self,
+        value: Value,
+        primitive: Primitive,
+        x: RegisterGroup,
+        amount: Value,
+    ) -> bool {
         let size = self.body.lane(value).size();
         let parts = match self.body.instruction(amount).primitive {
             Primitive::Constant(bits) => {
@@ -139,9 +162,9 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         primitive: Primitive,
         size: usize,
-        x: Parts,
+        x: RegisterGroup,
         amount: u8,
-    ) -> Parts {
+    ) -> RegisterGroup {
         match (primitive, size) {
             (Primitive::ShiftLeft, 1) => {
                 let shifted = self.each(Opcode::SHIFT_LEFT_16, 1, x, Some(amount));
@@ -170,7 +193,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Shifts of 8 or 64 bits to the right, where copies of the top bit enter.
-    fn shift_signed(&mut self, size: usize, x: Parts, amount: u8) -> Parts {
+    fn shift_signed(&mut self, size: usize, x: RegisterGroup, amount: u8) -> RegisterGroup {
         match S::shift_signed_64() {
             Some(opcode) if size == 8 => self.each(opcode, size, x, Some(amount)),
             _ => {
@@ -182,7 +205,12 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Numbers with copies of their top bit above it, where that is `sign`.
-    pub(in crate::x86) fn extended(&mut self, x: Parts, size: usize, sign: u64) -> Parts {
+    pub(in crate::x86) fn extended(
+        &mut self,
+        x: RegisterGroup,
+        size: usize,
+        sign: u64,
+    ) -> RegisterGroup {
         let flipped = self.with(Opcode::BITS_XOR, size, x, sign);
         self.with(sub(size), size, flipped, sign)
     }

@@ -12,7 +12,7 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::roles::MAX_ALIGNED;
 use crate::machine::{Class, Memory, Register};
-use crate::select::{self, Instructions, Parts, Pattern, PatternKind};
+use crate::select::{self, Instructions, Pattern, PatternKind, RegisterGroup};
 
 pub(super) type Selector<'a, S> = select::Selector<'a, Opcode<S>>;
 
@@ -89,17 +89,22 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
         from: usize,
         to: usize,
         is_signed: bool,
-    ) -> Parts {
+    ) -> RegisterGroup {
         let bytes_of_part = S::REGISTER_BYTES as usize / to * from;
         let opcode = cast::extend(from, to, is_signed);
         let is_wide = selector.is_wide(to);
-        Parts::new(selector.count(to), |index| {
+        RegisterGroup::new(selector.count(to), |index| {
             let memory = selector.input(input, from, index * bytes_of_part);
             selector.read(opcode, is_wide, memory)
         })
     }
 
-    fn resize_masks(selector: &mut Selector<'_, S>, x: Parts, from: usize, to: usize) -> Parts {
+    fn resize_masks(
+        selector: &mut Selector<'_, S>,
+        x: RegisterGroup,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
         S::resize_masks(selector, x, from, to)
     }
 
@@ -107,30 +112,30 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
         selector: &mut Selector<'_, S>,
         primitive: Primitive,
         size: usize,
-        operands: [Parts; 3],
-    ) -> Option<Parts> {
+        operands: [RegisterGroup; 3],
+    ) -> Option<RegisterGroup> {
         S::of_masks(selector, primitive, size, operands)
     }
 
-    fn row_mask(selector: &mut Selector<'_, S>, size: usize, x: Parts) -> Parts {
+    fn row_mask(selector: &mut Selector<'_, S>, size: usize, x: RegisterGroup) -> RegisterGroup {
         S::row_mask(selector, size, x)
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, S>, mask: Parts) -> Parts {
+    fn truth_bytes(selector: &mut Selector<'_, S>, mask: RegisterGroup) -> RegisterGroup {
         S::truth_bytes(selector, mask)
     }
 
-    fn is_not_zero(selector: &mut Selector<'_, S>, x: Parts, size: usize) -> Parts {
+    fn is_not_zero(selector: &mut Selector<'_, S>, x: RegisterGroup, size: usize) -> RegisterGroup {
         S::is_not_zero(selector, x, size)
     }
 
     fn blend(
         selector: &mut Selector<'_, S>,
         size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts {
+        mask: RegisterGroup,
+        on_true: RegisterGroup,
+        on_false: RegisterGroup,
+    ) -> RegisterGroup {
         selector.blend(size, mask, on_true, on_false)
     }
 
@@ -157,12 +162,12 @@ impl<S: InstructionSet> Selector<'_, S> {
     pub(super) fn blend(
         &mut self,
         size: usize,
-        mask: Parts,
-        on_true: Parts,
-        on_false: Parts,
-    ) -> Parts {
+        mask: RegisterGroup,
+        on_true: RegisterGroup,
+        on_false: RegisterGroup,
+    ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        Parts::new(on_true.count, |index| {
+        RegisterGroup::new(on_true.count, |index| {
             let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
             self.vector(S::blend(size), is_wide, &sources)
         })
@@ -173,7 +178,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         let size = self.body.lane(pattern.operands[0]).size();
         let x = self.number(pattern.operands[0]);
         let y = match pattern.kind {
-            PatternKind::UpperHalf => Parts::NONE,
+            PatternKind::UpperHalf => RegisterGroup::NONE,
             _ => self.number(pattern.operands[1]),
         };
         match pattern.kind {
@@ -197,7 +202,7 @@ impl<S: InstructionSet> Selector<'_, S> {
                 let z = self.number(pattern.operands[2]);
                 let opcode = S::bitwise_of_three().expect("invariant: others have no such pattern");
                 let is_wide = self.is_wide(size);
-                let parts = Parts::new(x.count, |index| {
+                let parts = RegisterGroup::new(x.count, |index| {
                     let sources = [x, y, z].map(|it| it.part(index));
                     self.vector_with(opcode, is_wide, &sources, Some(table))
                 });

@@ -1,4 +1,4 @@
-//! Programs: loop nests compiled by an executor.
+//! A loop nest compiled by an executor.
 
 use core::fmt;
 use std::sync::Arc;
@@ -12,36 +12,34 @@ use smallvec::SmallVec;
 use crate::executor::{BoundNest, KernelFallback, NestCode};
 use crate::tiles::work;
 
-/// The strides of so few operands need no memory of their own.
+/// Operands whose strides fit the stack.
 const FEW: usize = 6;
 
 /// A loop nest compiled for this machine.
 #[derive(Clone)]
-pub struct Program {
+pub struct CompiledNest {
     nest: Arc<LoopNest>,
     code: Arc<dyn NestCode>,
     work: usize,
 }
 
-impl Program {
-    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> Program {
+impl CompiledNest {
+    pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> CompiledNest {
         let work = work::of_run(&SizedNest::own(nest), code.cost());
-        Program { nest: Arc::clone(nest), code, work }
+        CompiledNest { nest: Arc::clone(nest), code, work }
     }
 
-    /// The same code for a part of the nest, which differs from it in sizes alone.
-    pub(crate) fn of_part(&self, part: &Arc<LoopNest>) -> Program {
-        Program::new(part, Arc::clone(&self.code))
+    /// The same code for a tile of the nest, which differs only in sizes.
+    pub(crate) fn resized(&self, part: &Arc<LoopNest>) -> CompiledNest {
+        CompiledNest::new(part, Arc::clone(&self.code))
     }
 
-    /// The weight of a whole run in bytes: what is moved and what is computed, however the arrays lie in
-    /// memory.
+    /// Weight of a whole run in bytes: bytes moved and the cost of computing, independent of strides.
     pub(crate) fn work(&self) -> usize {
         self.work
     }
 
-    /// The program for arrays whose strides are given for each operand, by its place, as
-    /// [`NestCode::bind`] has it.
+    /// Binds the code; `strides` takes an operand's position and access. See [`NestCode::bind`].
     pub(crate) fn bind(
         &self,
         strides: impl Fn(usize, &Access) -> AxisStrides,
@@ -50,27 +48,27 @@ impl Program {
         bind(&self.code, &SizedNest::own(&self.nest), strides, is_over_input)
     }
 
-    /// The most bytes of memory that a thread needs to run it.
+    /// Upper bound of the memory in bytes that one thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
         self.code.thread_bytes(&SizedNest::own(&self.nest))
     }
 
-    /// The most bytes of memory that the threads of a run share for it.
+    /// Upper bound of the memory in bytes that the threads of a run share.
     pub(crate) fn shared_bytes(&self) -> usize {
         self.code.shared_bytes(&SizedNest::own(&self.nest))
     }
 
-    /// Counts the memory that the program holds.
+    /// Counts the memory of the nest and its code.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.nest(&self.nest);
         self.code.count_bytes(held);
     }
 
-    /// The machine code for dense arrays: its instructions below the values that they compute, with what
-    /// `describe` makes of the arrays. It is made for that, and not kept.
+    /// The machine code for dense arrays: each value with its instructions below it. `describe` names the
+    /// arrays. The code is generated for the listing and then dropped.
     ///
     /// # Errors
-    /// Why the nest runs by kernels in any case.
+    /// The reason why kernels run the nest.
     pub fn machine_code(
         &self,
         describe: &dyn Fn(&Access) -> String,
@@ -79,19 +77,18 @@ impl Program {
         self.code.machine_code(&self.nest, &strides.collect::<Vec<AxisStrides>>(), describe)
     }
 
-    /// The strides of an operand where it is dense.
+    /// Strides of an operand as a dense array.
     pub(crate) fn dense_strides(&self, access: &Access) -> AxisStrides {
         SizedNest::own(&self.nest).dense_strides(access)
     }
 
-    /// The listing, with what `describe` makes of the arrays.
+    /// The listing; `describe` names the arrays.
     pub fn listing(&self, describe: &dyn Fn(&Access) -> String) -> String {
         fmt::from_fn(|formatter| self.code.list(&self.nest, formatter, describe)).to_string()
     }
 }
 
-/// The code of a nest for arrays whose strides are given for each operand, by its place, as
-/// [`NestCode::bind`] has it.
+/// Binds `code` to a nest; `strides` takes an operand's position and access. See [`NestCode::bind`].
 pub(crate) fn bind(
     code: &Arc<dyn NestCode>,
     nest: &SizedNest<'_>,
@@ -99,20 +96,20 @@ pub(crate) fn bind(
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
     let mut along: SmallVec<[AxisStrides; FEW]> = SmallVec::new();
-    // Few, so that a push for each is faster than `extend`.
+    // For so few operands a push for each is faster than `extend`.
     for (operand, access) in nest.nest.operands().enumerate() {
         along.push(strides(operand, access));
     }
     Arc::clone(code).bind(nest, NestStrides::Given(&along), is_over_input)
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for CompiledNest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.code.list(&self.nest, formatter, &Access::to_string)
     }
 }
 
-impl fmt::Debug for Program {
+impl fmt::Debug for CompiledNest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
     }

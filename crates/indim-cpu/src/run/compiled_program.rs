@@ -1,5 +1,4 @@
-//! The nests of a graph and their code: what a program knows whatever the sizes of its arrays are. All that
-//! is bound to sizes shares it.
+//! A program compiled for any sizes: its loop nests and their code, shared by all bindings to sizes.
 
 use std::sync::Arc;
 
@@ -18,15 +17,15 @@ use crate::executor::{BoundNest, Executor, NestCode};
 use crate::run::scatter::Scatter;
 use crate::tiles::work;
 
-/// A graph as loop nests, compiled by an executor, over arrays of any sizes.
+/// A graph as loop nests, compiled by an executor, for arrays of any sizes.
 #[derive(Debug)]
-pub(crate) struct CodedNests {
-    /// The nests over sizes of which no two are equal where others may be in their places.
+pub(crate) struct CompiledProgram {
+    /// The nests. Each symbol has a size of its own here, which a binding replaces by the concrete size.
     pub(crate) loops: LoopNests,
-    /// Those sizes.
+    /// The placeholder size of each symbol.
     distinct: Vec<usize>,
-    pub(crate) codes: Vec<CodedNest>,
-    /// Which nests may run together.
+    pub(crate) codes: Vec<SymbolicNest>,
+    /// Groups of nests that may run tile by tile.
     pub(crate) groups: Vec<NestGroup>,
     pub(crate) lives: LiveRanges,
     pub(crate) output_orders: OutputOrders,
@@ -34,56 +33,56 @@ pub(crate) struct CodedNests {
     pub(crate) level: Level,
 }
 
-/// A nest compiled.
+/// A nest compiled for any sizes.
 #[derive(Debug)]
-pub(crate) struct CodedNest {
+pub(crate) struct SymbolicNest {
     pub(crate) code: Arc<dyn NestCode>,
-    /// What it costs to compute an element.
+    /// Cost of computing one element; see [`NestCode::cost`].
     cost: usize,
-    /// Where its operands begin, if all do at the first elements of their arrays.
-    firsts: Option<Box<[Place]>>,
-    /// What is known of it if its arrays are dense.
+    /// Addresses of the operands, if each begins at the first element of its array.
+    firsts: Option<Box<[BufferOffset]>>,
+    /// Strides and axes of the nest over dense arrays, computed once.
     if_dense: Option<DenseNest>,
-    /// Which of the distinct sizes it is over, or its arrays are.
+    /// Indices of the symbols on which the nest's shape or its arrays depend.
     symbols: Vec<usize>,
 }
 
-/// A nest bound to dense arrays of certain sizes.
+/// A nest bound to dense arrays of concrete sizes.
 #[derive(Debug, Clone)]
-pub(crate) struct BoundCode {
-    /// `None` where there is nothing to do.
+pub(crate) struct DenseBinding {
+    /// `None` for a nest without elements.
     pub(crate) bound: Option<Arc<dyn BoundNest>>,
-    /// The weight of a whole run in bytes: what is moved and what is computed.
+    /// Weight of a whole run in bytes: bytes moved and the cost of computing.
     pub(crate) work: usize,
-    /// The bytes of that which are moved.
+    /// Bytes moved by a whole run.
     pub(crate) moved: usize,
-    /// The most bytes of memory that the threads of a run share for it.
+    /// Upper bound of the memory in bytes that the threads of a run share.
     pub(crate) shared_bytes: usize,
-    /// Where its operands begin; none where that is known of the nest over all sizes.
-    own_places: Option<Box<[Place]>>,
+    /// Addresses of the operands; `None` if they are the same for all sizes.
+    own_places: Option<Box<[BufferOffset]>>,
 }
 
-/// All nests bound to dense arrays of certain sizes.
+/// All nests of a program bound to dense arrays of concrete sizes.
 #[derive(Debug)]
-pub(crate) struct BoundNests {
-    /// What is in the places of the distinct sizes.
+pub(crate) struct DenseBindings {
+    /// Concrete sizes, in symbol order.
     pub(crate) in_place: SymbolSizes,
-    pub(crate) codes: Vec<BoundCode>,
+    pub(crate) codes: Vec<DenseBinding>,
 }
 
-/// What nests over other sizes are bound to.
+/// The concrete size of each symbol.
 pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
 
-/// Where an operand of a nest begins in an array that is dense, in bytes.
+/// An address in a dense array: its buffer and an offset in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct BufferOffset {
     pub(crate) buffer: BufferId,
     pub(crate) offset: isize,
 }
 
-impl CodedNests {
-    /// Compiles the nests for `level`; others may be in the places of the `distinct` sizes. `check` is called
-    /// after each part of the work, and may end it.
+impl CompiledProgram {
+    /// Compiles the nests for `level`; `distinct` has the placeholder size of each symbol. `check` is
+    /// called after each nest and may stop the compilation.
     ///
     /// # Errors
     /// Those of `check`.
@@ -101,72 +100,85 @@ impl CodedNests {
                 Some(scatter) => scatter,
                 None => executor.compile(nest, &constants, level),
             };
-            codes.push(CodedNest::new(nest, code, &distinct));
+            codes.push(SymbolicNest::new(nest, code, &distinct));
             check()?;
         }
         let (groups, lives) = (groups(&loops), LiveRanges::of(&loops));
         let output_orders = OutputOrders::default();
-        Ok(CodedNests { loops, distinct, codes, groups, lives, output_orders, executor, level })
+        Ok(CompiledProgram {
+            loops,
+            distinct,
+            codes,
+            groups,
+            lives,
+            output_orders,
+            executor,
+            level,
+        })
     }
 
-    /// These sizes, in the places of the distinct ones.
+    /// The substitution of the placeholder sizes by these concrete sizes.
     pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> Sizes<'a> {
         Sizes { distinct: &self.distinct, in_place }
     }
 
-    /// Binds the nests to dense arrays of these sizes, in the places of the distinct ones. A nest that is the
-    /// same over those that were bound `before`, of the same nests, is taken from them. `check` is called
-    /// after each, and may end it.
+    /// Binds the nests to dense arrays; `in_place` has the concrete sizes, in symbol order. Nests whose
+    /// sizes have not changed since the binding `before` are reused. `check` is called after each nest and
+    /// may stop the binding.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn bind<E>(
         &self,
         in_place: SymbolSizes,
-        before: Option<&BoundNests>,
+        before: Option<&DenseBindings>,
         mut check: impl FnMut() -> Result<(), E>,
-    ) -> Result<BoundNests, E> {
+    ) -> Result<DenseBindings, E> {
         let sizes = self.sizes(&in_place);
         let mut codes = Vec::with_capacity(self.codes.len());
-        for (index, (coded, nest)) in self.codes.iter().zip(&self.loops.nests).enumerate() {
-            let is_same = |before: &&BoundNests| {
-                let mut symbols = coded.symbols.iter();
+        for (index, (program, nest)) in self.codes.iter().zip(&self.loops.nests).enumerate() {
+            let is_same = |before: &&DenseBindings| {
+                let mut symbols = program.symbols.iter();
                 symbols.all(|&symbol| before.in_place[symbol] == in_place[symbol])
             };
             codes.push(match before.filter(is_same) {
                 Some(before) => before.codes[index].clone(),
                 None => {
                     let nest = SizedNest::new(nest, sizes);
-                    coded.bound(&nest.if_dense(coded.if_dense.as_ref()))
+                    program.bound(&nest.if_dense(program.if_dense.as_ref()))
                 }
             });
             check()?;
         }
-        Ok(BoundNests { in_place, codes })
+        Ok(DenseBindings { in_place, codes })
     }
 
-    /// Where the operands of the nest of this index begin, which was bound so.
+    /// Addresses of the operands of nest `index`, bound as `bound`.
     #[inline(always)]
-    pub(crate) fn places<'a>(&'a self, index: usize, bound: &'a BoundCode) -> &'a [Place] {
+    pub(crate) fn places<'a>(
+        &'a self,
+        index: usize,
+        bound: &'a DenseBinding,
+    ) -> &'a [BufferOffset] {
         let places = bound.own_places.as_deref().or(self.codes[index].firsts.as_deref());
         places.unwrap_or_default()
     }
 
-    /// The bytes of what has been made since it was compiled.
+    /// Bytes of the machine code generated since compile time.
     pub(crate) fn made_bytes(&self) -> usize {
-        self.codes.iter().map(|coded| coded.code.made_bytes()).sum()
+        self.codes.iter().map(|program| program.code.made_bytes()).sum()
     }
 
-    /// Counts the memory that it holds.
+    /// Counts the memory of the compiled program.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.loops(&self.loops);
         held.own::<usize>(self.distinct.capacity());
-        held.own::<CodedNest>(self.codes.capacity());
-        for coded in &self.codes {
-            coded.code.count_bytes(held);
-            coded.firsts.iter().for_each(|places| held.own::<Place>(places.len()));
-            held.own::<usize>(coded.symbols.capacity());
-            coded.if_dense.iter().for_each(|known| known.count_bytes(held));
+        held.own::<SymbolicNest>(self.codes.capacity());
+        for program in &self.codes {
+            program.code.count_bytes(held);
+            program.firsts.iter().for_each(|places| held.own::<BufferOffset>(places.len()));
+            held.own::<usize>(program.symbols.capacity());
+            program.if_dense.iter().for_each(|known| known.count_bytes(held));
         }
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
@@ -174,14 +186,14 @@ impl CodedNests {
     }
 }
 
-impl CodedNest {
-    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, distinct: &[usize]) -> CodedNest {
-        let first = |access: &Access| Place { buffer: access.buffer, offset: 0 };
+impl SymbolicNest {
+    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, distinct: &[usize]) -> SymbolicNest {
+        let first = |access: &Access| BufferOffset { buffer: access.buffer, offset: 0 };
         let is_over = |size: &usize| {
             let mut shapes = nest.operands().map(|access| &access.array_type.shape);
             nest.shape.contains(size) || shapes.any(|shape| shape.contains(size))
         };
-        CodedNest {
+        SymbolicNest {
             cost: code.cost(),
             firsts: nest
                 .operands()
@@ -193,13 +205,13 @@ impl CodedNest {
         }
     }
 
-    fn bound(&self, nest: &SizedNest<'_>) -> BoundCode {
-        let place = |access: &Access| Place {
+    fn bound(&self, nest: &SizedNest<'_>) -> DenseBinding {
+        let place = |access: &Access| BufferOffset {
             buffer: access.buffer,
             offset: access.offset(&nest.dense(access)),
         };
         let own = || nest.nest.operands().map(place).collect();
-        BoundCode {
+        DenseBinding {
             bound: Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]),
             shared_bytes: self.code.shared_bytes(nest),
             work: work::of_run(nest, self.cost),
@@ -209,20 +221,20 @@ impl CodedNest {
     }
 }
 
-impl BoundNests {
-    /// Counts the memory that they hold beside the code.
+impl DenseBindings {
+    /// Counts the memory of the bindings, without the code.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundNests>(1);
+        held.own::<DenseBindings>(1);
         held.small(&self.in_place);
-        held.own::<BoundCode>(self.codes.capacity());
+        held.own::<DenseBinding>(self.codes.capacity());
         self.codes.iter().for_each(|code| code.count_bytes(held));
     }
 }
 
-impl BoundCode {
-    /// Counts the memory that it holds beside the code.
+impl DenseBinding {
+    /// Counts the memory of the binding, without the code.
     fn count_bytes(&self, held: &mut MemoryUse) {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
-        self.own_places.iter().for_each(|places| held.own::<Place>(places.len()));
+        self.own_places.iter().for_each(|places| held.own::<BufferOffset>(places.len()));
     }
 }

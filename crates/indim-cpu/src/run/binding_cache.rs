@@ -1,4 +1,4 @@
-//! What a program is bound to: executables by the sizes that its symbols stand for.
+//! A cache of executables by the sizes to which they are bound.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,33 +7,33 @@ use foldhash::HashMap;
 use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
-use crate::run::coded::{BoundNests, SymbolSizes};
+use crate::run::compiled_program::{DenseBindings, SymbolSizes};
 use crate::run::executable::Executable;
 
-/// So many bytes are kept in all; beyond that the oldest goes.
+/// Upper bound of the bytes of all cached executables; beyond it the oldest is evicted.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Executables by the sizes that they are bound to, bounded in bytes.
+/// A cache of executables, keyed by the sizes of the symbols and bounded in bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Bindings {
-    executables: HashMap<SymbolSizes, Kept>,
-    /// In the order in which they came.
+pub(crate) struct BindingCache {
+    executables: HashMap<SymbolSizes, CachedExecutable>,
+    /// Cache keys, oldest first.
     sizes: VecDeque<SymbolSizes>,
-    /// What was found last, which is most often asked for again.
+    /// The entry of the last hit or insertion: most calls repeat the sizes of the call before.
     last: Option<(SymbolSizes, Arc<Executable>)>,
     bytes: usize,
-    /// What was bound last, of which the next one may take something over.
-    bound_before: Option<Arc<BoundNests>>,
+    /// The most recent binding: the next one reuses its nests whose sizes are equal.
+    bound_before: Option<Arc<DenseBindings>>,
 }
 
-/// An executable, and the bytes that it holds beside what all share.
+/// An executable and its bytes, without those shared by all.
 #[derive(Debug)]
-struct Kept {
+struct CachedExecutable {
     executable: Arc<Executable>,
     bytes: usize,
 }
 
-impl Bindings {
+impl BindingCache {
     /// The executable for these sizes.
     pub(crate) fn find(&mut self, sizes: &[usize]) -> Option<Arc<Executable>> {
         if let Some((last, executable)) = &self.last
@@ -41,23 +41,23 @@ impl Bindings {
         {
             return Some(Arc::clone(executable));
         }
-        let (sizes, Kept { executable, .. }) = self.executables.get_key_value(sizes)?;
+        let (sizes, CachedExecutable { executable, .. }) = self.executables.get_key_value(sizes)?;
         self.last = Some((sizes.clone(), Arc::clone(executable)));
         Some(Arc::clone(executable))
     }
 
-    /// What was bound last, by whomever it is kept.
-    pub(crate) fn bound_before(&self) -> Option<Arc<BoundNests>> {
+    /// The most recent binding, even if its executable is not cached.
+    pub(crate) fn bound_before(&self) -> Option<Arc<DenseBindings>> {
         self.bound_before.clone()
     }
 
-    /// Remembers what was bound last.
-    pub(crate) fn remember(&mut self, bound: &Arc<BoundNests>) {
+    /// Records the most recent binding.
+    pub(crate) fn remember(&mut self, bound: &Arc<DenseBindings>) {
         self.bound_before = Some(Arc::clone(bound));
     }
 
-    /// Keeps an executable, which holds so many bytes; returns those that are kept no longer, to be dropped
-    /// without the lock.
+    /// Inserts an executable of `bytes` bytes and returns the evicted ones, which the caller drops after it
+    /// has released the lock.
     pub(crate) fn keep(
         &mut self,
         sizes: SymbolSizes,
@@ -66,7 +66,7 @@ impl Bindings {
     ) -> SmallVec<[Arc<Executable>; 2]> {
         let mut gone = SmallVec::new();
         self.remember(&executable.nests.bound);
-        // Another thread may have bound the same meanwhile.
+        // Another thread may have bound the same sizes meanwhile.
         if self.executables.contains_key(&sizes) {
             return gone;
         }
@@ -78,14 +78,14 @@ impl Bindings {
             self.bytes -= oldest.bytes;
             gone.push(oldest.executable);
         }
-        let kept = Kept { executable: Arc::clone(executable), bytes };
+        let kept = CachedExecutable { executable: Arc::clone(executable), bytes };
         self.executables.insert(sizes.clone(), kept);
         gone.extend(self.last.replace((sizes.clone(), Arc::clone(executable))).map(|last| last.1));
         self.sizes.push_back(sizes);
         gone
     }
 
-    /// The bytes of all executables, and of what was bound last where none of them is kept.
+    /// Bytes of all cached executables; of the most recent binding if the cache is empty.
     pub(crate) fn held_bytes(&self) -> usize {
         let mut held = MemoryUse::default();
         let bound = self.bound_before.iter().filter(|_| self.executables.is_empty());
