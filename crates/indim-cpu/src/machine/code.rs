@@ -10,12 +10,12 @@ use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
 use indim_targets::TargetKind;
 
 use super::target;
-use crate::tiles::account::Account;
 use crate::tiles::code::{
     Call, REGISTER_BYTES, TileCode, block, copied, only_taken, slot, stored, take_callee,
 };
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
+use crate::tiles::tier_up::TierUp;
 use crate::tiles::work;
 
 /// Records a nest; `None` if machine code does not cover it.
@@ -23,16 +23,16 @@ pub(super) fn compile(
     nest: &Arc<LoopNest>,
     constants: &[Array],
     level: Level,
-    account: Arc<Account>,
+    tier_up: Arc<TierUp>,
 ) -> Option<TileCode> {
     let target = target(level)?;
     let NestBody { body, inputs, outputs } = record_nest_with(nest, constants)?;
     let slots = |locals: &[Local]| locals.iter().map(|&local| slot(nest, local)).collect();
     let (registers, register_count) = registers(nest);
     let operands = [slots(&outputs), slots(&inputs)];
-    let functions = Functions::new(target, body, operands, Arc::clone(&account));
+    let functions = Functions::new(target, body, operands, Arc::clone(&tier_up));
     Some(TileCode {
-        folding: folding(target, nest, constants, &account),
+        folding: folding(target, nest, constants, &tier_up),
         functions: Some(Arc::new(functions)),
         calls: take_calls(nest, level),
         needs_block: stored_as_read(nest),
@@ -52,12 +52,12 @@ fn folding(
     target: TargetKind,
     nest: &LoopNest,
     constants: &[Array],
-    account: &Arc<Account>,
+    tier_up: &Arc<TierUp>,
 ) -> Option<Arc<Functions>> {
     let (body, inputs) = record_folds(nest, constants)?;
     let inputs = inputs.iter().map(|&local| slot(nest, local)).collect();
     let outputs = nest.stores.iter().map(|store| slot(nest, store.source)).collect();
-    Some(Arc::new(Functions::new(target, body, [outputs, inputs], Arc::clone(account))))
+    Some(Arc::new(Functions::new(target, body, [outputs, inputs], Arc::clone(tier_up))))
 }
 
 fn takes(nest: &LoopNest, instruction: usize) -> bool {

@@ -23,9 +23,9 @@ use indim_targets::TargetKind;
 use crate::blocks::{BlockCode, Blocks};
 use crate::executor::{Bases, BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;
-use crate::tiles::account::{Account, price};
 use crate::tiles::code::{REGISTER_BYTES, TileCode};
 use crate::tiles::store_fold::accumulator_bytes;
+use crate::tiles::tier_up::{TierUp, price};
 use crate::tiles::tile::MARGIN_BYTES;
 
 /// The machine executor.
@@ -47,10 +47,10 @@ impl Executor for Machine {
         }
         let blocks = Arc::new(BlockCode::compile(nest, level, KernelFallback::NotCovered));
         let price = if self.is_forced { 0 } else { price(nest) };
-        let account = Arc::new(Account::new(price));
+        let tier_up = Arc::new(TierUp::new(price));
         let (constants, recorded) = (Arc::clone(constants), OnceLock::new());
         let most_registers = code::most_registers(nest);
-        Arc::new(MachineCode { blocks, constants, level, account, most_registers, recorded })
+        Arc::new(MachineCode { blocks, constants, level, tier_up, most_registers, recorded })
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -91,7 +91,7 @@ struct MachineCode {
     blocks: Arc<BlockCode>,
     constants: Arc<[Array]>,
     level: Level,
-    account: Arc<Account>,
+    tier_up: Arc<TierUp>,
     /// Upper bound of the blocks of the nest's machine code.
     most_registers: usize,
     /// The code over tiles, once recorded; `None` inside if machine code does not cover the nest.
@@ -106,15 +106,15 @@ impl MachineCode {
     fn code(&self) -> Option<&Arc<TileCode>> {
         if self.recorded.get().is_none() {
             // No lock is held meanwhile: another thread may record the same.
-            let MachineCode { blocks, constants, level, account, .. } = self;
-            let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(account));
+            let MachineCode { blocks, constants, level, tier_up, .. } = self;
+            let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(tier_up));
             let mut held = MemoryUse::default();
             match &recorded {
                 Some(code) => code.count_bytes(&mut held),
-                None => account.close(),
+                None => tier_up.close(),
             }
             if self.recorded.set(recorded.map(Arc::new)).is_ok() {
-                account.hold(held.bytes());
+                tier_up.hold(held.bytes());
             }
         }
         self.known_code()
@@ -127,7 +127,7 @@ impl MachineCode {
 
     /// Adds a run of this much work by blocks to the budget; returns whether it repays a function.
     fn note(&self, work: usize) -> bool {
-        self.account.note(work.saturating_add(self.blocks.code.calls.len() * BYTES_PER_CALL))
+        self.tier_up.note(work.saturating_add(self.blocks.code.calls.len() * BYTES_PER_CALL))
     }
 }
 
@@ -186,8 +186,8 @@ impl NestCode for MachineCode {
         describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, KernelFallback> {
         // Generated again, without a budget.
-        let account = Arc::new(Account::new(0));
-        let code = code::compile(nest, &self.constants, self.level, account);
+        let tier_up = Arc::new(TierUp::new(0));
+        let code = code::compile(nest, &self.constants, self.level, tier_up);
         let code = Arc::new(code.ok_or(KernelFallback::NotCovered)?);
         if nest.shape.contains(&0) {
             return Err(KernelFallback::NoElements);
@@ -200,12 +200,12 @@ impl NestCode for MachineCode {
 
     fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<MachineCode>(1);
-        held.own::<Account>(1);
+        held.own::<TierUp>(1);
         self.blocks.count_bytes(held);
     }
 
     fn made_bytes(&self) -> usize {
-        self.account.held()
+        self.tier_up.held()
     }
 }
 
@@ -232,13 +232,13 @@ impl BoundNest for BoundLater {
         let nest = SizedNest::own(&self.nest);
         let strides = NestStrides::Given(&self.strides);
         let Some(bound) = tiles::bind(code, &nest, strides, &self.is_over_input) else {
-            self.code.account.forfeit();
+            self.code.tier_up.forfeit();
             return None;
         };
         let mut held = MemoryUse::default();
         bound.count_bytes(&mut held);
         if self.machine.set(bound).is_ok() {
-            self.code.account.hold(held.bytes());
+            self.code.tier_up.hold(held.bytes());
         }
         self.machine.get().map(|machine| &**machine)
     }

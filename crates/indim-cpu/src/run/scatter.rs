@@ -18,7 +18,7 @@ use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
 
 use crate::executor::{Bases, BoundNest, KernelFallback, NestCode};
-use crate::tiles::take::Taker;
+use crate::tiles::gather::Gather;
 
 /// A scatter for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub(crate) struct Scatter {
     /// The scattered axis and the rank of the result.
     axis: usize,
     rank: usize,
-    taker: Taker,
+    gather: Gather,
     dtype: DType,
     /// Positions among the operands of the nest: the array that is added to, the indices, the updates.
     stores: usize,
@@ -60,7 +60,7 @@ impl Scatter {
         Some(Arc::new(Scatter {
             axis,
             rank: nest.stores[0].target.axes.len(),
-            taker: Taker::new(mode, index, instruction.dtype, size.max(1), level),
+            gather: Gather::new(mode, index, instruction.dtype, size.max(1), level),
             dtype: instruction.dtype,
             stores,
             operand: stores + operand,
@@ -222,7 +222,7 @@ impl BoundScatter {
                 let along = |stride: isize| stride * first as isize;
                 let from = indices.wrapping_offset(index + along(inner.index));
                 // SAFETY: the caller vouches for the indices at every point of the loops.
-                unsafe { self.scatter.taker.places(places, from, inner.index) }
+                unsafe { self.scatter.gather.places(places, from, inner.index) }
                 for (number, &place) in places.iter().enumerate() {
                     let offset = update + inner.update * (first + number) as isize;
                     hear(Update { place, offset });
@@ -379,7 +379,7 @@ impl BoundNest for BoundScatter {
         // SAFETY:
         // - `shared_bytes` asks for the starts and, for each index, one sorted and one unsorted update;
         // - only this nest uses the shared memory, and tiles begin after this function;
-        // - `Taker` clamps, wraps or checks each index, so starts and updates stay within their lists.
+        // - `Gather` clamps, wraps or checks each index, so starts and updates stay within their lists.
         unsafe {
             starts.write_bytes(0, self.size + STARTS_BEYOND);
             let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);

@@ -15,8 +15,8 @@ use indim_ops::DType;
 use smallvec::SmallVec;
 
 use crate::tiles::functions::Functions;
+use crate::tiles::gather::Gather;
 use crate::tiles::store_fold::StoreFold;
-use crate::tiles::take::Taker;
 
 /// Bytes of a block of the workspace: several fit L1 (32 KiB) together.
 pub(crate) const REGISTER_BYTES: usize = 4096;
@@ -47,7 +47,7 @@ pub(crate) enum Callee {
     /// A kernel of one operation.
     Kernel { kernel: KernelFn, sources: [usize; 3] },
     /// A gather: elements of the access `table` by the indices in a register.
-    Take { taker: Taker, table: usize, indices: usize },
+    Take { gather: Gather, table: usize, indices: usize },
 }
 
 /// The stores of one value.
@@ -206,6 +206,6 @@ pub(crate) fn take_callee(
     level: Level,
 ) -> Callee {
     let [table, indices] = [0, 1].map(|operand| slot(nest, instruction.operands[operand]));
-    let taker = Taker::new(mode, instruction.operand_dtype, instruction.dtype, size, level);
-    Callee::Take { taker, table, indices }
+    let gather = Gather::new(mode, instruction.operand_dtype, instruction.dtype, size, level);
+    Callee::Take { gather, table, indices }
 }

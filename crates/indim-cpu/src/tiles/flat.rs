@@ -62,7 +62,7 @@ impl Flat {
         nest: &SizedNest<'_>,
         axes: &CoalescedAxes,
         is_over_input: &[bool],
-    ) -> Result<Option<Arc<Flat>>, Lacking> {
+    ) -> Result<Option<Arc<Flat>>, MissingFunction> {
         let Some(functions) = code.functions.as_deref().filter(|_| code.calls.is_empty()) else {
             return Ok(None);
         };
@@ -85,7 +85,8 @@ impl Flat {
         });
         let is_in_place = written.clone().any(|store| is_over(store, is_over_input));
         let (forms, streams) = (inputs.iter().map(form), streamed.clone().any(|streams| streams));
-        let function = functions.function_of(forms, streamed, is_in_place, false).ok_or(Lacking)?;
+        let function =
+            functions.function_of(forms, streamed, is_in_place, false).ok_or(MissingFunction)?;
         if row.is_some_and(|elements| elements < functions.step()) && !has_few_rows(axes) {
             // A function with long steps would run these short rows slowly.
             return Ok(None);
@@ -100,7 +101,7 @@ impl Flat {
 }
 
 /// The error of a missing function.
-pub(crate) struct Lacking;
+pub(crate) struct MissingFunction;
 
 /// The axes of a nest, whose first one is stepped along.
 struct Steps<'a> {

@@ -8,7 +8,7 @@ use indim_codegen::{Body, Instruction};
 use indim_loops::MemoryUse;
 use indim_targets::{Function, OperandForm, OperandLayout, TargetError, TargetKind};
 
-use crate::tiles::account::Account;
+use crate::tiles::tier_up::TierUp;
 
 /// The functions of a nest.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Functions {
     step: AtomicUsize,
     /// Whether code generation fails for the body, independent of the layout.
     is_refused: AtomicBool,
-    account: Arc<Account>,
+    tier_up: Arc<TierUp>,
 }
 
 /// Upper bound of the functions of a nest. Callers that change strides without end reuse the others.
@@ -37,11 +37,11 @@ impl Functions {
         target: TargetKind,
         body: Body,
         [outputs, inputs]: [Vec<usize>; 2],
-        account: Arc<Account>,
+        tier_up: Arc<TierUp>,
     ) -> Functions {
         let (made, step) = (Mutex::default(), AtomicUsize::new(LIKELY_STEP));
         let is_refused = AtomicBool::new(false);
-        Functions { target, body, outputs, inputs, made, step, is_refused, account }
+        Functions { target, body, outputs, inputs, made, step, is_refused, tier_up }
     }
 
     /// Elements per step of the loop, as far as known: rows shorter than this are slow.
@@ -79,7 +79,7 @@ impl Functions {
 
     /// Compiles the function for this layout.
     fn make(&self, layout: OperandLayout) -> Option<Arc<Function>> {
-        if !self.account.affords() {
+        if !self.tier_up.affords() {
             return None;
         }
         // No lock is held meanwhile: if two threads compile the same function, one result is dropped.
@@ -90,22 +90,22 @@ impl Functions {
                 return None;
             }
             Err(_) => {
-                self.account.close();
+                self.tier_up.close();
                 return None;
             }
         };
-        self.account.pay();
+        self.tier_up.pay();
         self.step.store(function.step(), Ordering::Relaxed);
         let mut made = self.made();
         if let Some((_, function)) = made.iter().find(|(known, _)| *known == layout) {
             return Some(Arc::clone(function));
         }
         if made.len() == MAX_FUNCTIONS {
-            self.account.close();
+            self.tier_up.close();
             return None;
         }
         let function = Arc::new(function);
-        self.account.hold(function.bytes());
+        self.tier_up.hold(function.bytes());
         made.push((layout, Arc::clone(&function)));
         Some(function)
     }

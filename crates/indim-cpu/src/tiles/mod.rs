@@ -5,21 +5,21 @@
 //! a walk), `tile.rs` (the loop over tiles; `flat.rs` for nests of one axis or of rows, `whole.rs` for a
 //! single tile), `reduce.rs` (the loop over a reduced axis; `reduce/` for reductions in place), `tree.rs`
 //! (the order of a fold), `folding.rs` and `folded.rs` (functions that fold what they compute),
-//! `store_fold.rs` (the kernels of a fold), `search/` (arg-reductions), `take.rs` (gathers), `memory.rs`
+//! `store_fold.rs` (the kernels of a fold), `arg_reduce/` (arg-reductions), `gather.rs` (gathers), `memory.rs`
 //! (copies to and from strided memory). `functions.rs` has the machine code for each operand layout,
-//! `account.rs` its tier-up budget, `work.rs` the cost of an element.
+//! `tier_up.rs` its tier-up budget, `work.rs` the cost of an element.
 
-pub(crate) mod account;
+mod arg_reduce;
 pub(crate) mod code;
 mod flat;
 mod folded;
 mod folding;
 pub(crate) mod functions;
+pub(crate) mod gather;
 pub mod memory;
 mod reduce;
-mod search;
 pub(crate) mod store_fold;
-pub(crate) mod take;
+pub(crate) mod tier_up;
 pub(crate) mod tile;
 mod tree;
 mod whole;
@@ -31,9 +31,9 @@ use std::sync::Arc;
 use indim_loops::resize::{NestStrides, SizedNest};
 
 use crate::executor::BoundNest;
+use arg_reduce::BoundArgReduction;
 use code::TileCode;
 use flat::Flat;
-use search::BoundSearch;
 use tile::BoundTiles;
 
 /// Binds the code to the sizes of `nest` and to `strides`; see
@@ -46,7 +46,9 @@ pub(crate) fn bind(
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
     match nest.nest.reduced {
-        Some(_) if nest.nest.searches() => Some(Arc::new(BoundSearch::new(code, nest, strides)?)),
+        Some(_) if nest.nest.searches() => {
+            Some(Arc::new(BoundArgReduction::new(code, nest, strides)?))
+        }
         Some(_) => reduce::bind(code, nest, strides),
         None => {
             let axes = nest.coalesced(strides)?;

@@ -37,7 +37,7 @@ use crate::tiles::tree::{Columns, Values, takes_in_turn};
 use crate::tiles::wiring::Wiring;
 use accumulators::{Accumulators, Counts};
 use columns::BoundColumns;
-use pieces::Left;
+use pieces::PieceResults;
 use rows::BoundRows;
 use whole::WholeTile;
 
@@ -60,7 +60,7 @@ struct BoundPart {
     folding: Option<Folding>,
     stores: SmallVec<[BoundStore; 2]>,
     accumulators: Accumulators,
-    left: Left,
+    left: PieceResults,
     /// The single tile, if it needs no other calls.
     whole: Option<WholeTile>,
 }
@@ -156,7 +156,7 @@ impl BoundReduction {
         }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
-            bound.left = Left::new(shared, &code.folds, width(&bound.part));
+            bound.left = PieceResults::new(shared, &code.folds, width(&bound.part));
             shared = bound.left.end(bound.part.pieces());
         }
         debug_assert!(shared <= piece_bytes(nest, &code.folds), "what is shared has been counted");
@@ -201,7 +201,7 @@ impl BoundPart {
             stores.push(BoundStore { source, result_stride: *result_stride });
         }
         let whole = WholeTile::new(code, &part.walk, &wiring, accumulators.bytes);
-        let left = Left::default();
+        let left = PieceResults::default();
         Some(BoundPart { part, wiring, function, folding, stores, accumulators, left, whole })
     }
 }

@@ -97,10 +97,10 @@ pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     }
     // A part of whole chunks of columns, and a part for the remaining columns.
     let columns = kept.min(2 * DIRECT_COLUMNS);
-    let bytes = |size: usize| if size > 0 { columns * size + 2 * LEFT_ALIGNMENT } else { 0 };
+    let bytes = |size: usize| if size > 0 { columns * size + 2 * RESULT_ALIGNMENT } else { 0 };
     let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
     folds.iter().map(|fold| MAX_PIECES * of_piece(fold)).sum()
 }
 
 /// Alignment of each store's partial result, in bytes.
-pub(crate) const LEFT_ALIGNMENT: usize = 64;
+pub(crate) const RESULT_ALIGNMENT: usize = 64;

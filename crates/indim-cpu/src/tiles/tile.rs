@@ -19,8 +19,8 @@ use indim_targets::Function;
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
+use crate::tiles::gather::GatherOperands;
 use crate::tiles::memory::{gather, scatter, settle};
-use crate::tiles::take::TakeSides;
 use crate::tiles::whole::{Placed, Whole};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
@@ -297,15 +297,15 @@ impl Tile<'_> {
                         let sources = sources.map(|slot| self.slots[slot].cast_const());
                         kernel(destination, sources, count);
                     }
-                    Callee::Take { taker, table, indices } => {
+                    Callee::Take { gather, table, indices } => {
                         let take = self.wiring.takes[number].as_ref();
                         let take = take.expect("invariant: wirings know how each call gathers");
                         let [table, indices] = [table, indices].map(|slot| self.slot(slot));
-                        let sides = TakeSides { destination, table, indices };
+                        let sides = GatherOperands { destination, table, indices };
                         if take.in_place {
-                            self.slots[call.destination] = taker.row(&take.walk, sides).cast_mut();
+                            self.slots[call.destination] = gather.row(&take.walk, sides).cast_mut();
                         } else {
-                            taker.take(&take.walk, position.steps, sides);
+                            gather.take(&take.walk, position.steps, sides);
                         }
                     }
                 }

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use crate::tiles::code::REGISTER_BYTES;
 use crate::tiles::code::{Call, Callee, FEW, TileCode, few};
 use crate::tiles::functions::Functions;
-use crate::tiles::take::{TakeStrides, TakeWalk, Taker};
+use crate::tiles::gather::{Gather, GatherStrides, GatherWalk};
 
 /// Address sources of the virtual registers of a nest's code.
 #[derive(Debug, Clone)]
@@ -38,13 +38,13 @@ pub(crate) struct Wiring {
     /// Whether that is the function that folds, which writes no values.
     pub(crate) folds: bool,
     /// The gather of each call; empty if no call gathers.
-    pub(crate) takes: Vec<Option<TakeWiring>>,
+    pub(crate) takes: Vec<Option<GatherWiring>>,
 }
 
 /// The gather of a call.
 #[derive(Debug, Clone)]
-pub(crate) struct TakeWiring {
-    pub(crate) walk: TakeWalk,
+pub(crate) struct GatherWiring {
+    pub(crate) walk: GatherWalk,
     /// Whether each tile is one row of the table, which later calls read in place.
     pub(crate) in_place: bool,
 }
@@ -115,17 +115,17 @@ impl Wiring {
     ) {
         let wiring = |call: &Call| match call.callee {
             Callee::Kernel { .. } => None,
-            Callee::Take { taker, table, indices } => {
-                let index = IndexStrides::new(self, code, axes, &taker, indices);
+            Callee::Take { gather, table, indices } => {
+                let index = IndexStrides::new(self, code, axes, &gather, indices);
                 let of_table = axes.strides_of(code.operand(table));
                 let strides =
-                    |axis| TakeStrides { table: of_table[axis], index: index.along(axis) };
+                    |axis| GatherStrides { table: of_table[axis], index: index.along(axis) };
                 let stride = table_strides[table];
-                let take = TakeWalk::new(axes, walk.step_elements, strides, stride);
+                let take = GatherWalk::new(axes, walk.step_elements, strides, stride);
                 let is_written =
                     code.stored[call.destination].first.is_some_and(|store| self.is_direct[store]);
-                let in_place = !is_written && take.is_one_dense_row(taker.element_size());
-                Some(TakeWiring { walk: take, in_place })
+                let in_place = !is_written && take.is_one_dense_row(gather.element_size());
+                Some(GatherWiring { walk: take, in_place })
             }
         };
         self.takes = code.calls.iter().map(wiring).collect();
@@ -135,7 +135,7 @@ impl Wiring {
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.is_direct);
         held.small(&self.registers);
-        held.own::<Option<TakeWiring>>(self.takes.capacity());
+        held.own::<Option<GatherWiring>>(self.takes.capacity());
         self.takes.iter().flatten().for_each(|take| take.walk.count_bytes(held));
         if let Some(FunctionWiring { forms, streams, row_strides, .. }) = &self.function {
             held.small(forms);
@@ -190,12 +190,12 @@ impl<'a> IndexStrides<'a> {
         wiring: &Wiring,
         code: &TileCode,
         axes: &'a CoalescedAxes,
-        taker: &Taker,
+        gather: &Gather,
         indices: usize,
     ) -> IndexStrides<'a> {
         match wiring.registers.get(indices) {
             Some(None) => IndexStrides::InPlace(axes.strides_of(code.operand(indices))),
-            _ => IndexStrides::Block { axes, index_size: taker.index_size() },
+            _ => IndexStrides::Block { axes, index_size: gather.index_size() },
         }
     }
 

@@ -16,7 +16,7 @@ use crate::tiles::folded::FoldedTile;
 use crate::tiles::folding::Folding;
 use crate::tiles::memory::Run;
 use crate::tiles::reduce::accumulators::{Accumulators, Counts};
-use crate::tiles::reduce::pieces::Left;
+use crate::tiles::reduce::pieces::PieceResults;
 use crate::tiles::store_fold::piece_bytes;
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
@@ -32,7 +32,7 @@ pub(super) struct BoundColumns {
     /// The function that folds what it computes; `None` for kernels.
     folding: Option<Folding>,
     accumulators: Accumulators,
-    left: Left,
+    left: PieceResults,
 }
 
 impl BoundColumns {
@@ -57,8 +57,8 @@ impl BoundColumns {
             None => takes_in_turn(fold, width, length),
         });
         let left = match columns.pieces {
-            1 => Left::default(),
-            _ => Left::new(0, &code.folds, width),
+            1 => PieceResults::default(),
+            _ => PieceResults::new(0, &code.folds, width),
         };
         let tiles = columns.units * columns.pieces;
         debug_assert!(left.end(tiles) <= piece_bytes(nest, &code.folds), "it has been counted");

@@ -6,12 +6,12 @@ use core::ops::Range;
 use indim_loops::MemoryUse;
 use smallvec::SmallVec;
 
-use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
+use crate::tiles::store_fold::{RESULT_ALIGNMENT, StoreFold};
 use crate::tiles::tree::Columns;
 
 /// Layout of the partial results in shared memory, in bytes.
 #[derive(Debug, Default)]
-pub(super) struct Left {
+pub(super) struct PieceResults {
     /// Offset of the first piece.
     first: usize,
     /// Offset of each store within a piece.
@@ -20,13 +20,13 @@ pub(super) struct Left {
     stride: usize,
 }
 
-impl Left {
+impl PieceResults {
     /// The layout from `first` on, for pieces of `width` columns.
-    pub(super) fn new(first: usize, folds: &[StoreFold], width: usize) -> Left {
-        let mut left = Left { first, ..Left::default() };
+    pub(super) fn new(first: usize, folds: &[StoreFold], width: usize) -> PieceResults {
+        let mut left = PieceResults { first, ..PieceResults::default() };
         for fold in folds {
             left.stores.push(left.stride);
-            left.stride += (width * fold.size).next_multiple_of(LEFT_ALIGNMENT);
+            left.stride += (width * fold.size).next_multiple_of(RESULT_ALIGNMENT);
         }
         left
     }
@@ -40,7 +40,7 @@ impl Left {
         shared.wrapping_add(self.first + piece * self.stride + self.stores[store])
     }
 
-    /// Copies the first node of a store to shared memory, for [`Left::combine`].
+    /// Copies the first node of a store to shared memory, for [`PieceResults::combine`].
     ///
     /// # Safety
     /// The node is the result of `piece`; shared memory has room for it, and no other piece writes there.

@@ -9,12 +9,12 @@ use indim_ops::meaning::reduction::LANES;
 
 use crate::tiles::code::TileCode;
 use crate::tiles::memory::{Run, gather};
-use crate::tiles::store_fold::{LEFT_ALIGNMENT, StoreFold};
+use crate::tiles::store_fold::{RESULT_ALIGNMENT, StoreFold};
 use crate::tiles::tree::{Columns, Values, takes_in_turn};
 
 /// The arg-reduction of a store.
 #[derive(Debug)]
-pub(super) struct StoreSearch {
+pub(super) struct StoreArgReduction {
     pub(super) store: usize,
     pub(super) functions: SearchFunctions,
     /// Columns or rows that are searched together.
@@ -64,7 +64,7 @@ fn rows_together(length: usize) -> usize {
     (TOGETHER_ELEMENTS / length / LANES * LANES).clamp(LANES, TOGETHER_ROWS)
 }
 
-impl StoreSearch {
+impl StoreArgReduction {
     /// The arg-reduction of `store` over units of this form, in blocks of at most `block` steps; its memory
     /// follows `end`.
     pub(super) fn new(
@@ -73,7 +73,7 @@ impl StoreSearch {
         (form, block): (UnitForm, usize),
         result_stride: isize,
         end: &mut usize,
-    ) -> StoreSearch {
+    ) -> StoreArgReduction {
         let fold = &code.folds[store];
         let (width, lanes) = match form {
             UnitForm::Columns(columns) => (columns, LANES * columns),
@@ -86,7 +86,7 @@ impl StoreSearch {
             UnitForm::Columns(columns) => most_nodes(block) * columns,
             UnitForm::Row(_) => block,
         };
-        StoreSearch {
+        StoreArgReduction {
             store,
             functions: fold.search.expect("invariant: every reduction of such a nest is a search"),
             width,
@@ -110,18 +110,18 @@ impl StoreSearch {
 
     /// Bytes of a piece's result.
     fn left_bytes(&self, fold: &StoreFold) -> usize {
-        let indices = (self.width * size_of::<usize>()).next_multiple_of(LEFT_ALIGNMENT);
+        let indices = (self.width * size_of::<usize>()).next_multiple_of(RESULT_ALIGNMENT);
         self.extremes_left(fold) + indices
     }
 
     fn extremes_left(&self, fold: &StoreFold) -> usize {
-        (self.width * fold.size).next_multiple_of(LEFT_ALIGNMENT)
+        (self.width * fold.size).next_multiple_of(RESULT_ALIGNMENT)
     }
 }
 
 /// The arg-reduction of a store with its memory.
 pub(super) struct Finding<'a> {
-    pub(super) search: &'a StoreSearch,
+    pub(super) search: &'a StoreArgReduction,
     pub(super) fold: &'a StoreFold,
     pub(super) memory: *mut u8,
     pub(super) shared: *mut u8,
@@ -130,7 +130,7 @@ pub(super) struct Finding<'a> {
 impl<'a> Finding<'a> {
     /// The tree that folds a block to its extremes.
     pub(super) fn columns(&self) -> Columns<'a> {
-        let StoreSearch { width, in_turn, ref places, .. } = *self.search;
+        let StoreArgReduction { width, in_turn, ref places, .. } = *self.search;
         let (lanes, nodes) = (places.lanes, places.nodes);
         let [lanes, nodes] = [lanes, nodes].map(|place| self.memory.wrapping_add(place));
         Columns { fold: self.fold, width, lanes, nodes, in_turn }
@@ -160,7 +160,7 @@ impl<'a> Finding<'a> {
     /// # Safety
     /// Every piece has left its extremes, with indices along the whole axis.
     pub(super) unsafe fn combine(&self, pieces: Range<usize>) -> ColumnExtremes {
-        let StoreSearch { functions, width, .. } = *self.search;
+        let StoreArgReduction { functions, width, .. } = *self.search;
         let found = self.found(None);
         // SAFETY: the caller vouches for the pieces' results.
         unsafe {
@@ -226,7 +226,7 @@ impl<'a> Finding<'a> {
                 SearchedRows { count: length, stride: (width * size) as isize, width, start: 0 };
             // SAFETY:
             // - the caller vouches for rows and results;
-            // - `StoreSearch::new` has reserved memory for a transposed block, and for an extreme and an
+            // - `StoreArgReduction::new` has reserved memory for a transposed block, and for an extreme and an
             //   index of each row.
             unsafe {
                 gather(transposed, rows.at(first), steps, run, size);

@@ -31,17 +31,17 @@ const OTHER_PRIMITIVES: usize = 60;
 /// The work of a nest since its last compilation, and the price of the next one. Threads may lose one
 /// another's counts, which only delays the compilation a little.
 #[derive(Debug)]
-pub(crate) struct Account {
+pub(crate) struct TierUp {
     spent: AtomicUsize,
     price: AtomicUsize,
     /// Bytes of the functions and of the bindings to them.
     held: AtomicUsize,
 }
 
-impl Account {
+impl TierUp {
     /// A budget for functions that cost `price`.
-    pub(crate) fn new(price: usize) -> Account {
-        Account {
+    pub(crate) fn new(price: usize) -> TierUp {
+        TierUp {
             spent: AtomicUsize::new(0),
             price: AtomicUsize::new(price),
             held: AtomicUsize::new(0),

@@ -17,7 +17,7 @@ use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
 use smallvec::SmallVec;
 
-use super::found::{StoreSearch, is_short};
+use super::found::{StoreArgReduction, is_short};
 use super::{Among, SearchPart, Searching};
 use crate::tiles::code::{FEW, TileCode, element_sizes};
 use crate::tiles::reduce::reducing;
@@ -72,7 +72,7 @@ fn search_part(code: &TileCode, nest: &SizedNest<'_>, part: NestRegion) -> Optio
     };
     let block = (part.form, part.walk.tile_steps);
     let mut bytes = 0;
-    let search = |(store, &stride)| StoreSearch::new(code, store, block, stride, &mut bytes);
+    let search = |(store, &stride)| StoreArgReduction::new(code, store, block, stride, &mut bytes);
     let searches = part.result_strides.iter().enumerate().map(search).collect();
     let among = Among::Computed(Box::new(Computed { wiring, function, width }));
     Some(SearchPart { part, searches, bytes, among })

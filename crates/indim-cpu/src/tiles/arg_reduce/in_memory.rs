@@ -13,7 +13,7 @@ use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use smallvec::smallvec;
 
-use super::found::{Finding, StoreSearch, is_short, place};
+use super::found::{Finding, StoreArgReduction, is_short, place};
 use super::{Among, SearchPart, Searching};
 use crate::tiles::code::TileCode;
 use crate::tiles::memory::{Run, gather};
@@ -79,7 +79,7 @@ fn search_part(code: &TileCode, store: usize, source: usize, part: NestRegion) -
     };
     let mut bytes = 0;
     let stride = part.result_strides[0];
-    let search = StoreSearch::new(code, store, (part.form, block), stride, &mut bytes);
+    let search = StoreArgReduction::new(code, store, (part.form, block), stride, &mut bytes);
     let gathered = place(&mut bytes, if part.is_direct { 0 } else { block * inner }, size);
     let inner_stride = part.walk.operands[1].inner_stride(size);
     let among = Among::Memory(InMemory { source, width, inner_stride, inner, block, gathered });

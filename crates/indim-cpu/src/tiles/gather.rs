@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 /// A gather of elements of one table by indices of one type.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Taker {
+pub(crate) struct Gather {
     places: PlacesFn,
     /// Size of the indexed axis.
     size: usize,
@@ -36,7 +36,7 @@ type PlacesFn = unsafe fn(places: &mut [usize], indices: *const u8, stride: isiz
 
 /// Strides of a gather along one loop, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TakeStrides {
+pub(crate) struct GatherStrides {
     /// Stride of the table, at a constant index.
     pub(crate) table: isize,
     /// Stride of the indices.
@@ -47,28 +47,28 @@ pub(crate) struct TakeStrides {
 #[derive(Debug, Clone, Copy)]
 struct LoopLevel {
     count: usize,
-    strides: TakeStrides,
+    strides: GatherStrides,
 }
 
-const ONCE: LoopLevel = LoopLevel { count: 1, strides: TakeStrides { table: 0, index: 0 } };
+const ONCE: LoopLevel = LoopLevel { count: 1, strides: GatherStrides { table: 0, index: 0 } };
 
 /// The loops of one gather over a tile, and the stride of the indexed axis.
 #[derive(Debug, Clone)]
-pub(crate) struct TakeWalk {
+pub(crate) struct GatherWalk {
     /// Outermost first; the first level is repeated for each step of the tile.
     levels: SmallVec<[LoopLevel; 2]>,
     stride: isize,
 }
 
-impl TakeWalk {
+impl GatherWalk {
     /// The loops over tiles of `step_elements` elements a step. `strides` are those along each axis,
     /// `stride` is that of the indexed axis.
     pub(crate) fn new(
         axes: &CoalescedAxes,
         step_elements: usize,
-        strides: impl Fn(usize) -> TakeStrides,
+        strides: impl Fn(usize) -> GatherStrides,
         stride: isize,
-    ) -> TakeWalk {
+    ) -> GatherWalk {
         let (mut inner_from, mut elements) = (axes.sizes.len(), 1);
         while elements < step_elements {
             inner_from -= 1;
@@ -83,12 +83,12 @@ impl TakeWalk {
         if levels.is_empty() {
             levels.push(ONCE);
         }
-        TakeWalk { levels, stride }
+        GatherWalk { levels, stride }
     }
 
     /// Whether every tile is one dense row of the table, with elements of `element_size` bytes.
     pub(crate) fn is_one_dense_row(&self, element_size: usize) -> bool {
-        let dense = TakeStrides { table: element_size as isize, index: 0 };
+        let dense = GatherStrides { table: element_size as isize, index: 0 };
         matches!(self.levels[..], [LoopLevel { strides, .. }] if strides == dense)
     }
 
@@ -116,17 +116,17 @@ fn push_merged(levels: &mut SmallVec<[LoopLevel; 2]>, level: LoopLevel) {
 
 /// The addresses of a gather.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TakeSides {
+pub(crate) struct GatherOperands {
     pub(crate) destination: *mut u8,
     /// The first element of the table, at index 0.
     pub(crate) table: *const u8,
     pub(crate) indices: *const u8,
 }
 
-impl TakeSides {
+impl GatherOperands {
     /// The addresses of iteration `number` of a loop whose iterations write `bytes` bytes.
-    fn at(self, number: usize, strides: TakeStrides, bytes: usize) -> TakeSides {
-        TakeSides {
+    fn at(self, number: usize, strides: GatherStrides, bytes: usize) -> GatherOperands {
+        GatherOperands {
             destination: self.destination.wrapping_add(number * bytes),
             table: self.table.wrapping_offset(number as isize * strides.table),
             indices: self.indices.wrapping_offset(number as isize * strides.index),
@@ -134,7 +134,7 @@ impl TakeSides {
     }
 }
 
-impl Taker {
+impl Gather {
     /// A gather by indices of the integer type `index`, for elements of type `element`; `size` is not 0.
     pub(crate) fn new(
         mode: TakeMode,
@@ -142,9 +142,9 @@ impl Taker {
         element: DType,
         size: usize,
         level: Level,
-    ) -> Taker {
+    ) -> Gather {
         let places = places_function(mode, index, level);
-        Taker { places, size, index_size: index.size(), element_size: element.size() }
+        Gather { places, size, index_size: index.size(), element_size: element.size() }
     }
 
     /// Bytes of an index.
@@ -170,7 +170,7 @@ impl Taker {
     ///
     /// # Safety
     /// The index is valid for reads; the processor has the level of the gather.
-    pub(crate) unsafe fn row(&self, walk: &TakeWalk, sides: TakeSides) -> *const u8 {
+    pub(crate) unsafe fn row(&self, walk: &GatherWalk, sides: GatherOperands) -> *const u8 {
         let mut place = [0];
         // SAFETY: the caller vouches for the index and the level.
         unsafe { (self.places)(&mut place, sides.indices, 0, self.size) }
@@ -186,7 +186,7 @@ impl Taker {
     ///   element;
     /// - the table does not overlap the destination;
     /// - the processor has the level of the gather.
-    pub(crate) unsafe fn take(&self, walk: &TakeWalk, steps: usize, sides: TakeSides) {
+    pub(crate) unsafe fn take(&self, walk: &GatherWalk, steps: usize, sides: GatherOperands) {
         let [first, inner @ ..] = &walk.levels[..] else { return };
         let first = LoopLevel { count: first.count * steps, ..*first };
         // SAFETY: the caller vouches for all iterations of these loops.
@@ -194,13 +194,13 @@ impl Taker {
     }
 
     /// # Safety
-    /// As [`Taker::take`], for these loops.
+    /// As [`Gather::take`], for these loops.
     unsafe fn take_levels(
         &self,
         first: LoopLevel,
         inner: &[LoopLevel],
         stride: isize,
-        sides: TakeSides,
+        sides: GatherOperands,
     ) {
         // SAFETY: the caller vouches for each iteration of the first loop, whose inner loops this call
         // runs.
@@ -224,13 +224,20 @@ impl Taker {
     /// Gathers rows, one for each index.
     ///
     /// # Safety
-    /// As [`Taker::take`], for these two loops.
-    unsafe fn take_rows(&self, rows: LoopLevel, row: LoopLevel, stride: isize, sides: TakeSides) {
+    /// As [`Gather::take`], for these two loops.
+    unsafe fn take_rows(
+        &self,
+        rows: LoopLevel,
+        row: LoopLevel,
+        stride: isize,
+        sides: GatherOperands,
+    ) {
         let mut places = [0; CHUNK];
         let bytes = row.count * self.element_size;
         for first in (0..rows.count).step_by(CHUNK) {
             let places = &mut places[..CHUNK.min(rows.count - first)];
-            let TakeSides { destination, table, indices } = sides.at(first, rows.strides, bytes);
+            let GatherOperands { destination, table, indices } =
+                sides.at(first, rows.strides, bytes);
             let from = Rows { table, rows: rows.strides.table, stride, row };
             // SAFETY: the caller vouches for an index of each row, and for the elements at its offset.
             unsafe {
@@ -310,7 +317,7 @@ unsafe fn copy_rows<T: Copy, const COUNT: usize>(
 /// # Safety
 /// As [`pick`].
 unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
-    let LoopLevel { count, strides: TakeStrides { table: stride, .. } } = from.row;
+    let LoopLevel { count, strides: GatherStrides { table: stride, .. } } = from.row;
     for (number, &place) in places.iter().enumerate() {
         let row = from.at(number, place);
         let to = destination.cast::<T>().wrapping_add(number * count);

@@ -24,12 +24,12 @@ use crate::tiles::code::TileCode;
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
 use crate::tiles::tile::{WORKSPACE, Workspace};
 use computed::Computed;
-use found::{Finding, StoreSearch};
+use found::{Finding, StoreArgReduction};
 use in_memory::InMemory;
 
 /// The code of a nest of arg-reductions under walks.
 #[derive(Debug)]
-pub(crate) struct BoundSearch {
+pub(crate) struct BoundArgReduction {
     code: Arc<TileCode>,
     parts: Vec<SearchPart>,
     /// Pieces of all parts, and the elements of the largest.
@@ -41,7 +41,7 @@ pub(crate) struct BoundSearch {
 #[derive(Debug)]
 struct SearchPart {
     part: NestRegion,
-    searches: SmallVec<[StoreSearch; 1]>,
+    searches: SmallVec<[StoreArgReduction; 1]>,
     /// Bytes of a thread's memory.
     bytes: usize,
     among: Among,
@@ -56,7 +56,7 @@ enum Among {
     Computed(Box<Computed>),
 }
 
-impl BoundSearch {
+impl BoundArgReduction {
     /// See [`bind`](crate::tiles::bind); the nest has arg-reductions. Also returns `None` if the machine
     /// code lacks a function.
     pub(crate) fn new(
@@ -83,11 +83,11 @@ impl BoundSearch {
         debug_assert!(shared <= piece_bytes(nest, &code.folds), "it has been counted");
         let tiles = parts.iter().map(|part| part.part.pieces()).sum();
         let tile_elements = nest.points_per(tiles);
-        Some(BoundSearch { code: Arc::clone(code), parts, tiles, tile_elements })
+        Some(BoundArgReduction { code: Arc::clone(code), parts, tiles, tile_elements })
     }
 }
 
-impl BoundNest for BoundSearch {
+impl BoundNest for BoundArgReduction {
     fn tiles(&self) -> usize {
         self.tiles
     }
@@ -112,7 +112,7 @@ impl BoundNest for BoundSearch {
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundSearch>(1);
+        held.own::<BoundArgReduction>(1);
         held.own::<SearchPart>(self.parts.capacity());
         for part in &self.parts {
             part.part.walk.count_bytes(held);
