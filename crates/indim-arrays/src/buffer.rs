@@ -358,7 +358,7 @@ impl<'a> From<&'a Buffer> for ArrayView<'a> {
 }
 
 fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
-    if bytes >= pages::MINIMUM_BYTES
+    if bytes >= pages::MIN_POOLED_BYTES
         && let Some(mut pages) = Pages::new(bytes)
         && let Some(first) = NonNull::new(pages.first())
     {

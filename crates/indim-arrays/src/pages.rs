@@ -11,22 +11,22 @@ use std::thread::yield_now;
 
 use crate::system_memory::MmapMut;
 
-/// Smaller arrays are left to the allocator, which keeps their memory itself.
-pub(crate) const MINIMUM_BYTES: usize = 1 << 20;
+/// Bytes of the smallest pooled array. The allocator reuses memory of smaller arrays itself.
+pub(crate) const MIN_POOLED_BYTES: usize = 1 << 20;
 
 /// Default limit of the pool, in bytes.
-const DEFAULT_KEPT_BYTES: usize = 1 << 30;
+const DEFAULT_POOL_BYTES: usize = 1 << 30;
 
-/// A huge page.
+/// Bytes of a huge page.
 const HUGE_BYTES: usize = 2 << 20;
 
 /// The free pages, most recently freed last.
-struct Kept {
+struct PagePool {
     maps: Vec<MmapMut>,
     limit: usize,
 }
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept { maps: Vec::new(), limit: DEFAULT_KEPT_BYTES });
+static POOL: Mutex<PagePool> = Mutex::new(PagePool { maps: Vec::new(), limit: DEFAULT_POOL_BYTES });
 
 /// Pages for an array; given back when dropped.
 pub(crate) struct Pages(Option<MmapMut>);
@@ -48,10 +48,10 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let Some(map) = self.0.take() else { return };
-        let Some(mut kept) = lock(TRIES) else { return };
-        kept.maps.push(map);
-        let released = kept.shrink();
-        drop(kept);
+        let Some(mut pool) = lock(TRIES) else { return };
+        pool.maps.push(map);
+        let released = pool.shrink();
+        drop(pool);
         // Unmapping takes a while; others need not do without the lock for so long.
         drop(released);
     }
@@ -61,23 +61,23 @@ impl Drop for Pages {
 /// to give back memory.
 const TRIES: usize = 20;
 
-/// The same for setting the bound, which is worth waiting for.
-const TRIES_FOR_BOUND: usize = 100_000;
+/// Attempts to take the lock to set the limit, which is worth a longer wait.
+const TRIES_FOR_LIMIT: usize = 100_000;
 
-/// The kept memory; `None` when it is busy at each of so many tries.
-fn lock(tries: usize) -> Option<MutexGuard<'static, Kept>> {
+/// The locked pool; `None` if another thread holds it at each of `tries` attempts.
+fn lock(tries: usize) -> Option<MutexGuard<'static, PagePool>> {
     for _ in 0..tries {
-        match KEPT.try_lock() {
-            Ok(kept) => return Some(kept),
-            Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
+        match POOL.try_lock() {
+            Ok(pool) => return Some(pool),
+            Err(TryLockError::Poisoned(pool)) => return Some(pool.into_inner()),
             Err(TryLockError::WouldBlock) => yield_now(),
         }
     }
     None
 }
 
-impl Kept {
-    /// Removes the oldest maps until the bound holds.
+impl PagePool {
+    /// Removes the oldest maps until the pool is within its limit.
     fn shrink(&mut self) -> Vec<MmapMut> {
         let mut bytes: usize = self.maps.iter().map(|map| map.len()).sum();
         let excess = self.maps.iter().take_while(|map| {
@@ -90,37 +90,37 @@ impl Kept {
     }
 }
 
-/// The kept map that fits best and wastes less than half of itself.
+/// The smallest pooled map of at least `bytes` bytes that wastes less than half of itself.
 fn take(bytes: usize) -> Option<MmapMut> {
-    let mut kept = lock(TRIES)?;
+    let mut pool = lock(TRIES)?;
     let fits = |map: &&MmapMut| map.len() >= bytes && map.len() / 2 <= bytes;
-    let best = kept.maps.iter().filter(fits).map(|map| map.len()).min()?;
-    let position = kept.maps.iter().rposition(|map| map.len() == best)?;
-    Some(kept.maps.remove(position))
+    let best = pool.maps.iter().filter(fits).map(|map| map.len()).min()?;
+    let position = pool.maps.iter().rposition(|map| map.len() == best)?;
+    Some(pool.maps.remove(position))
 }
 
 fn map(bytes: usize) -> Option<MmapMut> {
     let map = MmapMut::map_anon(bytes).ok()?;
-    // A wish: where it is not granted, the pages are small.
+    // A hint: if the system does not follow it, the pages are small.
     #[cfg(all(target_os = "linux", feature = "memmap2"))]
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)
 }
 
-/// Sets how many bytes of memory indim keeps for the next large arrays, and gives back what is
-/// beyond. Without a call it is 1 GiB; 0 keeps none.
+/// Sets the limit of the memory pool in bytes and unmaps the excess. The default is 1 GiB; 0 keeps no
+/// memory.
 ///
-/// In a process that was forked at the moment when another thread used the kept memory, it stays unused:
-/// every array gets new memory, and this does nothing.
+/// If a process is forked while another thread holds the pool, the child cannot use the pool: every array
+/// gets new memory, and this function does nothing.
 ///
 /// ```
 /// indim_arrays::set_memory_pool_limit(0);
 /// ```
 pub fn set_memory_pool_limit(bytes: usize) {
-    let Some(mut kept) = lock(TRIES_FOR_BOUND) else { return };
-    kept.limit = bytes;
-    let released = kept.shrink();
-    drop(kept);
+    let Some(mut pool) = lock(TRIES_FOR_LIMIT) else { return };
+    pool.limit = bytes;
+    let released = pool.shrink();
+    drop(pool);
     drop(released);
 }
 

@@ -6,30 +6,30 @@ use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType};
 
-use crate::keep::{Kept, computed_values};
+use crate::interner::Interner;
 use crate::loop_nest::{
     Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, NestReduction, Store,
 };
 use crate::lower::Buffers;
-use crate::numbered::Numbered;
-use crate::sought::{Sought, Source, iteration, reduced, sought};
+use crate::materialize::{Materialized, computed_values};
+use crate::value_source::{OperandView, ValueSource, iteration, operand_views, reduced};
 use crate::view::View;
 
-/// The nest that computes the kept values of `group`, which have one shape.
+/// The nest that computes the materialised values of `group`, which have one shape.
 pub(crate) fn nest(
     graph: &Graph,
     group: &[ValueId],
-    kept: &Kept,
+    materialized: &Materialized,
     buffers: &mut Buffers,
 ) -> LoopNest {
     let (shape, reduced) = iteration(graph, group[0]);
-    let computed = computed_values(graph, group, kept);
+    let computed = computed_values(graph, group, materialized);
     let mut body = Body {
         graph,
         group,
-        kept,
+        materialized,
         buffers,
-        accesses: Numbered::new(),
+        accesses: Interner::new(),
         instructions: Vec::new(),
         locals: HashMap::new(),
     };
@@ -47,10 +47,10 @@ pub(crate) fn nest(
 struct Body<'a> {
     graph: &'a Graph,
     group: &'a [ValueId],
-    kept: &'a Kept,
+    materialized: &'a Materialized,
     buffers: &'a mut Buffers,
     /// The accesses, and of each whether elements are taken from it.
-    accesses: Numbered<(Access, bool)>,
+    accesses: Interner<(Access, bool)>,
     instructions: Vec<Instruction>,
     locals: HashMap<ValueId, Local>,
 }
@@ -58,8 +58,8 @@ struct Body<'a> {
 impl Body<'_> {
     fn compute(&mut self, value: ValueId, view: &View) {
         let node = &self.graph[value];
-        let sought = sought(self.graph, value, view);
-        let operands = sought.into_iter().map(|sought| self.local(sought)).collect();
+        let operand_views = operand_views(self.graph, value, view);
+        let operands = operand_views.into_iter().map(|operand| self.local(operand)).collect();
         let compute = match node.kind {
             NodeKind::Take { axis, mode } => {
                 Compute::Take { mode, size: self.graph[node.operands[0]].array_type.shape[axis] }
@@ -83,20 +83,20 @@ impl Body<'_> {
         self.locals.insert(value, local);
     }
 
-    /// The local that holds what is sought.
-    fn local(&mut self, sought: Sought) -> Local {
+    /// The local that holds an operand.
+    fn local(&mut self, operand: OperandView) -> Local {
         // A gathered operand is no block of values, so no other instruction reads it as such.
-        let is_table = sought.view.is_of_table();
-        let source = self.kept.source(self.graph, self.group, sought);
+        let is_table = operand.view.is_of_table();
+        let source = self.materialized.source(self.graph, self.group, operand);
         match access(self.graph, self.buffers, source) {
-            Ok(access) => Local::Access(self.accesses.number(&(access, is_table))),
+            Ok(access) => Local::Access(self.accesses.intern(&(access, is_table))),
             Err(computed) => self.locals[&computed],
         }
     }
 
     fn stores(&mut self, value: ValueId) -> Vec<Store> {
         let node = &self.graph[value];
-        let stored = self.kept.stored(value);
+        let stored = self.materialized.stored(value);
         let array_type = self.graph[stored].array_type.clone();
         let (source, reduction, axes) = match node.kind {
             NodeKind::Reduce { op, axis } => {
@@ -111,7 +111,7 @@ impl Body<'_> {
             }
             _ => {
                 let view = View::identity(&array_type.shape);
-                let source = self.local(Sought::new(value, view.clone()));
+                let source = self.local(OperandView::new(value, view.clone()));
                 (self.clean(source, array_type.dtype), None, view.axes)
             }
         };
@@ -120,10 +120,10 @@ impl Body<'_> {
             let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
             stores.push(Store { source, reduction, target });
         }
-        for place in self.kept.places(stored) {
-            let array_type = &self.graph[place.whole].array_type;
+        for place in self.materialized.concat_targets(stored) {
+            let array_type = &self.graph[place.concatenation].array_type;
             let axes = moved(&axes, place.axis, place.start);
-            for buffer in self.buffers.written_to(place.whole) {
+            for buffer in self.buffers.written_to(place.concatenation) {
                 let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
                 stores.push(Store { source, reduction, target });
             }
@@ -153,16 +153,16 @@ impl Body<'_> {
 pub(crate) fn access(
     graph: &Graph,
     buffers: &mut Buffers,
-    source: Source,
+    source: ValueSource,
 ) -> Result<Access, ValueId> {
     match source {
-        Source::Computed(value, _) => Err(value),
-        Source::Kept(value, view, shape) => {
+        ValueSource::Computed(value, _) => Err(value),
+        ValueSource::Materialized(value, view, shape) => {
             let buffer = buffers.read_from(value);
             let array_type = ArrayType { dtype: graph[value].array_type.dtype, shape };
             Ok(Access { buffer, array_type, axes: view.axes })
         }
-        Source::Leaf(value, view) => Ok(leaf(graph, buffers, value, view)),
+        ValueSource::Leaf(value, view) => Ok(leaf(graph, buffers, value, view)),
     }
 }
 

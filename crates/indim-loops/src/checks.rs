@@ -3,24 +3,30 @@
 use indim_graph::{Graph, NodeKind, TakeMode, ValueId};
 
 use crate::body::access;
-use crate::keep::{Kept, computed_values};
 use crate::loop_nest::{BufferId, IndexCheck};
 use crate::lower::Buffers;
-use crate::sought::{Sought, is_checked};
+use crate::materialize::{Materialized, computed_values};
+use crate::value_source::{OperandView, is_checked};
 use crate::view::View;
 
 /// The checks, those of earlier nests first.
-pub(crate) fn checks(graph: &Graph, kept: &Kept, buffers: &mut Buffers) -> Vec<IndexCheck> {
+pub(crate) fn checks(
+    graph: &Graph,
+    materialized: &Materialized,
+    buffers: &mut Buffers,
+) -> Vec<IndexCheck> {
     if !graph.iter().any(|(_, node)| indexed(&node.kind).is_some()) {
         return Vec::new();
     }
     let mut checks: Vec<IndexCheck> = Vec::new();
-    for (nest, group) in kept.groups().iter().enumerate() {
-        for &value in computed_values(graph, group, kept).keys() {
-            let Some(check) = check(graph, group, kept, buffers, value, nest) else { continue };
-            let is_known =
+    for (nest, group) in materialized.groups().iter().enumerate() {
+        for &value in computed_values(graph, group, materialized).keys() {
+            let Some(check) = check(graph, group, materialized, buffers, value, nest) else {
+                continue;
+            };
+            let is_duplicate =
                 checks.iter().any(|known| known.access == check.access && known.size == check.size);
-            if !is_known {
+            if !is_duplicate {
                 checks.push(check);
             }
         }
@@ -29,7 +35,7 @@ pub(crate) fn checks(graph: &Graph, kept: &Kept, buffers: &mut Buffers) -> Vec<I
     checks
 }
 
-/// The axis that indices name elements along, and what becomes of those that name none.
+/// The axis that indices select from, and the treatment of indices out of range.
 fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
     match *kind {
         NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => Some((axis, mode)),
@@ -41,7 +47,7 @@ fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
 fn check(
     graph: &Graph,
     group: &[ValueId],
-    kept: &Kept,
+    materialized: &Materialized,
     buffers: &mut Buffers,
     value: ValueId,
     nest: usize,
@@ -57,8 +63,8 @@ fn check(
         return None;
     }
     let view = View::identity(&array_type.shape);
-    let sought = Sought { value: indices, view, is_in_memory: true };
-    let access = access(graph, buffers, kept.source(graph, group, sought)).ok()?;
+    let operand = OperandView { value: indices, view, is_in_memory: true };
+    let access = access(graph, buffers, materialized.source(graph, group, operand)).ok()?;
     let is_given = matches!(access.buffer, BufferId::Parameter(_) | BufferId::Constant(_));
     Some(IndexCheck {
         nest: if is_given { 0 } else { nest },

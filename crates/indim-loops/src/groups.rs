@@ -94,7 +94,7 @@ pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
 
 /// The end of the longest group that begins here, and the axes along which it may be cut.
 fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
-    let mut members = Members::default();
+    let mut members = GroupState::default();
     let mut axes = members.add(&loops.nests[start], None);
     let mut end = start + 1;
     while let Some(nest) = loops.nests.get(end) {
@@ -113,7 +113,7 @@ fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
 
 /// The state of the nests of a group.
 #[derive(Default)]
-struct Members<'a> {
+struct GroupState<'a> {
     /// The size of each axis along which they may be cut.
     sizes: Vec<usize>,
     /// The buffers they have written, with the writers.
@@ -121,7 +121,7 @@ struct Members<'a> {
     used: BTreeSet<BufferId>,
 }
 
-impl<'a> Members<'a> {
+impl<'a> GroupState<'a> {
     fn uses(&self, buffer: BufferId) -> bool {
         self.used.contains(&buffer)
     }

@@ -1,7 +1,7 @@
-//! In which order the axes of outputs lie in memory when they are to lie as the inputs do.
+//! Memory order of outputs: the order of their axes that follows the strides of the inputs.
 //!
-//! Which axis of an input moves with an axis of an output is read off the loop nests, through
-//! temporaries too; sizes that happen to match say nothing.
+//! The loop nests tell, through temporaries too, the axis of an input that moves with an axis of an output.
+//! Equal sizes alone tell nothing.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::strides::order::dense_strides;
 /// The axes of inputs that move with each output's axes.
 #[derive(Debug)]
 pub struct InputAxes {
-    /// For each output its rank, and the ways in which inputs move with it.
-    outputs: Vec<(usize, Vec<Way>)>,
+    /// The rank of each output, and the paths from inputs to it.
+    outputs: Vec<(usize, Vec<InputPath>)>,
 }
 
-/// For each axis of some value the axis of an input that moves with it.
+/// A path from an input to a value: for each axis of the value, the axis of the input that moves with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Way {
+struct InputPath {
     parameter: usize,
     axes: Arc<[Option<usize>]>,
 }
 
-/// An array is followed in at most so many ways; what comes after them has no say.
-const MAX_WAYS: usize = 64;
+/// Number of paths that are followed to one array; later paths do not count.
+const MAX_INPUT_PATHS: usize = 64;
 
 impl InputAxes {
     /// Follows the inputs through the nests.
     pub fn of(loops: &LoopNests) -> InputAxes {
         let ranks = loops.outputs.iter().map(|output| output.shape.rank());
-        InputAxes { outputs: ranks.zip(output_ways(loops)).collect() }
+        InputAxes { outputs: ranks.zip(output_paths(loops)).collect() }
     }
 
     /// For each output its axes from the outermost to the innermost, sorted as the strides of the inputs
@@ -50,14 +50,14 @@ impl InputAxes {
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
     pub fn output_axes(&self, strides: impl Fn(usize) -> Vec<isize>) -> Vec<Vec<usize>> {
-        let magnitudes = |way: &Way| -> Vec<usize> {
-            let strides = strides(way.parameter);
+        let magnitudes = |path: &InputPath| -> Vec<usize> {
+            let strides = strides(path.parameter);
             let magnitude =
                 |axis: &Option<usize>| axis.map_or(0, |axis| strides[axis].unsigned_abs());
-            way.axes.iter().map(magnitude).collect()
+            path.axes.iter().map(magnitude).collect()
         };
-        let of_output = |(rank, ways): &(usize, Vec<Way>)| {
-            axes_by_stride(*rank, &ways.iter().map(magnitudes).collect::<Vec<_>>())
+        let of_output = |(rank, paths): &(usize, Vec<InputPath>)| {
+            axes_by_stride(*rank, &paths.iter().map(magnitudes).collect::<Vec<_>>())
         };
         self.outputs.iter().map(of_output).collect()
     }
@@ -84,7 +84,7 @@ fn axes_by_stride(rank: usize, inputs: &[Vec<usize>]) -> Vec<usize> {
     axes
 }
 
-/// Whether `axis` belongs inside of `other`; `None` when no input says.
+/// Whether `axis` belongs inside of `other`; `None` if no input decides.
 fn is_inside(axis: usize, other: usize, inputs: &[Vec<usize>]) -> Option<bool> {
     let mut answer = None;
     for strides in inputs {
@@ -100,42 +100,47 @@ fn is_inside(axis: usize, other: usize, inputs: &[Vec<usize>]) -> Option<bool> {
     answer
 }
 
-/// For each output the ways in which inputs move with it.
-fn output_ways(loops: &LoopNests) -> Vec<Vec<Way>> {
-    let mut outputs: Vec<Vec<Way>> = vec![Vec::new(); loops.outputs.len()];
-    let mut temporaries: Vec<Vec<Way>> = vec![Vec::new(); loops.temporaries.len()];
+/// The paths from inputs to each output.
+fn output_paths(loops: &LoopNests) -> Vec<Vec<InputPath>> {
+    let mut outputs: Vec<Vec<InputPath>> = vec![Vec::new(); loops.outputs.len()];
+    let mut temporaries: Vec<Vec<InputPath>> = vec![Vec::new(); loops.temporaries.len()];
     for nest in &loops.nests {
-        let (behind, rank) = (Behind::of(nest), nest.shape.rank());
+        let (sets, rank) = (AccessSets::of(nest), nest.shape.rank());
         for store in &nest.stores {
-            let mut ways = Vec::new();
-            for &access in behind.accesses(store.source).iter() {
+            let mut paths = Vec::new();
+            for &access in sets.accesses(store.source).iter() {
                 let access = &nest.accesses[access];
                 let shape = &access.array_type.shape;
                 match access.buffer {
                     BufferId::Parameter(parameter) => {
-                        add(&mut ways, Way { parameter, axes: access.walked_axes(rank).into() });
+                        add(
+                            &mut paths,
+                            InputPath { parameter, axes: access.walked_axes(rank).into() },
+                        );
                     }
                     // Read as a reshape, it has other axes than it was written with.
                     BufferId::Temporary(index) if *shape == loops.temporaries[index].shape => {
                         temporaries[index]
                             .iter()
-                            .for_each(|way| add(&mut ways, through(access, way, rank)));
+                            .for_each(|path| add(&mut paths, through(access, path, rank)));
                     }
                     BufferId::Output(index) if *shape == loops.outputs[index].shape => {
                         outputs[index]
                             .iter()
-                            .for_each(|way| add(&mut ways, through(access, way, rank)));
+                            .for_each(|path| add(&mut paths, through(access, path, rank)));
                     }
                     _ => {}
                 }
             }
-            let of_target = ways.iter().map(|way| onto(&store.target, way));
+            let of_target = paths.iter().map(|path| onto(&store.target, path));
             // Several nests may write the parts of one.
             match store.target.buffer {
                 BufferId::Temporary(index) => {
-                    of_target.for_each(|way| add(&mut temporaries[index], way))
+                    of_target.for_each(|path| add(&mut temporaries[index], path))
                 }
-                BufferId::Output(index) => of_target.for_each(|way| add(&mut outputs[index], way)),
+                BufferId::Output(index) => {
+                    of_target.for_each(|path| add(&mut outputs[index], path))
+                }
                 _ => {}
             }
         }
@@ -143,38 +148,38 @@ fn output_ways(loops: &LoopNests) -> Vec<Vec<Way>> {
     outputs
 }
 
-fn add(ways: &mut Vec<Way>, way: Way) {
-    if ways.len() < MAX_WAYS && !ways.contains(&way) {
-        ways.push(way);
+fn add(paths: &mut Vec<InputPath>, path: InputPath) {
+    if paths.len() < MAX_INPUT_PATHS && !paths.contains(&path) {
+        paths.push(path);
     }
 }
 
-/// The way of an input through a value that `access` reads: for each axis of the nest.
-fn through(access: &Access, way: &Way, rank: usize) -> Way {
-    let axes = access.walked_axes(rank).into_iter().map(|axis| way.axes[axis?]);
-    Way { parameter: way.parameter, axes: axes.collect() }
+/// The path through the value that `access` reads, for the axes of the nest.
+fn through(access: &Access, path: &InputPath, rank: usize) -> InputPath {
+    let axes = access.walked_axes(rank).into_iter().map(|axis| path.axes[axis?]);
+    InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 
-/// The way of an input, known for each axis of the nest, for each axis of what the nest writes.
-fn onto(target: &Access, way: &Way) -> Way {
-    let axes = target.axes.iter().map(|index| way.axes[index.walked?.axis]);
-    Way { parameter: way.parameter, axes: axes.collect() }
+/// The path to the array that the nest writes, from the path for the axes of the nest.
+fn onto(target: &Access, path: &InputPath) -> InputPath {
+    let axes = target.axes.iter().map(|index| path.axes[index.walked?.axis]);
+    InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 
-/// For each value of a nest the accesses from which it is computed: the first [`MAX_WAYS`] of them.
-struct Behind {
+/// The accesses from which each value of a nest is computed: the first [`MAX_INPUT_PATHS`] of them.
+struct AccessSets {
     of_instructions: Vec<Arc<[usize]>>,
 }
 
-impl Behind {
+impl AccessSets {
     fn of(nest: &LoopNest) -> Self {
-        let mut behind = Behind { of_instructions: Vec::with_capacity(nest.instructions.len()) };
+        let mut sets = AccessSets { of_instructions: Vec::with_capacity(nest.instructions.len()) };
         for instruction in nest.instructions.iter() {
             let parts: Vec<Arc<[usize]>> =
-                instruction.operands.iter().map(|&operand| behind.accesses(operand)).collect();
-            behind.of_instructions.push(union(&parts));
+                instruction.operands.iter().map(|&operand| sets.accesses(operand)).collect();
+            sets.of_instructions.push(union(&parts));
         }
-        behind
+        sets
     }
 
     fn accesses(&self, local: Local) -> Arc<[usize]> {
@@ -190,7 +195,7 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
     let mut all: Vec<usize> = parts.iter().flat_map(|part| part.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
-    all.truncate(MAX_WAYS);
+    all.truncate(MAX_INPUT_PATHS);
     let same = parts.iter().find(|part| part[..] == all[..]);
     same.map_or_else(|| all.into(), Arc::clone)
 }
@@ -199,7 +204,7 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
 #[derive(Debug)]
 pub struct FollowedInputs {
     axes: InputAxes,
-    /// The answer for row-major inputs, which are most.
+    /// The axes of the outputs for row-major inputs, the common case.
     of_row_major_inputs: Vec<Vec<usize>>,
 }
 

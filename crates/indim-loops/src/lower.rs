@@ -1,5 +1,7 @@
-//! Graph → loop nests. Values of one iteration shape that are written to memory are computed together in one
-//! nest, and with them everything they need that is not; `keep.rs` says which those are.
+//! Lowering of a graph to loop nests.
+//!
+//! Materialised values of one iteration shape share a nest, together with the values that are computed for
+//! them; `materialize.rs` selects the materialised values.
 
 use core::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,9 +10,9 @@ use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Array, Graph, NodeKind, ValueId, expand_for_loops};
 use indim_ops::DType;
 
+use crate::interner::Interner;
 use crate::loop_nest::{BufferId, LoopNest, LoopNests};
-use crate::numbered::Numbered;
-use crate::{body, checks, keep};
+use crate::{body, checks, materialize};
 
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopNests {
@@ -26,17 +28,17 @@ pub fn lower_with(
     hear: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
 ) -> Option<LoopNests> {
     let graph = &*expand_for_loops(graph);
-    let kept = keep::kept_values(graph);
-    let mut buffers = Buffers::new(graph, &kept);
-    let mut nests = Vec::with_capacity(kept.groups().len());
-    for group in kept.groups() {
-        let nest = body::nest(graph, group, &kept, &mut buffers);
+    let materialized = materialize::materialize(graph);
+    let mut buffers = Buffers::new(graph, &materialized);
+    let mut nests = Vec::with_capacity(materialized.groups().len());
+    for group in materialized.groups() {
+        let nest = body::nest(graph, group, &materialized, &mut buffers);
         if hear(&nest).is_break() {
             return None;
         }
         nests.push(Arc::new(nest));
     }
-    let checks = checks::checks(graph, &kept, &mut buffers);
+    let checks = checks::checks(graph, &materialized, &mut buffers);
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
     Some(LoopNests {
         checks,
@@ -58,33 +60,35 @@ fn array_of(graph: &Graph, constant: ValueId) -> Array {
 
 /// The array of each value.
 pub(crate) struct Buffers {
-    constants: Numbered<ValueId>,
-    counters: Numbered<(DType, usize)>,
-    temporaries: Numbered<ValueId>,
+    constants: Interner<ValueId>,
+    counters: Interner<(DType, usize)>,
+    temporaries: Interner<ValueId>,
     /// The outputs that return each value.
     outputs: HashMap<ValueId, Vec<usize>>,
 }
 
 impl Buffers {
-    fn new(graph: &Graph, kept: &keep::Kept) -> Self {
+    fn new(graph: &Graph, materialized: &materialize::Materialized) -> Self {
         let mut outputs: HashMap<ValueId, Vec<usize>> = HashMap::new();
         for (index, &value) in graph.outputs().iter().enumerate() {
             outputs.entry(value).or_default().push(index);
         }
         let is_temporary =
-            |value: &ValueId| kept.needs_dense(*value) || !outputs.contains_key(value);
-        let temporaries = kept.read_values().filter(is_temporary).collect();
-        Buffers { constants: Numbered::new(), counters: Numbered::new(), temporaries, outputs }
+            |value: &ValueId| materialized.needs_dense(*value) || !outputs.contains_key(value);
+        let temporaries = materialized.read_values().filter(is_temporary).collect();
+        Buffers { constants: Interner::new(), counters: Interner::new(), temporaries, outputs }
     }
 
     /// The access to a materialised value.
     pub(crate) fn read_from(&self, value: ValueId) -> BufferId {
         let output = || self.outputs.get(&value).map(|indices| BufferId::Output(indices[0]));
         let temporary = self.temporaries.find(&value).map(BufferId::Temporary);
-        temporary.or_else(output).expect("invariant: a kept value is a temporary or an output")
+        temporary
+            .or_else(output)
+            .expect("invariant: a materialised value is a temporary or an output")
     }
 
-    /// Every place to which a kept value is written.
+    /// The buffers to which a materialised value is written.
     pub(crate) fn written_to(&self, value: ValueId) -> Vec<BufferId> {
         let outputs = self.outputs.get(&value).into_iter().flatten();
         let temporary = self.temporaries.find(&value);
@@ -96,10 +100,10 @@ impl Buffers {
 
     /// Equal constants are one value, which is quicker to look up than its elements.
     pub(crate) fn constant(&mut self, value: ValueId) -> BufferId {
-        BufferId::Constant(self.constants.number(&value))
+        BufferId::Constant(self.constants.intern(&value))
     }
 
     pub(crate) fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
-        BufferId::Counter(self.counters.number(&(dtype, length)))
+        BufferId::Counter(self.counters.intern(&(dtype, length)))
     }
 }

@@ -19,24 +19,24 @@ use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reducing::ReducedAxes;
 
-/// The substitution of sizes: the concrete size of each symbol.
+/// Substitution of sizes: a symbol, that is a size that stands for an unknown one, becomes a concrete size.
+/// Other sizes stay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes<'a> {
     /// The symbols: pairwise different sizes of at least 2.
-    pub distinct: &'a [usize],
-    /// For each of them what is in its place, at least 2 too.
-    pub in_place: &'a [usize],
+    pub symbols: &'a [usize],
+    /// The concrete size of each symbol, at least 2 too.
+    pub concrete: &'a [usize],
 }
 
 impl Sizes<'_> {
-    /// The concrete size of this one.
+    /// The concrete size for `size`: itself if it is no symbol.
     pub fn of(self, size: usize) -> usize {
-        let found =
-            self.distinct.iter().zip(self.in_place).find(|(distinct, _)| **distinct == size);
-        found.map_or(size, |(_, in_place)| *in_place)
+        let found = self.symbols.iter().zip(self.concrete).find(|(symbol, _)| **symbol == size);
+        found.map_or(size, |(_, concrete)| *concrete)
     }
 
-    /// Whether all of these are in their own places.
+    /// Whether the substitution leaves this shape as it is.
     fn keeps(self, shape: &Shape) -> bool {
         shape.iter().all(|&size| self.of(size) == size)
     }
@@ -53,11 +53,11 @@ impl Sizes<'_> {
 pub enum NestStrides<'a> {
     /// The strides of dense arrays.
     Dense,
-    /// By these strides, in bytes: those of the stores' targets first, then those of the accesses.
+    /// These strides, in bytes: those of the stores' targets first, then those of the accesses.
     Given(&'a [AxisStrides]),
 }
 
-/// A nest over arrays of certain sizes: its own, or others in their places.
+/// A nest with substituted sizes.
 #[derive(Debug)]
 pub struct SizedNest<'a> {
     /// The nest, with its own sizes.
@@ -87,15 +87,15 @@ impl<'a> SizedNest<'a> {
         SizedNest { nest, shape, sizes, if_dense: None, bytes_moved: OnceCell::new() }
     }
 
-    /// The same, with this precomputed walk for dense arrays.
+    /// The same nest with this precomputed walk for dense arrays.
     #[must_use]
     pub fn if_dense(self, if_dense: Option<&'a DenseNest>) -> Self {
         SizedNest { if_dense, ..self }
     }
 
-    /// The nest by itself; shared where nothing changes.
+    /// The nest with concrete sizes; shared if the substitution changes nothing.
     pub fn to_nest(&self) -> Arc<LoopNest> {
-        Resizing { sizes: self.sizes, known: SmallVec::new() }.nest(self.nest)
+        Resizer { sizes: self.sizes, memo: SmallVec::new() }.nest(self.nest)
     }
 
     /// The number of points.
@@ -118,8 +118,7 @@ impl<'a> SizedNest<'a> {
         self.sizes.array_bytes(&access.array_type)
     }
 
-    /// The bytes of an array that the nest walks, each counted once; of what elements are taken from, all
-    /// that may be.
+    /// The bytes of an array that the nest walks, each counted once; for the table of a gather, all bytes.
     pub fn bytes_of(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
@@ -133,11 +132,11 @@ impl<'a> SizedNest<'a> {
     }
 
     /// The bytes of all arrays read and written. An operand repeated along some axis, as a number is
-    /// along all, counts once; of what elements are taken from, no more than one for each point.
+    /// along all, counts once; the table of a gather counts at most one element per point.
     pub fn bytes_moved(&self) -> usize {
         *self.bytes_moved.get_or_init(|| {
-            if let Some(known) = self.if_dense {
-                return known.bytes(&self.shape);
+            if let Some(dense) = self.if_dense {
+                return dense.bytes(&self.shape);
             }
             let points = self.points();
             let moved = |operand: &Access| {
@@ -184,7 +183,7 @@ impl<'a> SizedNest<'a> {
     /// The axes coalesced over all operands; `None` for an empty iteration space.
     pub fn coalesced(&self, strides: NestStrides<'_>) -> Option<CoalescedAxes> {
         match (strides, self.if_dense) {
-            (NestStrides::Dense, Some(known)) => Some(known.coalesced(&self.shape)),
+            (NestStrides::Dense, Some(dense)) => Some(dense.coalesced(&self.shape)),
             _ => coalesce(&self.shape, &self.list_strides(strides)),
         }
     }
@@ -192,9 +191,9 @@ impl<'a> SizedNest<'a> {
     /// The axes with this one reduced; `None` for an empty result.
     pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
         let length = self.shape[reduced];
-        if let (NestStrides::Dense, Some(known)) = (strides, self.if_dense) {
-            let (kept, along) = (known.coalesced(&self.shape), known.along(&self.shape));
-            return Some(ReducedAxes { kept, along, length, main: known.main });
+        if let (NestStrides::Dense, Some(dense)) = (strides, self.if_dense) {
+            let (kept, along) = (dense.coalesced(&self.shape), dense.along(&self.shape));
+            return Some(ReducedAxes { kept, along, length, main: dense.main });
         }
         let strides = &self.list_strides(strides);
         let has_all = |operand: usize| {
@@ -205,7 +204,7 @@ impl<'a> SizedNest<'a> {
         ReducedAxes::new(&self.shape, reduced, strides, main)
     }
 
-    /// The operand of the largest access, of several the first.
+    /// The operand of the largest access; the first of several.
     fn largest_access(&self) -> usize {
         let accesses = self.nest.accesses.iter().enumerate();
         let bytes =
@@ -234,46 +233,46 @@ impl LoopNests {
     /// The nests over these sizes.
     #[must_use]
     pub fn resized(&self, sizes: Sizes<'_>) -> LoopNests {
-        let mut resizing = Resizing { sizes, known: SmallVec::new() };
+        let mut resizer = Resizer { sizes, memo: SmallVec::new() };
         let counters = self.counters.iter().map(|&(dtype, length)| (dtype, sizes.of(length)));
         LoopNests {
-            parameters: resizing.types(&self.parameters).collect(),
-            outputs: resizing.types(&self.outputs).collect(),
+            parameters: resizer.types(&self.parameters).collect(),
+            outputs: resizer.types(&self.outputs).collect(),
             constants: self.constants.clone(),
             counters: counters.collect(),
-            temporaries: resizing.types(&self.temporaries).collect(),
-            nests: self.nests.iter().map(|nest| resizing.nest(nest)).collect(),
-            checks: self.checks.iter().map(|check| resizing.check(check)).collect(),
+            temporaries: resizer.types(&self.temporaries).collect(),
+            nests: self.nests.iter().map(|nest| resizer.nest(nest)).collect(),
+            checks: self.checks.iter().map(|check| resizer.check(check)).collect(),
         }
     }
 
     /// The types of the inputs and of the outputs, over these sizes.
     pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: Sizes<'_>) -> [T; 2] {
-        let mut resizing = Resizing { sizes, known: SmallVec::new() };
-        [&self.parameters, &self.outputs].map(|types| resizing.types(types).collect())
+        let mut resizer = Resizer { sizes, memo: SmallVec::new() };
+        [&self.parameters, &self.outputs].map(|types| resizer.types(types).collect())
     }
 }
 
-/// So many shapes are remembered: the arrays of a program have few, again and again.
-const MAX_KNOWN: usize = 8;
+/// Number of memoised shapes: the arrays of a program share a few.
+const MAX_MEMO_SHAPES: usize = 8;
 
-struct Resizing<'a> {
+struct Resizer<'a> {
     sizes: Sizes<'a>,
-    /// Shapes, and what became of them.
-    known: SmallVec<[(&'a Shape, Shape); MAX_KNOWN]>,
+    /// Memoised shapes, each with its resized shape.
+    memo: SmallVec<[(&'a Shape, Shape); MAX_MEMO_SHAPES]>,
 }
 
-impl<'a> Resizing<'a> {
+impl<'a> Resizer<'a> {
     fn shape(&mut self, shape: &'a Shape) -> Shape {
-        if let Some((_, resized)) = self.known.iter().find(|(known, _)| is_equal(known, shape)) {
+        if let Some((_, resized)) = self.memo.iter().find(|(memo, _)| is_equal(memo, shape)) {
             return resized.clone();
         }
         let resized = match self.sizes.keeps(shape) {
             true => shape.clone(),
             false => shape.iter().map(|&size| self.sizes.of(size)).collect(),
         };
-        if self.known.len() < MAX_KNOWN {
-            self.known.push((shape, resized.clone()));
+        if self.memo.len() < MAX_MEMO_SHAPES {
+            self.memo.push((shape, resized.clone()));
         }
         resized
     }
@@ -291,7 +290,7 @@ impl<'a> Resizing<'a> {
         Access { buffer: access.buffer, array_type, axes: Arc::clone(&access.axes) }
     }
 
-    /// The nest itself, where nothing changes.
+    /// The resized nest; the nest itself if nothing changes.
     fn nest(&mut self, nest: &'a Arc<LoopNest>) -> Arc<LoopNest> {
         if nest.keeps_sizes(self.sizes) {
             return Arc::clone(nest);
@@ -326,12 +325,12 @@ impl IndexCheck {
     /// The check over these sizes.
     #[must_use]
     pub fn resized(&self, sizes: Sizes<'_>) -> IndexCheck {
-        Resizing { sizes, known: SmallVec::new() }.check(self)
+        Resizer { sizes, memo: SmallVec::new() }.check(self)
     }
 }
 
 impl LoopNest {
-    /// Whether it is the same over these sizes.
+    /// Whether the substitution leaves the nest as it is.
     fn keeps_sizes(&self, sizes: Sizes<'_>) -> bool {
         sizes.keeps(&self.shape) && self.operands().all(|of| sizes.keeps(&of.array_type.shape))
     }

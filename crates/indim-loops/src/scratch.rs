@@ -1,8 +1,8 @@
 //! Placement of temporaries and counters of a run in one arena, which reuses memory.
 //!
-//! Memory of a temporary is reused after its last read. The places are
-//! chosen when the graph is compiled, the largest arrays first, each at the lowest place where it meets
-//! none that lives at the same time.
+//! Memory of a temporary is reused after its last read. Offsets are chosen when the graph is compiled, for
+//! the largest arrays first. Each array gets the lowest offset at which it overlaps no array that is live at
+//! the same time.
 
 use core::ops::Range;
 
@@ -15,18 +15,18 @@ use crate::memory_use::MemoryUse;
 use crate::resize::Sizes;
 
 /// The number of arrays whose data fit inline, without an allocation.
-const FEW: usize = 6;
+const INLINE_ARRAYS: usize = 6;
 
-/// The places of temporaries and counters in the memory of a run.
+/// Offsets in bytes of temporaries and counters in the arena of a run.
 #[derive(Debug, Clone, Default)]
 pub struct ScratchLayout {
     /// The offset of each temporary.
-    pub temporaries: SmallVec<[usize; FEW]>,
+    pub temporaries: SmallVec<[usize; INLINE_ARRAYS]>,
     /// The offset of each counter.
     pub counters: Vec<usize>,
     /// The nest before which each counter is written.
     pub counter_nests: Vec<usize>,
-    /// The bytes of the whole.
+    /// The bytes of the arena.
     pub bytes: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct LiveRanges {
 }
 
 impl LiveRanges {
-    /// Those of the arrays between these nests.
+    /// The live ranges of the temporaries and counters of these nests.
     pub fn of(loops: &LoopNests) -> LiveRanges {
         let temporaries = loops.temporaries.len();
         let mut nests = vec![(usize::MAX, 0); temporaries + loops.counters.len()];
@@ -64,34 +64,34 @@ impl LiveRanges {
 
 /// An array that lives from the first to the last nest that uses it.
 #[derive(Debug, Clone, Copy)]
-struct Tenant {
+struct Allocation {
     bytes: usize,
     first_nest: usize,
     last_nest: usize,
 }
 
 impl ScratchLayout {
-    /// The places for the arrays between the nests of `loops` over these sizes, which have these `lives`, all
-    /// multiples of `alignment`, a power of two; but for the temporaries that are `elsewhere`. The nests of
-    /// each range in `together`, in order, run at the same time.
+    /// Offsets for the temporaries and counters of `loops` over these sizes, with these `live_ranges`: multiples
+    /// of `alignment`, a power of two. Temporaries in `external` have memory of their own and take none here.
+    /// The nests of each range in `concurrent`, in order, run at the same time.
     pub fn new(
         loops: &LoopNests,
         sizes: Sizes<'_>,
-        lives: &LiveRanges,
+        live_ranges: &LiveRanges,
         alignment: usize,
-        elsewhere: &[usize],
-        together: &[Range<usize>],
+        external: &[usize],
+        concurrent: &[Range<usize>],
     ) -> ScratchLayout {
         let range = |nest: usize| {
-            let range = together.iter().find(|range| range.contains(&nest));
+            let range = concurrent.iter().find(|range| range.contains(&nest));
             range.cloned().unwrap_or(nest..nest + 1)
         };
-        let mut tenants: SmallVec<[Tenant; FEW]> = SmallVec::new();
+        let mut allocations: SmallVec<[Allocation; INLINE_ARRAYS]> = SmallVec::new();
         let mut add = |bytes: usize| {
-            let (first_nest, last_nest) = lives.nests[tenants.len()];
-            tenants.push(match together.is_empty() || first_nest == usize::MAX {
-                true => Tenant { bytes, first_nest, last_nest },
-                false => Tenant {
+            let (first_nest, last_nest) = live_ranges.nests[allocations.len()];
+            allocations.push(match concurrent.is_empty() || first_nest == usize::MAX {
+                true => Allocation { bytes, first_nest, last_nest },
+                false => Allocation {
                     bytes,
                     first_nest: range(first_nest).start,
                     last_nest: range(last_nest).end - 1,
@@ -102,19 +102,20 @@ impl ScratchLayout {
         for &(dtype, length) in &loops.counters {
             add(sizes.of(length).saturating_mul(dtype.size()));
         }
-        elsewhere.iter().for_each(|&index| tenants[index].bytes = 0);
-        let (mut temporaries, bytes) =
-            little(&tenants, alignment).unwrap_or_else(|| places(&tenants, alignment));
+        external.iter().for_each(|&index| allocations[index].bytes = 0);
+        let (mut temporaries, bytes) = consecutive_offsets(&allocations, alignment)
+            .unwrap_or_else(|| packed_offsets(&allocations, alignment));
         let count = loops.temporaries.len();
         let counters = temporaries[count..].into();
-        let counter_nests = tenants[count..].iter().map(|tenant| tenant.first_nest).collect();
+        let counter_nests =
+            allocations[count..].iter().map(|allocation| allocation.first_nest).collect();
         temporaries.truncate(count);
         ScratchLayout { temporaries, counters, counter_nests, bytes }
     }
 }
 
 impl ScratchLayout {
-    /// Makes room for so many more bytes, which nothing else uses at any time; where they begin.
+    /// Adds `bytes` bytes that no other array uses at any time; returns their offset.
     pub fn append(&mut self, bytes: usize, alignment: usize) -> usize {
         if bytes == 0 {
             return self.bytes;
@@ -136,81 +137,87 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
 
-/// For so many arrays, the largest ones, a place is looked for; those after them lie behind one another,
-/// because the search time grows with their number.
+/// Number of arrays, the largest ones, whose memory is packed. The others follow one another, because the
+/// search time grows with the number of packed arrays.
 const MAX_PLACED: usize = 1024;
 
-/// So few bytes, which runs may have on the stack, are not worth a search.
-const LITTLE: usize = 1024;
+/// Bytes of an arena that is not worth packing: runs may have it on the stack.
+const MAX_UNPACKED_BYTES: usize = 1024;
 
-/// Like [`places`], one after the other, if that takes little memory.
-fn little(tenants: &[Tenant], alignment: usize) -> Option<(SmallVec<[usize; FEW]>, usize)> {
-    let (mut places, mut total) = (SmallVec::new(), 0);
-    for tenant in tenants {
+/// Like [`packed_offsets`], one after the other, if that takes little memory.
+fn consecutive_offsets(
+    allocations: &[Allocation],
+    alignment: usize,
+) -> Option<(SmallVec<[usize; INLINE_ARRAYS]>, usize)> {
+    let (mut offsets, mut total) = (SmallVec::new(), 0);
+    for allocation in allocations {
         let place = end(total, 0, alignment);
-        places.push(place);
-        total = place.saturating_add(tenant.bytes);
-        if total > LITTLE {
+        offsets.push(place);
+        total = place.saturating_add(allocation.bytes);
+        if total > MAX_UNPACKED_BYTES {
             return None;
         }
     }
-    Some((places, total))
+    Some((offsets, total))
 }
 
-/// The offset of each tenant, and the bytes of the arena.
+/// The offset of each allocation, packed, and the bytes of the arena.
 ///
-/// Sums saturate: what begins so far up is never allocated.
-fn places(tenants: &[Tenant], alignment: usize) -> (SmallVec<[usize; FEW]>, usize) {
-    let mut largest_first: SmallVec<[usize; FEW]> = (0..tenants.len()).collect();
-    largest_first.sort_by_key(|&index| core::cmp::Reverse(tenants[index].bytes));
-    let mut places = SmallVec::from_elem(0usize, tenants.len());
-    // By where they begin.
-    let mut placed: SmallVec<[usize; FEW]> = SmallVec::new();
+/// Sums saturate: an arena of that size is never allocated.
+fn packed_offsets(
+    allocations: &[Allocation],
+    alignment: usize,
+) -> (SmallVec<[usize; INLINE_ARRAYS]>, usize) {
+    let mut largest_first: SmallVec<[usize; INLINE_ARRAYS]> = (0..allocations.len()).collect();
+    largest_first.sort_by_key(|&index| core::cmp::Reverse(allocations[index].bytes));
+    let mut offsets = SmallVec::from_elem(0usize, allocations.len());
+    // Sorted by offset.
+    let mut placed: SmallVec<[usize; INLINE_ARRAYS]> = SmallVec::new();
     let mut total = 0usize;
     for index in largest_first {
-        let tenant = tenants[index];
+        let allocation = allocations[index];
         let is_searched = placed.len() < MAX_PLACED;
         let place = match is_searched {
-            true => lowest_place(tenants, &places, &placed, &tenant, alignment),
+            true => lowest_place(allocations, &offsets, &placed, &allocation, alignment),
             false => end(total, 0, alignment),
         };
-        places[index] = place;
+        offsets[index] = place;
         if is_searched {
-            placed.insert(placed.partition_point(|&other| places[other] <= place), index);
+            placed.insert(placed.partition_point(|&other| offsets[other] <= place), index);
         }
-        total = total.max(place.saturating_add(tenant.bytes));
+        total = total.max(place.saturating_add(allocation.bytes));
     }
-    (places, total)
+    (offsets, total)
 }
 
-/// The lowest place where the tenant meets none of `placed`, which are in the order of their places.
+/// The lowest offset at which the allocation overlaps none of `placed`, which are sorted by offset.
 fn lowest_place(
-    tenants: &[Tenant],
-    places: &[usize],
+    allocations: &[Allocation],
+    offsets: &[usize],
     placed: &[usize],
-    tenant: &Tenant,
+    allocation: &Allocation,
     alignment: usize,
 ) -> usize {
     let mut place = 0usize;
     for &other in placed {
-        if !lives_with(tenant, &tenants[other]) {
+        if !is_live_with(allocation, &allocations[other]) {
             continue;
         }
-        if places[other].saturating_sub(place) >= tenant.bytes {
+        if offsets[other].saturating_sub(place) >= allocation.bytes {
             break;
         }
-        place = place.max(end(places[other], tenants[other].bytes, alignment));
+        place = place.max(end(offsets[other], allocations[other].bytes, alignment));
     }
     place
 }
 
-fn lives_with(tenant: &Tenant, other: &Tenant) -> bool {
-    tenant.first_nest <= other.last_nest && other.first_nest <= tenant.last_nest
+fn is_live_with(allocation: &Allocation, other: &Allocation) -> bool {
+    allocation.first_nest <= other.last_nest && other.first_nest <= allocation.last_nest
 }
 
 /// The next free offset.
 fn end(place: usize, bytes: usize, alignment: usize) -> usize {
-    // A power of two, so that nothing is divided.
+    // The alignment is a power of two: no division.
     let beyond = place.saturating_add(bytes).checked_add(alignment - 1);
     beyond.map_or(usize::MAX, |beyond| beyond & !(alignment - 1))
 }
@@ -221,30 +228,40 @@ mod tests {
 
     const ALIGNMENT: usize = 64;
 
-    fn tenant(bytes: usize, first_nest: usize, last_nest: usize) -> Tenant {
-        Tenant { bytes, first_nest, last_nest }
+    fn allocation(bytes: usize, first_nest: usize, last_nest: usize) -> Allocation {
+        Allocation { bytes, first_nest, last_nest }
     }
 
     #[test]
-    fn what_does_not_live_together_shares_its_place() {
-        let (found, bytes) =
-            places(&[tenant(100, 0, 1), tenant(100, 1, 2), tenant(100, 2, 3)], ALIGNMENT);
+    fn disjoint_live_ranges_share_memory() {
+        let (found, bytes) = packed_offsets(
+            &[allocation(100, 0, 1), allocation(100, 1, 2), allocation(100, 2, 3)],
+            ALIGNMENT,
+        );
         assert_eq!((&found[..], bytes), (&[0, 128, 0][..], 228));
     }
 
     #[test]
-    fn little_memory_is_not_searched() {
-        let tenants = [tenant(100, 0, 1), tenant(8, 2, 2)];
-        let (found, bytes) = little(&tenants, ALIGNMENT).unwrap();
+    fn little_memory_is_not_packed() {
+        let allocations = [allocation(100, 0, 1), allocation(8, 2, 2)];
+        let (found, bytes) = consecutive_offsets(&allocations, ALIGNMENT).unwrap();
         assert_eq!((&found[..], bytes), (&[0, 128][..], 136));
-        assert_eq!(little(&[tenant(LITTLE + 1, 0, 0)], ALIGNMENT), None);
+        assert_eq!(
+            consecutive_offsets(&[allocation(MAX_UNPACKED_BYTES + 1, 0, 0)], ALIGNMENT),
+            None
+        );
     }
 
     #[test]
     fn small_arrays_fill_gaps() {
-        // The large ones at 0 and 640, 128 bytes behind them; where the second was there is a gap later.
-        let tenants = [tenant(64, 1, 1), tenant(640, 0, 1), tenant(128, 0, 1), tenant(640, 0, 0)];
-        let (found, bytes) = places(&tenants, ALIGNMENT);
+        // The large arrays are at 0 and 640, the 128 bytes after them; the second array leaves a gap later.
+        let allocations = [
+            allocation(64, 1, 1),
+            allocation(640, 0, 1),
+            allocation(128, 0, 1),
+            allocation(640, 0, 0),
+        ];
+        let (found, bytes) = packed_offsets(&allocations, ALIGNMENT);
         assert_eq!((&found[..], bytes), (&[640, 0, 1280, 640][..], 1408));
     }
 
@@ -256,36 +273,39 @@ mod tests {
             (state >> 33) % below
         };
         for _ in 0..200 {
-            let tenants: Vec<Tenant> = (0..random(12))
+            let allocations: Vec<Allocation> = (0..random(12))
                 .map(|_| {
                     let first = random(6) as usize;
-                    tenant(random(300) as usize, first, first + random(3) as usize)
+                    allocation(random(300) as usize, first, first + random(3) as usize)
                 })
                 .collect();
-            let (places, total) = places(&tenants, ALIGNMENT);
-            for (a, one) in tenants.iter().enumerate() {
-                assert!(places[a] % ALIGNMENT == 0 && places[a] + one.bytes <= total);
-                for (b, other) in tenants.iter().enumerate().skip(a + 1) {
-                    let apart =
-                        places[a] + one.bytes <= places[b] || places[b] + other.bytes <= places[a];
-                    assert!(apart || !lives_with(one, other), "{one:?} and {other:?}");
+            let (offsets, total) = packed_offsets(&allocations, ALIGNMENT);
+            for (a, one) in allocations.iter().enumerate() {
+                assert!(offsets[a] % ALIGNMENT == 0 && offsets[a] + one.bytes <= total);
+                for (b, other) in allocations.iter().enumerate().skip(a + 1) {
+                    let apart = offsets[a] + one.bytes <= offsets[b]
+                        || offsets[b] + other.bytes <= offsets[a];
+                    assert!(apart || !is_live_with(one, other), "{one:?} and {other:?}");
                 }
             }
         }
     }
 
     #[test]
-    fn of_very_many_the_smallest_lie_behind_the_others() {
-        let mut tenants = vec![tenant(64, 0, 0); MAX_PLACED];
-        tenants.extend([tenant(8, 1, 1), tenant(8, 1, 1)]);
-        let (places, bytes) = places(&tenants, ALIGNMENT);
-        assert_eq!(places[MAX_PLACED..], [64 * MAX_PLACED, 64 * MAX_PLACED + 64]);
+    fn the_smallest_of_many_arrays_follow_the_others() {
+        let mut allocations = vec![allocation(64, 0, 0); MAX_PLACED];
+        allocations.extend([allocation(8, 1, 1), allocation(8, 1, 1)]);
+        let (offsets, bytes) = packed_offsets(&allocations, ALIGNMENT);
+        assert_eq!(offsets[MAX_PLACED..], [64 * MAX_PLACED, 64 * MAX_PLACED + 64]);
         assert_eq!(bytes, 64 * MAX_PLACED + 72);
     }
 
     #[test]
     fn sizes_that_fit_nowhere_saturate() {
-        let (_, bytes) = places(&[tenant(usize::MAX, 0, 1), tenant(usize::MAX, 1, 1)], ALIGNMENT);
+        let (_, bytes) = packed_offsets(
+            &[allocation(usize::MAX, 0, 1), allocation(usize::MAX, 1, 1)],
+            ALIGNMENT,
+        );
         assert_eq!(bytes, usize::MAX);
     }
 }

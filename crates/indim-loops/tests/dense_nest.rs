@@ -105,9 +105,9 @@ fn what_is_known_holds_for_other_sizes() {
     let v = b.parameter("v", DType::F64, [200]).unwrap();
     let graph = b.finish(&[b.add(x, v, &[1]).unwrap()]).unwrap();
     let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
-    let distinct = symbolic.distinct_sizes();
-    let program = lower(&symbolic.resized_for_any(&distinct));
-    for in_place in [[11, 13], [13, 11], [2, 1 << 20]] {
-        assert!(check(&program.nests[0], Sizes { distinct: &distinct, in_place: &in_place }));
+    let symbols = symbolic.distinct_sizes();
+    let program = lower(&symbolic.resized_for_any(&symbols));
+    for concrete in [[11, 13], [13, 11], [2, 1 << 20]] {
+        assert!(check(&program.nests[0], Sizes { symbols: &symbols, concrete: &concrete }));
     }
 }

@@ -3,14 +3,14 @@
 use indim_ops::Complex;
 
 use super::float::{Float, Widths, scalar_text};
-use super::{Format, Style};
+use super::{ElementText, Style};
 
 /// Both parts each by the widths of their kind; the `j` stands behind the last digit.
 pub(super) fn complex_format<'a, F: Float>(
     elements: &'a [Complex<F>],
     shown: &[usize],
     style: Style,
-) -> Box<Format<'a>> {
+) -> Box<ElementText<'a>> {
     let precision = match style {
         Style::Alone(precision) => {
             return Box::new(move |position| complex_scalar_text(elements[position], precision));

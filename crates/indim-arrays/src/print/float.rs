@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 use indim_ops::{bf16, f16};
 
-use super::{Format, Style};
+use super::{ElementText, Style};
 
 /// Below this numbers have exponents.
 const SMALL: f64 = 1e-4;
@@ -231,7 +231,7 @@ pub(super) fn float_format<'a, F: Float>(
     elements: &'a [F],
     shown: &[usize],
     style: Style,
-) -> Box<Format<'a>> {
+) -> Box<ElementText<'a>> {
     let precision = match style {
         Style::Alone(precision) => {
             return Box::new(move |position| scalar_text(elements[position], precision));

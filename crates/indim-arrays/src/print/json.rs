@@ -6,7 +6,7 @@ use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
 
 use crate::buffer::Buffer;
 
-use super::Format;
+use super::ElementText;
 use super::csv::count;
 use super::float::{Float, scalar_text};
 
@@ -42,7 +42,7 @@ pub fn write_json(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
     write!(output, "]}}")
 }
 
-fn elements_text(buffer: &Buffer) -> Box<Format<'_>> {
+fn elements_text(buffer: &Buffer) -> Box<ElementText<'_>> {
     macro_rules! text {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match buffer.array_type().dtype {

@@ -99,7 +99,7 @@ pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
             Err(error) => format!("<{} cannot be printed: {error}>", buffer.array_type()),
         };
     }
-    let layout = Layout::new(shape, options.threshold);
+    let layout = PrintLayout::new(shape, options.threshold);
     let shown = layout.shown();
     let style = match shape.is_scalar() {
         true => Style::Alone(options.precision),
@@ -110,9 +110,9 @@ pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
 }
 
 /// A function from the position of an element to its text.
-type Format<'a> = dyn Fn(usize) -> String + 'a;
+type ElementText<'a> = dyn Fn(usize) -> String + 'a;
 
-fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], style: Style) -> Box<Format<'a>> {
+fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], style: Style) -> Box<ElementText<'a>> {
     macro_rules! format {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match buffer.array_type().dtype {
@@ -131,7 +131,7 @@ fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], style: Style) -> Box
     for_each_element!(format)
 }
 
-fn bool_format(elements: &[bool], style: Style) -> Box<Format<'_>> {
+fn bool_format(elements: &[bool], style: Style) -> Box<ElementText<'_>> {
     let truth = if let Style::Alone(_) = style { "True" } else { " True" };
     Box::new(move |position| if elements[position] { truth.into() } else { "False".into() })
 }
@@ -139,26 +139,26 @@ fn bool_format(elements: &[bool], style: Style) -> Box<Format<'_>> {
 fn integer_format<'a, T: core::fmt::Display>(
     elements: &'a [T],
     shown: &[usize],
-) -> Box<Format<'a>> {
+) -> Box<ElementText<'a>> {
     let lengths = shown.iter().map(|&position| elements[position].to_string().len());
     let width = lengths.max().unwrap_or(0);
     Box::new(move |position| format!("{:>width$}", elements[position]))
 }
 
 /// The elements shown, and the layout of their texts.
-struct Layout<'a> {
+struct PrintLayout<'a> {
     shape: &'a Shape,
     strides: Vec<isize>,
     is_summary: bool,
 }
 
-impl<'a> Layout<'a> {
+impl<'a> PrintLayout<'a> {
     fn new(shape: &'a Shape, threshold: usize) -> Self {
         let count = shape.element_count().unwrap_or(usize::MAX);
-        Layout { shape, strides: shape.row_major_strides(), is_summary: count > threshold }
+        PrintLayout { shape, strides: shape.row_major_strides(), is_summary: count > threshold }
     }
 
-    /// The indices along an axis that are shown, and before which of them something is left out.
+    /// The printed indices along an axis, and the position of the ellipsis among them.
     fn indices(&self, axis: usize) -> (Vec<usize>, Option<usize>) {
         let size = self.shape[axis];
         if !self.is_summary || size <= 2 * EDGE_ITEMS {
@@ -168,7 +168,7 @@ impl<'a> Layout<'a> {
         (indices, Some(EDGE_ITEMS))
     }
 
-    /// The positions of all elements that are shown.
+    /// The positions of all printed elements.
     fn shown(&self) -> Vec<usize> {
         let mut positions = vec![0];
         for axis in 0..self.shape.rank() {
@@ -181,18 +181,18 @@ impl<'a> Layout<'a> {
         positions
     }
 
-    fn text(&self, format: &Format<'_>) -> String {
+    fn text(&self, format: &ElementText<'_>) -> String {
         self.nested(0, 0, " ", LINE_WIDTH, format)
     }
 
-    /// The text of everything at `position` along the first `axis` axes.
+    /// The text of the subarray at `position` along the first `axis` axes.
     fn nested(
         &self,
         axis: usize,
         position: usize,
         indent: &str,
         width: usize,
-        format: &Format<'_>,
+        format: &ElementText<'_>,
     ) -> String {
         let axes_left = self.shape.rank() - axis;
         if axes_left == 0 {

@@ -1,10 +1,10 @@
-//! Memory that is kept for the next large array. Holds unsafe code.
+//! The pool of pages. Holds unsafe code.
 
 use super::*;
 
-// One test: the kept memory is shared by all.
+// One test, because all tests share the pool.
 #[test]
-fn memory_is_kept_up_to_the_bound() {
+fn the_pool_holds_up_to_its_limit() {
     set_memory_pool_limit(4 * HUGE_BYTES);
     let mut pages = Pages::new(HUGE_BYTES + 1).unwrap();
     let first = pages.first();
@@ -19,19 +19,20 @@ fn memory_is_kept_up_to_the_bound() {
     assert_ne!(Pages::new(HUGE_BYTES / 2).unwrap().first(), first, "too large for it");
 
     drop(Pages::new(3 * HUGE_BYTES).unwrap());
-    let kept = |kept: &Kept| kept.maps.iter().map(|map| map.len()).sum::<usize>();
-    assert!(kept(&KEPT.lock().unwrap()) <= 4 * HUGE_BYTES);
+    let pool_bytes =
+        |pool_bytes: &PagePool| pool_bytes.maps.iter().map(|map| map.len()).sum::<usize>();
+    assert!(pool_bytes(&POOL.lock().unwrap()) <= 4 * HUGE_BYTES);
     set_memory_pool_limit(0);
-    assert_eq!(kept(&KEPT.lock().unwrap()), 0);
+    assert_eq!(pool_bytes(&POOL.lock().unwrap()), 0);
     assert!(Pages::new(usize::MAX).is_none());
-    set_memory_pool_limit(DEFAULT_KEPT_BYTES);
+    set_memory_pool_limit(DEFAULT_POOL_BYTES);
 
     // As in a process that was forked while another thread held the lock.
-    let held = KEPT.lock().unwrap();
+    let held = POOL.lock().unwrap();
     let mut pages = Pages::new(HUGE_BYTES).unwrap();
     // SAFETY: the pages hold so many bytes.
     unsafe { pages.first().add(HUGE_BYTES - 1).write(1) }
     drop(pages);
     set_memory_pool_limit(0);
-    assert_eq!(held.limit, DEFAULT_KEPT_BYTES);
+    assert_eq!(held.limit, DEFAULT_POOL_BYTES);
 }

@@ -119,7 +119,7 @@ impl CompiledProgram {
 
     /// The substitution of the placeholder sizes by these concrete sizes.
     pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> Sizes<'a> {
-        Sizes { distinct: &self.distinct, in_place }
+        Sizes { symbols: &self.distinct, concrete: in_place }
     }
 
     /// Binds the nests to dense arrays; `in_place` has the concrete sizes, in symbol order. Nests whose

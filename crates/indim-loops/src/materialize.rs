@@ -1,14 +1,19 @@
 //! Materialisation: the values that a nest writes to memory, and the order of the nests.
 //!
-//! An output is kept, and the result of a reduction. A concatenation is too, but no nest computes it: its
-//! parts are kept, each where it belongs in the whole. So is a value that another nest reads because
-//! computing it again at every point of its consumer would repeat work: one that is read through a broadcast
-//! that expands it, unless it is one cheap operation on one array, or under several views, or as the operand
-//! of a reshape that is not a view; and, unless it is cheap, one that is both reduced and used beside that,
-//! or both folded and searched.
-//! Every other value is computed where it is needed, and under one view only, so that a nest holds at most
-//! one instruction for each node of the graph. Where nests after nests would compute the same values, each is
-//! kept that is used twice: what is lowered stays in proportion to the graph.
+//! Outputs and results of reductions are materialised. A concatenation is materialised too, but no nest
+//! computes it: each of its parts is written into its slice of the concatenation.
+//!
+//! A value that another nest reads is materialised if recomputing it at every point of its consumer would
+//! repeat work:
+//!
+//! - a value read through a broadcast that expands it, unless it is one cheap operation on one array;
+//! - a value read under several views;
+//! - the operand of a reshape that is not a view;
+//! - a value that is both reduced and used elsewhere, or both folded and searched, unless it is cheap.
+//!
+//! Every other value is computed in the nests that need it, under one view only: a nest holds at most one
+//! instruction for each node of the graph. If many nests would compute the same values again, each value with
+//! two uses is materialised: the size of lowered code stays in proportion to the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,40 +21,42 @@ use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::Fact;
 
-use crate::origin::Origins;
-use crate::sought::{Sought, Source, is_computed, is_search, iteration, reduced_value, sought};
+use crate::value_source::{
+    OperandView, ValueSource, is_computed, is_search, iteration, operand_views, reduction_operand,
+};
 use crate::view::View;
+use crate::view_base::ViewBases;
 
-/// A graph of fewer nodes may have any number of instructions.
+/// Number of nodes below which a graph may have any number of instructions.
 const SMALL_GRAPH: usize = 1000;
 
-/// All nests of a larger graph together have at most so many instructions for each of its nodes.
+/// Instructions of all nests together, per node of a larger graph.
 const MAX_INSTRUCTIONS_PER_NODE: usize = 8;
 
-/// The kept values, grouped into nests.
-pub(crate) struct Kept {
-    origins: Origins,
+/// The materialised values, grouped into nests.
+pub(crate) struct Materialized {
+    bases: ViewBases,
     groups: Vec<Vec<ValueId>>,
     positions: HashMap<ValueId, usize>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
-    places: HashMap<ValueId, Vec<Place>>,
+    concat_targets: HashMap<ValueId, Vec<ConcatTarget>>,
     /// The stored conversions of reductions that have no other use.
     conversions: HashMap<ValueId, ValueId>,
 }
 
-/// The destination of a part of a concatenation.
+/// The destination of one part of a concatenation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ConcatTarget {
     /// The concatenation.
-    pub(crate) whole: ValueId,
+    pub(crate) concatenation: ValueId,
     /// Its axis.
     pub(crate) axis: usize,
     /// The offset of the part along that axis.
     pub(crate) start: usize,
 }
 
-impl Kept {
+impl Materialized {
     /// The values of each nest, in the order in which the nests run.
     pub(crate) fn groups(&self) -> &[Vec<ValueId>] {
         &self.groups
@@ -66,8 +73,8 @@ impl Kept {
     }
 
     /// The destinations of a value as a part of concatenations.
-    pub(crate) fn places(&self, value: ValueId) -> &[Place] {
-        self.places.get(&value).map_or(&[], Vec::as_slice)
+    pub(crate) fn concat_targets(&self, value: ValueId) -> &[ConcatTarget] {
+        self.concat_targets.get(&value).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a value is read under another shape, and so must be dense in row-major order.
@@ -76,13 +83,18 @@ impl Kept {
     }
 
     /// The source of an operand in a nest that computes `group`.
-    pub(crate) fn source(&self, graph: &Graph, group: &[ValueId], sought: Sought) -> Source {
-        match sought.resolve(graph, &self.origins) {
-            Source::Computed(value, view)
+    pub(crate) fn source(
+        &self,
+        graph: &Graph,
+        group: &[ValueId],
+        operand: OperandView,
+    ) -> ValueSource {
+        match operand.resolve(graph, &self.bases) {
+            ValueSource::Computed(value, view)
                 if self.read.contains(&value)
                     && self.positions[&value] != self.positions[&group[0]] =>
             {
-                Source::Kept(value, view, graph[value].array_type.shape.clone())
+                ValueSource::Materialized(value, view, graph[value].array_type.shape.clone())
             }
             source => source,
         }
@@ -93,13 +105,13 @@ impl Kept {
 pub(crate) fn computed_values(
     graph: &Graph,
     group: &[ValueId],
-    kept: &Kept,
+    materialized: &Materialized,
 ) -> BTreeMap<ValueId, View> {
     let mut computed = BTreeMap::new();
     let mut pending: BTreeMap<ValueId, View> = BTreeMap::new();
     let sources = |value: ValueId, view: &View| {
-        let source = |sought| kept.source(graph, group, sought);
-        sought(graph, value, view).into_iter().map(source).collect::<Vec<Source>>()
+        let source = |operand| materialized.source(graph, group, operand);
+        operand_views(graph, value, view).into_iter().map(source).collect::<Vec<ValueSource>>()
     };
     for &root in group {
         pending.insert(root, View::identity(&iteration(graph, root).0));
@@ -107,7 +119,7 @@ pub(crate) fn computed_values(
     // Operands come earlier, so the latest pending value is needed by nothing that is still to come.
     while let Some((value, view)) = pending.pop_last() {
         for source in sources(value, &view) {
-            if let Source::Computed(operand, operand_view) = source {
+            if let ValueSource::Computed(operand, operand_view) = source {
                 pending.insert(operand, operand_view);
             }
         }
@@ -118,7 +130,7 @@ pub(crate) fn computed_values(
     computed
 }
 
-/// Whether to compute it again costs less than to write it and read it back.
+/// Whether recomputing a node costs less than writing and reading back its values.
 fn is_cheap(kind: &NodeKind) -> bool {
     match kind {
         NodeKind::Elementwise(op) => op.is(Fact::Cheap),
@@ -127,37 +139,37 @@ fn is_cheap(kind: &NodeKind) -> bool {
     }
 }
 
-fn is_taken(kind: &NodeKind) -> bool {
+fn is_take(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Take { .. })
 }
 
-/// Finds the kept values of a graph and orders them into nests.
-pub(crate) fn kept_values(graph: &Graph) -> Kept {
-    let kept = kept_where(graph, false);
-    match graph.len() >= SMALL_GRAPH && repeats_too_much(graph, &kept) {
-        true => kept_where(graph, true),
-        false => kept,
+/// Finds the materialised values of a graph and orders them into nests.
+pub(crate) fn materialize(graph: &Graph) -> Materialized {
+    let materialized = materialize_with(graph, false);
+    match graph.len() >= SMALL_GRAPH && repeats_too_much(graph, &materialized) {
+        true => materialize_with(graph, true),
+        false => materialized,
     }
 }
 
 /// Whether recomputation in nests exceeds the maximal number of instructions.
-fn repeats_too_much(graph: &Graph, kept: &Kept) -> bool {
+fn repeats_too_much(graph: &Graph, materialized: &Materialized) -> bool {
     let mut left = MAX_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
-    kept.groups().iter().any(|group| {
-        let computed = computed_values(graph, group, kept).len();
+    materialized.groups().iter().any(|group| {
+        let computed = computed_values(graph, group, materialized).len();
         let is_exceeded = computed > left;
         left = left.saturating_sub(computed);
         is_exceeded
     })
 }
 
-/// The kept values; if `keeps_shared` is set, all that are used more than once are among them.
-fn kept_where(graph: &Graph, keeps_shared: bool) -> Kept {
-    let origins = Origins::of(graph);
-    let needs = Needs::of(graph, &origins, keeps_shared);
-    let levels = needs.levels(graph, &origins);
-    let mut groups = group(graph, &needs, &levels);
-    let conversions = conversions(graph, &needs, &groups);
+/// The materialised values; with `materializes_shared`, also every value with more than one use.
+fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
+    let bases = ViewBases::of(graph);
+    let requirements = Requirements::of(graph, &bases, materializes_shared);
+    let levels = requirements.levels(graph, &bases);
+    let mut groups = group(graph, &requirements, &levels);
+    let conversions = conversions(graph, &requirements, &groups);
     let stored: BTreeSet<ValueId> = conversions.values().copied().collect();
     groups.retain(|group| !group.iter().any(|value| stored.contains(value)));
     let mut positions = HashMap::new();
@@ -167,28 +179,40 @@ fn kept_where(graph: &Graph, keeps_shared: bool) -> Kept {
             positions.extend(conversions.get(value).map(|&conversion| (conversion, position)));
         }
     }
-    let mut read = needs.read;
+    let mut read = requirements.read;
     read.retain(|value| !conversions.contains_key(value));
     // The reduction itself is not in memory, so no nest can convert it again.
     let is_operand = if stored.is_empty() { Vec::new() } else { operands(graph) };
     read.extend(stored.into_iter().filter(|value| is_operand[value.index()]));
-    let places = places(graph, &needs.concatenations);
-    Kept { origins, positions, groups, read, dense: needs.dense, places, conversions }
+    let concat_targets = concat_targets(graph, &requirements.concatenations);
+    Materialized {
+        bases,
+        positions,
+        groups,
+        read,
+        dense: requirements.dense,
+        concat_targets,
+        conversions,
+    }
 }
 
 /// The reductions whose only reader is a conversion, which is all that a nest computes: then the nest that
 /// reduces stores the converted values.
-fn conversions(graph: &Graph, needs: &Needs, groups: &[Vec<ValueId>]) -> HashMap<ValueId, ValueId> {
+fn conversions(
+    graph: &Graph,
+    requirements: &Requirements,
+    groups: &[Vec<ValueId>],
+) -> HashMap<ValueId, ValueId> {
     let mut uses = vec![0; graph.len()];
     let operands = graph.iter().flat_map(|(_, node)| node.operands.iter().copied());
-    let read = operands.chain(widened(graph)).chain(graph.outputs().iter().copied());
+    let read = operands.chain(unwidened_operands(graph)).chain(graph.outputs().iter().copied());
     read.for_each(|value| uses[value.index()] += 1);
     let converted = |&value: &ValueId| match graph[value].kind {
         NodeKind::Convert => {
             let operand = graph[value].operands[0];
             let is_reduced =
                 matches!(graph[operand].kind, NodeKind::Reduce { op, .. } if !op.is_search());
-            let is_used_once = uses[operand.index()] == 1 && !needs.dense.contains(&operand);
+            let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
             (is_reduced && is_used_once).then_some((operand, value))
         }
         _ => None,
@@ -197,11 +221,11 @@ fn conversions(graph: &Graph, needs: &Needs, groups: &[Vec<ValueId>]) -> HashMap
     groups.iter().filter_map(all).flatten().collect()
 }
 
-/// The values that reductions read in place of what these are converted to.
-fn widened(graph: &Graph) -> impl Iterator<Item = ValueId> + '_ {
+/// The operands of widening conversions that reductions read instead of the converted values.
+fn unwidened_operands(graph: &Graph) -> impl Iterator<Item = ValueId> + '_ {
     graph.iter().filter_map(|(value, node)| match node.kind {
         NodeKind::Reduce { .. } => {
-            Some(reduced_value(graph, value)).filter(|read| *read != node.operands[0])
+            Some(reduction_operand(graph, value)).filter(|read| *read != node.operands[0])
         }
         _ => None,
     })
@@ -219,70 +243,77 @@ fn operands(graph: &Graph) -> Vec<bool> {
 }
 
 /// The destinations of the parts of these concatenations.
-fn places(graph: &Graph, concatenations: &BTreeSet<ValueId>) -> HashMap<ValueId, Vec<Place>> {
-    let mut places: HashMap<ValueId, Vec<Place>> = HashMap::new();
-    for &whole in concatenations {
-        let NodeKind::Concatenate { axis } = graph[whole].kind else { continue };
+fn concat_targets(
+    graph: &Graph,
+    concatenations: &BTreeSet<ValueId>,
+) -> HashMap<ValueId, Vec<ConcatTarget>> {
+    let mut concat_targets: HashMap<ValueId, Vec<ConcatTarget>> = HashMap::new();
+    for &concatenation in concatenations {
+        let NodeKind::Concatenate { axis } = graph[concatenation].kind else { continue };
         let mut start = 0;
-        for &part in graph[whole].operands.iter() {
-            places.entry(part).or_default().push(Place { whole, axis, start });
+        for &part in graph[concatenation].operands.iter() {
+            concat_targets.entry(part).or_default().push(ConcatTarget {
+                concatenation,
+                axis,
+                start,
+            });
             start += graph[part].array_type.shape[axis];
         }
     }
-    places
+    concat_targets
 }
 
 /// In which nests of one iteration shape a value is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Home {
-    /// In those with this reduced axis, which search along it or not.
+    /// In nests with this reduced axis; `searches`: whether they search along it.
     Nests { reduced: Option<usize>, searches: bool },
-    /// In those with one reduced axis and in others, again: that is cheaper than to keep it.
+    /// In nests with one reduced axis and in others: recomputing it is cheaper than materialising it.
     Several,
 }
 
 impl Home {
-    /// Those that reduce nothing.
+    /// Nests that reduce nothing.
     const ELEMENTWISE: Home = Home::Nests { reduced: None, searches: false };
 }
 
 /// The requirements of all nests.
-struct Needs {
-    /// The view under which each value is computed, if it is; a kept value is under the identity.
+struct Requirements {
+    /// The view under which each computed value is computed; the identity for a materialised value.
     views: Vec<Option<View>>,
     /// In which nests each value is computed.
     homes: Vec<Home>,
     /// The outputs, and the values that nests read.
-    kept: BTreeSet<ValueId>,
-    /// The kept values that are written part by part, by the nests of the parts.
+    materialized: BTreeSet<ValueId>,
+    /// The materialised values that are written part by part, by the nests of the parts.
     concatenations: BTreeSet<ValueId>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
-    keeps_shared: bool,
+    materializes_shared: bool,
 }
 
-impl Needs {
-    fn of(graph: &Graph, origins: &Origins, keeps_shared: bool) -> Self {
-        let mut needs = Needs {
+impl Requirements {
+    fn of(graph: &Graph, bases: &ViewBases, materializes_shared: bool) -> Self {
+        let mut requirements = Requirements {
             views: vec![None; graph.len()],
             homes: vec![Home::ELEMENTWISE; graph.len()],
-            kept: BTreeSet::new(),
+            materialized: BTreeSet::new(),
             concatenations: BTreeSet::new(),
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
-            keeps_shared,
+            materializes_shared,
         };
-        graph.outputs().iter().for_each(|&output| needs.keep(graph, output));
+        graph.outputs().iter().for_each(|&output| requirements.keep(graph, output));
         // Operands come earlier, so a value is reached after everything that needs it.
         for (value, _) in graph.iter().rev() {
-            if let Some(view) = needs.views[value.index()].clone() {
-                let home = needs.homes[value.index()];
-                for sought in sought(graph, value, &view) {
-                    needs.add(graph, sought.resolve(graph, origins), home);
+            if let Some(view) = requirements.views[value.index()].clone() {
+                let home = requirements.homes[value.index()];
+                for operand in operand_views(graph, value, &view) {
+                    requirements.add(graph, operand.resolve(graph, bases), home);
                 }
             }
         }
-        needs
+        requirements
     }
 
     fn keep(&mut self, graph: &Graph, value: ValueId) {
@@ -293,13 +324,14 @@ impl Needs {
             return;
         }
         let (shape, reduced) = iteration(graph, value);
-        self.kept.insert(value);
+        self.materialized.insert(value);
         self.views[value.index()] = Some(View::identity(&shape));
         let searches = is_search(&graph[value].kind);
         self.homes[value.index()] = Home::Nests { reduced, searches };
     }
 
-    /// A part of a concatenation, which is none itself. Who computed it otherwise, now reads it.
+    /// Materialises a part of a concatenation that is not a concatenation itself. Nests that computed it under
+    /// another view now read it.
     fn keep_part(&mut self, graph: &Graph, part: ValueId) {
         let before = self.views[part.index()].clone().map(|view| (view, self.homes[part.index()]));
         self.keep(graph, part);
@@ -311,25 +343,26 @@ impl Needs {
 
     /// The values for which other nests wait.
     fn awaited(&self, graph: &Graph) -> BTreeSet<ValueId> {
-        let whole = self.concatenations.intersection(&self.read);
-        let parts = whole.flat_map(|&whole| graph[whole].operands.iter().copied());
+        let concatenation = self.concatenations.intersection(&self.read);
+        let parts =
+            concatenation.flat_map(|&concatenation| graph[concatenation].operands.iter().copied());
         parts.chain(self.read.iter().copied()).collect()
     }
 
     /// Values computed from `source` are computed in the nests of `home`.
-    fn add(&mut self, graph: &Graph, source: Source, home: Home) {
+    fn add(&mut self, graph: &Graph, source: ValueSource, home: Home) {
         match source {
-            Source::Leaf(..) => {}
-            Source::Kept(value, _, shape) => {
+            ValueSource::Leaf(..) => {}
+            ValueSource::Materialized(value, _, shape) => {
                 if shape != graph[value].array_type.shape {
                     self.dense.insert(value);
                 }
                 self.read.insert(value);
                 self.keep(graph, value);
             }
-            Source::Computed(value, view) => match &self.views[value.index()] {
-                // Elements are taken in nests of their own, not where others are reduced.
-                _ if home != Home::ELEMENTWISE && is_taken(&graph[value].kind) => {
+            ValueSource::Computed(value, view) => match &self.views[value.index()] {
+                // A gather has a nest of its own, outside of nests that reduce.
+                _ if home != Home::ELEMENTWISE && is_take(&graph[value].kind) => {
                     self.read.insert(value);
                     self.keep(graph, value);
                 }
@@ -340,9 +373,11 @@ impl Needs {
                 Some(other)
                     if *other == view
                         && self.homes[value.index()] == home
-                        && !self.keeps_shared => {}
+                        && !self.materializes_shared => {}
                 Some(other)
-                    if *other == view && is_cheap(&graph[value].kind) && !self.keeps_shared =>
+                    if *other == view
+                        && is_cheap(&graph[value].kind)
+                        && !self.materializes_shared =>
                 {
                     self.homes[value.index()] = Home::Several;
                 }
@@ -355,7 +390,7 @@ impl Needs {
     }
 
     /// The number of nests that must run before each value.
-    fn levels(&self, graph: &Graph, origins: &Origins) -> Vec<usize> {
+    fn levels(&self, graph: &Graph, bases: &ViewBases) -> Vec<usize> {
         let mut levels = vec![0; graph.len()];
         for (value, node) in graph.iter() {
             if self.concatenations.contains(&value) {
@@ -363,25 +398,25 @@ impl Needs {
                 levels[value.index()] = parts.max().unwrap_or(0);
             }
             let Some(view) = &self.views[value.index()] else { continue };
-            let after = |sought: Sought| match sought.resolve(graph, origins) {
-                Source::Leaf(..) => 0,
-                Source::Kept(operand, ..) => levels[operand.index()] + 1,
-                Source::Computed(operand, view) => {
-                    // It is kept, and read through a view, when it is computed under another.
+            let after = |operand: OperandView| match operand.resolve(graph, bases) {
+                ValueSource::Leaf(..) => 0,
+                ValueSource::Materialized(operand, ..) => levels[operand.index()] + 1,
+                ValueSource::Computed(operand, view) => {
+                    // A value computed under another view is materialised, and read through this view.
                     let is_read = self.views[operand.index()].as_ref() != Some(&view);
                     levels[operand.index()] + usize::from(is_read)
                 }
             };
-            let level = sought(graph, value, view).into_iter().map(after).max().unwrap_or(0);
+            let level = operand_views(graph, value, view).into_iter().map(after).max().unwrap_or(0);
             levels[value.index()] = level;
         }
         levels
     }
 }
 
-/// Groups kept values by iteration shape, by reduced axis, by whether that is searched, and by how many nests
-/// must run before.
-fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
+/// Groups materialised values by iteration shape, reduced axis, whether that axis is searched, and the number
+/// of nests that must run before.
+fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Vec<ValueId>> {
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
         // A scatter is a nest by itself.
@@ -389,14 +424,14 @@ fn group(graph: &Graph, needs: &Needs, levels: &[usize]) -> Vec<Vec<ValueId>> {
         (reduced, is_search(&graph[value].kind), scatter, shape)
     };
     let mut last_level = HashMap::new();
-    for &value in &needs.kept {
+    for &value in &requirements.materialized {
         let last = last_level.entry(nest(value)).or_default();
         *last = levels[value.index()].max(*last);
     }
-    let awaited = needs.awaited(graph);
+    let awaited = requirements.awaited(graph);
     // Within one level, reductions may read other values.
     let mut groups: BTreeMap<(usize, _), Vec<ValueId>> = BTreeMap::new();
-    for &value in &needs.kept {
+    for &value in &requirements.materialized {
         let nest = nest(value);
         // A value without readers joins the last nest of its shape, where it may share work.
         let is_awaited = awaited.contains(&value);

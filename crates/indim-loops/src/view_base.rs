@@ -1,4 +1,4 @@
-//! Origins of views: the value at the end of a chain of broadcasts,
+//! Bases of views: the value at the end of a chain of broadcasts,
 //! slices and reshapes. Found once for each value, so that no reader walks a long chain again
 //! it.
 
@@ -7,9 +7,9 @@ use indim_shape::Shape;
 
 use crate::view::{View, is_unit_reshape};
 
-/// The origin of a view; for most values the value itself.
+/// The base of a view; for most values the value itself.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin {
+pub(crate) struct ViewBase {
     /// The value read: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
     pub(crate) value: ValueId,
     /// The map of its axes to those of the view; `None` for the value itself.
@@ -18,8 +18,8 @@ pub(crate) struct Origin {
     pub(crate) is_expanded: bool,
 }
 
-impl Origin {
-    /// The view of a nest onto the origin, for the nest's `view` of the value.
+impl ViewBase {
+    /// The view of a nest onto the base, for the nest's `view` of the value.
     pub(crate) fn seen_through(&self, view: View) -> View {
         match &self.view {
             Some(own) => view.through(own),
@@ -28,30 +28,30 @@ impl Origin {
     }
 }
 
-/// The origin of each value.
-pub(crate) struct Origins {
-    origins: Vec<Origin>,
+/// The base of each value.
+pub(crate) struct ViewBases {
+    bases: Vec<ViewBase>,
     /// The end of a chain of reshapes: the value whose dense elements are shown.
     reshaped: Vec<ValueId>,
 }
 
-impl Origins {
+impl ViewBases {
     pub(crate) fn of(graph: &Graph) -> Self {
         let count = graph.len();
-        let (origins, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut origins = Origins { origins, reshaped };
+        let (bases, reshaped) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut bases = ViewBases { bases, reshaped };
         for (value, node) in graph.iter() {
-            let origin = origins.next(graph, value, node);
-            origins.origins.push(origin);
+            let base = bases.next(graph, value, node);
+            bases.bases.push(base);
             let is_reshape = matches!(node.kind, NodeKind::Reshape);
-            let reshaped = if is_reshape { origins.reshaped(node.operands[0]) } else { value };
-            origins.reshaped.push(reshaped);
+            let reshaped = if is_reshape { bases.reshaped(node.operands[0]) } else { value };
+            bases.reshaped.push(reshaped);
         }
-        origins
+        bases
     }
 
-    pub(crate) fn get(&self, value: ValueId) -> &Origin {
-        &self.origins[value.index()]
+    pub(crate) fn get(&self, value: ValueId) -> &ViewBase {
+        &self.bases[value.index()]
     }
 
     /// The value whose dense elements a chain of reshapes shows.
@@ -59,7 +59,7 @@ impl Origins {
         self.reshaped[value.index()]
     }
 
-    fn next(&self, graph: &Graph, value: ValueId, node: &Node) -> Origin {
+    fn next(&self, graph: &Graph, value: ValueId, node: &Node) -> ViewBase {
         let shape = &node.array_type.shape;
         let operand = || &graph[node.operands[0]].array_type.shape;
         let (view, is_expanded) = match &node.kind {
@@ -70,10 +70,10 @@ impl Origins {
                 (View::of_unit_reshape(shape, operand()), false)
             }
             NodeKind::Slice(slices) => (View::of_slice(slices, shape), false),
-            _ => return Origin { value, view: None, is_expanded: false },
+            _ => return ViewBase { value, view: None, is_expanded: false },
         };
         let shown = self.get(node.operands[0]);
-        Origin {
+        ViewBase {
             value: shown.value,
             view: Some(shown.seen_through(view)),
             is_expanded: is_expanded || shown.is_expanded,
