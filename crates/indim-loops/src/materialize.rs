@@ -330,8 +330,8 @@ impl Requirements {
         self.homes[value.index()] = Home::Nests { reduced, searches };
     }
 
-    /// Materialises a part of a concatenation that is not a concatenation itself. Nests that computed it under
-    /// another view now read it.
+    /// Materialises a part of a concatenation that is not a concatenation itself. Nests that computed it
+    /// under another view now read it.
     fn keep_part(&mut self, graph: &Graph, part: ValueId) {
         let before = self.views[part.index()].clone().map(|view| (view, self.homes[part.index()]));
         self.keep(graph, part);
