@@ -72,7 +72,8 @@ struct Allocation {
 
 impl ScratchLayout {
     /// Offsets for the temporaries and counters of `loops` over these sizes, with these `live_ranges`:
-    /// multiples of `alignment`, a power of two. Temporaries in `external` have memory of their own and take none here.
+    /// multiples of `alignment`, a power of two.
+    /// Temporaries in `external` have memory of their own and take none here.
     /// The nests of each range in `concurrent`, in order, run at the same time.
     pub fn new(
         loops: &LoopNests,
