@@ -4,9 +4,9 @@
 //! need no care: applying an operation makes every NaN canonical.
 
 pub use super::elementary::{
-    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, erf, erfc, exp, exp2, expm1,
-    hypot, is_short_exponent, log, log1p, log2, log10, logaddexp, logistic, long_pow, pow, rsqrt,
-    sin, sinh, tan, tanh,
+    acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, digamma, erf, erf_inv, erfc,
+    exp, exp2, expm1, hypot, is_short_exponent, lgamma, log, log1p, log2, log10, logaddexp,
+    logistic, long_pow, pow, rsqrt, sin, sinh, tan, tanh, trigamma,
 };
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane, IntLane};

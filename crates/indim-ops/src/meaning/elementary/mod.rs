@@ -10,18 +10,23 @@
 
 mod error_function;
 mod exp;
+mod gamma;
 mod hyperbolic;
+mod inverse_error_function;
 mod inverse_trigonometric;
 mod log;
 mod pair;
+mod pieces;
 mod power;
 mod short_power;
 mod trigonometric;
 
 pub use error_function::{erf, erfc};
 pub use exp::{exp, exp2, expm1, logaddexp, logistic};
+pub use gamma::{digamma, lgamma, trigamma};
 pub(in crate::meaning) use hyperbolic::sinh_cosh;
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
+pub use inverse_error_function::erf_inv;
 pub use inverse_trigonometric::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
 pub(in crate::meaning) use power::sum_of_squares_less_one;

@@ -1,0 +1,81 @@
+//! The logarithm of the gamma function, and its derivatives: `lgamma`, `digamma`, `trigamma`.
+//!
+//! One scheme for the three, by the size `a` of the argument, all in 64 bits and most of it as pairs:
+//!
+//! - from 8 on the asymptotic series in `1/a` (Stirling; Abramowitz and Stegun 6.1.40, 6.3.18, 6.4.12);
+//! - from 1/2 to 8 polynomials by pieces, of the function divided by its zeros;
+//! - below 1/2, of either sign, the recurrence from `x` to `x + 1`;
+//! - below -1/2 the reflection from `x` to `-x`, by the sine and the cosine of `π x`.
+//!
+//! The reflection cancels near the zeros that `lgamma` and `digamma` have below zero. In 64 bits those are
+//! taken from tables, with a polynomial around each.
+
+mod digamma;
+mod half_turns;
+mod lgamma;
+mod trigamma;
+
+pub use digamma::digamma;
+pub use lgamma::lgamma;
+pub use trigamma::trigamma;
+
+use super::pair::{Pair, two_sum};
+use crate::lane::{BoolLane, FloatLane};
+
+/// An argument, and where it lies.
+struct Argument<F: FloatLane> {
+    x: F,
+    size: F,
+    /// Whether it is below 1/2 in size.
+    is_near: F::Bool,
+    /// The size; where it is below 1/2, `x + 1`.
+    middle: Pair<F>,
+}
+
+impl<F: FloatLane> Argument<F> {
+    #[inline(always)]
+    fn of(x: F) -> Self {
+        let size = x.abs();
+        let is_near = size.less(F::constant(0.5));
+        let itself = Pair { high: size, low: F::constant(0.0) };
+        let middle = Pair::select(is_near, two_sum(F::constant(1.0), x), itself);
+        Argument { x, size, is_near, middle }
+    }
+
+    /// Whether the asymptotic series holds.
+    #[inline(always)]
+    fn is_far(&self) -> F::Bool {
+        self.size.less(F::constant(8.0)).not()
+    }
+
+    /// Whether the function is reflected.
+    #[inline(always)]
+    fn is_reflected(&self) -> F::Bool {
+        self.x.less(F::constant(0.0)).and(self.is_near.not())
+    }
+
+    /// Whether it is 0 or a negative integer, or negative infinity.
+    #[inline(always)]
+    fn is_pole(&self) -> F::Bool {
+        let is_positive = F::constant(0.0).less(self.x);
+        self.x.trunc().equal(self.x).and(is_positive.not())
+    }
+}
+
+/// A pair with the signs flipped.
+#[inline(always)]
+fn negated<F: FloatLane>(x: Pair<F>) -> Pair<F> {
+    Pair { high: x.high.neg(), low: x.low.neg() }
+}
+
+/// The sum of any two pairs; the larger terms may cancel.
+#[inline(always)]
+fn sum<F: FloatLane>(x: Pair<F>, y: Pair<F>) -> Pair<F> {
+    two_sum(x.high, y.high).add_low(x.low.add(y.low)).normalized()
+}
+
+/// A number as a pair.
+#[inline(always)]
+fn exactly<F: FloatLane>(x: F) -> Pair<F> {
+    Pair { high: x, low: F::constant(0.0) }
+}
