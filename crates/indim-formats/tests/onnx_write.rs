@@ -41,7 +41,10 @@ fn check(case: &Case, opset: u32) {
 /// Operations on real numbers without an ONNX operator.
 const REFUSED: &[Op] = &[
     Op::Clz,
+    Op::Digamma,
+    Op::ErfInv,
     Op::Imag,
+    Op::Lgamma,
     Op::Mulhi,
     Op::Nextafter,
     Op::Popcnt,
@@ -52,6 +55,7 @@ const REFUSED: &[Op] = &[
     Op::TotalLe,
     Op::TotalLt,
     Op::TotalNe,
+    Op::Trigamma,
     Op::Complex,
 ];
 

@@ -16,6 +16,8 @@ mod measure;
 mod random;
 #[path = "../tests/accuracy/record.rs"]
 mod record;
+#[path = "../tests/accuracy/reference.rs"]
+mod reference;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -18,7 +18,7 @@ pub(crate) enum Dialect {
 }
 
 /// The operations by name.
-const TABLE: [(&str, Op, Dialect); 58] = [
+const TABLE: [(&str, Op, Dialect); 61] = [
     ("abs", Op::Abs, Dialect::StableHlo),
     ("acos", Op::Acos, Dialect::ChloAndNameInHlo),
     ("acosh", Op::Acosh, Dialect::ChloAndNameInHlo),
@@ -37,8 +37,10 @@ const TABLE: [(&str, Op, Dialect); 58] = [
     ("cosh", Op::Cosh, Dialect::ChloAndNameInHlo),
     ("cosine", Op::Cos, Dialect::StableHlo),
     ("count_leading_zeros", Op::Clz, Dialect::StableHlo),
+    ("digamma", Op::Digamma, Dialect::Chlo),
     ("divide", Op::Div, Dialect::StableHlo),
     ("erf", Op::Erf, Dialect::ChloAndHlo),
+    ("erf_inv", Op::ErfInv, Dialect::Chlo),
     ("erfc", Op::Erfc, Dialect::Chlo),
     ("exponential", Op::Exp, Dialect::StableHlo),
     ("exponential_minus_one", Op::Expm1, Dialect::StableHlo),
@@ -46,6 +48,7 @@ const TABLE: [(&str, Op, Dialect); 58] = [
     ("imag", Op::Imag, Dialect::StableHlo),
     ("is_finite", Op::IsFinite, Dialect::StableHlo),
     ("is_inf", Op::IsInf, Dialect::Chlo),
+    ("lgamma", Op::Lgamma, Dialect::Chlo),
     ("log", Op::Log, Dialect::StableHlo),
     ("log_plus_one", Op::Log1p, Dialect::StableHlo),
     ("logistic", Op::Logistic, Dialect::StableHlo),

@@ -121,6 +121,19 @@ pub(super) fn erfc(u: Unary<'_>) -> Value {
     -erf(u)
 }
 
+/// From the result: near ±1 the operand says less of it.
+pub(super) fn erf_inv(u: Unary<'_>) -> Value {
+    u.times(&(u.y.square().exp() * FRAC_2_SQRT_PI.recip()))
+}
+
+pub(super) fn lgamma(u: Unary<'_>) -> Value {
+    u.times(&u.x.digamma())
+}
+
+pub(super) fn digamma(u: Unary<'_>) -> Value {
+    u.times(&u.x.trigamma())
+}
+
 /// Not `y (1 - y)`, which cancels far above zero.
 pub(super) fn logistic(u: Unary<'_>) -> Value {
     u.times(&(u.y * (-u.x).logistic()))

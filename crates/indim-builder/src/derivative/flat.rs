@@ -22,3 +22,8 @@ flat! { Binary: and or xor shl shr_arithmetic shr_logical mulhi }
 pub(super) fn nextafter(_: Binary<'_>) -> Refused {
     Refused
 }
+
+/// It would be `polygamma(2, x)`, which is no operation.
+pub(super) fn trigamma(_: Unary<'_>) -> Refused {
+    Refused
+}

@@ -11,7 +11,7 @@ use super::{F64, check, lists, pullback, value};
 const POINTS: [f64; 8] = [-3.3, -1.2, -0.7, -0.3, 0.4, 0.85, 1.3, 2.6];
 
 /// Operations of which there is no derivative.
-const REFUSED: &[Op] = &[Op::Nextafter];
+const REFUSED: &[Op] = &[Op::Nextafter, Op::Trigamma];
 
 /// All tuples of `count` points.
 fn tuples(count: usize) -> Vec<Vec<f64>> {

@@ -42,6 +42,10 @@ macro_rules! for_each_unary_function {
             "atanh" Atanh atanhf atanh;
             "erf" Erf erff erf;
             "erfc" Erfc erfcf erfc;
+            "erf_inv" ErfInv erf_invf erf_inv;
+            "lgamma" Lgamma lgammaf lgamma;
+            "digamma" Digamma digammaf digamma;
+            "trigamma" Trigamma trigammaf trigamma;
             "logistic" Logistic logisticf logistic;
         }
     };

@@ -12,6 +12,8 @@ mod measure;
 #[cfg_attr(not(target_pointer_width = "64"), allow(dead_code))]
 mod random;
 mod record;
+#[cfg(target_pointer_width = "64")]
+mod reference;
 mod special_values;
 
 use functions::{UNARY_FUNCTIONS, sample_checksum};

@@ -46,6 +46,12 @@ fn unary_special_values() {
         Acosh: 1.0 => 0.0, INF => INF, 0.5 => NAN, 0.0 => NAN, -INF => NAN, NAN => NAN;
         Atanh: 0.0 => 0.0, -0.0 => -0.0, 1.0 => INF, -1.0 => -INF, 1.5 => NAN, INF => NAN, NAN => NAN;
         Erf: 0.0 => 0.0, -0.0 => -0.0, INF => 1.0, -INF => -1.0, NAN => NAN;
+        ErfInv: 0.0 => 0.0, -0.0 => -0.0, 1.0 => INF, -1.0 => -INF, 1.5 => NAN, -INF => NAN, NAN => NAN;
+        Lgamma: 1.0 => 0.0, 2.0 => 0.0, 0.0 => INF, -0.0 => INF, -1.0 => INF, -3.0 => INF, INF => INF,
+            -INF => INF, NAN => NAN, -1e30 => INF;
+        Digamma: 0.0 => -INF, -0.0 => INF, -1.0 => NAN, -2.0 => NAN, INF => INF, -INF => NAN, NAN => NAN,
+            -1e30 => NAN;
+        Trigamma: 0.0 => INF, -0.0 => INF, -1.0 => INF, INF => 0.0, -INF => NAN, NAN => NAN, -1e30 => INF;
         Logistic: 0.0 => 0.5, -0.0 => 0.5, INF => 1.0, -INF => 0.0, NAN => NAN;
     }
 }

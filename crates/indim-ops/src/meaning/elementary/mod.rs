@@ -5,7 +5,8 @@
 //! value (`tests/accuracy.rs`, `examples/accuracy.rs`); the usual means is to carry the last steps
 //! as an unevaluated sum of two floats (`pair.rs`) and to round once.
 //!
-//! The polynomials are our own fits, made by `coefficients.py` in this folder.
+//! The polynomials are our own fits, made by `coefficients.py` in this folder; `gamma/coefficients.py` makes
+//! the tables of `gamma/` and `inverse_error_function.rs`.
 //! Callers name these functions through `meaning::float`.
 
 mod error_function;
