@@ -39,8 +39,8 @@ fn second_derivative<F: FloatLane>(x: F) -> F {
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
     let near = sum(inverse_square, middle);
     let value = Pair::select(argument.is_near, near, otherwise).value();
-    // From here on the square of the inverse is infinite.
-    let is_tiny = argument.size.less(F::constant(7.458340731200207e-155));
+    // Where the square of the inverse overflows, its low part is a NaN.
+    let is_tiny = inverse_square.high.equal(infinity).or(inverse.high.equal(infinity));
     let result = F::select(argument.is_pole().or(is_tiny), infinity, value);
     let is_infinite = argument.size.equal(infinity);
     let at_infinity = F::select(x.equal(infinity), F::constant(0.0), F::constant(f64::NAN));
