@@ -40,7 +40,7 @@ fn second_derivative<F: FloatLane>(x: F) -> F {
     let near = sum(inverse_square, middle);
     let value = Pair::select(argument.is_near, near, otherwise).value();
     // Where the square of the inverse overflows, its low part is a NaN.
-    let is_tiny = inverse_square.high.equal(infinity).or(inverse.high.equal(infinity));
+    let is_tiny = inverse.high.mul(inverse.high).equal(infinity);
     let result = F::select(argument.is_pole().or(is_tiny), infinity, value);
     let is_infinite = argument.size.equal(infinity);
     let at_infinity = F::select(x.equal(infinity), F::constant(0.0), F::constant(f64::NAN));
