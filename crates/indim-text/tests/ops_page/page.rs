@@ -100,6 +100,9 @@ exponential of a logarithm.
 `logaddexp` cancels where `e^x + e^y` is nearly 1. There its error is below `2^-54` (in `f32` `2^-25`),
 which may be many ULP of a result near 0; elsewhere it is within 1 ULP.
 
+Near its zeros below zero, where it is smaller than 1/2, `digamma` is measured in floats of size 1/2. From -32
+on up, tables give its zeros; below, the error there may be many ULP of a result near 0.
+
 Complex functions: `c64` computes in `c128`, but for sums, products and what is as simple, and is
 rounded once, so its error is about half an ULP of the modulus. In `c128` the test's corpus of values in
 300 bits allows 3 ULP of the modulus, 1 for `tan` and `tanh`, and 100 for `pow`, whose error grows with
