@@ -218,7 +218,7 @@ pub(crate) fn erf_inv(x: f64) -> f64 {
     if y == 0.0 {
         return x;
     }
-    if y.is_nan() || y >= 1.0 || y < 1e-9 {
+    if !(1e-9..1.0).contains(&y) {
         let small = x.mul_add(HALF_ROOT_OF_PI.0, x * HALF_ROOT_OF_PI.1 + x * y * y * 0.232);
         return match y.partial_cmp(&1.0) {
             Some(core::cmp::Ordering::Less) => small,
