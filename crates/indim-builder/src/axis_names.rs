@@ -167,8 +167,8 @@ impl GraphBuilder {
 }
 
 impl Value {
-    /// The names of the axes: those that the parameters behind the value were given. An axis of which
-    /// operations have made another one has none.
+    /// The names of the axes: the names given to the parameters behind the value. An axis that
+    /// operations have changed into another one has none.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -190,7 +190,7 @@ impl Value {
     /// The position of the axis of this name, as functions along axes take it.
     ///
     /// # Errors
-    /// `unknown-axis-name`, with the names that there are.
+    /// `unknown-axis-name`, with the known names.
     #[track_caller]
     pub fn axis_named(&self, name: &str) -> Result<i64, GraphError> {
         self.axis_of("axis", name)

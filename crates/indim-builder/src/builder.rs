@@ -45,9 +45,9 @@ pub struct GraphBuilder {
 #[derive(Debug, Default)]
 struct State {
     assembler: GraphAssembler,
-    /// What nodes do not say of sizes.
+    /// Size facts that nodes do not state.
     facts: SizeFacts,
-    /// What axes are called.
+    /// Names of axes.
     names: NamedValues,
     /// The first mistake of an operator, which cannot return it.
     first_error: Option<GraphError>,
@@ -140,7 +140,7 @@ impl fmt::Debug for Value {
     }
 }
 
-/// What a method of the builder returns.
+/// Result of a builder's method.
 pub(crate) type BuildResult = Result<Value, GraphError>;
 
 impl GraphBuilder {
@@ -259,7 +259,7 @@ impl GraphBuilder {
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };
         let (expanded, _) = self.expand(name, &ids, types, rule, dtype)?;
-        // Whatever becomes of them, each has its sizes of all.
+        // Every expanded operand has the same sizes.
         expanded[1..].iter().for_each(|&other| self.equate(expanded[0], other));
         Ok(core::array::from_fn(|position| self.value(expanded[position])))
     }
@@ -285,7 +285,7 @@ impl GraphBuilder {
         // The operands' own shape where it is the result's: equal shapes are held once.
         let same = broadcast.operands().iter().find(|shape| *shape == broadcast.result());
         let result = ArrayType::new(dtype, same.unwrap_or(broadcast.result()).clone());
-        // What is compared is larger than the result.
+        // The compared operands are larger than the result.
         self.check_size(operation, &ArrayType::new(widest, &result.shape), ids)?;
         let expanded = ids
             .iter()
@@ -346,8 +346,8 @@ impl GraphBuilder {
         Value { builder: self.clone(), id: Some(id) }
     }
 
-    /// A constant of rank 0 that follows sizes: how many elements there are along these axes of a value, less
-    /// a number.
+    /// A constant of rank 0 that follows sizes: the number of elements along these axes of a value, minus
+    /// `less`.
     pub(crate) fn count(&self, of: ValueId, axes: &[usize], less: f64, dtype: DType) -> Value {
         let shape = self.type_of(of).shape;
         let mut state = self.state();
@@ -364,12 +364,12 @@ impl GraphBuilder {
         self.value(id)
     }
 
-    /// What is known of the names of axes so far.
+    /// The axis names found so far.
     pub(crate) fn with_names<T>(&self, look: impl FnOnce(&mut NamedValues) -> T) -> T {
         look(&mut self.state().names)
     }
 
-    /// What is known of sizes so far.
+    /// The size facts found so far.
     pub(crate) fn facts(&self) -> SizeFacts {
         self.state().facts.clone()
     }
@@ -454,7 +454,7 @@ impl GraphBuilder {
         GraphError::new(kind, operation, operands).at(Location::caller())
     }
 
-    /// What an operator makes of a result: on a mistake the builder keeps the first.
+    /// Value of an operator's result: the builder keeps the first error.
     pub(crate) fn keep(&self, result: BuildResult) -> Value {
         result.unwrap_or_else(|error| {
             self.state().first_error.get_or_insert(error);

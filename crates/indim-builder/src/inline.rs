@@ -60,7 +60,7 @@ impl GraphBuilder {
                     let operand = |operand: &ValueId| ids[operand.index()];
                     let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();
                     let id = self.add_id(kind.clone(), &operands, node.array_type.clone());
-                    // What its maker knew of sizes is not known here.
+                    // Size facts of the inlined graph's builder are unknown here.
                     self.pin_all(id, "it is computed by another graph, which was made for it");
                     id
                 }

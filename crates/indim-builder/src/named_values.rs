@@ -1,4 +1,4 @@
-//! Which values have axes with names: what follows from their nodes.
+//! Propagation of axis names through the nodes of a graph.
 
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ impl NamedValues {
         self.0.insert(value, agreed);
     }
 
-    /// What the axes of a result are called.
+    /// Axis names of a result.
     fn followed(
         &self,
         kind: &NodeKind,
@@ -124,7 +124,7 @@ fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
     let (mut from_start, mut to_start) = (0, 0);
     let ends = [(from.rank(), to.rank())];
     for (from_end, to_end) in position(from).into_iter().zip(position(to)).chain(ends) {
-        // As many ones as before between two other sizes: none was added, and none dropped.
+        // Equally many axes of size 1 between two other sizes: none was added, and none dropped.
         if from_end - from_start == to_end - to_start {
             (0..to_end - to_start).for_each(|k| places[to_start + k] = Some(from_start + k));
         }

@@ -1,6 +1,6 @@
-//! What operators and the builder's methods take: values, and numbers of Rust.
+//! Operands of operators and of the builder's methods: values, and numbers of Rust.
 //!
-//! A number takes the element type of the values beside it, as one written in an expression does; alone
+//! A number takes the element type of the other operands, as one written in an expression does; alone
 //! it is of its own type.
 
 use indim_graph::{GraphError, GraphErrorKind, Literal, ValueId};
@@ -12,12 +12,12 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 pub(crate) mod sealed {
     /// Only the types of this file are operands.
     pub trait Sealed {
-        /// What the operand is.
+        /// The operand: a value or a number.
         fn given(self) -> super::OperandArg;
     }
 }
 
-/// A value, owned or borrowed, or a number, which takes the element type of the values beside it.
+/// A value, owned or borrowed, or a number, which takes the element type of the other operands.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -33,7 +33,7 @@ pub trait Operand: sealed::Sealed {}
 
 impl<T: sealed::Sealed> Operand for T {}
 
-/// What was given as an operand.
+/// An operand: a value or a number.
 #[derive(Debug, Clone)]
 pub enum OperandArg {
     /// A value of some builder.
@@ -45,7 +45,7 @@ pub enum OperandArg {
 }
 
 impl GraphBuilder {
-    /// A literal as a scalar of type `dtype`, of which it should be a value: a number that does not
+    /// A literal as a scalar of type `dtype`: a number that does not
     /// [fit](Literal::fits) is converted.
     ///
     /// ```
@@ -152,7 +152,7 @@ impl GraphBuilder {
         self.id_beside(operation, &operand.given(), None)
     }
 
-    /// The value of an operand beside values of type `dtype`.
+    /// The value of an operand; a number takes the type `dtype` of the other operands.
     #[track_caller]
     fn id_beside(
         &self,
@@ -165,7 +165,7 @@ impl GraphBuilder {
             OperandArg::Number(literal, own) => {
                 self.number(operation, *literal, dtype.unwrap_or(*own))?
             }
-            // Beside real numbers it keeps its type, and the operation refuses it.
+            // Next to real numbers it keeps its type, and the operation refuses it.
             OperandArg::Complex(number, own) => {
                 let complex = dtype.filter(|dtype| dtype.class() == DTypeClass::Complex);
                 self.convert(self.scalar(*number), complex.unwrap_or(*own))?
@@ -176,7 +176,7 @@ impl GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// A number as a scalar of type `dtype`, of which it must be a value.
+    /// A number as a scalar of type `dtype`, which must represent it.
     #[track_caller]
     pub(crate) fn number(
         &self,

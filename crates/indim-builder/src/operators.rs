@@ -92,7 +92,7 @@ pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) 
     builder.keep(builder.operation(op, operands, &rule))
 }
 
-/// The operation that `>>` is beside this value, as in Rust: arithmetic on signed integers alone.
+/// The operation of `>>` on this value, as in Rust: arithmetic on signed integers only.
 fn right_shift(value: &Value) -> Op {
     value.dtype().map_or(Op::ShrArithmetic, shift_right)
 }

@@ -1,8 +1,8 @@
-//! What the builder says of sizes, so that a graph can stand for others: which of them were numbers when it
-//! was made, and which are those of another value.
+//! Size facts of the builder, so that one graph serves other sizes: sizes pinned to a number, and sizes equal
+//! to those of another value.
 //!
-//! Each method that takes sizes from its caller pins them. Those that only hand on the sizes of a value use
-//! what is here, or nodes that say so themselves.
+//! Each method that takes sizes from its caller pins them. Methods that only hand on the sizes of a value
+//! use this file, or nodes that state the equality themselves.
 
 use indim_graph::{SizeFacts, ValueId};
 use indim_shape::{Shape, check_broadcast_in_dim};
@@ -11,13 +11,13 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// What is known of the sizes in the graph beside what its nodes say.
+    /// Facts about sizes of the graph that its nodes do not state.
     pub fn size_facts(&self) -> SizeFacts {
         self.facts()
     }
 
-    /// Says that the graph would be another one if this axis had another size; `reason` says why, as in "the
-    /// mean divides by it". What has no such axis says nothing.
+    /// Pins the size of an axis: the graph would be another one at another size. `reason` says why, as in
+    /// "the mean divides by it". A value without this axis pins nothing.
     pub fn pin(&self, value: &Value, axis: usize, reason: &'static str) {
         if let Ok(id) = self.id("pin", value)
             && axis < self.type_of(id).shape.rank()
@@ -37,7 +37,7 @@ impl GraphBuilder {
         self.with_facts(|facts| facts.equate(value, other));
     }
 
-    /// As [`GraphBuilder::broadcast_in_dim`], onto the shape of another value, whatever that is.
+    /// As [`GraphBuilder::broadcast_in_dim`], onto the shape of another value.
     ///
     /// # Errors
     /// [E1 to E5](indim_shape::rules#the-explicit-form-e).

@@ -1,7 +1,7 @@
 //! Parameters whose sizes have names: `["n", "3"]`.
 //!
 //! While the graph is made, a name stands for a size of its own that no other has, so rules never find it
-//! equal to another size, nor to 1. What was found to follow from it, `indim_graph::SymbolicGraph` says.
+//! equal to another size, nor to 1. `indim_graph::SymbolicGraph` states the consequences.
 
 use indim_graph::GraphErrorKind;
 use indim_ops::DType;
@@ -11,19 +11,19 @@ use crate::builder::{BuildResult, GraphBuilder};
 /// The first size that stands for a name; small, so that products are, and no size that people write often.
 const FIRST_STAND_IN: usize = 211;
 
-/// Between these there is room for numbers that are derived from them.
+/// Distance between stand-ins, which leaves room for numbers derived from them.
 const STAND_IN_STEP: usize = 16;
 
-/// A size as it is given.
-enum Given<'a> {
+/// A size of a parameter: a number, or a name.
+enum SizeArg<'a> {
     Number(usize),
     Name(&'a str),
 }
 
 impl GraphBuilder {
-    /// As [`GraphBuilder::parameter`], where a size is a number or a name: equal names are equal sizes, of
-    /// which the graph knows only that they are at least 2. Where one parameter of a graph is made so, the
-    /// others are too: a size that they have as a number is then none that happens to be another one's.
+    /// As [`GraphBuilder::parameter`], where a size is a number or a name: equal names are equal sizes, known
+    /// only to be at least 2. If one parameter of a graph is made so, all others must be too: no size given
+    /// as a number then equals the stand-in of a name by chance.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -62,8 +62,8 @@ impl GraphBuilder {
         self.with_facts(|facts| {
             for (axis, size) in given.iter().enumerate() {
                 match size {
-                    Given::Number(_) => facts.pin(id, axis, "it is given as a number"),
-                    Given::Name(name) => facts.name(id, axis, name),
+                    SizeArg::Number(_) => facts.pin(id, axis, "it is given as a number"),
+                    SizeArg::Name(name) => facts.name(id, axis, name),
                 }
             }
         });
@@ -77,10 +77,10 @@ impl GraphBuilder {
         facts.size_names().enumerate().map(size).collect()
     }
 
-    fn stand_in(&self, size: &Given<'_>) -> usize {
+    fn stand_in(&self, size: &SizeArg<'_>) -> usize {
         match size {
-            Given::Number(number) => *number,
-            Given::Name(name) => {
+            SizeArg::Number(number) => *number,
+            SizeArg::Name(name) => {
                 let mut place = 0;
                 self.with_facts(|facts| place = facts.place_of_name(name));
                 stand_in(place)
@@ -93,11 +93,11 @@ fn stand_in(place: usize) -> usize {
     FIRST_STAND_IN + place * STAND_IN_STEP
 }
 
-fn read(text: &str) -> Option<Given<'_>> {
+fn read(text: &str) -> Option<SizeArg<'_>> {
     if let Ok(number) = text.parse() {
-        return Some(Given::Number(number));
+        return Some(SizeArg::Number(number));
     }
     let is_in_name = |c: char| c.is_alphanumeric() || c == '_';
     let is_name = text.chars().all(is_in_name) && text.starts_with(|c: char| !c.is_ascii_digit());
-    is_name.then_some(Given::Name(text))
+    is_name.then_some(SizeArg::Name(text))
 }

@@ -77,7 +77,7 @@ enum Results {
 
 impl Call {
     /// # Errors
-    /// What is wrong with the text or its names, at the piece of code that says it.
+    /// Error of the text or its names, at its span in the source.
     fn check(&self) -> syn::Result<Results> {
         let text = self.text.value();
         let expression = Expression::parse(&text, &ParseLimits::default())
@@ -132,7 +132,7 @@ impl Call {
 mod tests {
     use super::*;
 
-    /// What the compiler says of a call, if it refuses it.
+    /// The compiler's error for a call, if it refuses the call.
     fn refusal(call: &str) -> Option<String> {
         let checked = syn::parse_str::<Call>(call).and_then(|call| call.check());
         checked.err().map(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! What the table of operations says of an operation is true, over special and other values of every type.
+//! The facts in the table of operations hold, over special and other values of every type.
 
 use indim_ops::{AnyLane, Arity, DType, Fact, Op, ScalarBackend};
 

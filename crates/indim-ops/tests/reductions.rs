@@ -109,7 +109,7 @@ impl FoldVisitor for Specials {
         for &x in &specials {
             let expected = bits(F::combine::<ScalarBackend>(F::identity::<ScalarBackend>(), x));
             assert_eq!(bits(fold::<F, T>(&[x])), expected);
-            // What is there changes only negative zeros, of which no sum is one.
+            // The identity changes only negative zeros: no sum is a negative zero.
             let is_kept = expected == bits(x);
             let is_zero = x == T::default();
             assert!(is_kept || (self.0 == ReduceOp::Add && is_zero) || is_complex::<T>(), "{x:?}");

@@ -100,7 +100,7 @@ impl TargetRule {
 
 impl AnyRule {
     /// The attributes with which its name gives this rule again; a rule that broadcasts to a target has it
-    /// beside them.
+    /// in addition.
     ///
     /// ```
     /// use indim_shape::{AnyRule, TargetRule};

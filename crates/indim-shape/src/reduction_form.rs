@@ -1,7 +1,7 @@
 //! Elaboration of reductions: the reduced axes under each rule.
 //!
 //! Every rule yields the same explicit form: the axes in ascending order, and whether they
-//! stay with size 1. What is wrong is in `reduction_error.rs`; the way back in `reduction_convert.rs`.
+//! stay with size 1. Errors are in `reduction_error.rs`; the way back in `reduction_convert.rs`.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -38,7 +38,7 @@ pub enum RuleSet {
         /// given.
         dims: Vec<i64>,
     },
-    /// [S](crate::rules#stablehlo-s): StableHLO's binary operations, O1. Of three operands (`clamp`) the
+    /// [S](crate::rules#stablehlo-s): StableHLO's binary operations, O1. With three operands (`clamp`) the
     /// outer ones may be scalars.
     StableHlo,
     /// [S](crate::rules#stablehlo-s): StableHLO's `select`. The predicate may be a scalar, the branches have
@@ -60,8 +60,8 @@ pub enum RuleSet {
     /// [D1 to D4](crate::rules#named-d): axes of the same name meet, in any order.
     /// xarray, Penzai.
     Named {
-        /// The names of the axes of each operand; without an entry an operand has none. A builder takes those
-        /// that its values have where there are no entries at all.
+        /// The names of the axes of each operand; without an entry an operand has none. Without any entries
+        /// a builder takes the names of its values.
         names: Vec<AxisNames>,
     },
 }

@@ -139,7 +139,7 @@ fn scalars_beside(operands: &[Shape], anchor: &Shape) -> Placed {
     Ok((identities(operands), anchor.clone()))
 }
 
-/// P1 to P5. Of three operands (`select`, `clamp`) the second is the one the others go onto: first
+/// P1 to P5. With three operands (`select`, `clamp`) the second is the anchor, onto which go first
 /// the third, then the first.
 fn pdpd(operands: &[Shape], axis: i64) -> Placed {
     let anchor = usize::from(operands.len() == 3);

@@ -287,7 +287,7 @@ fn p5() {
     let refused = ("P5", "size-mismatch", Some(1), Some(1));
     assert_eq!(refusal(under(&pdpd(0), &[&[2, 1], &[2, 0]])), refused);
     assert_eq!(refusal(under(&pdpd(0), &[&[2, 1], &[2, 5]])), refused);
-    // Of three operands the second is the anchor; the third goes onto it before the first.
+    // With three operands the second is the anchor; the third goes onto it before the first.
     assert_eq!(result(under(&pdpd(0), &[&[2], &[2, 3], &[]])), [2, 3]);
     let first = ("P5", "size-mismatch", Some(0), Some(0));
     assert_eq!(refusal(under(&pdpd(0), &[&[3], &[2, 3], &[2]])), first);

@@ -9,7 +9,7 @@ use indim_shape::{
 };
 
 /// Every repair elaborates to what it says, for operands with the same sizes other than 1, and is not
-/// the refused use again; those of one meaning have one result. Returns how many there are.
+/// the refused use again; those of one meaning have one result. Returns the number of repairs.
 fn check(error: &ShapeError) -> usize {
     let repairs = find_repairs(error);
     for repair in &repairs {
@@ -70,7 +70,7 @@ fn target_repairs_do_what_they_say() {
 }
 
 /// With two operands of different rank, every list that xla would take without expanding the larger
-/// one is offered; if there is none, every list that it takes.
+/// one is offered; if none exists, every list that it takes.
 #[test]
 fn no_list_is_missed() {
     let all = shapes(3);

@@ -7,7 +7,7 @@ use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 use crate::expression::{VIEWS, View, other_names};
 use crate::suggest::closest;
 
-/// What an entry is.
+/// Kind of a catalogue entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// An operation of the table.
@@ -34,15 +34,15 @@ pub struct Entry {
     /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they
     /// differ.
     pub types: String,
-    /// What it means, with the edge cases.
+    /// Meaning, with the edge cases.
     pub doc: &'static str,
     /// The other names that expressions know it by.
     pub other_names: Vec<&'static str>,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
 }
 
-/// What the operands of operations and compositions are called.
+/// Names of the operands of operations and compositions.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
 /// Every operation, then every composition, every function along axes and every view, in the order of the
@@ -115,7 +115,7 @@ fn view(view: &'static View) -> Entry {
     }
 }
 
-/// What stands in brackets behind an operand, which is no function.
+/// Syntax of an index in brackets, which is not a function.
 fn slices() -> Entry {
     Entry {
         name: "x[...]",

@@ -1,4 +1,4 @@
-//! How a reader goes through a text. What it takes for a token, each reader says itself.
+//! Cursor over a text. Each parser defines its own tokens.
 
 use crate::span::Span;
 
@@ -25,18 +25,18 @@ impl<'t> Cursor<'t> {
         Cursor { text, position: 0 }
     }
 
-    /// What is still to be read.
+    /// The unread rest of the text.
     pub fn rest(&self) -> &'t str {
         &self.text[self.position..]
     }
 
-    /// Where the next character stands, which is not read yet; of no length at the end of the text.
+    /// Span of the next, unread character; empty at the end of the text.
     pub fn here(&self) -> Span {
         let length = self.rest().chars().next().map_or(0, char::len_utf8);
         Span::new(self.position, self.position + length)
     }
 
-    /// What was read since the place at which `start` begins.
+    /// Span from the beginning of `start` to the cursor.
     pub const fn since(&self, start: Span) -> Span {
         Span::new(start.start, self.position)
     }

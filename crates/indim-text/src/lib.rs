@@ -1,4 +1,4 @@
-//! What people write and read: the expression language, and the text form of graphs.
+//! Text front ends: the expression language, and the text form of graphs.
 //!
 //! `expression/` reads expressions into the nodes of a graph, `graph/` the text form that graphs print
 //! themselves in, both by `cursor.rs`, `span.rs` and `limits.rs`; `catalogue.rs` says the tables of

@@ -1,10 +1,10 @@
-//! What a text may ask for, whatever it is a text of.
+//! Limits of parsed texts, common to all text forms.
 
 use core::fmt;
 
 use indim_shape::{ErrorCode, MAXIMUM_RANK, RankLimit};
 
-/// What a text may ask for before it is refused.
+/// Limits of a text; a parser refuses texts above them.
 ///
 /// ```
 /// use indim_text::{Expression, ParseLimits};
@@ -53,7 +53,7 @@ pub enum LimitError {
     },
     /// Parentheses, calls and operators are nested deeper than this limit.
     TooDeep(usize),
-    /// There are more operands and operations than this limit.
+    /// The text has more operands and operations than this limit.
     TooManyNodes(usize),
     /// An array has too many axes.
     Rank(RankLimit),

@@ -1,4 +1,4 @@
-//! Where something stands in a text.
+//! Span: a byte range of a text.
 
 /// Bytes of a text from `start` up to `end`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

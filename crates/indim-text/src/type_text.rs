@@ -66,7 +66,7 @@ fn check_rank(rank: usize) -> Result<(), Diagnostic> {
 /// ```
 ///
 /// # Errors
-/// As [`parse_type`]; `bad-shape` where there is no element type.
+/// As [`parse_type`]; `bad-shape` if the element type is missing.
 pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
@@ -186,7 +186,7 @@ fn axis_name(text: &str) -> Option<&str> {
 /// ```
 ///
 /// # Errors
-/// What is wrong, in words: a list that is too long, or something that is no whole number.
+/// Message of the error: a list that is too long, or an entry that is not a whole number.
 pub fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     let inside = text.trim().trim_start_matches(['[', '{', '(']).trim_end_matches([']', '}', ')']);
     let pieces = inside.split(',').map(str::trim).filter(|piece| !piece.is_empty());

@@ -1,4 +1,4 @@
-//! Random texts: whatever comes in, an answer or an error comes out.
+//! Random texts: every text gives a result or an error, never a panic.
 use indim_builder::GraphBuilder;
 use indim_ops::DType;
 use indim_shape::RuleSet;

@@ -1,4 +1,4 @@
-//! What a call of a function along axes says beside its operands, and the one place where calls are checked.
+//! Options of functions along axes, and the check of their calls.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::composition::Parameter;
 use crate::operand::Operand;
 
-/// Along which axes, of which elements, and what is left of them.
+/// Options of a reduction: axes, mask, initial value, element type, `keepdims`.
 ///
 /// ```
 /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -44,7 +44,7 @@ pub struct ReduceOptions {
     pub names: Option<Vec<String>>,
     /// Whether the axes stay, with size 1.
     pub keepdims: bool,
-    /// The rule for the axes: which there are, and which are legal.
+    /// The rule for the axes: their default, and which axes are legal.
     pub rule: ReductionRuleName,
     /// Whether integers are summed in 64 bits, as under the numpy rule.
     pub widens_integers: bool,
@@ -52,11 +52,11 @@ pub struct ReduceOptions {
     pub dtype: Option<DType>,
     /// Truth values that broadcast onto the operand: only where they hold are elements taken.
     pub selected: Option<Value>,
-    /// What the result is combined with at the end, as an element of the result's type.
+    /// Initial value, combined with the result at the end; an element of the result's type.
     pub initial: Option<Initial>,
 }
 
-/// What a reduction begins with: a number, or a value that broadcasts onto the result.
+/// Initial value of a reduction: a number, or a value that broadcasts onto the result.
 #[derive(Debug, Clone)]
 pub enum Initial {
     /// A number, which must be one of the result's element type.
@@ -78,16 +78,16 @@ impl From<Value> for Initial {
 }
 
 impl ReduceOptions {
-    /// What says in a text whether the axes stay.
+    /// Keyword of expressions: whether reduced axes stay, with size 1.
     pub const KEEPDIMS: Parameter = Parameter::new::<bool>("keepdims", &["false"]);
 
-    /// What names in a text the element type.
+    /// Keyword of expressions: the element type.
     pub const DTYPE: Parameter = Parameter::described("dtype", "an element type such as f32");
 
-    /// What gives in a text the number to begin with.
+    /// Keyword of expressions: the initial value.
     pub const INITIAL: Parameter = Parameter::described("initial", "a number or a scalar");
 
-    /// What says in a text which elements are taken.
+    /// Keyword of expressions: the mask of selected elements.
     pub const WHERE: Parameter = Parameter::described("where", "truth values");
 
     /// Along these axes, which go; integers keep their type.
@@ -130,8 +130,8 @@ impl GraphBuilder {
         self.along_of(function, &[operand], along, numbers, &RuleSet::None)
     }
 
-    /// A function of one operand or several along axes. Where it [pairs](Reduction::pairs) the elements of
-    /// two, `rule` says how they broadcast, and the axes are those of the result of that.
+    /// A function of one or several operands along axes. If it [pairs](Reduction::pairs) the elements of two
+    /// operands, `rule` says how they broadcast, and the axes are those of the broadcast shape.
     ///
     /// ```
     /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -190,7 +190,7 @@ impl GraphBuilder {
         function.define(&reduced, numbers)
     }
 
-    /// What is said with the positions of axes that are given by their names.
+    /// The options, with axis names replaced by axis positions.
     #[track_caller]
     fn with_positions<'a>(
         &self,
@@ -232,7 +232,7 @@ impl GraphBuilder {
     }
 }
 
-/// Whether the function takes these operands, and what is said beside them.
+/// Checks operands and options against the function.
 fn check_call(
     function: Reduction,
     operands: &[ArrayType],
@@ -278,8 +278,8 @@ fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
     }
 }
 
-/// The axes as they are counted from the front, in ascending order, along which there are elements where the
-/// function asks for them.
+/// The axes, counted from the front, in ascending order; an error if they hold no elements and the function
+/// needs some.
 fn checked_axes(
     function: Reduction,
     along: &ReduceOptions,

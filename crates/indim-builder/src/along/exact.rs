@@ -2,9 +2,8 @@
 //!
 //! A finite element is a whole number of 53 bits times a power of two, and so is cut into digits of 32 bits
 //! at fixed places. The digits of all elements are added as `i64`, place by place: that is exact, and in any
-//! order the same. Carries then leave digits between -(2^31 + 1) and 2^31, of which the first that is not 0
-//! has the sign of the number; this digit, the two below and the sign of what follows decide how it is
-//! rounded.
+//! order the same. Carries then leave digits between -(2^31 + 1) and 2^31. The highest nonzero digit has the
+//! sign of the number. This digit, the two below and the sign of the rest decide the rounding.
 
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, ReduceOp};
@@ -126,14 +125,14 @@ impl Digits {
         self.digits.builder().broadcast_in_dim(place, &dims, shape)
     }
 
-    /// The digits at `place`, 0 where there are none.
+    /// The digits at `place`; 0 outside of the digits.
     fn at(&self, place: &Value) -> BuildResult {
         let is_there = self.places()?.eq(self.beside_digits(place)?);
         let digit = is_there.select(&self.digits, 0);
         self.digits.builder().reduce(ReduceOp::Add, digit, self.axis as i64)
     }
 
-    /// The place of the highest digit below `place` that is not 0; -1 where there is none.
+    /// The place of the highest nonzero digit below `place`; -1 if all are 0.
     fn highest_below(&self, place: &Value) -> BuildResult {
         let places = self.places()?;
         let is_one = self.digits.ne(0) & places.lt(self.beside_digits(place)?);
@@ -171,7 +170,7 @@ fn nearest(high: &Value, low: &Value, rest: &Value, top: &Value) -> BuildResult 
     let borrowed = low.lt(0).convert(DType::I64);
     let high = b.bitcast(high - &borrowed, DType::U64)?;
     let low = b.bitcast(low + borrowed.shl(32), DType::U64)?;
-    // 64 bits, the first of which is 1; the last stands for all that follow.
+    // 64 bits: the first is 1; the last is sticky, it stands for all bits behind it.
     let zeros = high.clz();
     let above = 32 - &zeros;
     let bits = high.shl(&zeros) | low.shl(0 - &above) | low.shr_logical(&above);

@@ -8,8 +8,8 @@ use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
 impl Reduced<'_> {
-    /// The largest elements, which are taken away before `exp`. Whatever is taken away, the results are the
-    /// same: so no derivative goes through it.
+    /// The largest elements, subtracted before `exp`. The subtracted value does not change the results, so no
+    /// derivative goes through it.
     fn maximum(&self) -> BuildResult {
         without_derivative(&self.fold_kept(ReduceOp::Max, &self.x)?)
     }

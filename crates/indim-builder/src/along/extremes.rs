@@ -14,7 +14,7 @@ impl Reduced<'_> {
         self.left(&self.begun(op.operation(), self.fold_kept(op, &self.x)?, self.dtype())?)
     }
 
-    /// The extreme of the elements that are no NaNs, by `op`; where there are none of those, by `whole`.
+    /// The extreme of the elements that are not NaN, by `op`; by `whole` if all elements are NaN.
     fn extreme_number(&self, op: ReduceOp, whole: ReduceOp) -> BuildResult {
         self.extreme(if self.is_float() { op } else { whole })
     }
@@ -28,7 +28,8 @@ impl Reduced<'_> {
         self.of_rows(self.builder().reduce(op, rows, axis as i64)?)
     }
 
-    /// Which elements a search may stop at: NaNs where there are any, else those equal to the extreme.
+    /// Mask of the elements that an arg-reduction may return: NaNs if any exist, else those equal to the
+    /// extreme.
     fn hits(&self, op: ReduceOp) -> BuildResult {
         let numpy = self.builder().numpy();
         let hits = numpy.eq(&self.x, self.fold_kept(op.searched(), &self.x)?)?;
@@ -44,7 +45,7 @@ impl Reduced<'_> {
         self.of_rows(self.builder().reduce(ReduceOp::Max, held, axis as i64)?)
     }
 
-    /// A search over the elements that are no NaNs: -1 where there are none.
+    /// An arg-reduction over the elements that are not NaN; -1 if all elements are NaN.
     fn search_numbers(&self, extreme: ReduceOp, whole: ReduceOp) -> BuildResult {
         if !self.is_float() {
             return self.search(whole, false);

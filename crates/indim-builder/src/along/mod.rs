@@ -1,9 +1,9 @@
 //! THE table of functions along axes: sums, means, softmax and the like, made of operations and reductions.
 //!
-//! A row gives the name, the operands, the numbers beside them, the axes where none are given, whether these
-//! stay, what else can be said, the names other systems use, and the sentence of the
-//! documentation. The definition has the same name in one of the modules here, over what `reduced.rs` holds:
-//! operands, axes and a selection that `arguments.rs` has checked. The rule sets differ in one thing alone:
+//! A row gives the name, the operands, the numeric arguments, the default axes, whether they stay, the other
+//! options, the names in other systems, and the sentence of the documentation. The
+//! definition has the same name in one of the modules here, over the `Reduced` of `reduced.rs`: operands, axes
+//! and a mask that `arguments.rs` has checked. The rule sets differ in one thing alone:
 //! NumPy's sums and products of integers are those of 64 bits.
 
 mod arguments;
@@ -179,7 +179,7 @@ macro_rules! define_axis_functions {
                 match self { $(Reduction::$function => stringify!($name),)* }
             }
 
-            /// What the function gives, with its edge cases.
+            /// Result of the function, with its edge cases.
             pub fn doc(self) -> &'static str {
                 match self { $(Reduction::$function => concat!($($doc),+).trim(),)* }
             }
@@ -199,7 +199,7 @@ macro_rules! define_axis_functions {
                 match self { $(Reduction::$function => default_axes!($axes),)* }
             }
 
-            /// What it takes behind the operands and the axes, in order: `keepdims`, its own numbers, then
+            /// Arguments behind the operands and the axes, in order: `keepdims`, its own numbers, then
             /// `dtype`, `initial` and `where`.
             pub fn arguments(self) -> Vec<Parameter> {
                 let (keepdims, others): (&[Parameter], &[Parameter]) = match self {
@@ -210,7 +210,7 @@ macro_rules! define_axis_functions {
                 [keepdims, self.parameters(), others].concat()
             }
 
-            /// The numbers that it takes beside the operand and the axes.
+            /// Numeric arguments of the function.
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
                     $(Reduction::$function => const {
@@ -243,7 +243,7 @@ macro_rules! define_axis_functions {
 
 for_each_axis_function!(define_axis_functions);
 
-/// What the functions are made of, by their names.
+/// Definitions of the functions, by name.
 mod definition {
     pub(super) use super::exponentials::*;
     pub(super) use super::extremes::*;
@@ -273,7 +273,7 @@ impl Reduction {
         matches!(self, Reduction::Dot | Reduction::VecDot)
     }
 
-    /// Whether the result is an extreme, or made of extremes: of nothing there is none.
+    /// Whether the result is an extreme, or made of extremes: no elements have no extreme.
     pub(crate) fn is_extreme(self) -> bool {
         use Reduction::{Max, Min, NanMax, NanMin, Ptp};
         matches!(self, Max | Min | Ptp | NanMax | NanMin)

@@ -1,5 +1,4 @@
-//! What the definitions of functions along axes are written in: an operand, the axes along which it is
-//! reduced, and which of its elements are taken.
+//! Operand of a function along axes, with its reduced axes and its mask: the vocabulary of their definitions.
 
 use indim_graph::{Array, GraphError, GraphErrorKind, Literal, count_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
@@ -168,7 +167,7 @@ impl Reduced<'_> {
         let order: Vec<i64> = left.iter().chain(&self.axes).map(|&axis| axis as i64).collect();
         let mut sizes: Vec<usize> = left.iter().map(|&axis| shape[axis]).collect();
         sizes.push(self.axes.iter().map(|&axis| shape[axis]).product());
-        // Of several axes that is one which only their sizes give; the node of the reshape says so.
+        // The reshape node itself states that several axes merge into one, by their sizes.
         let turned = self.builder().transpose(value, &order)?;
         let rows = self.builder().reshape_units(&turned, sizes)?;
         let place = |axis: usize| Some(axis).filter(|&axis| axis < left.len());

@@ -90,8 +90,8 @@ impl Reduced<'_> {
         self.over_count(self.sum_of_squares(&self.wide()?)?)
     }
 
-    /// The sum of the squared magnitudes of what is taken of `x`. What is not is 0 before it is squared, for
-    /// the derivative of the square of a NaN is one.
+    /// The sum of the squared magnitudes of the selected elements of `x`. The others become 0 before the
+    /// square, since the derivative of the square of a NaN is a NaN.
     fn sum_of_squares(&self, x: &Value) -> BuildResult {
         let taken = self.taken(ReduceOp::Add, x)?;
         self.fold_every(ReduceOp::Add, squared_magnitudes(&taken)?)

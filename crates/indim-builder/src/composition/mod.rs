@@ -107,7 +107,7 @@ macro_rules! for_each_composition {
     };
 }
 
-/// What NumPy's rule makes of integers and truth values that a composition does not take.
+/// NumPy's conversion of integers and truth values that a composition does not take.
 ///
 /// ```
 /// use indim_builder::{Composition, WholeNumbers};
@@ -325,7 +325,7 @@ macro_rules! define_compositions {
             )*
         }
 
-        /// What the compositions are made of, by their names.
+        /// Definitions of the compositions, by name.
         mod definition {
             pub(super) use super::activation::*;
             pub(super) use super::numeric::*;
@@ -342,7 +342,7 @@ impl Composition {
         self.row().name
     }
 
-    /// The formula in backquotes where there is one, and the edge cases.
+    /// Documentation: the formula in backquotes, if any, and the edge cases.
     pub fn doc(self) -> &'static str {
         self.row().doc.trim()
     }
@@ -372,7 +372,7 @@ impl Composition {
         if self.row().is_predicate { DType::Bool } else { dtype }
     }
 
-    /// What NumPy's rule makes of whole numbers and truth values.
+    /// NumPy's conversion of whole numbers and truth values.
     pub const fn whole_numbers(self) -> WholeNumbers {
         self.row().whole_numbers
     }

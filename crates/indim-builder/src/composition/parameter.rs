@@ -31,7 +31,7 @@ impl Parameter {
         Parameter { name, expected: T::EXPECTED, default, accepts: T::accepts }
     }
 
-    /// What is no number, and may be left out: `expected` says what it is.
+    /// A parameter that is not a number, and is optional; `expected` is its description.
     pub(crate) const fn described(name: &'static str, expected: &'static str) -> Parameter {
         Parameter { name, expected, default: Some("None"), accepts: |_| false }
     }
@@ -41,7 +41,7 @@ impl Parameter {
         self.name
     }
 
-    /// What it must be, as messages say it: `a number`, `a whole number`, `True or False`.
+    /// Expected kind, in the words of messages: `a number`, `a whole number`, `True or False`.
     pub const fn expected(&self) -> &'static str {
         self.expected
     }
@@ -60,7 +60,7 @@ impl Parameter {
 
 /// A Rust type of parameters.
 pub(crate) trait ParameterType: Sized {
-    /// What messages say.
+    /// Its words in messages.
     const EXPECTED: &'static str;
 
     /// The value that the text gives; `None` where it is of another kind.
@@ -119,7 +119,7 @@ impl ParameterType for bool {
     }
 }
 
-/// What is given, or the default.
+/// The argument, or the default.
 pub(crate) fn argument<T: ParameterType>(given: Option<Literal>, default: Option<T>) -> T {
     given
         .and_then(T::read)

@@ -49,7 +49,7 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
     Ok(if mantissa_bits == 0 { x.is_nan().select(f64::INFINITY, reduced) } else { reduced })
 }
 
-/// Rounds away the last `dropped` bits. What carries over goes into the exponent, as it should.
+/// Rounds away the last `dropped` bits. A carry goes into the exponent, as it should.
 fn round_pattern(bits: &Value, dropped: u32) -> Value {
     let is_odd = bits.shr_logical(dropped) & 1;
     let below_half = (1u64 << (dropped - 1)) - 1;
@@ -85,7 +85,7 @@ mod tests {
         evaluate(&graph, &[array]).unwrap()[0].elements::<T>().unwrap().to_vec()
     }
 
-    /// Reduction to the format of a type that there is gives that type's rounding, but for its
+    /// Reduction to the format of an existing type gives that type's rounding, but for its
     /// subnormals.
     #[test]
     fn reduction_is_rounding_to_the_narrow_type() {

@@ -63,7 +63,7 @@ pub(super) fn hypot(o: Binary<'_>) -> [Value; 2] {
     [o.a, o.b].map(|x| is_origin.select(0, o.cotangent * (x / o.y)))
 }
 
-/// Where the operands are equal the shares are halves, also where their difference is a NaN.
+/// Equal operands get half of the cotangent each, also if their difference is a NaN.
 pub(super) fn logaddexp(o: Binary<'_>) -> [Value; 2] {
     let is_tie = o.a.eq(o.b);
     [o.a - o.b, o.b - o.a].map(|difference| o.cotangent * is_tie.select(0.5, difference.logistic()))

@@ -1,4 +1,4 @@
-//! Which operation has which rule.
+//! Dispatch from operations to their derivative rules.
 //!
 //! This is the only place that matches on the operation, and the table of operations writes the match: a row
 //! without a function of its name among the rules does not compile.

@@ -9,7 +9,7 @@
 //! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `parts.rs`, and one without a derivative stands in the
 //! list of `flat.rs`; `structural.rs`, `take.rs` and `reduction.rs` have those of the other kinds of nodes.
 //!
-//! Of complex numbers the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, as PyTorch has it:
+//! For complex numbers the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, as PyTorch has it:
 //! the gradient of a real number points where it grows, `∂/∂re + i ∂/∂im`. JAX gives its conjugate.
 
 mod arithmetic;
@@ -30,7 +30,7 @@ use indim_ops::{ArrayType, DType, DTypeClass};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use sweep::Sweep;
 
-/// What errors about the parameters and outputs of a graph call the operation.
+/// Name of the operation in errors about parameters and outputs of a graph.
 const GRADIENT: &str = "gradient";
 
 /// The derivatives of a graph, which are graphs of the same operations. Bring it into scope to ask for them.
@@ -160,7 +160,7 @@ fn parameters_in(graph: &Graph, b: &GraphBuilder) -> Result<Vec<Value>, GraphErr
     graph.parameters().iter().enumerate().map(parameter).collect()
 }
 
-/// The parameter `index`, if there are derivatives with respect to it.
+/// The parameter `index`, if it is differentiable.
 #[track_caller]
 fn asked(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
     let refused = |kind, operands| {
@@ -209,7 +209,7 @@ fn seeds_of(
     }
 }
 
-/// Where the cotangents of the outputs come from.
+/// Source of the outputs' cotangents.
 #[derive(Clone, Copy)]
 enum Seeds {
     /// Parameters of their own.
@@ -218,7 +218,7 @@ enum Seeds {
     One,
 }
 
-/// Whether the outputs of the graph are outputs beside the gradients.
+/// Whether the derived graph returns the original outputs too, before the gradients.
 #[derive(Clone, Copy)]
 enum Values {
     Kept,

@@ -13,7 +13,7 @@ use crate::builder::{BuildResult, Value};
 /// an extreme are counted along all of them, so that each gets the same.
 pub(super) struct Run {
     op: ReduceOp,
-    /// What is reduced first.
+    /// The innermost reduction, done first.
     pub source: ValueId,
     /// The axes of the source that stay, in ascending order, and those that go.
     kept: Vec<usize>,
@@ -77,8 +77,8 @@ pub(super) fn cotangent(
     }
 }
 
-/// An element's derivative is the product of the others: beside one zero it is 0 but for the zero itself,
-/// beside two it is 0.
+/// An element's derivative is the product of the others. With one zero, only the zero's derivative is not 0;
+/// with two zeros, all derivatives are 0.
 fn product(run: &Run, x: &Value, cotangent: &Value) -> BuildResult {
     let is_zero = x.eq(0);
     let count = run.spread(&run.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;

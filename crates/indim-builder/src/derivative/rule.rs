@@ -46,7 +46,7 @@ pub(super) struct Flat;
 #[derive(Debug)]
 pub(super) struct Refused;
 
-/// What a rule gives: a cotangent for each operand, or for none.
+/// Result of a rule: one optional cotangent for each operand.
 pub(super) trait Given {
     fn given(self) -> Result<Vec<Option<Value>>, Refused>;
 }

@@ -74,7 +74,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// What the operands of a node get of its cotangent.
+    /// Cotangents of a node's operands, from the node's cotangent.
     #[track_caller]
     fn handed_on(
         &self,

@@ -1,4 +1,4 @@
-//! The rules of gathers and of scatters, of which each is the other's.
+//! Derivative rules of gather and scatter: each is the other's transpose.
 
 use indim_graph::{GraphError, TakeMode};
 

@@ -11,7 +11,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// What a slice of each axis shows. Nothing is copied where the result is read.
+    /// A slice along each axis. The result is a view: readers copy nothing.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -50,7 +50,7 @@ impl GraphBuilder {
         if slices.iter().zip(operand.shape.iter()).all(|(slice, &size)| slice.is_whole(size)) {
             return Ok(self.value(id));
         }
-        // More elements than the operand has, there can be none; but sizes beside a 0 may be anything.
+        // A slice has no more elements than its operand; but next to an axis of size 0, sizes are arbitrary.
         self.check_size(operation, &array_type, &[id])?;
         Ok(self.add_node(NodeKind::Slice(Arc::from(slices)), &[id], array_type))
     }

@@ -1,4 +1,4 @@
-//! What follows from slices and concatenation: `stack`, `roll`, and the ways to make an array larger.
+//! Views composed of slices and concatenation: `stack`, `roll`, padding and tiling.
 
 use core::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use indim_shape::Shape;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// What stands around an array that is made larger: see [`GraphBuilder::extend`].
+/// Contents of the padding around an array: see [`GraphBuilder::extend`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PadMode {
     /// The element at the edge, again and again.
@@ -27,7 +27,7 @@ impl PadMode {
     pub const ALL: [PadMode; 4] =
         [PadMode::Edge, PadMode::Wrap, PadMode::Reflect, PadMode::Symmetric];
 
-    /// What NumPy calls it.
+    /// NumPy's name of the mode.
     pub const fn name(self) -> &'static str {
         match self {
             PadMode::Edge => "edge",
@@ -108,8 +108,8 @@ impl GraphBuilder {
         }
     }
 
-    /// XLA's `Pad`: along each axis `low` elements of `value` in front and `high` behind, of which negative
-    /// ones are taken away, and `interior` between any two elements.
+    /// XLA's `Pad`: along each axis `low` elements of `value` in front and `high` behind, negative
+    /// ones removed, and `interior` between any two elements.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -125,8 +125,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `slice-rank` unless there is an entry for each axis; TY2; `slice-out-of-range` where more is taken
-    /// away than there is; E5 `too-large`.
+    /// `slice-rank` unless each axis has an entry; TY2; `slice-out-of-range` if more elements are removed
+    /// than an axis has; E5 `too-large`.
     #[track_caller]
     pub fn pad(
         &self,
@@ -164,8 +164,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `slice-rank` unless there is an entry for each axis; `pad-width` where there is nothing to repeat, or
-    /// not so much to mirror; E5 `too-large`.
+    /// `slice-rank` unless each axis has an entry; `pad-width` if the array has no elements to repeat, or too
+    /// few to mirror; E5 `too-large`.
     #[track_caller]
     pub fn extend(
         &self,
@@ -190,7 +190,7 @@ impl GraphBuilder {
         Ok(x)
     }
 
-    /// What stands in front of or behind the elements of an axis.
+    /// The padding in front of or behind the elements of an axis.
     #[track_caller]
     fn border(
         &self,
@@ -311,7 +311,7 @@ impl GraphBuilder {
         self.broadcast_in_dim(value, &[], sizes)
     }
 
-    /// What a slice shows of one axis, and all of the others.
+    /// A slice of one axis; all other axes stay whole.
     #[track_caller]
     pub(super) fn part(&self, x: &Value, axis: usize, slice: AxisSlice) -> BuildResult {
         let shape = x.array_type()?.shape;

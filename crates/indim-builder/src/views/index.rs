@@ -13,16 +13,16 @@ pub enum Index<A = Value> {
     At(i64),
     /// `start:stop:step`, clamped as Python clamps it.
     Slice {
-        /// Where it begins.
+        /// First position of the slice.
         start: Option<i64>,
-        /// Where it ends, which does not belong to it.
+        /// End of the slice, exclusive.
         stop: Option<i64>,
         /// From one element to the next.
         step: Option<i64>,
     },
     /// `None`: a new axis of size 1.
     NewAxis,
-    /// `...`: whatever axes are not named.
+    /// `...`: all axes that no other index names.
     Ellipsis,
     /// An array of integers: the elements that it names, as [`GraphBuilder::take`] has them.
     Elements(A),
@@ -37,24 +37,24 @@ impl Index {
     }
 }
 
-/// What the indices ask for, axis by axis.
+/// The parsed indices, axis by axis.
 #[derive(Default)]
 struct Plan {
     slices: Vec<AxisSlice>,
     /// The sizes of the axes that are left, with those that are new.
     sizes: Vec<usize>,
-    /// Which of those are old ones.
+    /// The positions in `sizes` of axes of the operand.
     kept: Vec<usize>,
-    /// Which axis of the operand each of these is.
+    /// The axis of the operand for each of these.
     old: Vec<usize>,
-    /// The axes of the operand of which a slice may not be all, were they longer or shorter.
+    /// The axes of the operand whose slice may be partial at another size.
     bounded: Vec<usize>,
     /// The axis among the `sizes` along which elements are taken.
     taken: Option<(usize, Value)>,
 }
 
 impl GraphBuilder {
-    /// What Python's `x[...]` shows, by NumPy's rules; of arrays of integers there may be one.
+    /// Python's `x[...]`, by NumPy's rules, with at most one array of integers.
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, Index};
@@ -162,7 +162,7 @@ impl Plan {
     }
 }
 
-/// NumPy takes integers beside an array for arrays too: apart from it they move its axes to the front.
+/// NumPy treats integers next to an array index as arrays too: not adjacent, they move its axes to the front.
 fn check_mixture(indices: &[Index]) -> Result<(), GraphErrorKind> {
     let is_array = |index: &Index| matches!(index, Index::Elements(_));
     let is_advanced = |index: &Index| is_array(index) || matches!(index, Index::At(_));

@@ -1,4 +1,4 @@
-//! In which order a reduction combines the elements along its axis: a fixed tree over their positions.
+//! Order of a reduction along its axis: a fixed tree over the positions of the elements.
 //!
 //! Elements are taken in blocks of 512. In a block, lane `l` of 32 starts at the identity and takes
 //! elements `l`, `l + 32`, ..., `l + 480`, those that exist, in this order. Then the lanes that have
@@ -6,9 +6,9 @@
 //! result is ((lane 0, lane 1), lane 2), lane 3. The results of blocks are combined by pairs, neighbours
 //! first, an odd one carried up unchanged, until one is left; of no blocks it is the identity.
 //!
-//! Only sums and products of floats depend on the order. For them the tree gives the same bits to whoever
-//! computes it, by whatever vectors, threads and pieces: a piece of `512 * 2^k` elements that begins at a
-//! multiple of its length is a node of the tree. Its error is at most `21 + ceil(log2(n / 512))` roundings
+//! Only sums and products of floats depend on the order. For them the tree gives the same bits in every
+//! executor, at any vector width, thread count and cut into pieces: a piece of `512 * 2^k` elements that
+//! begins at a multiple of its length is a node of the tree. Its error is at most `21 + ceil(log2(n / 512))` roundings
 //! of the sum of magnitudes, about that of NumPy's pairwise sum.
 
 use alloc::vec::Vec;

@@ -115,7 +115,7 @@ fn binary_functions_in_64_bits_are_within_1_float_of_the_nearest() {
     }
 }
 
-/// The exponents that `pow` takes as products, and others beside them.
+/// The exponents that `pow` takes as products, and others.
 fn small_exponents() -> impl Iterator<Item = f64> {
     (-8..=40).filter(|&twice| twice != 0).map(|twice| f64::from(twice) / 2.0)
 }
@@ -166,7 +166,7 @@ fn powers_to_small_exponents_have_the_special_values_of_c() {
     }
 }
 
-/// The nearest float, not one beside it.
+/// The nearest float, not a neighbour of it.
 #[test]
 fn a_subnormal_quotient_has_a_correctly_rounded_angle() {
     for (y, x) in

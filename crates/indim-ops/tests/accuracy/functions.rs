@@ -76,7 +76,7 @@ for_each_unary_function!(unary_functions);
 /// The step through the arguments of a sample; odd, so that it meets every exponent and both signs.
 pub(crate) const SAMPLE_STEP: usize = 32_719;
 
-/// What tells the bits of a function's results: the sum of a hash of each argument with its result.
+/// Fingerprint of a function's results: the sum of a hash of each argument with its result.
 /// So it does not depend on the order, and the parts of several threads add up.
 pub(crate) fn checksum_of(function: &UnaryFunction, arguments: impl Iterator<Item = u32>) -> u64 {
     arguments.fold(0, |sum: u64, bits| {

@@ -1,4 +1,4 @@
-//! The elementary functions beside a correctly rounded reference, and the distance in ULP.
+//! The elementary functions against a correctly rounded reference, and the distance in ULP.
 //!
 //! Used by the quick test `main.rs` here and by the long run `examples/accuracy.rs`.
 

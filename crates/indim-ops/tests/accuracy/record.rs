@@ -1,6 +1,6 @@
-//! The record of what was measured, `measured.txt`.
+//! The record of measured accuracies, `measured.txt`.
 
-/// What was measured of a function at one type: a line of `measured.txt`.
+/// Measured accuracy of a function at one type: a line of `measured.txt`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FunctionLine {
     pub(crate) name: String,

@@ -48,9 +48,9 @@ impl<T> Recorded<T> {
 /// The sign of the NaNs that arithmetic makes, which IEEE 754 leaves to the processor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum NanSign {
-    /// As x86 makes them.
+    /// The sign on x86.
     Negative,
-    /// As Arm and RISC-V make them.
+    /// The sign on Arm and RISC-V.
     Positive,
 }
 
@@ -61,10 +61,10 @@ thread_local! {
     static STEPS: RefCell<(usize, Vec<Step>)> = const { RefCell::new((0, Vec::new())) };
 }
 
-/// What was written down.
+/// The recorded primitives.
 pub(crate) struct Tape {
     steps: Vec<Step>,
-    /// Which values are the result.
+    /// Indices of the result values.
     results: Vec<usize>,
 }
 

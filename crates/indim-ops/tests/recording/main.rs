@@ -3,7 +3,7 @@
 //!
 //! Nothing that is replayed can have looked at an operand, for there was none. And no definition looks at
 //! the sign of a NaN that arithmetic made, which IEEE 754 leaves to the processor: the bits are the same
-//! whichever it is. A complex definition does not even look at the signs of NaNs among its operands: what
+//! under both signs. A complex definition does not even look at the signs of NaNs among its operands: what
 //! widens them need not keep those.
 
 mod back_end;

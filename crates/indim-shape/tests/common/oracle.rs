@@ -6,7 +6,7 @@ use indim_shape::{Broadcast, RuleSet, Shape, ShapeError, TargetRule};
 
 use super::{indices, position, reads};
 
-/// What a rule says: the result and the element that each operand gives to each result index; or the
+/// Verdict of a rule: the result and the element that each operand gives to each result index; or the
 /// code of the mistake, and the index at fault where the rules promise one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -92,7 +92,7 @@ fn none(shapes: &[Shape]) -> Verdict {
     }
 }
 
-/// Right-aligned, missing leading axes count as 1; on each axis one size besides 1.
+/// Right-aligned, missing leading axes count as 1; on each axis one size other than 1.
 fn numpy(shapes: &[Shape]) -> Verdict {
     let rank = shapes.iter().map(|shape| shape.len()).max().expect("a case has operands");
     let padded: Vec<Vec<usize>> = shapes.iter().map(|shape| pad_left(shape, rank)).collect();
@@ -183,7 +183,7 @@ fn degenerate(x: &[usize], y: &[usize]) -> Verdict {
     legal_padded(result, &[x.to_vec(), y.to_vec()])
 }
 
-/// Scalars, and all others of one shape; of the anchor's, where there is one.
+/// Scalars, and all others of one shape; of the anchor's, if one exists.
 fn ternary(shapes: &[Shape], dims: &[i64], anchor: Option<usize>) -> Verdict {
     let others: Vec<&Shape> = shapes.iter().filter(|shape| !shape.is_empty()).collect();
     let scalar = Shape::scalar();

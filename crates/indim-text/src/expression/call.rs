@@ -347,7 +347,7 @@ impl Parser<'_> {
             .map_err(|_| ExprError::new(ExprErrorKind::NumberTooLarge, span))
     }
 
-    /// The whole call, of which `close` is the closing parenthesis.
+    /// Span of the whole call; `close` is its closing parenthesis.
     pub(super) fn close_call(&mut self, call: CallFrame, close: Span) -> ParseResult<NodeIndex> {
         let CallFrame { function, name, operands, attributes, .. } = call;
         let function = function.of_operands(operands.len());

@@ -29,7 +29,7 @@ impl ExprError {
         diagnostic
     }
 
-    /// What to write instead of a list, where a value is expected: a name for it.
+    /// The repair of a list in place of a value: a name for it.
     fn named_array(&self, text: &str) -> Option<String> {
         let ExprErrorKind::Unexpected { found, expected: "a value" } = &self.kind else {
             return None;
@@ -44,7 +44,7 @@ impl ExprError {
     }
 }
 
-/// Where the bracket that a text begins with is closed, in bytes.
+/// Length in bytes of the bracketed list at the beginning of a text.
 fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.char_indices().find_map(|(at, c)| {

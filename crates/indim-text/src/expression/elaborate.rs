@@ -27,7 +27,7 @@ use indim_graph::Literal;
 
 pub(super) type Elaborated<T> = Result<T, ExprError>;
 
-/// What a node has become.
+/// The elaborated form of a syntax node.
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
     Literal(Literal),
@@ -69,11 +69,11 @@ pub(super) struct Elaborator<'e, 'b> {
     pub(super) builder: &'b GraphBuilder,
     pub(super) rule: Option<&'e RuleSet>,
     bindings: HashMap<&'e str, Binding>,
-    /// What the nodes before the present one have become.
+    /// Elaborated forms of the nodes before the current one.
     pub(super) operands: Vec<Operand>,
 }
 
-/// What all nodes of an expression have become.
+/// Elaborated forms of all nodes of an expression.
 pub(super) fn elaborate<'e, 'b>(
     expression: &'e Expression,
     builder: &'b GraphBuilder,

@@ -197,7 +197,7 @@ impl<'b> Elaborator<'_, 'b> {
         self.apply_to_equal_shapes(op, &[&x, &x], operation)
     }
 
-    /// A signed array `s` beside `u` of u64: `s < u` where s is negative or, as u64, below u.
+    /// A signed array `s` compared with `u` of u64: `s < u` if s is negative or, as u64, below u.
     fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> Elaborated<Value> {
         let [x, y] = [self.value(operation.nodes[0])?, self.value(operation.nodes[1])?];
         let is_unsigned_first = self.dtype(&x, operation.mark)? == DType::U64;

@@ -1,4 +1,4 @@
-//! What can be wrong with an expression: typed data, a stable code, the place in the text.
+//! Errors of expressions: typed data, a stable code, the span in the text.
 //!
 //! Mistakes about shapes and element types are [`GraphError`]s of the builder; here they get their
 //! place. How an error is drawn is in `draw.rs`.
@@ -27,7 +27,7 @@ use crate::span::Span;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExprError {
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: ExprErrorKind,
     /// Where: bytes of the text.
     pub span: Range<usize>,
@@ -48,7 +48,7 @@ pub enum ExprErrorKind {
     Limit(LimitError),
     /// A statement assigns what it may not, or gives other results than are asked for.
     Statement(StatementError),
-    /// There is no expression.
+    /// The text holds no expression.
     Empty,
     /// A character that begins nothing.
     UnexpectedCharacter {
@@ -65,7 +65,7 @@ pub enum ExprErrorKind {
     Unexpected {
         /// The text found; empty at the end.
         found: String,
-        /// What may stand here.
+        /// The expected tokens.
         expected: &'static str,
     },
     /// A parenthesis or bracket that is never closed.
@@ -81,9 +81,9 @@ pub enum ExprErrorKind {
     },
     /// A spelling of another language or system.
     ForeignSpelling {
-        /// What was found.
+        /// The spelling in the text.
         found: String,
-        /// What to write here.
+        /// The replacement.
         instead: String,
     },
     /// `cumsum(x)`, `x @ y`: what neither computes element by element nor reduces.
@@ -146,7 +146,7 @@ pub enum ExprErrorKind {
         function: &'static str,
         /// The keyword.
         argument: &'static str,
-        /// What it must be.
+        /// The expected form.
         expected: &'static str,
     },
     /// Nothing is bound to the name.
@@ -219,7 +219,7 @@ pub enum ExprErrorKind {
         operation: &'static str,
         /// The common type of the operands.
         dtype: DType,
-        /// What to write instead, where there is something.
+        /// The replacement, if one is known.
         instead: Option<&'static str>,
     },
     /// Integers to a negative power.
@@ -293,7 +293,7 @@ impl ExprError {
         }
     }
 
-    /// What to do about it, where that can be said.
+    /// The repair, if one is known.
     pub(super) fn help(&self) -> Option<String> {
         use ExprErrorKind as K;
         let help = match &self.kind {
@@ -355,7 +355,7 @@ impl ExprError {
     }
 }
 
-/// What to write for a whole number that `dtype` does not hold.
+/// The repair of a whole number that `dtype` does not represent.
 fn wider(value: i128, dtype: DType) -> String {
     let is_widest = matches!(dtype, DType::I64 | DType::U64);
     match (u64::try_from(value), i64::try_from(value)) {

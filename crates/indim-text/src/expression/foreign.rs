@@ -1,4 +1,4 @@
-//! What people write who come from NumPy, PyTorch or C, and what to write here instead.
+//! Spellings of NumPy, PyTorch and C, with their equivalents here.
 //!
 //! Called by the lexer and the parser where they meet something that they do not know.
 
@@ -48,10 +48,10 @@ const INSTEAD: &[(&str, &str)] = &[
     ("int", "i32(x) or i64(x)"),
 ];
 
-/// What stands before the dot of a function in Python.
+/// Module names before the dot of a function in Python.
 const MODULES: &[&str] = &["np", "numpy", "jnp", "torch", "math", "xp", "tf", "cp", "lax", "F"];
 
-/// What is meant by a call of a function that does not exist here.
+/// The equivalent of a call of a function that does not exist here.
 pub(super) fn function(name: &str) -> Option<ExprErrorKind> {
     if NOT_ELEMENTWISE.contains(&name) {
         return Some(ExprErrorKind::NotElementwise { name: name.to_owned() });
@@ -60,7 +60,7 @@ pub(super) fn function(name: &str) -> Option<ExprErrorKind> {
     Some(spelling(name, instead))
 }
 
-/// What is meant by `owner.name`, where the owner is a name or any other operand.
+/// The equivalent of `owner.name`, where the owner is a name or any other operand.
 pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
     if let Some(known) = function(name) {
         return Some(known);
@@ -81,7 +81,7 @@ pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
     }
 }
 
-/// What is meant by a character that begins nothing.
+/// The equivalent of a character that begins no token.
 pub(super) fn character(character: char) -> Option<ExprErrorKind> {
     match character {
         '@' => Some(ExprErrorKind::NotElementwise { name: "@".to_owned() }),
@@ -91,7 +91,7 @@ pub(super) fn character(character: char) -> Option<ExprErrorKind> {
     }
 }
 
-/// What is meant by something that stands behind an operand.
+/// The equivalent of a token that cannot follow an operand.
 pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
     match found {
         "if" => Some(conditional("if")),
@@ -102,7 +102,7 @@ pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
     }
 }
 
-/// What is meant by `+=` and its kin, which would assign a name anew.
+/// The equivalent of `+=` and similar operators, which would reassign a name.
 pub(super) fn augmented(found: &str) -> ExprErrorKind {
     spelling(found, "a value with a name of its own, as in n = m + 1")
 }

@@ -1,4 +1,4 @@
-//! Which function a name calls, and what it takes; which operation an operator stands for.
+//! Resolution of function names and operators: their operation and parameters.
 //!
 //! Every operation and every composition of the tables is a function under its name and its aliases. Some
 //! names mean slightly more than the operation: that is their [`Manner`]. Called by the parser and by
@@ -40,7 +40,7 @@ pub(super) enum Structural {
     SignBit,
 }
 
-/// What a name says beyond its operation.
+/// Modifiers that a name adds to its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
     /// The operation as the table has it.
@@ -59,7 +59,7 @@ pub(super) enum Manner {
     ShiftBySign,
 }
 
-/// Something to say to a function beside its operands.
+/// A parameter of a function that is not an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attribute {
     Dims,
@@ -119,7 +119,7 @@ impl Attribute {
     }
 }
 
-/// What stands at one position of a call.
+/// Parameter at one position of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
     Operand,
@@ -223,7 +223,7 @@ impl Function {
         operations.chain(compositions).chain(along).chain(structural).chain(manners).chain(types)
     }
 
-    /// What stands at a position of a call.
+    /// The argument at a position of a call.
     pub(super) fn parameter(self, position: usize) -> Option<Parameter> {
         match self {
             Function::Elementwise { op, .. } => {
@@ -252,7 +252,7 @@ impl Function {
         attribute == Attribute::Axes || matches!(self, Function::View(view) if view.takes_flat())
     }
 
-    /// What stands at the positions of a call, in order.
+    /// Parameters of a call, in order of position.
     fn parameters(self) -> impl Iterator<Item = Parameter> {
         (0..).map_while(move |position| self.parameter(position))
     }
@@ -324,7 +324,7 @@ impl Function {
     }
 }
 
-/// What stands at a position of a call of a function along axes.
+/// Parameter at a position of a call of a function along axes.
 fn along_parameter(function: Reduction, position: usize) -> Option<Parameter> {
     let Some(position) = position.checked_sub(function.operands().len()) else {
         return Some(Parameter::Operand);
@@ -340,7 +340,7 @@ fn along_parameter(function: Reduction, position: usize) -> Option<Parameter> {
 }
 
 impl Structural {
-    /// What stands at the positions of a call, in order.
+    /// Parameters of a call, in order of position.
     const fn parameters(self) -> &'static [Parameter] {
         use Parameter::{Attribute as A, Operand};
         match self {

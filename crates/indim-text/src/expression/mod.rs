@@ -50,7 +50,7 @@ use indim_graph::Literal;
 
 use crate::limits::ParseLimits;
 
-/// What a name of an expression stands for.
+/// Binding of a name of an expression.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -108,10 +108,10 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression, or statements of which the last says the results.
+    /// Parses an expression, or statements; the last statement states the results.
     ///
     /// # Errors
-    /// The limits, each with its own code; whatever the grammar does not know; calls of unknown
+    /// The limits, each with its own code; syntax errors; calls of unknown
     /// functions or with wrong arguments; names that are assigned twice, or stand for something else.
     /// Never a panic, and never recursion.
     pub fn parse(text: &str, limits: &ParseLimits) -> Result<Self, ExprError> {
@@ -169,7 +169,7 @@ impl Expression {
     ///
     /// # Errors
     /// Unbound names; attributes that the rule does not have; literals that do not fit; `rank-limit` for
-    /// arrays of more axes than the limit; whatever the builder refuses; `several-results`.
+    /// arrays of more axes than the limit; errors of the builder; `several-results`.
     pub fn build(
         &self,
         builder: &GraphBuilder,

@@ -3,8 +3,8 @@
 //!
 //! While an expression is elaborated, a number has the value that was seen first. Where it meets arrays it
 //! becomes a parameter of rank 0, of their element type; what numbers make among themselves are numbers too,
-//! and computed before a run. What needs the value, an exponent or a number of digits, is made for it: then
-//! the program holds for this value alone, which is a guard.
+//! and computed before a run. An exponent or a number of digits needs the value itself: then the program holds
+//! for this value alone, which is a guard.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,9 +58,9 @@ struct State {
 pub struct Number {
     numbers: Numbers,
     index: usize,
-    /// What it is in the elaboration.
+    /// Its operand in the elaboration.
     value: Literal,
-    /// What the parameters are called that it becomes.
+    /// Names of the parameters that it becomes.
     name: Arc<str>,
 }
 
@@ -68,7 +68,7 @@ pub struct Number {
 #[derive(Debug, Clone, Default)]
 pub struct NumberProgram {
     steps: Vec<Step>,
-    /// What those that are given are called.
+    /// Names of the numbers that are inputs.
     names: Vec<Arc<str>>,
     /// For each step whether it is a whole number.
     are_whole: Vec<bool>,
@@ -111,7 +111,7 @@ impl Numbers {
         })
     }
 
-    /// What was found of the numbers so far.
+    /// Facts about the numbers so far.
     pub fn program(&self) -> NumberProgram {
         self.state().program.clone()
     }
@@ -149,7 +149,7 @@ impl NumberProgram {
         Some(self.casts.iter().map(|&(step, dtype)| values[step].element(dtype)).collect())
     }
 
-    /// What it asks of the numbers beside their kinds, in words: `k = 2` where it is made for that number,
+    /// Guards on the numbers in addition to their kinds, in words: `k = 2` where it is made for that number,
     /// `(k > 0) = True` where it is made for such.
     pub fn guards(&self) -> Vec<String> {
         let guard = |(step, value): &(usize, Literal)| format!("{} = {value}", self.text_of(*step));
@@ -186,7 +186,7 @@ impl NumberProgram {
                 }
             };
             values.push(value);
-            // Of a truth value a guard says what it is, of a large number too.
+            // The guard of a truth value or of a large number states its value.
             let is_input = matches!(step, Step::Literal(_))
                 || (Numbers::take(value) && matches!(value, Literal::Int(_)) == *is_whole);
             if !is_input && !self.guards.iter().any(|(of, _)| *of == values.len() - 1) {
@@ -208,7 +208,7 @@ fn is_same_number(x: Literal, y: Literal) -> bool {
 }
 
 impl Number {
-    /// What it is in the elaboration.
+    /// Its operand in the elaboration.
     pub fn value(&self) -> Literal {
         self.value
     }

@@ -23,7 +23,7 @@ use indim_graph::Literal;
 
 pub(super) type ParseResult<T> = Result<T, ExprError>;
 
-/// What the parser makes of a text.
+/// Result of the parser: the syntax of a text.
 pub(super) struct Parsed {
     pub(super) nodes: Vec<Node>,
     pub(super) names: Vec<String>,

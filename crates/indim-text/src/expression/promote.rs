@@ -4,7 +4,7 @@ use core::cmp::max;
 
 use indim_ops::{DType, DTypeClass};
 
-/// The common type of arrays of two types, or `None` where there is none: `bf16` with another type.
+/// The common type of arrays of two types; `None` if no type is common: `bf16` with another type.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -57,7 +57,7 @@ pub(super) const fn float_for(dtype: DType) -> DType {
     }
 }
 
-/// The smallest signed type that holds both, or f64 beside u64.
+/// The smallest signed type that holds both, or f64 with u64.
 fn signed_for(signed: DType, unsigned: DType) -> DType {
     match max(signed.size(), 2 * unsigned.size()) {
         2 => DType::I16,

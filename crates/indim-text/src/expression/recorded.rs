@@ -45,7 +45,7 @@ pub struct RecordedCall {
 /// An operand of a [`RecordedCall`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallOperand {
-    /// What is bound to a name.
+    /// Value bound to a name.
     Name(String),
     /// A number, which adapts to what it meets.
     Number(Literal),
@@ -64,7 +64,7 @@ pub enum CallAttribute {
     Pairs(Vec<(i64, i64)>),
     /// One of several names.
     Word(String),
-    /// What stands between the brackets of an index, which the function `[]` is.
+    /// Indices between the brackets of the function `[]`.
     Index(Vec<Index<CallOperand>>),
 }
 
@@ -119,9 +119,9 @@ struct Written {
     operands: Vec<NodeIndex>,
     /// The nodes of the numbers among the attributes, and where each attribute stands.
     attributes: Vec<(Option<NodeIndex>, Span)>,
-    /// What stands between the brackets of an index.
+    /// Indices between brackets.
     items: Vec<IndexItem>,
-    /// Where the function's name stands, or the operator.
+    /// Span of the function's name, or of the operator.
     mark: Span,
 }
 

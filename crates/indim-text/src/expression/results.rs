@@ -1,4 +1,4 @@
-//! Which values of an expression are its results: those of its last statement, or those that are asked for.
+//! Results of an expression: the values of its last statement, or the requested names.
 
 use std::collections::HashMap;
 

@@ -16,11 +16,11 @@ use crate::span::Span;
 pub(super) struct Assigned {
     pub(super) name: String,
     pub(super) node: NodeIndex,
-    /// Where it is assigned.
+    /// Span of the assignment.
     pub(super) span: Span,
 }
 
-/// What a text gives: a value of its last statement, with its name if it has one.
+/// One result of a text: a value of its last statement, with its name if it has one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Output {
     pub(super) name: Option<String>,

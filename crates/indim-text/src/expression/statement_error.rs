@@ -1,4 +1,4 @@
-//! What can be wrong with statements: which names they assign, and which results they give.
+//! Errors of statements: assigned names and number of results.
 
 use core::fmt;
 use indim_shape::ErrorCode;
@@ -41,7 +41,7 @@ pub enum StatementError {
         /// How many values.
         values: usize,
     },
-    /// There are several results where one is taken.
+    /// Several results, but the caller takes one.
     SeveralResults {
         /// How many.
         count: usize,
@@ -74,7 +74,7 @@ impl StatementError {
         }
     }
 
-    /// What to do about it.
+    /// The repair.
     pub(super) fn help(&self) -> String {
         match self {
             StatementError::AssignedTwice { name } => {

@@ -86,7 +86,7 @@ pub(super) enum AttributeValue {
     Word(String),
 }
 
-/// One thing between the brackets of an index. What stands for an array may be a number under a name.
+/// One index between brackets. An array index may be a named number.
 pub(super) type IndexItem = Index<NodeIndex>;
 
 /// An attribute as it was given.
@@ -128,6 +128,6 @@ pub(super) struct Node {
     pub(super) kind: NodeKind,
     /// All of its text, with the parentheses around it.
     pub(super) extent: Span,
-    /// What an error points at: the operator, or the name of the function.
+    /// Span that errors mark: the operator, or the name of the function.
     pub(super) mark: Span,
 }

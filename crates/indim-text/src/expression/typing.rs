@@ -12,7 +12,7 @@ use super::promote::{float_for, promote, promote_all};
 use indim_graph::Literal;
 use indim_graph::literal::integer_range;
 
-/// What typing knows of an operand.
+/// Type of an operand: a literal, or an array's element type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum OperandType {
     Literal(Literal),
@@ -40,7 +40,7 @@ pub(super) enum Plan {
     ConstantComparison { is_true: bool },
 }
 
-/// What is done with complex numbers by their parts.
+/// Functions of complex numbers that are computed from their parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ComplexPlan {
     /// `log(x) / log(2)`.

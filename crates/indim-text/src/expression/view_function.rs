@@ -27,13 +27,13 @@ pub(crate) struct View {
     pub(crate) aliases: &'static [&'static str],
     /// The names of the operands; one name stands for a list where `call` has one.
     pub(crate) operands: &'static [&'static str],
-    /// What stands behind the operands, in order.
+    /// Parameters behind the operands, in order.
     attributes: &'static [Attribute],
     /// A call, with the defaults.
     pub(crate) call: &'static str,
     /// The element types.
     pub(crate) types: &'static str,
-    /// What it means.
+    /// Meaning.
     pub(crate) doc: &'static str,
 }
 
@@ -165,7 +165,7 @@ impl ViewFunction {
         matches!(self, ViewFunction::Concatenate | ViewFunction::Take)
     }
 
-    /// What stands at a position of a call.
+    /// The argument at a position of a call.
     pub(super) fn parameter(self, position: usize) -> Option<Parameter> {
         let row = self.row();
         let operands = if self.takes_list() { 1 } else { row.operands.len() };

@@ -189,7 +189,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.extend(x, &widths, mode))
     }
 
-    /// Of truth values, whether they differ.
+    /// For truth values: whether they differ.
     fn differences(&self, call: &Call<'_>) -> Elaborated<Value> {
         let mut x = self.value(call.nodes[0])?;
         let times = match self.number(call, "n")? {

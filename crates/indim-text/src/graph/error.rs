@@ -1,4 +1,4 @@
-//! What can be wrong with the text of a graph.
+//! Errors of the text form of graphs.
 
 use core::fmt;
 use core::ops::Range;
@@ -22,7 +22,7 @@ use crate::span::Span;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParseError {
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: ParseErrorKind,
     /// Where: bytes of the text.
     pub span: Range<usize>,
@@ -47,7 +47,7 @@ pub enum ParseErrorKind {
     Limit(LimitError),
     /// Something where another thing belongs.
     Unexpected {
-        /// What may stand here.
+        /// The expected tokens.
         expected: &'static str,
     },
     /// No operation has this name.

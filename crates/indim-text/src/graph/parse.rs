@@ -33,7 +33,7 @@ type Parsed<T> = Result<T, ParseError>;
 /// ```
 ///
 /// # Errors
-/// Whatever the grammar does not know, arrays of more than [`MAXIMUM_RANK`] axes, and nodes that break
+/// Syntax errors, arrays of more than [`MAXIMUM_RANK`] axes, and nodes that break
 /// an invariant; with the place.
 pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
     parse_graph_up_to_rank(text, MAXIMUM_RANK)
@@ -75,7 +75,7 @@ struct Parser<'t> {
     parameter_names: HashSet<String>,
 }
 
-/// What stands before the type of a node.
+/// The part of a node in front of its type: kind and attributes.
 enum Head {
     Constant,
     /// How many elements of each axis a slice shows, its type says.

@@ -32,8 +32,8 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
     x.re.mul(y.re).sub(x.im.mul(y.im))
 }
 
-/// An argument of which products of the roots do not overflow, and what that takes from the logarithm that
-/// their `asinh` is: a quarter of it and `log 4` if 1 is negligible.
+/// A scaled argument whose products of roots do not overflow, and the correction of the logarithm in their
+/// `asinh`: a quarter of it and `log 4` if 1 is negligible.
 #[inline(always)]
 fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
