@@ -2,8 +2,8 @@
 //!
 //! A row gives the name, the operands, the numeric arguments, the default axes, whether they stay, the other
 //! options, the names in other systems, and the sentence of the documentation. The
-//! definition has the same name in one of the modules here, over the `Reduced` of `reduced.rs`: operands, axes
-//! and a mask that `arguments.rs` has checked. The rule sets differ in one thing alone:
+//! definition has the same name in one of the modules here, over the `Reduced` of `reduced.rs`: operands,
+//! axes and a mask that `arguments.rs` has checked. The rule sets differ in one thing alone:
 //! NumPy's sums and products of integers are those of 64 bits.
 
 mod arguments;

@@ -3,8 +3,8 @@
 //!
 //! While an expression is elaborated, a number has the value that was seen first. Where it meets arrays it
 //! becomes a parameter of rank 0, of their element type; what numbers make among themselves are numbers too,
-//! and computed before a run. An exponent or a number of digits needs the value itself: then the program holds
-//! for this value alone, which is a guard.
+//! and computed before a run. An exponent or a number of digits needs the value itself: then the program
+//! holds for this value alone, which is a guard.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
