@@ -4,6 +4,15 @@
 //! `methods.rs` and `operators.rs` (the operations), `structural.rs`, `reduce.rs` and `views/` (the other
 //! kinds of nodes), then what is made of these: `composition/`, `along/`, and `derivative/`, how graphs are
 //! differentiated.
+//!
+//! - `axis_names.rs`: the names of the axes of values: those of parameters are given, those of other values
+//!   follow from what their nodes do with the axes of their operands, as `named_values.rs` says;
+//! - `inline.rs`: a graph within another one: its nodes added to a builder, over values in place of its
+//!   parameters;
+//! - `named_values.rs`: propagation of axis names through the nodes of a graph;
+//! - `sizes.rs`: size facts of the builder, so that one graph serves other sizes: sizes pinned to a number,
+//!   and sizes equal to those of another value;
+//! - `symbols.rs`: parameters whose sizes have names: `["n", "3"]`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

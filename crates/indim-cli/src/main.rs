@@ -1,6 +1,47 @@
 //! The command `indim`. One file per subcommand; what they do is in the library.
 //!
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own); 70 for a broken invariant.
+//!
+//! - `axis_names.rs`: axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
+//!   `x=x.npy[time, lat]`, and in files that say it themselves;
+//! - `bare.rs`: a rule and its attributes without an operation, as `explain` and `convert` take them;
+//! - `byte_size.rs`: sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`;
+//! - `check.rs`: `indim check`: programs that say what they give are run, and their results compared;
+//! - `color.rs`: when messages are coloured: `--color`, else on terminals, unless `NO_COLOR` is set;
+//! - `computation.rs`: a computation over sources: run on threads, with a bar, and its results delivered;
+//! - `convert.rs`: `indim convert`: one rule set's broadcast in the words of another, or one system's
+//!   program as a file of another;
+//! - `convert_program.rs`: `indim convert FILE`: a program of one system as a file of another;
+//! - `convert_reduction.rs`: `indim convert-reduction`: which axes go under one system's rule, in the words
+//!   of another;
+//! - `destination.rs`: destinations of results: a file, in the format of its name, or standard output;
+//! - `error_page.rs`: `indim explain --code`: the page of an error code;
+//! - `eval.rs`: `indim eval`: an expression over files, literals and standard input, printed or written to
+//!   files;
+//! - `explain.rs`: `indim explain`: what an expression or a bare rule does, as text, as JSON, as a drawing;
+//! - `expression.rs`: expressions as arguments, and their graphs; for `indim eval` and `indim explain`;
+//! - `failure.rs`: why a command ends without success, and with which exit code;
+//! - `kit.rs`: kits of cases for testing other systems, in a folder;
+//! - `model.rs`: a program in a file of another system, and what its inputs are bound to; for `indim run`,
+//!   `indim explain` and `indim convert`;
+//! - `ops.rs`: `indim ops`: the operations and functions, with their types, accuracy and other names;
+//! - `oracle.rs`: `indim oracle`: a stream of cases in, a stream of verdicts out;
+//! - `output.rs`: output of commands: results on standard output, warnings on standard error;
+//! - `outputs.rs`: the outputs of `-o`: a destination for each result;
+//! - `program.rs`: a program over sources: computed as a whole or piece by piece, and its results printed
+//!   or written;
+//! - `progress.rs`: progress of a command, drawn on the terminal if it takes long enough;
+//! - `report.rs`: an error in the input, for people and for programs;
+//! - `rule.rs`: the rules as options of the command line;
+//! - `run.rs`: `indim run`: a program in a file of another system, over files, literals and standard input;
+//! - `shell.rs`: `indim completions` and `indim man`: what shells and `man` read, made from the arguments;
+//! - `show.rs`: printing of results: in NumPy's form, as CSV, or as JSON;
+//! - `signals.rs`: signals that would end the command in a bad way: without a message, or with files left
+//!   behind;
+//! - `source.rs`: sources of operands: a file, a member of an archive, a literal, or standard input;
+//! - `streamed.rs`: computations over files that are too large to be held: read, computed and written piece
+//!   by piece;
+//! - `timing.rs`: `--timing`: how long each phase of a command takes.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]
 

@@ -9,6 +9,13 @@
 //! - `builder.rs`: construction with value numbering and rewrites (`fold.rs`); `simplify.rs`: dead-code
 //!   elimination; `nans.rs` and `rounded.rs`: facts about NaNs and `bf16` values;
 //! - `scalar.rs`: primitives on scalars; `interpret.rs`: an interpreter of whole bodies.
+//! - `divide.rs`: division of integers by a constant, without dividing: processors have no instruction for
+//!   it in vectors;
+//! - `extreme.rs`: minimum and maximum of a float and a constant: drops tests of equality, which only
+//!   concern the signs of zeros;
+//! - `instructions.rs`: the interface of rewrite rules to the body under construction;
+//! - `print.rs`: bodies as text: a line for each value, `v3 = add.f32 v1, v2`;
+//! - `verify.rs`: the verifier of bodies.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 

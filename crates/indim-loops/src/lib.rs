@@ -5,6 +5,17 @@
 //! operand), `materialize.rs` (the values written to memory), `body.rs` (one nest), `lower.rs` (all nests),
 //! `groups.rs` (nests that may run tile by tile). No file here knows a machine: `strides/` is stride
 //! arithmetic, `walk/` the order in which memory is visited.
+//!
+//! - `checks.rs`: checks of indices before gathers and scatters, and their time;
+//! - `dense_nest.rs`: nests that walk all of their arrays, if these are dense: how their axes coalesce
+//!   depends on which arrays have which axes, and not on sizes, so that it is found out once;
+//! - `input_axes.rs`: memory order of outputs: the order of their axes that follows the strides of the
+//!   inputs;
+//! - `interner.rs`: interner: distinct items, each with an index;
+//! - `memory_use.rs`: memory use of graphs and loop nests;
+//! - `replace.rs`: outputs that may overwrite an input;
+//! - `resize.rs`: the same nests over arrays of other sizes;
+//! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

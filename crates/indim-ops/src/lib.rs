@@ -3,6 +3,15 @@
 //! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations), `lane.rs` (the
 //! algebra of lane back ends) and `meaning/` (the definitions, in that algebra). `element.rs`, `half.rs` and
 //! `complex.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
+//!
+//! - `accuracy.rs`: measured accuracy of the functions;
+//! - `apply.rs`: the generic entry: any operation, or conversion, on lanes of any back end;
+//! - `exact_float.rs`: the exact functions of Rust's floats that `core` lacks: of the standard library, or
+//!   of `libm`, which gives the same bits;
+//! - `operator.rs`: operators of operations, as in Python: symbols and precedence;
+//! - `reduction.rs`: THE table of reductions, and what is derived from it;
+//! - `scalars.rs`: the lane back end of Rust's scalars, for the reference evaluator and, vectorised, the
+//!   kernels.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]

@@ -120,11 +120,11 @@ macro_rules! for_each_op {
                 erfc = Erfc [float] -> same, [], [];
                 /// The inverse of `erf`; `erf_inv(-0) = -0`, `erf_inv(±1) = ±inf`, beyond a NaN.
                 erf_inv = ErfInv [float] -> same, [], ["erfinv"];
-                /// The logarithm of the magnitude of the gamma function; `lgamma(1) = lgamma(2) = +0`, infinite
-                /// at 0, at negative integers and at both infinities.
+                /// The logarithm of the magnitude of the gamma function; `lgamma(1) = lgamma(2) = +0`,
+                /// infinite at 0, at negative integers and at both infinities.
                 lgamma = Lgamma [float] -> same, [], ["gammaln"];
-                /// The derivative of `lgamma`; `digamma(±0) = ∓inf`, `digamma(inf) = inf`, at negative integers
-                /// and at `-inf` a NaN.
+                /// The derivative of `lgamma`; `digamma(±0) = ∓inf`, `digamma(inf) = inf`, at negative
+                /// integers and at `-inf` a NaN.
                 digamma = Digamma [float] -> same, [], ["psi"];
                 /// The derivative of `digamma`, which is `polygamma(1, x)`; `inf` at 0 and at negative
                 /// integers, `trigamma(inf) = 0`, at `-inf` a NaN.

@@ -3,6 +3,43 @@
 //! Read in this order: `operand.rs` (what Python gives), `computation.rs` (what is compiled),
 //! `run.rs` (how it runs), then `evaluate.rs` and `jit.rs` (what users call). Unsafe code stands only
 //! in `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
+//!
+//! - `argument.rs`: the arguments of a compiled function: operands, what is passed as it is, and containers
+//!   of both;
+//! - `asked.rs`: requested results of a text and their container: `results=` of `evaluate`, `validate` and
+//!   `explain`;
+//! - `cached_computation.rs`: computations with what was compiled of them, and how much memory all of them
+//!   may hold;
+//! - `captured.rs`: objects that a traced function read from outside its arguments, and checks that they
+//!   are unchanged;
+//! - `casting.rs`: NumPy's `casting`: the allowed casts of a result to the type of `out`;
+//! - `chunked.rs`: programs over arrays that come in chunks, as `indim/_dask.py` runs them: what may be
+//!   cut, the stages, and the program of each for the chunks it is given;
+//! - `derivative.rs`: derivatives as steps of a computation: the results of a function, recorded by itself,
+//!   with the gradients with respect to some of its parameters;
+//! - `detached.rs`: work without the interpreter's lock: other threads compute meanwhile, and Ctrl-C ends
+//!   it;
+//! - `engine.rs`: calls with arrays that others hold: Dask's chunks, and labelled arrays of xarray and
+//!   pandas;
+//! - `error.rs`: errors as Python exceptions; their classes are in `indim/_errors.py`;
+//! - `held.rs`: the memory held by cached computations and their compiled programs;
+//! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`, and
+//!   error codes have pages;
+//! - `layout.rs`: NumPy's `order` argument;
+//! - `model.rs`: programs in files of other systems, as `indim/_models.py` loads them;
+//! - `out.rs`: `out`: arrays that a caller gives for the results;
+//! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
+//! - `pieces.rs`: the expression text of each value of a recording, for messages;
+//! - `pool.rs`: the threads that compute: one pool, made when it is first needed, whose size users choose;
+//!   and how much memory a run may hold;
+//! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
+//! - `rule.rs`: the rules by their names in Python;
+//! - `rules.rs`: the rules by themselves: shapes, conversions between rule sets, explanations, the oracle;
+//! - `structure.rs`: the container of several results, and of their arrays in `out`: none, a tuple, a list
+//!   or a dict;
+//! - `text_cache.rs`: expressions that have been read, by their texts;
+//! - `variants.rs`: the compiled variants of a computation, found by operand types;
+//! - `written.rs`: programs written for other systems, as `indim/_written.py` hands them on.
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 

@@ -22,6 +22,34 @@
 //! `target_rule.rs` translate into it, `convert.rs` out of it. A refusal is a [`ShapeError`]: data with
 //! a stable code and the label of the rule (`violation.rs`, `error.rs`), words (`message.rs`), a drawing
 //! (`picture.rs`) and what would work instead (`repair.rs`).
+//!
+//! - `attributes.rs`: from a rule's name and its attributes to the rule, or the error that says which
+//!   attribute does not belong;
+//! - `axis_map.rs`: axis maps: the result axis of each operand axis;
+//! - `axis_names.rs`: the names of an operand's axes, by which `RuleSet::Named` matches them;
+//! - `broadcast_picture.rs`: the drawing of a legal broadcast as text: the result's axes as columns, under
+//!   each of them the operands' axes that land there;
+//! - `diagnostic.rs`: the diagnostic of any error, and its one renderer;
+//! - `error_code/`: the codes of all errors, in one table: every crate takes its codes from here;
+//! - `lint.rs`: a lint: legal broadcasts that are seldom meant;
+//! - `named_repair.rs`: repairs of a broadcast that axis names refuse: other names for axes, or no axis of
+//!   size 1;
+//! - `placement.rs`: the search for places where the axes of one shape could land on those of another;
+//! - `printable.rs`: classification of printable characters;
+//! - `rank_limit.rs`: the maximal rank of a shape from a text, a file or Python;
+//! - `reduction_convert.rs`: from the explicit form of a reduction back to a rule: its attributes, or the
+//!   reason why it cannot say it;
+//! - `reduction_error.rs`: errors in the axes of a reduction: typed data, one code and one label each;
+//! - `reduction_form.rs`: elaboration of reductions: the reduced axes under each rule;
+//! - `reduction_picture.rs`: the drawing of a reduction as text: the operand's axes as columns, and what is
+//!   left of each;
+//! - `reduction_repair.rs`: repairs of a refused reduction: the same rule with other attributes, found by
+//!   trying;
+//! - `reduction_rule.rs`: reductions as systems write them: each rule with its attributes, as data;
+//! - `rule.rs`: the rules with their attributes, as data;
+//! - `rule_set_name.rs`: the names of the rule sets, as people write them, and what is known of each by its
+//!   name: one table;
+//! - `shape.rs`: shapes: the size of each axis, and dense strides.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]

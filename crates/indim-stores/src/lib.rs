@@ -13,6 +13,8 @@
 //!
 //! Formats, each with a feature of its name: `csv/`, `png/`, `tiff/`, `zarr/`. Results that are one file
 //! go to an `output.rs`; what pictures share is in `picture.rs`.
+//!
+//! - `memory_limit.rs`: the error of a source whose decoding needs more memory than the limit leaves.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]

@@ -77,7 +77,8 @@ impl Pass {
         Ok(Pass { job, piece, executable })
     }
 
-    /// Bytes of the program without its inputs and outputs; pieces of other shapes have programs of their own.
+    /// Bytes of the program without its inputs and outputs; pieces of other shapes have programs of their
+    /// own.
     fn program_bytes(&self) -> usize {
         let forecast = self.executable.forecast();
         let registers = forecast.register_bytes.saturating_mul(thread_count());

@@ -3,6 +3,11 @@
 //! `expression/` reads expressions into the nodes of a graph, `graph/` the text form that graphs print
 //! themselves in, both by `cursor.rs`, `span.rs` and `limits.rs`; `catalogue.rs` says the tables of
 //! operations and compositions in words.
+//!
+//! - `shorten.rs`: pieces of a text that messages quote;
+//! - `suggest.rs`: the name that a misspelt one may have meant;
+//! - `type_text.rs`: shapes and types as people write them on a line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`,
+//!   `f32[]`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

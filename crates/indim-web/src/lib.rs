@@ -13,6 +13,13 @@
 //! report. All that a request can make large is bounded before the work.
 //!
 //! A page calls them through `boundary.rs`, the only file that exports symbols. It has no unsafe block.
+//!
+//! - `picture.rs`: drawings as tables: a column for each axis, a row for each operand, and a cell that says
+//!   what becomes of the axis;
+//! - `report.rs`: an error as an answer: the parts of the report, and the guilty field of the form;
+//! - `request.rs`: parsing of requests within limits, and writing of answers;
+//! - `state.rs`: the state of the form for a rule: a repair, or the same under another rule, is one, so
+//!   that a button can fill it in.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]

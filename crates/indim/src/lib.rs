@@ -41,6 +41,14 @@
 //! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
+//!
+//! - `compiled_texts.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
+//!   there have been others, for all sizes;
+//! - `error_page.rs`: the page of an error code, as the command and the Python package print it;
+//! - `formats/`: programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX;
+//! - `input.rs`: the inputs of an expression: arrays and numbers of any owner;
+//! - `internal_error.rs`: broken invariants as diagnostics: a front end catches panics here and never shows
+//!   a bare one.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! The file map: ARCHITECTURE.md names paths that exist and every crate, and each file says what it
-//! contains.
+//! The file map: ARCHITECTURE.md names paths that exist and every crate, each file says what it contains, and
+//! the page of each module names its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,11 @@ fn crates() -> Vec<PathBuf> {
         fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(folders.len() > 20, "the crates were found");
     folders
+}
+
+/// The `//!` lines at the beginning of a file.
+fn page(text: &str) -> String {
+    text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -65,4 +70,44 @@ fn each_file_says_what_it_contains() {
             );
         }
     }
+}
+
+/// The modules that `page_file` declares in files of their own: `name.rs` or `name/`, as its page writes
+/// them.
+fn modules(page_file: &Path, text: &str) -> Vec<String> {
+    let folder = page_file.parent().unwrap();
+    let is_root = ["lib.rs", "main.rs", "mod.rs"].iter().any(|name| page_file.ends_with(name));
+    let folder = if is_root { folder.to_owned() } else { page_file.with_extension("") };
+    let declared = text.lines().filter_map(|line| {
+        let line = line.strip_prefix("pub ").or(line.strip_prefix("pub(crate) ")).unwrap_or(line);
+        let line = line.strip_prefix("pub(super) ").unwrap_or(line);
+        line.strip_prefix("mod ")?.strip_suffix(';')
+    });
+    declared
+        .filter_map(|name| match (folder.join(format!("{name}.rs")), folder.join(name)) {
+            (_, nested) if nested.is_dir() => Some(format!("{name}/")),
+            (file, _) if file.exists() => Some(format!("{name}.rs")),
+            _ => None, // a file elsewhere, by `#[path]`: a unit test
+        })
+        .collect()
+}
+
+#[test]
+fn the_page_of_a_module_names_its_files() {
+    let mut missing = Vec::new();
+    for folder in crates() {
+        for file in files(&folder.join("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            let page = page(&text);
+            for module in modules(&file, &text) {
+                let stem = module.trim_end_matches(".rs").trim_end_matches('/');
+                let names = [format!("`{stem}.rs`"), format!("`{stem}/`"), format!("[`{stem}`]")];
+                if !names.iter().any(|name| page.contains(name.as_str())) {
+                    missing.push(format!("{}: {module}", file.display()));
+                }
+            }
+        }
+    }
+    let missing = missing.join("\n");
+    assert!(missing.is_empty(), "pages that do not name a file of theirs:\n{missing}");
 }

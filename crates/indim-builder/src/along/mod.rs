@@ -5,6 +5,14 @@
 //! definition has the same name in one of the modules here, over the `Reduced` of `reduced.rs`: operands,
 //! axes and a mask that `arguments.rs` has checked. The rule sets differ in one thing alone:
 //! NumPy's sums and products of integers are those of 64 bits.
+//!
+//! - `exact.rs`: the correctly rounded sum, by a superaccumulator: a fixed-point number that holds every
+//!   sum of `f64`;
+//! - `exponentials.rs`: logarithms of sums of exponentials, and their kin: computed from the largest
+//!   element down, so that nothing overflows;
+//! - `extremes.rs`: extremes, and where they are;
+//! - `normalization.rs`: elements brought to mean 0 and variance 1, or to mean square 1;
+//! - `sums.rs`: sums, products, means and what is counted.
 
 mod arguments;
 mod exact;

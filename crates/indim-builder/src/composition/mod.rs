@@ -9,6 +9,11 @@
 //!
 //! The executors fuse the nodes of a composition. But for those that say so, every step is rounded to the
 //! operands' element type, and so are the parameters.
+//!
+//! - `activation.rs`: definitions of the activations: functions of neural networks;
+//! - `numeric.rs`: definitions of the compositions that NumPy has as functions;
+//! - `parameter.rs`: the numbers that compositions take behind their operands;
+//! - `reduce_precision.rs`: definition of `reduce_precision`: rounding to a float format with fewer bits.
 
 mod activation;
 mod numeric;

@@ -11,6 +11,8 @@
 //!
 //! For complex numbers the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, as PyTorch has it:
 //! the gradient of a real number points where it grows, `∂/∂re + i ∂/∂im`. JAX gives its conjugate.
+//!
+//! - `rule.rs`: the rules of the operations: what they are given, and what they give.
 
 mod arithmetic;
 mod choice;

@@ -5,9 +5,9 @@
 //! a walk), `tile.rs` (the loop over tiles; `flat.rs` for nests of one axis or of rows, `whole.rs` for a
 //! single tile), `reduce.rs` (the loop over a reduced axis; `reduce/` for reductions in place), `tree.rs`
 //! (the order of a fold), `folding.rs` and `folded.rs` (functions that fold what they compute),
-//! `store_fold.rs` (the kernels of a fold), `arg_reduce/` (arg-reductions), `gather.rs` (gathers), `memory.rs`
-//! (copies to and from strided memory). `functions.rs` has the machine code for each operand layout,
-//! `tier_up.rs` its tier-up budget, `work.rs` the cost of an element.
+//! `store_fold.rs` (the kernels of a fold), `arg_reduce/` (arg-reductions), `gather.rs` (gathers),
+//! `memory.rs` (copies to and from strided memory). `functions.rs` has the machine code for each operand
+//! layout, `tier_up.rs` its tier-up budget, `work.rs` the cost of an element.
 
 mod arg_reduce;
 pub(crate) mod code;

@@ -2,6 +2,19 @@
 //!
 //! Every pass rebuilds the graph through the arena, which shares equal nodes, and leaves out what
 //! no output needs. Parameters always stay.
+//!
+//! - `bitcast.rs`: bits read as another type and back are what they were;
+//! - `concatenation.rs`: concatenations of concatenations: along one axis they are one;
+//! - `empty.rs`: values without elements are constants: they need no computation, however large their
+//!   operands are;
+//! - `fold.rs`: constant folding: small computations on constants are done now, by the reference evaluator;
+//! - `power.rs`: powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`;
+//! - `reduction.rs`: reductions brought down to those along axes of at least two elements, which loop nests
+//!   know;
+//! - `reshape.rs`: results whose axes were added, as `keepdims` does, and then dropped again: what is
+//!   computed between is computed without them, so that it may be stored where it belongs;
+//! - `sink.rs`: sinking broadcasts: what all operands repeat is computed once, before it is repeated;
+//! - `stack.rs`: reductions of stacks: element by element, from where the parts are.
 
 mod bitcast;
 mod concatenation;

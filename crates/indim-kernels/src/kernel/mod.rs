@@ -6,6 +6,20 @@
 //! - everything below is `#[inline(always)]`;
 //! - no operation in a block loop can panic;
 //! - a destination never is one of the sources, and slices tell the compiler so.
+//! - `block.rs`: the loops of kernels over one dense block;
+//! - `fold.rs`: the loop of reductions: folds rows of elements into a row of accumulators;
+//! - `instructions.rs`: instructions that the compiler does not select by itself: conversions of `f16`;
+//! - `power.rs`: powers with one exponent for the whole block, such as `x**3`;
+//! - `row_fold.rs`: the reduction tree over dense rows: each row becomes one element, and its lanes stay in
+//!   registers;
+//! - `search.rs`: arg-reductions: comparison of the extremes of blocks, the search within the winning
+//!   block, and rows searched column by column;
+//! - `signs.rs`: sign-agnostic kernels: signed integers share the kernels of unsigned ones where the result
+//!   bits are equal;
+//! - `strided.rs`: copies of every second, third or fourth element of memory to a dense block;
+//! - `table.rs`: kernels by operation, element type and level;
+//! - `widened.rs`: kernels that compute in a wider type: widen a piece of the block, run the kernel of the
+//!   wider type, narrow its results.
 
 pub(crate) mod block;
 pub(crate) mod fold;

@@ -1,5 +1,10 @@
 //! Arithmetic on the sizes and strides of arrays, which is all it knows of them. Executors and views use it;
 //! lowering, which does without strides, does not.
+//!
+//! - `coalesce.rs`: joint ordering and merging of axes over all operands of a nest;
+//! - `layout.rs`: whether strided arrays share memory, decided exactly: pure arithmetic on addresses, sizes
+//!   and strides;
+//! - `order.rs`: the orders in which the elements of dense arrays lie, and the strides that they make.
 
 pub mod coalesce;
 pub mod layout;

@@ -5,6 +5,11 @@
 //! neighbours along the innermost kept axis, over the whole reduced axis. Its tiles follow one another,
 //! each of so many steps along the reduced axis. Where rows are short, a tile is a number of rows, each of
 //! which is a unit. Where units are few and long they are cut into *pieces*, which are nodes of the tree.
+//!
+//! - `direct.rs`: reductions of what is read where it lies: where everything is says itself, without a
+//!   walk;
+//! - `parts.rs`: parts of a nest with a reduced axis, whose tiles are walked: units of columns, or tiles of
+//!   rows.
 
 mod direct;
 mod parts;

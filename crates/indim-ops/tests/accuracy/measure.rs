@@ -159,8 +159,8 @@ impl UnaryCase {
         worst
     }
 
-    /// Measures one 64-bit argument, in floats from the nearest one. Near the zeros of `digamma` below zero the
-    /// distance counts in floats of size 1/2.
+    /// Measures one 64-bit argument, in floats from the nearest one. Near the zeros of `digamma` below zero
+    /// the distance counts in floats of size 1/2.
     pub(crate) fn measure_double(&self, x: f64, worst: &mut Worst) {
         let (result, exact) = ((self.function.double)(x), (self.double_reference)(x));
         let is_near_zero = self.function.name == "digamma" && x < 0.0 && exact.abs() < 0.5;

@@ -1,5 +1,5 @@
-//! The functions that results are measured against: those of `core-math`, and those that it has not, which are
-//! computed here by sums of two floats and other methods than the definitions use.
+//! The functions that results are measured against: those of `core-math`, and those that it has not, which
+//! are computed here by sums of two floats and other methods than the definitions use.
 
 pub(crate) use core_math::*;
 

@@ -2,6 +2,14 @@
 //!
 //! Each other file of this folder is a section of the table. Only these make an [`ErrorCode`], so an error
 //! without a row does not compile.
+//!
+//! - `files.rs`: files of arrays;
+//! - `formats.rs`: programs of other systems: StableHLO, HLO, OpenVINO IR, ONNX;
+//! - `front_ends.rs`: front ends: the command, the oracle, the site; broken invariants;
+//! - `graphs.rs`: graphs: operations, element types, views, derivatives;
+//! - `rules.rs`: rules of broadcasts and reductions;
+//! - `runs.rs`: runs: arrays, compiled programs, memory, threads;
+//! - `texts.rs`: texts: expressions, statements, literals, types, graphs in text form.
 
 use core::fmt;
 use core::str::FromStr;

@@ -1,4 +1,6 @@
 //! Pictures as PNG, by the library `png`: `read.rs` and `write.rs`.
+//!
+//! - `shared.rs`: an output that the encoder of PNG writes to, and that can be had back from it.
 
 mod read;
 mod shared;

@@ -4,6 +4,13 @@
 //! of as many registers as its type needs; lanes that fill less than half a register are its low bytes.
 //! Truth values are masks: all bits of a lane set or none, as wide as the lanes that they are made from or
 //! select. Row invariants are computed before the row, in one register with the value in all lanes.
+//!
+//! - `bitwise.rs`: bitwise operations on up to three integers merged into one ternary operation with a
+//!   truth table;
+//! - `instructions.rs`: the interface between instruction selection and a target;
+//! - `mask.rs`: truth values as masks;
+//! - `memory.rs`: loads and stores of the lanes of elements;
+//! - `pattern.rs`: patterns: several primitives that one instruction computes.
 
 mod bitwise;
 mod instructions;

@@ -3,6 +3,13 @@
 //! The function is called with the addresses of its operands (which it moves from row to row), their strides
 //! from row to row, the number of rows and of elements in each, and the element with which the second step of
 //! a row begins, by the convention of System V on every system.
+//!
+//! - `fold.rs`: loops around steps that fold: over units, strips of columns and rows;
+//! - `moves.rs`: loads, stores and copies of registers of any width;
+//! - `node.rs`: a node of the tree: combines the lanes of a unit into one accumulator, by halves and in
+//!   registers, in the order of a sum;
+//! - `row.rs`: code before a row, and registers that stay loaded for all of its steps;
+//! - `tail.rs`: tails: the step's code again, with loads and stores masked to the elements of the row.
 
 mod fold;
 mod moves;

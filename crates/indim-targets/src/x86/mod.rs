@@ -4,6 +4,8 @@
 //! instructions), `select/` (instruction selection), `avx2/` and `avx512/` (instructions and sequences of
 //! one set), `emit.rs` (the loops; `roles.rs` general registers, `emit/row.rs` code before each row,
 //! `emit/fold.rs` loops that fold, `emit/tail.rs` masked tails), `assembler.rs` (bytes).
+//!
+//! - `written.rs`: instructions as text, in Intel syntax.
 
 mod assembler;
 mod avx2;

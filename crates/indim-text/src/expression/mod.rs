@@ -8,6 +8,19 @@
 //! `typing.rs`, `folding.rs` and `promote.rs` decide; numbers that are inputs are in `numbers.rs`.
 //! `draw.rs` draws an error at its place. The language
 //! is described for users in `docs/expressions.md`.
+//!
+//! - `along.rs`: functions along axes: their arguments, and the nodes they become;
+//! - `complex_parts.rs`: functions of complex numbers that NumPy has and the table has for real ones alone,
+//!   as compositions: the parts are computed one by one;
+//! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
+//! - `foreign.rs`: spellings of NumPy, PyTorch and C, with their equivalents here;
+//! - `index.rs`: from tokens to the syntax tree, between brackets: Python's index syntax behind an operand,
+//!   `x[1:, None]`, and the list of operands in `concatenate([x, y])`;
+//! - `recorded.rs`: expressions of one operation that nobody wrote: what a tracer records, without a text
+//!   to be read;
+//! - `statement_error.rs`: errors of statements: assigned names and number of results;
+//! - `view_function.rs`: the functions that show arrays otherwise or put them together, in one table: what
+//!   a call of each takes, and what it means.
 
 mod along;
 mod call;

@@ -13,6 +13,8 @@
 //! A line gives a value, what is done to which operands, and the type of the result; the elements
 //! of a constant follow its type, so that the reader knows what to expect. Printing what was read
 //! back from a print gives the same text, and constants keep their bits.
+//!
+//! - `error.rs`: errors of the text form of graphs.
 
 mod error;
 mod parse;

@@ -1,4 +1,16 @@
 //! Explanations: what a broadcast or a graph means, in words, as JSON and as a drawing.
+//!
+//! - `broadcast.rs`: one broadcast explained: the picture, the explicit form, and how the other rule sets
+//!   say it;
+//! - `cost.rs`: the cost of a run: bytes read, broadcast, written and held, in numbers and in words;
+//! - `inputs.rs`: expressions over inputs whose sizes are numbers or names, and for which other sizes their
+//!   graphs stand;
+//! - `json.rs`: explanations as JSON;
+//! - `listing.rs`: loop nests as somebody who knows NumPy would write them;
+//! - `reduction.rs`: one reduction explained: which axes go, the explicit form, and how the rules for
+//!   reductions say it;
+//! - `svg.rs`: broadcasts and reductions as an SVG document: of a broadcast a column for each axis of the
+//!   result and a row for each operand, of a reduction a column for each axis of the operand.
 
 mod broadcast;
 mod cost;

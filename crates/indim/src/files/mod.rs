@@ -16,6 +16,35 @@
 //! assert_eq!(ArrayFile::open(&path)?.bytes(), [2, 4, 6, 8]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! - `deflated.rs`: an array that is deflated in its archive, as a source that is read in the order of its
+//!   elements;
+//! - `dense_file.rs`: an array whose elements lie in a file as they are, one after another, as a source
+//!   that is read by regions;
+//! - `descr.rs`: element types as the header of a `.npy` file names them: a byte order and a code, `<f4`,
+//!   `|b1`;
+//! - `error.rs`: errors of array files;
+//! - `header.rs`: the header of a `.npy` file;
+//! - `npy_sink.rs`: a `.npy` file, or stream, as a sink that is written by regions;
+//! - `npy_source.rs`: the array in a `.npy` file as a source that is read by regions;
+//! - `npz.rs`: members of `.npz` archives, stored or deflated;
+//! - `npz_sink.rs`: the members of a `.npz` archive as sinks that are written by regions;
+//! - `npz_source.rs`: the array in a member of an archive as a source that is read by regions;
+//! - `open_file.rs`: a file that several threads read at places of their own;
+//! - `output_file.rs`: where a file goes that is being written: it appears under its name complete, or not
+//!   at all;
+//! - `read.rs`: reading of `.npy` bytes into memory, as they come;
+//! - `runs.rs`: the elements of a region that lie together in a file, in their order there;
+//! - `safetensors.rs`: tensors in `.safetensors` files;
+//! - `safetensors_header.rs`: the header of a `.safetensors` file, read entry by entry: of hundreds of
+//!   thousands only one is wanted, and the library would keep all of them in tables;
+//! - `safetensors_sink.rs`: the tensors of a `.safetensors` file as sinks that are written by regions;
+//! - `safetensors_source.rs`: a tensor of a `.safetensors` file as a source that is read by regions;
+//! - `shared.rs`: one file that several results are written to;
+//! - `stream.rs`: arrays from a pipe, whose length is unknown beforehand;
+//! - `unfinished.rs`: names that files have before they are complete, for who must remove them when the
+//!   process ends early;
+//! - `write.rs`: the formats `.npy` and `.npz`, written; where files go is in `output_file.rs`.
 
 mod deflated;
 mod dense_file;

@@ -19,6 +19,11 @@
 //! assert_eq!(results[0].elements::<f32>().unwrap(), [11.0, 22.0, 33.0, 14.0, 25.0, 36.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! - `check.rs`: programs that say what their results have to be: run, and compared;
+//! - `error.rs`: why a file is not loaded, or what was loaded not run;
+//! - `loaded.rs`: a program from a file, compiled for each set of inputs that it meets;
+//! - `save.rs`: programs written to files.
 
 mod check;
 mod error;

@@ -7,6 +7,8 @@
 //! What a case says is read in `case.rs`, answered in `answer.rs`, of reductions in `reduction.rs`; `data.rs`
 //! reads and writes elements; `kit/` makes cases. Numbers go through as text (`RawValue`), so no feature of
 //! `serde_json` is needed that would change what it does in the programs of others.
+//!
+//! - `reduction_attributes.rs`: what is said of a reduction, and the rule that it makes.
 
 mod answer;
 mod case;

@@ -226,8 +226,8 @@ impl<'a> Finding<'a> {
                 SearchedRows { count: length, stride: (width * size) as isize, width, start: 0 };
             // SAFETY:
             // - the caller vouches for rows and results;
-            // - `StoreArgReduction::new` has reserved memory for a transposed block, and for an extreme and an
-            //   index of each row.
+            // - `StoreArgReduction::new` has reserved memory for a transposed block, and for an extreme and
+            // an   index of each row.
             unsafe {
                 gather(transposed, rows.at(first), steps, run, size);
                 (self.search.functions.take)(found, transposed, searched);

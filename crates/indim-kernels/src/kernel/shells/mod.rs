@@ -2,6 +2,9 @@
 //! strided copy) with all its callees inlined. Holds unsafe code.
 //!
 //! Each level has its own file because the compiler works on files in parallel.
+//!
+//! - `avx2.rs`: the shells of AVX2;
+//! - `baseline.rs`: the shells of the level that every processor of the target has.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

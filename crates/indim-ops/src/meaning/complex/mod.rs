@@ -8,6 +8,12 @@
 //! Signs are taken by the `copysign` of this file, never by that of `float`.
 //!
 //! `c64` computes in `c128` for everything that is more than a few additions and products.
+//!
+//! - `exponential.rs`: exponentials, logarithms, powers and roots of complex numbers;
+//! - `inverse.rs`: inverse trigonometric and hyperbolic functions of complex numbers, with the branch cuts
+//!   of C99;
+//! - `trigonometric.rs`: trigonometric and hyperbolic functions of complex numbers, as C99's `csinh`,
+//!   `ccosh`, `ctanh`.
 
 mod exponential;
 mod inverse;

@@ -8,6 +8,19 @@
 //! The polynomials are our own fits, made by `coefficients.py` in this folder; `gamma/coefficients.py` makes
 //! the tables of `gamma/` and `inverse_error_function.rs`.
 //! Callers name these functions through `meaning::float`.
+//!
+//! - `error_function.rs`: the error function and its complement;
+//! - `exp.rs`: exponentials: `exp`, `exp2`, `expm1`, `logistic`, `logaddexp`;
+//! - `hyperbolic.rs`: hyperbolic functions and their inverses;
+//! - `inverse_trigonometric.rs`: inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`; computed
+//!   in 64 bits;
+//! - `log.rs`: logarithms: `log`, `log2`, `log10`, `log1p`, and the one of twice the precision for `pow`;
+//! - `pieces.rs`: polynomials by pieces: eight pieces to each power of two, whose coefficients stand in
+//!   tables;
+//! - `power.rs`: powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`;
+//! - `short_power.rs`: powers that are a few products: to small whole exponents, and to halves with a
+//!   square root;
+//! - `trigonometric/`: trigonometric functions: `sin`, `cos`, `tan`.
 
 mod error_function;
 mod exp;

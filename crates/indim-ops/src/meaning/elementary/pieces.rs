@@ -1,8 +1,8 @@
 //! Polynomials by pieces: eight pieces to each power of two, whose coefficients stand in tables.
 //!
-//! A piece is so narrow that the first two coefficients dominate. They are pairs, and so are the last steps, so
-//! the value of the polynomial is right to about 58 bits. Coefficients are gathered, so a lane of any piece costs
-//! the same.
+//! A piece is so narrow that the first two coefficients dominate. They are pairs, and so are the last
+//! steps, so the value of the polynomial is right to about 58 bits. Coefficients are gathered, so a lane of
+//! any piece costs the same.
 
 use super::pair::{Pair, two_product, two_sum_ordered};
 use crate::lane::{FloatLane, IntLane};
@@ -58,8 +58,8 @@ pub(super) fn entry<F: FloatLane, const PIECES: usize, const ROWS: usize>(
     F::from_bits(index.lookup(&table[row]))
 }
 
-/// The polynomial number `index` at `x`, which is so small that the constant coefficient dominates; the low part is
-/// small against the high one.
+/// The polynomial number `index` at `x`, which is so small that the constant coefficient dominates; the low
+/// part is small against the high one.
 #[inline(always)]
 pub(super) fn polynomial_at<F: FloatLane, const PIECES: usize, const ROWS: usize>(
     table: &Table<PIECES, ROWS>,

@@ -1,4 +1,8 @@
 //! What NEON has instructions for.
+//!
+//! - `cast.rs`: conversions between numbers, and between widths of lanes;
+//! - `float.rs`: primitives on floats;
+//! - `integer.rs`: primitives on integers.
 
 mod cast;
 mod float;

@@ -1,4 +1,7 @@
 //! AVX2 with FMA and F16C: masks are vectors, all bits of a lane set or none.
+//!
+//! - `cast.rs`: conversions that AVX2 has no instruction for, and lanes that move where widths change;
+//! - `opcode.rs`: the instructions that only AVX2 has, for 128 and 256 bits each.
 
 mod cast;
 mod opcode;

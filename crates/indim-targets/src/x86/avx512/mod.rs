@@ -2,6 +2,9 @@
 //!
 //! The lanes of `size` bytes that a register has are the low bits of a mask, however many parts there are;
 //! what the bits above them are does not matter. A mask for lanes that are all alike has all bits alike.
+//!
+//! - `cast.rs`: conversions by the instructions of AVX-512;
+//! - `opcode.rs`: the instructions that only AVX-512 has, for 256 and 512 bits each.
 
 mod cast;
 mod opcode;

@@ -1,4 +1,8 @@
 //! Which instructions compute a body, on both instruction sets.
+//!
+//! - `cast.rs`: conversions between numbers, and between widths of lanes;
+//! - `float.rs`: primitives on floats;
+//! - `integer.rs`: primitives on integers.
 
 mod cast;
 mod float;

@@ -61,8 +61,8 @@ impl Kit {
 }
 
 impl KitCase {
-    /// The case as a file, whose inputs are the operands in their order, in [`WrittenModel::external_file`] a file
-    /// that belongs to `model.xml`; none where the format has not the rule or the operation.
+    /// The case as a file, whose inputs are the operands in their order, in [`WrittenModel::external_file`]
+    /// a file that belongs to `model.xml`; none where the format has not the rule or the operation.
     pub fn file(&self, format: ModelFormat) -> Option<WrittenModel> {
         if !native_rules(format).contains(&self.rule) {
             return None;

@@ -4,6 +4,12 @@
 //! what the result is, the oracle alone says. `operation.rs` is the table of operations, `draft.rs` a case
 //! before the oracle has seen it, `random.rs` the source of chance. `file.rs` makes files of other systems of
 //! cases.
+//!
+//! - `hlo.rs`: cases as text of HLO;
+//! - `onnx.rs`: cases as models of ONNX: of opset 21, and under the old rule of opset 6;
+//! - `openvino.rs`: cases as OpenVINO's IR: `auto_broadcast` of the operation, or the mode of `Broadcast`;
+//! - `stablehlo.rs`: cases as text of StableHLO, in the generic form: the pretty one cannot say types that
+//!   do not fit.
 
 mod draft;
 #[cfg(feature = "formats")]

@@ -103,8 +103,8 @@ fn log_of<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     two_sum(log.high, x.low.div(x.high)).add_low(log.low)
 }
 
-/// Whether `-a` is near a zero of the function, and `1 / |Γ(-a)| - 1` there. Between two halves of whole numbers
-/// from 2 to 18 there is one zero; beyond, no float lies between it and the pole.
+/// Whether `-a` is near a zero of the function, and `1 / |Γ(-a)| - 1` there. Between two halves of whole
+/// numbers from 2 to 18 there is one zero; beyond, no float lies between it and the pole.
 #[inline(always)]
 fn near_zero<F: FloatLane>(size: F, fraction: F) -> (F::Bool, Pair<F>) {
     // Twice the size, rounded down, stands in the low bits of this sum, and is taken modulo 32.

@@ -9,6 +9,11 @@
 //!
 //! The reflection cancels near the zeros that `lgamma` and `digamma` have below zero. In 64 bits those are
 //! taken from tables, with a polynomial around each.
+//!
+//! - `digamma.rs`: the derivative of the logarithm of the gamma function;
+//! - `half_turns.rs`: the sine and the cosine of `π x`, without an error of reduction;
+//! - `lgamma.rs`: the logarithm of the size of the gamma function;
+//! - `trigamma.rs`: the derivative of `digamma`.
 
 mod digamma;
 mod half_turns;
