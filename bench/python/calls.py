@@ -1,4 +1,4 @@
-"""Single calls as users make them: from a thread of Python, back to back and after pauses, compared with NumPy.
+"""Single calls as users make them: from a thread of Python, back to back and after pauses, with NumPy.
 
 ``python bench/python/calls.py`` prints microseconds: of a call among others the best, of a call after a pause
 of 5 milliseconds the median. It needs the package and NumPy.

@@ -32,7 +32,7 @@ def sizes(chance, rank):
 
 
 def random_case(chance):
-    """A case, legal with a probability of about one half: an operand takes some axes of another, some as 1."""
+    """A case, legal about half of the time: an operand takes some axes of another, some as 1."""
     rule = chance.choice(list(RULES))
     large = sizes(chance, chance.randint(0, 4))
     axes = sorted(chance.sample(range(len(large)), chance.randint(0, len(large))))

@@ -1,4 +1,4 @@
-"""Conversion of array-like objects to NumPy arrays, and NumPy's casting rules. Called by the compiled part."""
+"""Array-like objects as NumPy arrays, and NumPy's casting rules. Called by the compiled part."""
 
 from __future__ import annotations
 

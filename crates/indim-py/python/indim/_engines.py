@@ -55,8 +55,8 @@ def refuse_mixture(names, objects):
     for name, value in zip(names, objects):
         if package_of(value) == "pandas" and hasattr(value, "axes"):
             raise TypeError(
-                f"`{name}` is a {type(value).__name__} of pandas mixed with arrays of {other}, which do not know "
-                f"its labels: {advice.format(name=name)}`{name}.to_numpy()` by position"
+                f"`{name}` is a {type(value).__name__} of pandas mixed with arrays of {other}, which do not "
+                f"know its labels: {advice.format(name=name)}`{name}.to_numpy()` by position"
             )
 
 

@@ -51,12 +51,20 @@ class UnknownNameError(ExprError, KeyError):
 
 
 class InternalError(Exception):
-    """A broken invariant of indim: a mistake in indim, not in its input. The message says how to report it."""
+    """A broken invariant: a mistake in indim, not in its input. The message says how to report it."""
 
     code = "internal-error"
 
 
 # Tracebacks name the classes as users import them.
-for _class in (IndimError, ShapeError, ElementTypeError, ExprError, FormatError, UnknownNameError, InternalError):
+for _class in (
+    IndimError,
+    ShapeError,
+    ElementTypeError,
+    ExprError,
+    FormatError,
+    UnknownNameError,
+    InternalError,
+):
     _class.__module__ = "indim"
 del _class

@@ -19,8 +19,8 @@ class CompiledFunction(_CompiledFunction):
 
     It is run once on tracing values for each combination of element types and ranks. Once it has met
     several shapes, one program serves all whose sizes meet its guards. Calls take ``out=``, ``order=``
-    and ``casting=`` in addition to the function's own arguments. Python numbers adapt to the arrays they meet; a
-    number that changes compiles nothing unless the program needs its value, as an exponent or an axis.
+    and ``casting=`` in addition to the function's own arguments. Python numbers adapt to the arrays they
+    meet; a number that changes compiles nothing unless the program needs its value, as an exponent or an axis.
     NumPy's scalars are arrays of rank 0.
     """
 
@@ -61,8 +61,8 @@ class CompiledFunction(_CompiledFunction):
         """The program for these arguments in the format of another system: ``"stablehlo"``, ``"hlo"``,
         ``"openvino"`` or ``"onnx"``.
 
-        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. Operations that the format lacks
-        are composed from others and listed in ``composed`` of the result; ``exact=True`` refuses them.
+        An argument may be a type such as ``"f32[2, 3]"`` instead of an array. Operations that the format
+        lacks are composed from others and listed in ``composed`` of the result; ``exact=True`` refuses them.
         ``opset`` is the version of the operation set. With ``path`` the file is written there, and its
         companion file into the same folder.
         """

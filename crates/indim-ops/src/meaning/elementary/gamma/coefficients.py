@@ -1,6 +1,7 @@
 """Prints the polynomial tables of this folder and of `../inverse_error_function.rs`; needs mpmath.
 
-Each table holds polynomials for consecutive pieces of an argument, interpolated at Chebyshev nodes in 60 digits.
+Each table holds polynomials for consecutive pieces of an argument, interpolated at Chebyshev nodes in 60
+digits. The argument names the table: P, R, D, T, LZ, DZ, or C for the tails.
 """
 
 from mpmath import *
@@ -53,7 +54,8 @@ def emit(name,doc,cols):
     """cols: list of (list of mpf coefs) per piece; rows: low, c0, c1..."""
     n=len(cols[0])
     rows=[[c[i]-mpf(float(c[i])) for c in cols] for i in (0,1)]+[[c[k] for c in cols] for k in range(n)]
-    print(f"#[rustfmt::skip]\npub(super) const {name}: Table<{len(cols)}, {n+2}> = table([\n{rust(rows)}\n]);\n")
+    table = f"Table<{len(cols)}, {n+2}> = table([\n{rust(rows)}\n]);"
+    print(f"#[rustfmt::skip]\npub(super) const {name}: {table}\n")
 def octaves(f,first,count,shift,degree,pieces):
     cols=[]
     for e in range(count):
@@ -124,6 +126,7 @@ if which=="C":
     plain("SINE_TAIL",cheb(ss,e,mpf(1)/16,5,0))
     plain("COSINE_TAIL",cheb(cc,e,mpf(1)/16,5,0))
     def pr(n,v): print(n,repr(float(v)),repr(float(v-mpf(float(v)))))
-    pr("pi",pi);pr("1/pi",1/pi);pr("-pi3/6",-pi**3/6);pr("-pi2/2",-pi**2/2);pr("C",(log(2*pi)-1)/2);pr("y0",y0);pr("pi2",pi**2)
-    y1=findroot(lambda x: digamma(x),mpf('1.46163214496836234126265954232572132846819620400644629512959840859878644035380181024307'))
+    pr("pi",pi);pr("1/pi",1/pi);pr("-pi3/6",-pi**3/6);pr("-pi2/2",-pi**2/2)
+    pr("C",(log(2*pi)-1)/2);pr("y0",y0);pr("pi2",pi**2)
+    y1=findroot(lambda x: digamma(x),mpf('1.46163214496836234126265954232572132846819620400644'))
     pr("y0",y1)
