@@ -1,5 +1,5 @@
-//! Programs in the files of other systems. A program that is read and built is a legal graph; a refused one has a
-//! report, and its place, if it is in a text, lies there. Nothing takes long.
+//! Programs in the files of other systems. A program that is read and built is a legal graph; a refused one
+//! has a report, and its place, if it is in a text, lies there. Nothing takes long.
 
 use std::io;
 use std::sync::Arc;

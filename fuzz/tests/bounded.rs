@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The number of inputs of each target, in addition to its corpus. A graph is run many times; an archive is a file, and so are
-/// pictures; an array is a folder.
+/// The number of inputs of each target, in addition to its corpus. A graph is run many times; an archive is a
+/// file, and so are pictures; an array is a folder.
 fn input_count(target: &str) -> usize {
     match target {
         "graph" => 400,

@@ -705,7 +705,8 @@ macro_rules! define_ops {
         /// The operations as types, for code that is generic over them.
         pub mod operations {
             use super::{
-                Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, Operation, Ternary, Unary, Widened,
+                Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, Operation, Ternary, Unary,
+                Widened,
             };
             use super::meaning;
             use super::{bf16, c64, c128, f16};

@@ -88,8 +88,10 @@ fn links_to_the_rules_find_their_sections() {
         page.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor).collect();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../indim-shape/src");
     let mut count = 0;
-    for file in std::fs::read_dir(folder).expect("the crate's sources") {
-        let text = std::fs::read_to_string(file.expect("a file").path()).expect("text");
+    let entries = std::fs::read_dir(folder).expect("the crate's sources");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    for file in paths.filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(file).expect("text");
         for link in text.split("crate::rules#").skip(1) {
             let (link, _) = link.split_once(')').expect("a link ends");
             assert!(anchors.iter().any(|anchor| anchor == link), "{link} is none of {anchors:?}");

@@ -105,8 +105,8 @@ fn address_of<'a>(
     fields.on("expressions.html")
 }
 
-/// The address at which the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'` can be tried, if it needs
-/// neither files nor pipes.
+/// The address at which the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'` can be tried, if
+/// it needs neither files nor pipes.
 pub(crate) fn of_command(line: &str) -> Option<String> {
     let words = words(line.strip_prefix("$ indim ")?)?;
     let (command, rest) = words.split_first()?;

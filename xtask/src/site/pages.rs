@@ -218,7 +218,8 @@ fn list(page: &str, listed: &[(&str, &str)]) -> String {
     )
 }
 
-/// The reference to a file in the head of a page. Files that scripts request are fetched in parallel with them.
+/// The reference to a file in the head of a page. Files that scripts request are fetched in parallel with
+/// them.
 fn link(root: &str, file: &str) -> String {
     match file.rsplit('.').next() {
         Some("css") => format!("<link rel=\"stylesheet\" href=\"{root}{file}\">"),

@@ -9,11 +9,12 @@ use indim_shape::{ErrorCode, ErrorEntry, ErrorExample};
 const BEGINNING: &str = "\
 # Errors
 
-Every error of indim has a stable code, printed as `error[code]`. In Python the exception has it as `code`, in Rust the error type as `code()`.
-`indim explain --code CODE` and `indim.explain_error(\"CODE\")` print an entry of this page.
+Every error of indim has a stable code, printed as `error[code]`. In Python the exception has it as
+`code`, in Rust the error type as `code()`. `indim explain --code CODE` and `indim.explain_error(\"CODE\")`
+print an entry of this page.
 
-The command exits with 1 for an error in the input, with 2 for wrong usage, and with 70 for a broken invariant (`internal-error`), where Python
-raises `indim.InternalError`.
+The command exits with 1 for an error in the input, with 2 for wrong usage, and with 70 for a broken
+invariant (`internal-error`), where Python raises `indim.InternalError`.
 
 This page is written by `cargo xtask errors` from the table in `crates/indim-shape/src/error_code/`.
 ";
