@@ -20,7 +20,8 @@ class CompiledFunction(_CompiledFunction):
     It is run once on tracing values for each combination of element types and ranks. Once it has met
     several shapes, one program serves all whose sizes meet its guards. Calls take ``out=``, ``order=``
     and ``casting=`` in addition to the function's own arguments. Python numbers adapt to the arrays they
-    meet; a number that changes compiles nothing unless the program needs its value, as an exponent or an axis.
+    meet; a number that changes compiles nothing unless the program needs its value, as an exponent or an
+    axis.
     NumPy's scalars are arrays of rank 0.
     """
 
