@@ -15,7 +15,7 @@ use crate::methods::RuleScope;
 use crate::operand::{Operand, OperandArg};
 
 impl GraphBuilder {
-    /// As [`GraphBuilder::parameter`], with a name for each axis: `[("time", 8760), ("lat", 721)]`.
+    /// Like [`GraphBuilder::parameter`], with a name for each axis: `[("time", 8760), ("lat", 721)]`.
     ///
     /// ```
     /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -38,7 +38,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`GraphBuilder::parameter`]; [D1, D4](indim_shape::rules#named-d) of names that are not distinct,
+    /// Like [`GraphBuilder::parameter`]; [D1, D4](indim_shape::rules#named-d) of names that are not distinct,
     /// or empty.
     #[track_caller]
     pub fn named_parameter(&self, name: &str, dtype: DType, axes: &[(&str, usize)]) -> BuildResult {

@@ -60,7 +60,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`GraphBuilder::convert`].
+    /// Like [`GraphBuilder::convert`].
     #[track_caller]
     pub fn literal(&self, literal: Literal, dtype: DType) -> BuildResult {
         // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.

@@ -37,7 +37,7 @@ impl GraphBuilder {
         self.with_facts(|facts| facts.equate(value, other));
     }
 
-    /// As [`GraphBuilder::broadcast_in_dim`], onto the shape of another value.
+    /// Like [`GraphBuilder::broadcast_in_dim`], onto the shape of another value.
     ///
     /// # Errors
     /// [E1 to E5](indim_shape::rules#the-explicit-form-e).

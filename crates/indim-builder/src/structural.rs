@@ -87,7 +87,7 @@ impl GraphBuilder {
         self.given_sizes(self.spread(operand, rule, target)?)
     }
 
-    /// As [`GraphBuilder::broadcast_to_target`], to sizes that are those of values.
+    /// Like [`GraphBuilder::broadcast_to_target`], to sizes that are those of values.
     #[track_caller]
     pub(crate) fn spread(
         &self,

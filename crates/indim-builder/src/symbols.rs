@@ -21,9 +21,9 @@ enum SizeArg<'a> {
 }
 
 impl GraphBuilder {
-    /// As [`GraphBuilder::parameter`], where a size is a number or a name: equal names are equal sizes, known
-    /// only to be at least 2. If one parameter of a graph is made so, all others must be too: no size given
-    /// as a number then equals the stand-in of a name by chance.
+    /// Like [`GraphBuilder::parameter`], where a size is a number or a name: equal names are equal sizes,
+    /// known only to be at least 2. If one parameter of a graph is made so, all others must be too: no size
+    /// given as a number then equals the stand-in of a name by chance.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

@@ -143,7 +143,7 @@ impl<I: Instructions> Division<'_, I> {
         self.push(Primitive::Sub, shifted, sign)
     }
 
-    /// As [`Division::signed_quotient`], of 64 bits: the quotient of the magnitude, with the sign of `x`.
+    /// Like [`Division::signed_quotient`], of 64 bits: the quotient of the magnitude, with the sign of `x`.
     /// Rounding adds `e < 2^log` to the product of the divisor and the reciprocal. The magnitude `m` is at
     /// most 2^63, so `m * e < 2^(63 + log)` and no quotient is rounded up.
     fn signed_quotient_64(&mut self, divisor: u64) -> Value {

@@ -161,7 +161,7 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// Prepares the shared memory that all tiles read; called once, before the tiles.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for all tiles.
+    /// Like [`BoundNest::run`], for all tiles.
     unsafe fn prepare(&self, _: &Bases<'_>) {}
 
     /// Runs some of the tiles.
@@ -179,7 +179,7 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
     /// Combines the partial results in shared memory into the outputs; called once, after all tiles.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for all tiles; they have run with the same bases.
+    /// Like [`BoundNest::run`], for all tiles; they have run with the same bases.
     unsafe fn finish(&self, _: &Bases<'_>) {}
 
     /// Counts the memory of the binding, without the code.

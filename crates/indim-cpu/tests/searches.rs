@@ -185,7 +185,7 @@ fn check_layouts<T: Element>(shape: [usize; 2], from: fn(f64) -> T, of: fn(T) ->
     check_layouts_along(shape, usize::from(shape[1] >= shape[0]), from, of);
 }
 
-/// As [`check_layouts`], along this axis.
+/// Like [`check_layouts`], along this axis.
 fn check_layouts_along<T: Element>(
     shape: [usize; 2],
     axis: usize,

@@ -257,8 +257,8 @@ impl Computation {
         Ok((b.finish(&outputs)?, numbers))
     }
 
-    /// As [`Computation::graph`], of what is as it is stored, with what its sizes may be beside those given,
-    /// and what its numbers may be.
+    /// Like [`Computation::graph`], of what is as it is stored, with what its sizes may be beside those
+    /// given, and what its numbers may be.
     fn symbolic(
         &self,
         types: &[OperandType],

@@ -38,7 +38,7 @@ pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region
 /// ```
 ///
 /// # Panics
-/// As [`copy_from_region`].
+/// Like [`copy_from_region`].
 pub fn copy_into_region(from: &[u8], to: &mut [u8], shape: &Shape, size: usize, region: &Region) {
     let zeros = vec![0; shape.rank()];
     let part = BlockOrigin::new(region.extents(), &zeros);

@@ -69,7 +69,7 @@ pub trait Sink: fmt::Debug + Send {
     /// Makes the result appear.
     ///
     /// # Errors
-    /// As [`Sink::complete`]; what has been in its place is untouched then.
+    /// Like [`Sink::complete`]; what has been in its place is untouched then.
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
         self.complete()?.put_in_place()
     }

@@ -9,7 +9,7 @@ use crate::{Region, Sink, Source, StoreError};
 /// The whole of an array, in row-major order.
 ///
 /// # Errors
-/// As [`Source::read`].
+/// Like [`Source::read`].
 pub fn read_whole(source: &dyn Source) -> Result<Buffer, StoreError> {
     let whole = source.read(&Region::whole(&source.array_type().shape))?;
     match whole.is_row_major() {
@@ -21,7 +21,7 @@ pub fn read_whole(source: &dyn Source) -> Result<Buffer, StoreError> {
 /// Writes the whole of an array, chunk by chunk.
 ///
 /// # Errors
-/// As [`Sink::write`].
+/// Like [`Sink::write`].
 pub fn write_whole(sink: &mut dyn Sink, array: &Buffer) -> Result<(), StoreError> {
     let ArrayType { dtype, shape } = array.array_type().clone();
     let whole = Region::whole(&shape);

@@ -121,8 +121,8 @@ impl Plan {
         })
     }
 
-    /// As [`Plan::new`], for those who have another way where the limit is too low: `None` then, without the
-    /// search for one that does.
+    /// Like [`Plan::new`], for those who have another way where the limit is too low: `None` then, without
+    /// the search for one that does.
     ///
     /// # Errors
     /// `too-many-readings`.

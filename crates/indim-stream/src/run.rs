@@ -43,10 +43,10 @@ use crate::sliced::InputSlice;
 /// ```
 ///
 /// # Errors
-/// As [`Plan::new`] and [`Plan::run`]; no output appears then.
+/// Like [`Plan::new`] and [`Plan::run`]; no output appears then.
 ///
 /// # Panics
-/// As [`Plan::new`] and [`Plan::run`].
+/// Like [`Plan::new`] and [`Plan::run`].
 pub fn run(
     graph: &Graph,
     inputs: &[StreamInput<'_>],

@@ -75,7 +75,7 @@ impl Function {
     /// Less than a step: those of a whole step that ends with them, of which only these are kept.
     ///
     /// # Safety
-    /// As [`Function::fold`], for these columns of a unit.
+    /// Like [`Function::fold`], for these columns of a unit.
     unsafe fn fold_rest(
         &self,
         operands: &[*mut u8],
@@ -125,7 +125,7 @@ impl Function {
 
 impl Code {
     /// # Safety
-    /// As [`Function::fold`]; the columns are a multiple of a step, and some.
+    /// Like [`Function::fold`]; the columns are a multiple of a step, and some.
     unsafe fn fold(&self, addresses: &mut Addresses, folded: FoldArgs<'_>) {
         let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
         let begins = if joins { JOINED } else { begins.into() };

@@ -180,7 +180,7 @@ impl Function {
     }
 
     /// # Safety
-    /// As [`Function::run`].
+    /// Like [`Function::run`].
     unsafe fn run_plain(
         &self,
         operands: &mut [*mut u8],
@@ -232,7 +232,7 @@ impl Function {
     /// Row by row, from where the outputs are aligned.
     ///
     /// # Safety
-    /// As [`Function::run`].
+    /// Like [`Function::run`].
     unsafe fn run_streaming(
         &self,
         code: &Code,
@@ -311,7 +311,7 @@ impl Function {
     /// Runs a tail on copies padded to a whole step.
     ///
     /// # Safety
-    /// As [`Function::run`], for one row.
+    /// Like [`Function::run`], for one row.
     unsafe fn run_copied(&self, operands: &[*mut u8], row_strides: &[isize], elements: usize) {
         if elements == 0 {
             return;
@@ -392,9 +392,9 @@ impl Code {
     /// Runs the code, which moves the addresses from row to row.
     ///
     /// # Safety
-    /// As [`Function::run`]; rows have at least a step, or the code has exact tails. `second` is the element
-    /// with which the second step begins: the number of elements of a step, or less where a row has two and
-    /// no output lies over an input.
+    /// Like [`Function::run`]; rows have at least a step, or the code has exact tails. `second` is the
+    /// element with which the second step begins: the number of elements of a step, or less where a row has
+    /// two and no output lies over an input.
     unsafe fn call(
         &self,
         operands: &mut [*mut u8],

@@ -26,7 +26,7 @@ macro_rules! define_lane_function {
         );
 
         /// # Safety
-        /// As [`LaneFunction`], for the types of `F`.
+        /// Like [`LaneFunction`], for the types of `F`.
         #[$condition]
         unsafe extern $abi fn lanes<F: ScalarFunction>(
             result: *mut u8,
@@ -47,7 +47,7 @@ define_lane_function! {
 }
 
 /// # Safety
-/// As [`LaneFunction`], for the types of `F`.
+/// Like [`LaneFunction`], for the types of `F`.
 #[inline(always)]
 unsafe fn each_lane<F: ScalarFunction>(
     result: *mut u8,

@@ -66,7 +66,7 @@ fn check_rank(rank: usize) -> Result<(), Diagnostic> {
 /// ```
 ///
 /// # Errors
-/// As [`parse_type`]; `bad-shape` if the element type is missing.
+/// Like [`parse_type`]; `bad-shape` if the element type is missing.
 pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {

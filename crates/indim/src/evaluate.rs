@@ -64,7 +64,7 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
     evaluate().map_err(|kind| EvaluateError { kind, location })
 }
 
-/// As [`evaluate`], of a text with any number of results, which come in their order. All of them are one
+/// Like [`evaluate`], of a text with any number of results, which come in their order. All of them are one
 /// program: what they share is computed once.
 ///
 /// ```
@@ -78,7 +78,7 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
 /// ```
 ///
 /// # Errors
-/// As [`evaluate`], but for `several-results`.
+/// Like [`evaluate`], but for `several-results`.
 #[track_caller]
 pub fn evaluate_all<'a, I: Into<Input<'a>>>(
     text: &str,
@@ -227,7 +227,7 @@ impl fmt::Display for EvaluateError {
     }
 }
 
-/// As [`Display`](fmt::Display).
+/// Like [`Display`](fmt::Display).
 impl fmt::Debug for EvaluateError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

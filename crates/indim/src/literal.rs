@@ -164,7 +164,7 @@ pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
 /// ```
 ///
 /// # Errors
-/// As [`parse_literal`].
+/// Like [`parse_literal`].
 pub fn parse_literal_as(text: &str, dtype: DType) -> Result<Array, LiteralError> {
     match read(text)? {
         (None, list) if list.elements.iter().all(|span| is_value(&text[span.clone()], dtype)) => {
@@ -185,7 +185,7 @@ pub fn parse_literal_as(text: &str, dtype: DType) -> Result<Array, LiteralError>
 /// ```
 ///
 /// # Errors
-/// As [`parse_literal`], but for elements that are none of their type.
+/// Like [`parse_literal`], but for elements that are none of their type.
 pub fn named_type(text: &str) -> Result<Option<DType>, LiteralError> {
     read(text).map(|(dtype, _)| dtype)
 }

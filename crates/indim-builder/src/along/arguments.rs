@@ -117,7 +117,7 @@ impl GraphBuilder {
     /// nothing for their defaults.
     ///
     /// # Errors
-    /// As [`GraphBuilder::along_of`].
+    /// Like [`GraphBuilder::along_of`].
     #[track_caller]
     pub fn along(
         &self,

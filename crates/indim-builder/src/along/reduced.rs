@@ -63,7 +63,7 @@ impl Reduced<'_> {
         self.fold_every(op, self.taken(op, value)?)
     }
 
-    /// As [`Reduced::fold_kept`], of elements among which those that are not taken are no more.
+    /// Like [`Reduced::fold_kept`], of elements among which those that are not taken are no more.
     pub(super) fn fold_every(&self, op: ReduceOp, mut folded: Value) -> BuildResult {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
@@ -79,7 +79,7 @@ impl Reduced<'_> {
         Ok(self.builder().keep_axis_names(&folded, kept, place))
     }
 
-    /// As [`Reduced::fold_kept`], in the shape that was asked for.
+    /// Like [`Reduced::fold_kept`], in the shape that was asked for.
     pub(super) fn fold(&self, op: ReduceOp, value: &Value) -> BuildResult {
         self.left(&self.fold_kept(op, value)?)
     }

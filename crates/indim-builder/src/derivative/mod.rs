@@ -69,10 +69,10 @@ pub trait Differentiate {
     /// fit.
     fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
-    /// As [`Differentiate::vjp`], with the outputs of this graph before the gradients.
+    /// Like [`Differentiate::vjp`], with the outputs of this graph before the gradients.
     ///
     /// # Errors
-    /// As [`Differentiate::vjp`].
+    /// Like [`Differentiate::vjp`].
     fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
     /// The graph that computes the gradients of the only output, one real number, with respect to the
@@ -97,10 +97,10 @@ pub trait Differentiate {
     /// `not-one-number` unless the graph gives one real number; otherwise as [`Differentiate::vjp`].
     fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
-    /// As [`Differentiate::gradient`], with the output of this graph before the gradients.
+    /// Like [`Differentiate::gradient`], with the output of this graph before the gradients.
     ///
     /// # Errors
-    /// As [`Differentiate::gradient`].
+    /// Like [`Differentiate::gradient`].
     fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 }
 

@@ -23,7 +23,7 @@ impl Unary<'_> {
     }
 }
 
-/// As [`Unary`], of two operands.
+/// Like [`Unary`], of two operands.
 pub(super) struct Binary<'a> {
     pub a: &'a Value,
     pub b: &'a Value,
@@ -31,7 +31,7 @@ pub(super) struct Binary<'a> {
     pub cotangent: &'a Value,
 }
 
-/// As [`Unary`], of three operands.
+/// Like [`Unary`], of three operands.
 pub(super) struct Ternary<'a> {
     pub a: &'a Value,
     pub b: &'a Value,

@@ -60,7 +60,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// As [`GraphBuilder::concatenate`].
+    /// Like [`GraphBuilder::concatenate`].
     #[track_caller]
     pub fn stack(&self, operands: &[impl core::borrow::Borrow<Value>], axis: i64) -> BuildResult {
         let ids = self.ids("stack", operands)?;

@@ -163,7 +163,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Co
     compile_with(graph, options, &mut || ControlFlow::Continue(()))
 }
 
-/// As [`compile`]; `checkpoint` is called repeatedly and stops the compilation with `Break`.
+/// Like [`compile`]; `checkpoint` is called repeatedly and stops the compilation with `Break`.
 ///
 /// ```
 /// use core::ops::ControlFlow;
@@ -179,7 +179,7 @@ pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, Co
 /// ```
 ///
 /// # Errors
-/// As [`compile`]; `stopped`, when `checkpoint` returns `Break`.
+/// Like [`compile`]; `stopped`, when `checkpoint` returns `Break`.
 pub fn compile_with(
     graph: &Graph,
     options: &CompileOptions,
@@ -188,7 +188,7 @@ pub fn compile_with(
     compile_for(executor(options.executor)?, graph, options, checkpoint)
 }
 
-/// As [`compile_with`], with a given executor.
+/// Like [`compile_with`], with a given executor.
 pub(crate) fn compile_for(
     executor: &'static dyn Executor,
     graph: &Graph,

@@ -72,7 +72,7 @@ impl Executable {
         Executable { nests, parameter_names, counts: Vec::new(), held_bytes, shared_bytes: 0 }
     }
 
-    /// As [`Executable::new`], with known counts of own and shared bytes.
+    /// Like [`Executable::new`], with known counts of own and shared bytes.
     pub(crate) fn holding(
         nests: BoundProgram,
         parameter_names: Arc<[String]>,
@@ -116,7 +116,7 @@ impl Executable {
         self.held_bytes + self.nests.program.made_bytes()
     }
 
-    /// As [`Executable::held_bytes`], without the memory shared with executables for other sizes. An
+    /// Like [`Executable::held_bytes`], without the memory shared with executables for other sizes. An
     /// executable from [`compile`](crate::compile) shares none.
     pub fn own_bytes(&self) -> usize {
         match self.shared_bytes {
@@ -195,7 +195,7 @@ impl Executable {
         Ok(self.strides(order, inputs))
     }
 
-    /// As [`Executable::output_strides`], for checked inputs, the hidden ones included.
+    /// Like [`Executable::output_strides`], for checked inputs, the hidden ones included.
     fn strides(&self, order: Order, inputs: &[ArrayView<'_>]) -> Vec<Option<Vec<isize>>> {
         let CompiledProgram { output_orders, loops, .. } = &*self.nests.program;
         output_orders.strides(loops, self.outputs(), order, inputs)
@@ -213,10 +213,10 @@ impl Executable {
         self.run_with(inputs, &RunOptions::default())
     }
 
-    /// As [`Executable::run`], with options.
+    /// Like [`Executable::run`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run`]; `memory-limit`; `stopped` when `progress` stops the run.
+    /// Like [`Executable::run`]; `memory-limit`; `stopped` when `progress` stops the run.
     pub fn run_with(
         &self,
         inputs: &[ArrayView<'_>],
@@ -255,7 +255,7 @@ impl Executable {
     /// lies exactly over an input needs no copy if no other nest reads that input.
     ///
     /// # Errors
-    /// As [`Executable::run`]; `output-count`, `output-type` when an array does not fit; `outputs-overlap`,
+    /// Like [`Executable::run`]; `output-count`, `output-type` when an array does not fit; `outputs-overlap`,
     /// `overlap-undecided` when outputs share memory. On an error nothing has been written.
     pub fn run_into(
         &self,
@@ -265,10 +265,10 @@ impl Executable {
         self.run_into_with(inputs, outputs, &RunOptions::default())
     }
 
-    /// As [`Executable::run_into`], with options.
+    /// Like [`Executable::run_into`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run_into`]; `memory-limit`; `stopped` when `progress` stops the run: outputs may
+    /// Like [`Executable::run_into`]; `memory-limit`; `stopped` when `progress` stops the run: outputs may
     /// then be partly written.
     pub fn run_into_with(
         &self,

@@ -171,7 +171,7 @@ impl CompiledGroup {
     /// When an allocation fails or `progress` stops the run.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for all tiles of every nest, one nest after another; an output may lie over
+    /// Like [`BoundNest::run`], for all tiles of every nest, one nest after another; an output may lie over
     /// an input where [`NestGroup::can_replace`] allows it.
     pub(crate) unsafe fn run(
         &self,
@@ -223,7 +223,7 @@ impl CompiledGroup {
     }
 
     /// # Safety
-    /// As [`CompiledGroup::run`], for one tile; only this call uses `memory`.
+    /// Like [`CompiledGroup::run`], for one tile; only this call uses `memory`.
     unsafe fn run_tile(
         &self,
         members: &[GroupMember<'_>],

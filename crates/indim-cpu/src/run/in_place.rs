@@ -51,15 +51,15 @@ impl Executable {
     /// ```
     ///
     /// # Errors
-    /// As [`Executable::run_into`].
+    /// Like [`Executable::run_into`].
     pub fn run_in_place(&self, inputs: Vec<InPlace<'_>>) -> Result<(), RunError> {
         self.run_in_place_with(inputs, &RunOptions::default())
     }
 
-    /// As [`Executable::run_in_place`], with options.
+    /// Like [`Executable::run_in_place`], with options.
     ///
     /// # Errors
-    /// As [`Executable::run_into_with`].
+    /// Like [`Executable::run_into_with`].
     pub fn run_in_place_with(
         &self,
         inputs: Vec<InPlace<'_>>,

@@ -130,7 +130,7 @@ indices! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 const MAX_SIZE: u64 = 1 << 62;
 
 /// # Safety
-/// As [`first_outside`], for elements of type `T`.
+/// Like [`first_outside`], for elements of type `T`.
 unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Option<(usize, i128)> {
     let element = |position: usize, stride: isize| {
         let place = first.wrapping_offset(stride * position as isize);

@@ -13,7 +13,7 @@ impl Executable {
         self.parameter_names.iter().map(String::as_str).zip(self.parameters())
     }
 
-    /// As [`run`](Executable::run), with inputs in any order, each under its name.
+    /// Like [`run`](Executable::run), with inputs in any order, each under its name.
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, compile};
@@ -32,7 +32,7 @@ impl Executable {
     /// ```
     ///
     /// # Errors
-    /// As [`bind`](Executable::bind) and [`run`](Executable::run).
+    /// Like [`bind`](Executable::bind) and [`run`](Executable::run).
     pub fn run_named(&self, named: &[(&str, ArrayView<'_>)]) -> Result<Vec<Buffer>, RunError> {
         self.run(&self.bind(named)?)
     }

@@ -235,7 +235,7 @@ impl BoundScatter {
     /// indices.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile of the target; `prepare` has sorted the updates.
+    /// Like [`BoundNest::run`], for the tile of the target; `prepare` has sorted the updates.
     unsafe fn sum_row<T: RunningSum, const SUMS: usize>(&self, bases: &Bases<'_>, row: usize) {
         let (outer, place) = (row / self.size, row % self.size);
         let SortedUpdates { starts, updates } = self.sorted(bases);
@@ -291,7 +291,7 @@ impl BoundScatter {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`]; `prepare` has sorted the updates.
+    /// Like [`BoundNest::run`]; `prepare` has sorted the updates.
     unsafe fn sum_rows<T: RunningSum>(&self, bases: &Bases<'_>, rows: Range<usize>) {
         for row in rows {
             // SAFETY: the caller's rows, with sorted updates.

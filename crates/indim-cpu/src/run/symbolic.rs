@@ -59,7 +59,7 @@ pub struct SymbolicExecutable {
 /// Compiles a graph for all sizes that meet its guards.
 ///
 /// # Errors
-/// As [`compile`](crate::compile).
+/// Like [`compile`](crate::compile).
 pub fn compile_symbolic(
     symbolic: &SymbolicGraph,
     options: &CompileOptions,
@@ -67,10 +67,10 @@ pub fn compile_symbolic(
     compile_symbolic_with(symbolic, options, &mut || ControlFlow::Continue(()))
 }
 
-/// As [`compile_symbolic`]; `checkpoint` is called repeatedly and stops the compilation with `Break`.
+/// Like [`compile_symbolic`]; `checkpoint` is called repeatedly and stops the compilation with `Break`.
 ///
 /// # Errors
-/// As [`compile_with`](crate::compile_with).
+/// Like [`compile_with`](crate::compile_with).
 pub fn compile_symbolic_with(
     symbolic: &SymbolicGraph,
     options: &CompileOptions,
@@ -126,7 +126,7 @@ impl SymbolicExecutable {
         Ok(executable)
     }
 
-    /// As [`SymbolicExecutable::bind`], without caching the executable.
+    /// Like [`SymbolicExecutable::bind`], without caching the executable.
     ///
     /// # Errors
     /// `guard-not-met`.

@@ -29,7 +29,7 @@ pub(crate) fn is_parallel(work: usize) -> bool {
 /// Runs a nest that weighs `work` bytes, with several threads if that pays, until `progress` stops it.
 ///
 /// # Safety
-/// As [`BoundNest::run`], for all tiles.
+/// Like [`BoundNest::run`], for all tiles.
 pub(crate) unsafe fn run(
     work: usize,
     bound: &dyn BoundNest,
@@ -47,7 +47,7 @@ pub(crate) unsafe fn run(
 }
 
 /// # Safety
-/// As [`BoundNest::run`], for all tiles.
+/// Like [`BoundNest::run`], for all tiles.
 unsafe fn run_tiles(
     work: usize,
     bound: &dyn BoundNest,

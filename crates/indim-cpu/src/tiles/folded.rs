@@ -90,7 +90,7 @@ impl FoldedTile<'_> {
     }
 
     /// # Safety
-    /// As [`FoldedTile::take`].
+    /// Like [`FoldedTile::take`].
     unsafe fn take_in_blocks(&self, steps: Range<usize>) {
         let (is_joined, width) = (self.folding.is_joined, self.width());
         let mut step = steps.start;
@@ -121,7 +121,7 @@ impl FoldedTile<'_> {
     /// Folds whole blocks of one column.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`].
+    /// Like [`FoldedTile::take`].
     unsafe fn take_blocks(&self, step: usize, blocks: usize) {
         let (from, unit_steps) = (step - self.first, Some(BLOCK));
         let call = Call { step: from, units: blocks, unit_steps, ..Call::default() };
@@ -145,7 +145,7 @@ impl FoldedTile<'_> {
     /// Folds each of `count` rows of this length into a node.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`], for all elements of the rows.
+    /// Like [`FoldedTile::take`], for all elements of the rows.
     pub(super) unsafe fn take_rows(&self, count: usize, length: usize) {
         let block = if self.folding.is_ordered { BLOCK } else { length };
         let blocks = length.div_ceil(block);
@@ -178,7 +178,7 @@ impl FoldedTile<'_> {
     /// Folds one block of all rows, then the next block.
     ///
     /// # Safety
-    /// As [`FoldedTile::take_rows`].
+    /// Like [`FoldedTile::take_rows`].
     unsafe fn take_side_by_side(&self, count: usize, length: usize, block: usize) {
         let blocks = length.div_ceil(block);
         for index in 0..blocks {
@@ -193,7 +193,7 @@ impl FoldedTile<'_> {
     /// Folds all blocks of a row, one after another.
     ///
     /// # Safety
-    /// As [`FoldedTile::take_rows`], for one of the rows.
+    /// Like [`FoldedTile::take_rows`], for one of the rows.
     unsafe fn take_row(&self, row: usize, count: usize, length: usize) {
         let (whole, rest) = (length / BLOCK, length % BLOCK);
         let all = length.div_ceil(BLOCK) * count;
@@ -214,7 +214,7 @@ impl FoldedTile<'_> {
     /// Folds units of `elements` elements, each into its own lanes, or into a node if the call joins lanes.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`]; the accumulators have room for the lanes and nodes of all units.
+    /// Like [`FoldedTile::take`]; the accumulators have room for the lanes and nodes of all units.
     unsafe fn take_units(&self, call: Call, elements: usize, places: UnitPlaces) {
         let UnitPlaces { first, apart, all } = places;
         let (rows, rest) = (elements / LANES, elements % LANES);
@@ -239,7 +239,7 @@ impl FoldedTile<'_> {
     /// Folds steps of a block, 32 at a time, then the remaining ones.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`]; the first step belongs into the first lane.
+    /// Like [`FoldedTile::take`]; the first step belongs into the first lane.
     unsafe fn take_joined(&self, steps: Range<usize>, begins: bool) {
         let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
         let width = self.width();
@@ -274,7 +274,7 @@ impl FoldedTile<'_> {
     /// Folds steps of a block, each into its lane.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`].
+    /// Like [`FoldedTile::take`].
     unsafe fn take_by_lanes(&self, steps: Range<usize>) {
         let rows_at_once = self.folding.rows_at_once;
         let mut step = steps.start;
@@ -314,7 +314,7 @@ impl FoldedTile<'_> {
     /// Folds steps into the first nodes, in turn.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`].
+    /// Like [`FoldedTile::take`].
     unsafe fn take_in_turn(&self, steps: Range<usize>) {
         // Rows of consecutive steps are neighbours, so twice as many stay resident.
         let rows_at_once = 2 * self.folding.rows_at_once;
@@ -337,14 +337,14 @@ impl FoldedTile<'_> {
     /// Calls the function with lanes as accumulators.
     ///
     /// # Safety
-    /// As [`FoldedTile::take`], for the steps of `call`.
+    /// Like [`FoldedTile::take`], for the steps of `call`.
     unsafe fn call(&self, call: Call) {
         // SAFETY: the caller vouches for the steps of `call`.
         unsafe { self.call_into(|columns| columns.lanes, call) }
     }
 
     /// # Safety
-    /// As [`FoldedTile::take`], for the steps of `call`.
+    /// Like [`FoldedTile::take`], for the steps of `call`.
     unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: Call) {
         let Folding { function, along, across, .. } = self.folding;
         let width = self.width();

@@ -194,7 +194,7 @@ impl Gather {
     }
 
     /// # Safety
-    /// As [`Gather::take`], for these loops.
+    /// Like [`Gather::take`], for these loops.
     unsafe fn take_levels(
         &self,
         first: LoopLevel,
@@ -224,7 +224,7 @@ impl Gather {
     /// Gathers rows, one for each index.
     ///
     /// # Safety
-    /// As [`Gather::take`], for these two loops.
+    /// Like [`Gather::take`], for these two loops.
     unsafe fn take_rows(
         &self,
         rows: LoopLevel,
@@ -299,7 +299,7 @@ unsafe fn pick<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
 /// Copies dense rows of `COUNT` elements.
 ///
 /// # Safety
-/// As [`pick`].
+/// Like [`pick`].
 #[inline(always)]
 unsafe fn copy_rows<T: Copy, const COUNT: usize>(
     destination: *mut u8,
@@ -315,7 +315,7 @@ unsafe fn copy_rows<T: Copy, const COUNT: usize>(
 }
 
 /// # Safety
-/// As [`pick`].
+/// Like [`pick`].
 unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
     let LoopLevel { count, strides: GatherStrides { table: stride, .. } } = from.row;
     for (number, &place) in places.iter().enumerate() {
@@ -408,7 +408,7 @@ fn of_level<T: IndexElement, const MODE: usize>(level: Level) -> PlacesFn {
 }
 
 /// # Safety
-/// As [`PlacesFn`].
+/// Like [`PlacesFn`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn places_by_avx2<T: IndexElement, const MODE: usize>(
@@ -422,7 +422,7 @@ unsafe fn places_by_avx2<T: IndexElement, const MODE: usize>(
 }
 
 /// # Safety
-/// As [`PlacesFn`].
+/// Like [`PlacesFn`].
 #[inline(always)]
 unsafe fn places<T: IndexElement, const MODE: usize>(
     places: &mut [usize],

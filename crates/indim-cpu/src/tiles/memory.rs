@@ -39,7 +39,7 @@ pub unsafe fn gather(
 /// Copies one dense block to `steps.count` runs, `steps.stride` bytes apart in memory.
 ///
 /// # Safety
-/// As [`gather`], with reads and writes exchanged; no two elements share memory.
+/// Like [`gather`], with reads and writes exchanged; no two elements share memory.
 pub unsafe fn scatter(
     destination: *mut u8,
     source: *const u8,
@@ -136,7 +136,7 @@ unsafe fn copy(
 }
 
 /// # Safety
-/// As [`copy`], for elements of type `T`.
+/// Like [`copy`], for elements of type `T`.
 unsafe fn copy_sized<T: Copy>(
     to: Side<*mut u8>,
     from: Side<*const u8>,
@@ -155,7 +155,7 @@ unsafe fn copy_sized<T: Copy>(
 }
 
 /// # Safety
-/// As [`copy`], for runs of `COUNT` elements of type `T`.
+/// Like [`copy`], for runs of `COUNT` elements of type `T`.
 unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
     to: Side<*mut u8>,
     from: Side<*const u8>,
@@ -178,7 +178,7 @@ unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
 }
 
 /// # Safety
-/// As [`copy`], for elements of type `T`.
+/// Like [`copy`], for elements of type `T`.
 unsafe fn copy_long_runs<T: Copy>(
     to: Side<*mut u8>,
     from: Side<*const u8>,
@@ -233,7 +233,7 @@ unsafe fn fill<T: Copy>(destination: *mut u8, source: *const u8, count: usize) {
 }
 
 /// # Safety
-/// As [`copy`], for one run of elements of type `T`.
+/// Like [`copy`], for one run of elements of type `T`.
 #[inline(always)]
 unsafe fn copy_run<T: Copy>(
     destination: *mut u8,

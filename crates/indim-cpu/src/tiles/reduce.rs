@@ -93,7 +93,7 @@ pub(super) fn bind(
     folded.or_else(|| bind_with(code, nest, &axes, false))
 }
 
-/// As [`bind`]; `folds` tells whether functions fold what they compute.
+/// Like [`bind`]; `folds` tells whether functions fold what they compute.
 fn bind_with(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,
@@ -271,7 +271,7 @@ impl BoundNest for BoundReduction {
 
 impl BoundPart {
     /// # Safety
-    /// As [`BoundNest::run`], for pieces of this part.
+    /// Like [`BoundNest::run`], for pieces of this part.
     unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
         if let Some(whole) = &self.whole {
             // SAFETY: the caller vouches for the only piece.
@@ -293,7 +293,7 @@ impl BoundPart {
     }
 
     /// # Safety
-    /// As [`BoundNest::finish`], for the units of this part, whose axis is cut.
+    /// Like [`BoundNest::finish`], for the units of this part, whose axis is cut.
     unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
         let along = self.part.pieces_along_axis();
         self.reduce(code, bases, |reduction, outer, offsets| {
@@ -352,7 +352,7 @@ impl NestReduction<'_> {
     /// Reduces a piece of a unit of columns and advances the position.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for this piece, which begins at `position`.
+    /// Like [`BoundNest::run`], for this piece, which begins at `position`.
     unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, piece: usize) {
         let BoundPart { part, folding, left, .. } = self.bound;
         let (_, tiles) = part.tiles_of(piece);
@@ -393,7 +393,7 @@ impl NestReduction<'_> {
     /// Computes the values of a tile and folds them.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile at `position`; the tiles of its piece before it have been
+    /// Like [`BoundNest::run`], for the tile at `position`; the tiles of its piece before it have been
     /// folded.
     unsafe fn take(&mut self, position: &Position<'_>, steps: Range<usize>, is_last: bool) {
         // SAFETY: the caller vouches for the tile, and `compute` fills the registers that `values` names.
@@ -411,7 +411,7 @@ impl NestReduction<'_> {
     /// Folds the values of a tile while it computes them; `first` is the tile's first step.
     ///
     /// # Safety
-    /// As [`NestReduction::take`].
+    /// Like [`NestReduction::take`].
     unsafe fn fold(
         &mut self,
         folding: &Folding,
@@ -431,7 +431,7 @@ impl NestReduction<'_> {
     /// Reduces a tile of whole rows and advances the position.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile at `position`.
+    /// Like [`BoundNest::run`], for the tile at `position`.
     unsafe fn reduce_rows(&mut self, position: &mut Position<'_>, length: usize) {
         let count = position.steps;
         // SAFETY: the caller vouches for the tile; the accumulators have room for its results.
@@ -452,7 +452,7 @@ impl NestReduction<'_> {
     /// Combines the partial results of the pieces of one unit.
     ///
     /// # Safety
-    /// As [`BoundNest::finish`], for the unit at `position`.
+    /// Like [`BoundNest::finish`], for the unit at `position`.
     unsafe fn combine_pieces(&self, position: &Position<'_>, pieces: Range<usize>) {
         for (store, columns) in self.trees.iter().enumerate() {
             // SAFETY: the caller vouches for the unit, whose pieces have left their nodes.
@@ -466,7 +466,7 @@ impl NestReduction<'_> {
     /// Writes `count` results from the first nodes.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the results at `position`; the lanes have been folded, so their memory is
+    /// Like [`BoundNest::run`], for the results at `position`; the lanes have been folded, so their memory is
     /// free.
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
         let to = self.tile.tile_address(store, position);

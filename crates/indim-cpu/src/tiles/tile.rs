@@ -246,7 +246,7 @@ pub(super) struct Tile<'a> {
 
 impl Tile<'_> {
     /// # Safety
-    /// As [`BoundNest::run`], for the tile at `position`.
+    /// Like [`BoundNest::run`], for the tile at `position`.
     unsafe fn run(&mut self, position: &Position<'_>) {
         // SAFETY: the caller vouches for the tile at `position`.
         unsafe {
@@ -259,7 +259,7 @@ impl Tile<'_> {
     /// Computes the values of all virtual registers.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for the tile at `position`; registers of direct stores have their addresses.
+    /// Like [`BoundNest::run`], for the tile at `position`; registers of direct stores have their addresses.
     pub(super) unsafe fn compute(&mut self, position: &Position<'_>) {
         // SAFETY: the caller vouches for the tile, and each register has room for its elements.
         unsafe {
@@ -272,7 +272,7 @@ impl Tile<'_> {
     /// Gives each access its elements of the tile, in place or gathered.
     ///
     /// # Safety
-    /// As [`Tile::compute`].
+    /// Like [`Tile::compute`].
     pub(super) unsafe fn bind(&mut self, position: &Position<'_>) {
         // SAFETY: the caller vouches for the tile.
         unsafe { self.bind_accesses(position, position.steps * self.walk.step_elements) }
@@ -345,7 +345,7 @@ impl Tile<'_> {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`].
+    /// Like [`BoundNest::run`].
     unsafe fn bind_accesses(&mut self, position: &Position<'_>, count: usize) {
         let stores = self.wiring.is_direct.len();
         for access in 0..self.gathered.len() {
@@ -371,7 +371,7 @@ impl Tile<'_> {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`].
+    /// Like [`BoundNest::run`].
     unsafe fn write_stores(&mut self, position: &Position<'_>) {
         for (store, target) in self.code.nest.stores.iter().enumerate() {
             if self.wiring.is_direct[store] {

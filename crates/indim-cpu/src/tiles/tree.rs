@@ -98,7 +98,7 @@ impl Columns<'_> {
     /// Folds these steps into the first node.
     ///
     /// # Safety
-    /// As [`Columns::take`].
+    /// Like [`Columns::take`].
     unsafe fn take_in_turn(&self, values: Values, steps: Range<usize>) {
         if let Some(fold) = self.fold.rows.filter(|_| self.is_row(values)) {
             let rows = FoldedRows { count: 1, stride: 0, width: steps.len(), begins: false };

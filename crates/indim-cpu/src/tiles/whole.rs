@@ -79,7 +79,7 @@ impl Whole {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile; `address` gives the
+    /// Like [`BoundNest::run`](crate::executor::BoundNest::run), for the one tile; `address` gives the
     /// addresses of the operands, and the function was compiled for their layout.
     pub(super) unsafe fn run(
         &self,

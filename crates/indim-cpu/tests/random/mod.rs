@@ -85,7 +85,7 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     Array::from_data(array_type.shape.clone(), indim_ops::for_each_element!(elements)).unwrap()
 }
 
-/// As [`random_array`], but the elements may repeat along some axes.
+/// Like [`random_array`], but the elements may repeat along some axes.
 fn random_argument(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     if !choices.chance(40) {
         return random_array(choices, array_type);
@@ -297,7 +297,7 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
     }
 }
 
-/// As [`check`], by one of the executors: for more graphs in the same time.
+/// Like [`check`], by one of the executors: for more graphs in the same time.
 #[allow(dead_code, reason = "the fuzz target tries every executor")]
 pub(crate) fn check_once(choices: &mut Choices<'_>) {
     let full = random_sizes(choices);

@@ -126,7 +126,7 @@ impl BoundSimple {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`], for one tile.
+    /// Like [`BoundNest::run`], for one tile.
     unsafe fn run_point(&self, bases: &Bases<'_>, point: usize) {
         let nest = &self.nest;
         let steps = nest.reduced.map_or(1, |axis| nest.shape[axis]);
@@ -147,7 +147,7 @@ impl BoundSimple {
     /// The stored values at one point.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for one tile.
+    /// Like [`BoundNest::run`], for one tile.
     unsafe fn values(&self, bases: &Bases<'_>, point: usize, step: usize) -> Vec<Array> {
         let nest = &self.nest;
         let read = |access: usize| {

@@ -29,7 +29,7 @@ pub(crate) trait Body {
     /// Reads `count` elements from each of `sources` and writes as many results to `destination`.
     ///
     /// # Safety
-    /// As [`KernelFn`], where the level has the instructions `I`.
+    /// Like [`KernelFn`], where the level has the instructions `I`.
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize);
 }
 
@@ -239,7 +239,7 @@ impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
 /// Narrows `f32` elements to `f16`.
 ///
 /// # Safety
-/// As [`Body::run`].
+/// Like [`Body::run`].
 #[inline(always)]
 unsafe fn narrow_to_f16<I: Instructions>(destination: *mut u8, source: *const u8, count: usize) {
     // SAFETY: the caller's promise.

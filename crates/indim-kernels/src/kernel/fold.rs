@@ -36,7 +36,7 @@ pub type FoldFn = unsafe fn(accumulators: *mut u8, source: *const u8, rows: Fold
 /// The body of a fold.
 pub(crate) trait FoldRows {
     /// # Safety
-    /// As [`FoldFn`].
+    /// Like [`FoldFn`].
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows);
 }
 
@@ -129,7 +129,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
 
 impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
     /// # Safety
-    /// As [`FoldFn`], for `WIDTH` columns.
+    /// Like [`FoldFn`], for `WIDTH` columns.
     #[inline(always)]
     unsafe fn strip<const WIDTH: usize>(to: *mut u8, source: *const u8, rows: FoldedRows) {
         // SAFETY: the caller's promise; nobody else uses the accumulators.
@@ -156,7 +156,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
     /// saves.
     ///
     /// # Safety
-    /// As [`FoldFn`], for fewer columns than a strip has.
+    /// Like [`FoldFn`], for fewer columns than a strip has.
     #[inline(always)]
     unsafe fn narrow(to: *mut u8, source: *const u8, rows: FoldedRows) {
         for column in 0..rows.width {

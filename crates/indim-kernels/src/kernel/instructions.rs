@@ -24,7 +24,7 @@ pub(crate) trait Instructions {
     /// Writes the nearest of `count` values, half to even; a NaN becomes some NaN.
     ///
     /// # Safety
-    /// As [`Instructions::widen_f16`], with reads and writes exchanged.
+    /// Like [`Instructions::widen_f16`], with reads and writes exchanged.
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize);
 }
 
@@ -49,7 +49,7 @@ impl Instructions for Baseline {
 }
 
 /// # Safety
-/// As [`Instructions::widen_f16`], at any level.
+/// Like [`Instructions::widen_f16`], at any level.
 #[inline(always)]
 unsafe fn widen_singly(wide: *mut f32, narrow: *const f16, count: usize) {
     for index in 0..count {
@@ -62,7 +62,7 @@ unsafe fn widen_singly(wide: *mut f32, narrow: *const f16, count: usize) {
 }
 
 /// # Safety
-/// As [`Instructions::narrow_f16`], at any level.
+/// Like [`Instructions::narrow_f16`], at any level.
 #[inline(always)]
 unsafe fn narrow_singly(narrow: *mut f16, wide: *const f32, count: usize) {
     for index in 0..count {

@@ -105,7 +105,7 @@ where
     /// Folds dense rows of two to four elements; returns the number of rows folded.
     ///
     /// # Safety
-    /// As [`RowFoldFn`]; rows lie one after another.
+    /// Like [`RowFoldFn`]; rows lie one after another.
     #[inline(always)]
     unsafe fn narrow_rows(results: *mut u8, source: *const u8, rows: FoldedRows) -> usize {
         // SAFETY: the caller's promise.
@@ -123,7 +123,7 @@ where
     /// vectorises, each row in a lane of its own.
     ///
     /// # Safety
-    /// As [`RowFoldFn`]; rows have `N` elements and are contiguous.
+    /// Like [`RowFoldFn`]; rows have `N` elements and are contiguous.
     #[inline(always)]
     unsafe fn dense_rows_of<const N: usize>(results: *mut u8, source: *const u8, count: usize) {
         let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();
@@ -148,7 +148,7 @@ where
     /// returns the number of rows folded, those whose lanes are all readable.
     ///
     /// # Safety
-    /// As [`RowFoldFn`].
+    /// Like [`RowFoldFn`].
     #[inline(always)]
     unsafe fn short_rows(results: *mut u8, source: *const u8, rows: FoldedRows) -> usize {
         // SAFETY: the caller's promise.
@@ -165,7 +165,7 @@ where
     /// Like [`RowBody::short_rows`], in `N` lanes.
     ///
     /// # Safety
-    /// As [`RowFoldFn`]; rows have at most `N` elements.
+    /// Like [`RowFoldFn`]; rows have at most `N` elements.
     #[inline(always)]
     unsafe fn rows_of<const N: usize>(
         results: *mut u8,
@@ -224,7 +224,7 @@ where
     /// The fold of a block, which may be incomplete.
     ///
     /// # Safety
-    /// As [`RowBody::row`].
+    /// Like [`RowBody::row`].
     #[inline(always)]
     unsafe fn block(elements: *const u8, length: usize, is_covered: bool) -> T {
         let identity = <F as Fold<W::Source>>::identity::<ScalarBackend>();

@@ -96,7 +96,7 @@ unsafe fn keep<F: Fold<T>, T: Element>(
 /// The body of a search of rows.
 pub(crate) trait SearchRows {
     /// # Safety
-    /// As [`SearchRowsFn`].
+    /// Like [`SearchRowsFn`].
     unsafe fn run(found: ColumnExtremes, source: *const u8, rows: SearchedRows);
 }
 
@@ -202,7 +202,7 @@ impl<const IS_MAX: bool, T: Searched> SearchBody<IS_MAX, T> {
     }
 
     /// # Safety
-    /// As [`SearchRowsFn`], for `WIDTH` columns.
+    /// Like [`SearchRowsFn`], for `WIDTH` columns.
     #[inline(always)]
     unsafe fn strip<const WIDTH: usize>(
         found: ColumnExtremes,

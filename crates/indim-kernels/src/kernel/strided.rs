@@ -17,7 +17,7 @@ pub type StridedCopyFn = unsafe fn(destination: *mut u8, source: *const u8, coun
 /// A copy of elements of one size at one stride.
 pub(crate) trait StridedCopy {
     /// # Safety
-    /// As [`StridedCopyFn`].
+    /// Like [`StridedCopyFn`].
     unsafe fn run(destination: *mut u8, source: *const u8, count: usize);
 }
 

@@ -61,7 +61,7 @@ pub fn bitcast_kernel(dtype: DType) -> KernelFn {
 }
 
 /// # Safety
-/// As [`KernelFn`], for operands and results of `SIZE` bytes.
+/// Like [`KernelFn`], for operands and results of `SIZE` bytes.
 unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
     // SAFETY: the caller's promise; they do not overlap.
     unsafe { core::ptr::copy_nonoverlapping(sources[0], destination, count * SIZE) }

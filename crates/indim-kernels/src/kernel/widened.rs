@@ -110,7 +110,7 @@ where
 /// The kernel of a widened operation.
 ///
 /// # Safety
-/// As [`KernelFn`]; the processor has the level of `S`.
+/// Like [`KernelFn`]; the processor has the level of `S`.
 pub(crate) unsafe fn widened_kernel<S: Shells, W: Widening>(
     destination: *mut u8,
     sources: [*const u8; 3],
@@ -123,7 +123,7 @@ pub(crate) unsafe fn widened_kernel<S: Shells, W: Widening>(
 /// Runs a widened kernel piece by piece.
 ///
 /// # Safety
-/// As [`KernelFn`], for the operand and result types of `parts`.
+/// Like [`KernelFn`], for the operand and result types of `parts`.
 #[inline(never)]
 unsafe fn run(parts: &WidenedKernel, destination: *mut u8, sources: [*const u8; 3], count: usize) {
     let mut pieces: [Piece; 4] = [[MaybeUninit::uninit(); PIECE_BYTES / 16]; 4];

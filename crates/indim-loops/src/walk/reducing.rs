@@ -137,8 +137,8 @@ pub const DIRECT_COLUMNS: usize = 512;
 /// Units begin a multiple of so many columns apart: cache lines of most element types.
 const COLUMNS_APART: usize = 16;
 
-/// As [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes stay
-/// in the second cache.
+/// Like [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes
+/// stay in the second cache.
 const LANE_COLUMNS: usize = 512;
 
 /// Along an axis that cannot be cut there are so many units at least, of so many columns, where threads may

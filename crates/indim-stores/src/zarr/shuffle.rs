@@ -12,7 +12,7 @@ pub(super) fn unshuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
     to[count * element..].copy_from_slice(&from[count * element..]);
 }
 
-/// As [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits. Of
+/// Like [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits. Of
 /// another number of elements than a multiple of eight no bits are shuffled.
 pub(super) fn unshuffle_bits(from: &[u8], element: usize, to: &mut [u8]) {
     let count = from.len() / element;

@@ -194,7 +194,7 @@ impl Expression {
         self.build_bound(builder, &bindings, rule)
     }
 
-    /// As [`build`](Self::build), where names may also stand for numbers that adapt.
+    /// Like [`build`](Self::build), where names may also stand for numbers that adapt.
     ///
     /// ```
     /// use indim_text::{Binding, Expression, ParseLimits};
@@ -211,7 +211,7 @@ impl Expression {
     /// ```
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Like [`build`](Self::build).
     pub fn build_bound(
         &self,
         builder: &GraphBuilder,

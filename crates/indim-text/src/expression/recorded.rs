@@ -88,7 +88,7 @@ impl Expression {
     /// The expression of one operation.
     ///
     /// # Errors
-    /// As [`Expression::parse`] of the text that `call` displays as, but for its syntax.
+    /// Like [`Expression::parse`] of the text that `call` displays as, but for its syntax.
     pub fn of_call(call: &RecordedCall) -> Result<Expression, ExprError> {
         let written = Written::of(call);
         let kind = match (call.is_operator(), written.operands.as_slice()) {

@@ -110,7 +110,7 @@ impl Expression {
         unused.map(|assigned| assigned.name.as_str()).collect()
     }
 
-    /// As [`build_bound`](Self::build_bound), of any number of results, in their order.
+    /// Like [`build_bound`](Self::build_bound), of any number of results, in their order.
     ///
     /// ```
     /// use indim_text::{Binding, Expression, ParseLimits};
@@ -126,7 +126,7 @@ impl Expression {
     /// ```
     ///
     /// # Errors
-    /// As [`build`](Self::build), but for `several-results`; `assigned-input` when something is bound to a
+    /// Like [`build`](Self::build), but for `several-results`; `assigned-input` when something is bound to a
     /// name that a statement assigns.
     pub fn build_results(
         &self,
@@ -138,11 +138,11 @@ impl Expression {
         self.outputs.iter().map(|output| elaborator.value(output.node)).collect()
     }
 
-    /// As [`build_results`](Self::build_results), where a result may be a number: one that numbers make among
-    /// themselves.
+    /// Like [`build_results`](Self::build_results), where a result may be a number: one that numbers make
+    /// among themselves.
     ///
     /// # Errors
-    /// As [`build_results`](Self::build_results).
+    /// Like [`build_results`](Self::build_results).
     pub fn build_bindings(
         &self,
         builder: &GraphBuilder,

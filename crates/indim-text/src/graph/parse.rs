@@ -39,7 +39,7 @@ pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
     parse_graph_up_to_rank(text, MAXIMUM_RANK)
 }
 
-/// As [`parse_graph`], with arrays of at most `rank` axes.
+/// Like [`parse_graph`], with arrays of at most `rank` axes.
 ///
 /// ```
 /// use indim_text::parse_graph_up_to_rank;
@@ -50,7 +50,7 @@ pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
 /// ```
 ///
 /// # Errors
-/// As [`parse_graph`].
+/// Like [`parse_graph`].
 pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseError> {
     LimitError::check_length(text, MAXIMUM_TEXT_BYTES)
         .map_err(|error| ParseError::new(ParseErrorKind::Limit(error), text, Span::default()))?;

@@ -95,7 +95,7 @@ impl Listing<'_> {
         self.access_at(access, |axis| format!("i{axis}"))
     }
 
-    /// As [`Listing::access`], where `index` says what an axis of the nest is called.
+    /// Like [`Listing::access`], where `index` says what an axis of the nest is called.
     fn access_at(&self, access: &Access, index: impl Fn(usize) -> String) -> String {
         let indices: Vec<String> = access.axes.iter().map(|axis| axis.written(&index)).collect();
         if let BufferId::Counter(_) = access.buffer {

@@ -69,15 +69,15 @@ impl Explanation {
     /// Explains a graph as it is compiled with these options.
     ///
     /// # Errors
-    /// As [`compile`].
+    /// Like [`compile`].
     pub fn new(graph: &Graph, options: &CompileOptions) -> Result<Self, CompileError> {
         Explanation::of_file(graph, options, |_| None)
     }
 
-    /// As [`Explanation::new`], of a graph from a file: `asked` says where and how it asks for a value.
+    /// Like [`Explanation::new`], of a graph from a file: `asked` says where and how it asks for a value.
     ///
     /// # Errors
-    /// As [`compile`].
+    /// Like [`compile`].
     pub fn of_file(
         graph: &Graph,
         options: &CompileOptions,
@@ -116,7 +116,7 @@ impl Explanation {
         json::explanation(self, false)
     }
 
-    /// As [`Explanation::to_json`], with what [`Explanation::machine_code_text`] says as the field
+    /// Like [`Explanation::to_json`], with what [`Explanation::machine_code_text`] says as the field
     /// `machine_code`: for each loop nest its `listing`, or the `reason` why kernels run it.
     #[cfg(feature = "json")]
     pub fn to_json_with_machine_code(&self) -> String {

@@ -142,10 +142,10 @@ impl ArrayFile {
         Self::open_within(path, usize::MAX)
     }
 
-    /// As [`ArrayFile::open`], of an array whose elements have at most `limit` bytes.
+    /// Like [`ArrayFile::open`], of an array whose elements have at most `limit` bytes.
     ///
     /// # Errors
-    /// As [`ArrayFile::open`], and `memory-limit`.
+    /// Like [`ArrayFile::open`], and `memory-limit`.
     pub fn open_within(path: &Path, limit: usize) -> Result<Self, FileError> {
         read::open_npy(path, limit)
     }
@@ -154,7 +154,7 @@ impl ArrayFile {
     /// `path` is for messages. Those in the other byte order, of at most `limit` bytes, are copied.
     ///
     /// # Errors
-    /// As [`ArrayFile::open_within`].
+    /// Like [`ArrayFile::open_within`].
     ///
     /// ```
     /// use indim::files::{ArrayFile, write_npy};
@@ -197,7 +197,7 @@ impl ArrayFile {
     /// ```
     ///
     /// # Errors
-    /// As [`read_tensor`].
+    /// Like [`read_tensor`].
     #[cfg(feature = "safetensors")]
     pub fn from_mapped_tensor(
         path: &Path,
@@ -218,7 +218,7 @@ impl ArrayFile {
     /// An array from the bytes of a whole `.npy` file, wherever they come from.
     ///
     /// # Errors
-    /// As [`ArrayFile::open`], but for what the system says of files.
+    /// Like [`ArrayFile::open`], but for what the system says of files.
     pub fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
         let header = header::parse(&file, file.len())?;
         file.truncate(header.elements.end);

@@ -62,15 +62,15 @@ impl NpySink {
     /// A file for an array of this type, with room on the disk for it.
     ///
     /// # Errors
-    /// As [`OutputFile::create`]; `io`, when there is no room; `too-large`.
+    /// Like [`OutputFile::create`]; `io`, when there is no room; `too-large`.
     pub fn create(path: &Path, array_type: &ArrayType) -> Result<Self, FileError> {
         Self::in_file(OutputFile::create(path)?, array_type)
     }
 
-    /// As [`NpySink::create`], in a file that is open.
+    /// Like [`NpySink::create`], in a file that is open.
     ///
     /// # Errors
-    /// As [`NpySink::create`].
+    /// Like [`NpySink::create`].
     pub fn in_file(mut file: OutputFile, array_type: &ArrayType) -> Result<Self, FileError> {
         let path = file.path().to_owned();
         let error = |kind: FileErrorKind| FileError::new(&path, kind);

@@ -32,7 +32,7 @@ impl NpySource {
     /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// As [`ArrayFile::open`](super::ArrayFile::open), but for what takes memory.
+    /// Like [`ArrayFile::open`](super::ArrayFile::open), but for what takes memory.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let open = || {
             let (mut file, length) = super::read::open(path)?;

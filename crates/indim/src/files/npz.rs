@@ -47,7 +47,7 @@ pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError
     read_npz_member_within(path, member, usize::MAX)
 }
 
-/// As [`read_npz_member`], of an array whose elements have at most `limit` bytes.
+/// Like [`read_npz_member`], of an array whose elements have at most `limit` bytes.
 ///
 /// ```
 /// use indim::files::{read_npz_member_within, write_npz_to};
@@ -64,7 +64,7 @@ pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError
 /// ```
 ///
 /// # Errors
-/// As [`read_npz_member`], and `memory-limit`, before anything is allocated.
+/// Like [`read_npz_member`], and `memory-limit`, before anything is allocated.
 pub fn read_npz_member_within(
     path: &Path,
     member: &str,
@@ -98,7 +98,7 @@ pub fn read_npz_member_within(
 /// ```
 ///
 /// # Errors
-/// As [`read_npz_member`].
+/// Like [`read_npz_member`].
 pub fn read_npz_member_type(path: &Path, member: &str) -> Result<ArrayType, FileError> {
     read_member(path, member, |mut file, length| Ok(read_header(&mut file, length)?.1.array_type))
 }

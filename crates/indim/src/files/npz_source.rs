@@ -46,7 +46,7 @@ impl NpzSource {
     /// Opens a member (with or without `.npy`) of an archive, of which the header is read.
     ///
     /// # Errors
-    /// As [`read_npz_member_type`](super::read_npz_member_type).
+    /// Like [`read_npz_member_type`](super::read_npz_member_type).
     pub fn open(path: &Path, member: &str) -> Result<Self, FileError> {
         let open = || {
             let ArchiveMember { file, header, compression, place } = locate(path, member)?;

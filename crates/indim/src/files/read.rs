@@ -23,7 +23,7 @@ use super::{ArrayFile, FileError, FileErrorKind, npz};
 /// ```
 ///
 /// # Errors
-/// As [`ArrayFile::open`].
+/// Like [`ArrayFile::open`].
 pub fn read_npy_type(path: &Path) -> Result<ArrayType, FileError> {
     let read = || {
         let (mut file, length) = open(path)?;
@@ -33,7 +33,7 @@ pub fn read_npy_type(path: &Path) -> Result<ArrayType, FileError> {
     read().map_err(|kind| not_npy_but_archive(path, kind))
 }
 
-/// As [`ArrayFile::open`], of at most `limit` bytes of elements.
+/// Like [`ArrayFile::open`], of at most `limit` bytes of elements.
 pub(super) fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
     let read = || {
         let (file, length) = open(path)?;

@@ -80,7 +80,7 @@ pub fn read_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile,
 /// ```
 ///
 /// # Errors
-/// As [`read_tensor`], but for what takes memory.
+/// Like [`read_tensor`], but for what takes memory.
 pub fn read_tensor_type(path: &Path, tensor: &str) -> Result<ArrayType, FileError> {
     let located = locate(path, tensor).map_err(|kind| FileError::new(path, kind))?;
     Ok(located.1.array_type)

@@ -31,7 +31,7 @@ impl SafetensorsSource {
     /// Opens a tensor of a file and reads the header.
     ///
     /// # Errors
-    /// As [`read_tensor_type`](super::read_tensor_type).
+    /// Like [`read_tensor_type`](super::read_tensor_type).
     pub fn open(path: &Path, tensor: &str) -> Result<Self, FileError> {
         let open = || {
             let (file, header) = safetensors::locate(path, tensor)?;

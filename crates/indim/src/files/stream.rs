@@ -37,7 +37,7 @@ impl<R: Read> ArrayStream<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// As [`ArrayFile::open`] of what a header can tell; `io` when the pipe breaks.
+    /// Like [`ArrayFile::open`] of what a header can tell; `io` when the pipe breaks.
     pub fn open(mut input: R) -> Result<Self, FileErrorKind> {
         let (start, header) = read::read_header(&mut input, usize::MAX)?;
         Ok(ArrayStream { input, start, header })

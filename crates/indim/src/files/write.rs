@@ -51,7 +51,7 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
 /// ```
 ///
 /// # Errors
-/// As [`OutputFile::create`] and [`OutputFile::finish`]; the old file, if there was one, is untouched.
+/// Like [`OutputFile::create`] and [`OutputFile::finish`]; the old file, if there was one, is untouched.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     let mut file = OutputFile::create(path)?;
     let written = file.write_all(text.as_bytes());
@@ -111,7 +111,7 @@ pub type Member<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 /// ```
 ///
 /// # Errors
-/// As [`write_npy_to`], and `io` where two members have one name.
+/// Like [`write_npy_to`], and `io` where two members have one name.
 pub fn write_npz_to<'a>(
     output: impl Write,
     members: impl IntoIterator<Item = Member<'a>>,

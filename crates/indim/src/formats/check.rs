@@ -29,7 +29,7 @@ impl LoadedModel {
     /// inputs.
     ///
     /// # Errors
-    /// As [`LoadedModel::run`].
+    /// Like [`LoadedModel::run`].
     pub fn check(&self) -> Result<Checked, LoadError> {
         if !self.inputs().is_empty() {
             return Ok(Checked { compared: 0, failed: Vec::new() });
@@ -53,7 +53,7 @@ impl LoadedModel {
     /// Runs the program on these inputs, and compares its results with those that belong to them.
     ///
     /// # Errors
-    /// As [`LoadedModel::run`].
+    /// Like [`LoadedModel::run`].
     pub fn check_against(
         &self,
         inputs: &[Option<ArrayView<'_>>],

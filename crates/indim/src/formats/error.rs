@@ -111,7 +111,7 @@ impl fmt::Display for LoadError {
     }
 }
 
-/// As [`Display`](fmt::Display).
+/// Like [`Display`](fmt::Display).
 impl fmt::Debug for LoadError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

@@ -54,7 +54,7 @@ impl LoadedModel {
     /// Loads what is in memory, with a name for messages.
     ///
     /// # Errors
-    /// As [`read`](indim_formats::read).
+    /// Like [`read`](indim_formats::read).
     pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Bytes>) -> Result<Self, LoadError> {
         LoadedModel::from_source(SourceFile::new(name, bytes), &ReadOptions::default())
     }
@@ -62,16 +62,16 @@ impl LoadedModel {
     /// Loads what may have files beside it.
     ///
     /// # Errors
-    /// As [`read`](indim_formats::read).
+    /// Like [`read`](indim_formats::read).
     pub fn from_source(source: SourceFile, options: &ReadOptions) -> Result<Self, LoadError> {
         let model = read(&source, options);
         LoadedModel::new(source, model)
     }
 
-    /// As [`LoadedModel::from_source`], in this format whatever the content looks like.
+    /// Like [`LoadedModel::from_source`], in this format whatever the content looks like.
     ///
     /// # Errors
-    /// As [`read_as`](indim_formats::read_as).
+    /// Like [`read_as`](indim_formats::read_as).
     pub fn read_as(
         format: ModelFormat,
         source: SourceFile,
@@ -146,7 +146,7 @@ impl LoadedModel {
     /// The program for these inputs, compiled, or kept from before.
     ///
     /// # Errors
-    /// As [`LoadedModel::program`], and as [`compile`].
+    /// Like [`LoadedModel::program`], and as [`compile`].
     pub fn compiled(&self, inputs: &[InputBinding]) -> Result<Arc<LoadedProgram>, LoadError> {
         // A panic leaves the list whole.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +174,7 @@ impl LoadedModel {
     /// it has there.
     ///
     /// # Errors
-    /// As [`LoadedModel::compiled`].
+    /// Like [`LoadedModel::compiled`].
     pub fn explain(&self, inputs: &[InputBinding]) -> Result<Explanation, LoadError> {
         let program = self.program(inputs)?;
         let graph = program.graph.returning(0..self.outputs.len());
@@ -190,7 +190,7 @@ impl LoadedModel {
     /// The program for these inputs as a file of another system.
     ///
     /// # Errors
-    /// As [`LoadedModel::program`]; as [`write()`].
+    /// Like [`LoadedModel::program`]; as [`write()`].
     pub fn write(
         &self,
         format: ModelFormat,
@@ -207,15 +207,15 @@ impl LoadedModel {
     /// Runs the program; `None` stands for an input that is not given.
     ///
     /// # Errors
-    /// As [`LoadedModel::compiled`]; as a run.
+    /// Like [`LoadedModel::compiled`]; as a run.
     pub fn run(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Buffer>, LoadError> {
         self.run_with(inputs, &RunOptions::default())
     }
 
-    /// As [`LoadedModel::run`], with options.
+    /// Like [`LoadedModel::run`], with options.
     ///
     /// # Errors
-    /// As [`LoadedModel::run`].
+    /// Like [`LoadedModel::run`].
     pub fn run_with(
         &self,
         inputs: &[Option<ArrayView<'_>>],

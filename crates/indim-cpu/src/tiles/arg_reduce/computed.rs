@@ -94,7 +94,7 @@ impl Computed {
     /// Searches these pieces.
     ///
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for pieces of this part.
+    /// Like [`BoundNest::run`](crate::executor::BoundNest::run), for pieces of this part.
     pub(super) unsafe fn search(
         &self,
         searching: &Searching<'_>,

@@ -205,7 +205,7 @@ impl<'a> Finding<'a> {
     /// Searches short rows side by side, as the columns of a transposed block.
     ///
     /// # Safety
-    /// As [`Finding::search_rows`], for rows of a short axis.
+    /// Like [`Finding::search_rows`], for rows of a short axis.
     unsafe fn search_together(
         &self,
         rows: Values,

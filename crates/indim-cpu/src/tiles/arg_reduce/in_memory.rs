@@ -102,7 +102,7 @@ impl InMemory {
     /// Searches these pieces.
     ///
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for pieces of this part.
+    /// Like [`BoundNest::run`](crate::executor::BoundNest::run), for pieces of this part.
     pub(super) unsafe fn search(
         &self,
         searching: &Searching<'_>,
@@ -175,10 +175,10 @@ impl InMemory {
         }
     }
 
-    /// As [`InMemory::search_columns`], for wide columns along a short axis.
+    /// Like [`InMemory::search_columns`], for wide columns along a short axis.
     ///
     /// # Safety
-    /// As [`InMemory::search_columns`].
+    /// Like [`InMemory::search_columns`].
     unsafe fn search_short(
         &self,
         searching: &Searching<'_>,

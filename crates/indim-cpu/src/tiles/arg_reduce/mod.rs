@@ -128,7 +128,7 @@ impl BoundNest for BoundArgReduction {
 
 impl SearchPart {
     /// # Safety
-    /// As [`BoundNest::run`], for pieces of this part.
+    /// Like [`BoundNest::run`], for pieces of this part.
     unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
         WORKSPACE.with_borrow_mut(|workspace| {
             let memory = workspace.accumulators(self.bytes);
@@ -144,7 +144,7 @@ impl SearchPart {
     }
 
     /// # Safety
-    /// As [`BoundNest::finish`], for the units of this part, whose axis is cut.
+    /// Like [`BoundNest::finish`], for the units of this part, whose axis is cut.
     unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
         let along = self.part.pieces_along_axis();
         WORKSPACE.with_borrow_mut(|workspace| {

@@ -80,7 +80,7 @@ impl BoundColumns {
     /// Reduces a piece of a unit: writes the results, or leaves the nodes if the unit has other pieces.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for this tile; `memory` has room for the accumulators.
+    /// Like [`BoundNest::run`], for this tile; `memory` has room for the accumulators.
     unsafe fn reduce(&self, bases: &Bases<'_>, tile: usize, memory: *mut u8) {
         let DirectColumns { pieces, piece_steps, .. } = self.columns;
         let (unit, piece) = self.columns.piece(tile);
@@ -116,7 +116,7 @@ impl BoundColumns {
     /// Folds values into the first nodes; `at` gives their addresses.
     ///
     /// # Safety
-    /// As [`BoundColumns::reduce`].
+    /// Like [`BoundColumns::reduce`].
     unsafe fn take<'t, T: Iterator<Item = Columns<'t>>>(
         &self,
         trees: impl Fn() -> T,
@@ -144,7 +144,7 @@ impl BoundColumns {
     /// Writes the results of a unit from the first nodes.
     ///
     /// # Safety
-    /// As [`BoundNest::run`].
+    /// Like [`BoundNest::run`].
     unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
         let results = Run { count: unit.columns, stride: self.columns.across(store) };
         // SAFETY: the caller vouches for the unit's results.

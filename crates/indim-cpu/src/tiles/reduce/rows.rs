@@ -66,7 +66,7 @@ impl BoundRows {
     /// Reduces `count` rows and writes their results.
     ///
     /// # Safety
-    /// As [`BoundNest::run`], for these rows; `memory` has room for the accumulators of a tile.
+    /// Like [`BoundNest::run`], for these rows; `memory` has room for the accumulators of a tile.
     unsafe fn reduce(&self, bases: &[*mut u8], first: usize, count: usize, memory: *mut u8) {
         let at = |operand: usize| {
             bases[operand].wrapping_offset(first as isize * self.rows.across[operand])

@@ -74,7 +74,7 @@ impl WholeTile {
     }
 
     /// # Safety
-    /// As [`BoundNest::run`](crate::executor::BoundNest::run), for the single tile of this part.
+    /// Like [`BoundNest::run`](crate::executor::BoundNest::run), for the single tile of this part.
     pub(super) unsafe fn run(&self, bound: &BoundPart, code: &TileCode, bases: &[*mut u8]) {
         let mut memory = MaybeUninit::<Memory>::uninit();
         let computed = memory.as_mut_ptr().cast::<u8>();
@@ -112,7 +112,7 @@ impl WholeTile {
     /// Folds into the first nodes by the function that computes the values.
     ///
     /// # Safety
-    /// As [`WholeTile::run`], with memory for the accumulators.
+    /// Like [`WholeTile::run`], with memory for the accumulators.
     unsafe fn fold(
         &self,
         folding: &Folding,
@@ -138,7 +138,7 @@ impl WholeTile {
     /// Computes the values, if a call is needed.
     ///
     /// # Safety
-    /// As [`WholeTile::run`], with memory for the values.
+    /// Like [`WholeTile::run`], with memory for the values.
     unsafe fn compute(&self, bound: &BoundPart, address: impl Fn(Placed) -> *mut u8) {
         if let (Some(call), Some(function), Some(wired)) =
             (&self.call, &bound.function, &bound.wiring.function)

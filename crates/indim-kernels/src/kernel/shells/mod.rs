@@ -59,7 +59,7 @@ macro_rules! define_shells {
         }
 
         /// # Safety
-        /// As [`KernelFn`]; the processor has the level.
+        /// Like [`KernelFn`]; the processor has the level.
         $(#[$enable])?
         unsafe fn kernel<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
             // SAFETY: the caller's promise.
@@ -67,7 +67,7 @@ macro_rules! define_shells {
         }
 
         /// # Safety
-        /// As [`FoldFn`]; the processor has the level.
+        /// Like [`FoldFn`]; the processor has the level.
         $(#[$enable])?
         unsafe fn fold<B: FoldRows>(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
             // SAFETY: the caller's promise.
@@ -75,7 +75,7 @@ macro_rules! define_shells {
         }
 
         /// # Safety
-        /// As [`SearchRowsFn`]; the processor has the level.
+        /// Like [`SearchRowsFn`]; the processor has the level.
         $(#[$enable])?
         unsafe fn search<B: SearchRows>(found: ColumnExtremes, source: *const u8, rows: SearchedRows) {
             // SAFETY: the caller's promise.
@@ -83,7 +83,7 @@ macro_rules! define_shells {
         }
 
         /// # Safety
-        /// As [`StridedCopyFn`]; the processor has the level.
+        /// Like [`StridedCopyFn`]; the processor has the level.
         $(#[$enable])?
         unsafe fn strided_copy<B: StridedCopy>(
             destination: *mut u8,

@@ -59,7 +59,7 @@ impl Opcode<Avx2> {
         )
     };
 
-    /// As [`Opcode::GATHER_32`], of 64 bits.
+    /// Like [`Opcode::GATHER_32`], of 64 bits.
     pub(super) const GATHER_64: Opcode<Avx2> = Opcode {
         code: [Code::VEX_Vpgatherqq_xmm_vm64x_xmm, Code::VEX_Vpgatherqq_ymm_vm64y_ymm],
         ..Opcode::<Avx2>::GATHER_32

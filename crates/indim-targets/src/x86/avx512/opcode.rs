@@ -145,7 +145,7 @@ impl Opcode<Avx512> {
         )
     };
 
-    /// As [`Opcode::GATHER_32`], of 64 bits.
+    /// Like [`Opcode::GATHER_32`], of 64 bits.
     pub(super) const GATHER_64: Opcode<Avx512> = Opcode {
         code: [Code::EVEX_Vpgatherqq_ymm_k1_vm64y, Code::EVEX_Vpgatherqq_zmm_k1_vm64z],
         ..Opcode::GATHER_32
