@@ -1,4 +1,4 @@
-//! Nests that run together, part by part: the bits of the reference evaluator, in less memory.
+//! Groups of nests that run tile by tile: the bits of the reference evaluator, in less memory.
 
 mod executors;
 

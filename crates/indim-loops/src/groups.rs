@@ -1,5 +1,5 @@
 //! Groups of nests that run tile by tile: the softmax of a matrix takes a few rows through all its nests
-//! before the next ones, so that what passes between them stays in a near cache and the matrix is read once.
+//! before the next ones, so that temporaries stay in L2 and the matrix is read once.
 //!
 //! Nests that follow one another can do so along an axis that all of them keep, if every value that one of
 //! them reads of what another has written lies at the same place along that axis. Then no part needs

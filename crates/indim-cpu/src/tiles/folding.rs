@@ -21,7 +21,7 @@ const ROWS_FROM_FAR: usize = 4;
 /// Upper bound of the blocks of one column that a call folds.
 pub(super) const MAX_BLOCKS: usize = 16;
 
-/// A nest that reads more bytes than this finds them in no near cache: L2 has 1 MiB or 2 MiB.
+/// Bytes of operands above which they are prefetched: they do not stay in L2, which has 1 MiB or 2 MiB.
 const FETCHED_BYTES: usize = 512 * 1024;
 
 /// A function that folds a part of a nest, with its strides.

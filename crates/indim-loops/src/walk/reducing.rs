@@ -1,15 +1,13 @@
 //! Walks of nests with a reduced axis.
 //!
-//! The kept axes are coalesced among themselves; the reduced one is never merged and never turned round,
-//! since the order along it counts. What is reduced together is a *unit*: a number of columns, which are
-//! neighbours along the innermost kept axis, over the whole reduced axis. Its tiles follow one another,
-//! each of so many steps along the reduced axis. Where rows are short, a tile is a number of rows, each of
-//! which is a unit. Where units are few and long they are cut into *pieces*, which are nodes of the tree.
+//! The kept axes are coalesced among themselves. The reduced axis is never merged and never reversed,
+//! because the order along it matters. A *unit* is reduced as a whole: adjacent columns along the innermost
+//! kept axis, over the whole reduced axis. Its tiles are consecutive ranges of steps along the reduced axis.
+//! If rows are short, a tile is several rows, and each row is a unit. Few long units are cut into *pieces*,
+//! which are nodes of the summation tree.
 //!
-//! - `direct.rs`: reductions of what is read where it lies: where everything is says itself, without a
-//!   walk;
-//! - `parts.rs`: parts of a nest with a reduced axis, whose tiles are walked: units of columns, or tiles of
-//!   rows.
+//! - `direct.rs`: in-place reductions of dense operands, without a walk;
+//! - `parts.rs`: regions of a nest whose tiles are walked: units of columns, or tiles of rows.
 
 mod direct;
 mod parts;

@@ -1,4 +1,4 @@
-//! Reductions of what is read where it lies: where everything is says itself, without a walk.
+//! In-place reductions. Dense operands need no walk: every offset follows from the shape.
 
 use smallvec::SmallVec;
 
