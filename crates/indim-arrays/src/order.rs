@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use indim_loops::input_axes::FollowedInputs;
 use indim_loops::loop_nest::LoopNests;
+use indim_loops::memory_order::MemoryOrder;
 use indim_loops::strides::order::{dense_strides, is_column_major};
 use indim_ops::ArrayType;
 
@@ -30,7 +30,7 @@ pub enum Order {
 
 /// The orders of a graph's outputs: how they follow the inputs is found when it is first asked for.
 #[derive(Debug, Default)]
-pub struct OutputOrders(OnceLock<FollowedInputs>);
+pub struct OutputOrders(OnceLock<MemoryOrder>);
 
 impl OutputOrders {
     /// For each output, of these types, the strides in bytes in which its elements lie densely in this order;
@@ -54,7 +54,7 @@ impl OutputOrders {
                 !inputs.is_empty() && inputs.iter().all(is_reversed)
             }
             Order::K => {
-                let followed = self.0.get_or_init(|| FollowedInputs::new(loops));
+                let followed = self.0.get_or_init(|| MemoryOrder::new(loops));
                 if inputs.iter().all(ArrayView::is_row_major) {
                     return followed.of_row_major_inputs(outputs);
                 }

@@ -2,7 +2,7 @@
 
 use indim_graph::Array;
 use indim_loops::loop_nest::{
-    BufferId, Compute, Instruction, Local, LoopNest, NestReduction, Store,
+    BufferId, Instruction, InstructionKind, Local, LoopNest, NestReduction, Store,
 };
 use indim_ops::{DType, ReduceOp};
 
@@ -19,7 +19,7 @@ pub const LARGEST_BODY: usize = 1 << 18;
 pub struct NestBody {
     /// The computation at one point.
     pub body: Body,
-    /// The nest's value for each input: an access, or an element gathered by a [`Compute::Take`].
+    /// The nest's value for each input: an access, or an element gathered by a [`InstructionKind::Take`].
     pub inputs: Vec<Local>,
     /// The nest's value for each output, in the order of first stores. Values that are gathered or read and
     /// stored unchanged are not outputs.
@@ -103,7 +103,7 @@ pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<L
 }
 
 fn is_taken(instruction: &Instruction) -> bool {
-    matches!(instruction.compute, Compute::Take { .. })
+    matches!(instruction.kind, InstructionKind::Take { .. })
 }
 
 fn outputs(nest: &LoopNest) -> Vec<Local> {
@@ -192,21 +192,21 @@ impl<'a> Recorder<'a> {
     }
 
     fn compute(&mut self, index: usize) {
-        let Instruction { compute, operands: given, operand_dtype, dtype } =
+        let Instruction { kind, operands: given, operand_dtype, dtype } =
             &self.nest.instructions[index];
         let mut operands = [[Value(0); 2]; 3];
         for (lanes, &operand) in operands.iter_mut().zip(given) {
             *lanes = self.lanes(operand);
         }
-        let definition = match *compute {
-            Compute::Elementwise(op) => Definition::Operation(op, *operand_dtype),
-            Compute::Convert => Definition::Conversion(*operand_dtype, *dtype),
-            Compute::Bitcast => {
+        let definition = match *kind {
+            InstructionKind::Elementwise(op) => Definition::Operation(op, *operand_dtype),
+            InstructionKind::Convert => Definition::Conversion(*operand_dtype, *dtype),
+            InstructionKind::Bitcast => {
                 self.instructions[index] = Some(self.bitcast(*dtype, operands[0]));
                 return;
             }
-            Compute::Take { .. } => return,
-            Compute::ScatterAdd { .. } => {
+            InstructionKind::Take { .. } => return,
+            InstructionKind::ScatterAdd { .. } => {
                 unreachable!("invariant: scatters are no code of executors")
             }
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indim_builder::GraphBuilder;
 use indim_codegen::{Definition, LaneType, NestBody, record_nest, record_nest_with};
 use indim_graph::{Array, Graph, TakeMode, evaluate};
-use indim_loops::loop_nest::{BufferId, Compute, Local, LoopNest};
+use indim_loops::loop_nest::{BufferId, InstructionKind, Local, LoopNest};
 use indim_loops::lower;
 use indim_ops::{
     AnyLane, ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, ScalarBackend,
@@ -358,7 +358,7 @@ fn what_is_taken_is_an_input() {
     let (nest, constants) = nest(&b.finish(&[&taken + 1.0, taken]).unwrap());
     let recorded = record_nest_with(&nest, &constants).unwrap();
     let [Local::Instruction(taken)] = recorded.inputs[..] else { panic!("{nest}") };
-    assert!(matches!(nest.instructions[taken].compute, Compute::Take { .. }));
+    assert!(matches!(nest.instructions[taken].kind, InstructionKind::Take { .. }));
     assert_eq!(recorded.outputs.len(), 1);
     assert_eq!(recorded.body.interpret(&[[0x3f80_0000, 0]]), [[0x4000_0000, 0]]);
     // As if the indices had been computed beside.

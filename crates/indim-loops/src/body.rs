@@ -8,7 +8,8 @@ use indim_ops::{ArrayType, DType};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
-    Access, AxisIndex, BufferId, Compute, Instruction, Local, LoopNest, NestReduction, Store,
+    Access, AxisIndex, BufferId, Instruction, InstructionKind, Local, LoopNest, NestReduction,
+    Store,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
@@ -60,21 +61,22 @@ impl Body<'_> {
         let node = &self.graph[value];
         let operand_views = operand_views(self.graph, value, view);
         let operands = operand_views.into_iter().map(|operand| self.local(operand)).collect();
-        let compute = match node.kind {
-            NodeKind::Take { axis, mode } => {
-                Compute::Take { mode, size: self.graph[node.operands[0]].array_type.shape[axis] }
-            }
+        let kind = match node.kind {
+            NodeKind::Take { axis, mode } => InstructionKind::Take {
+                mode,
+                size: self.graph[node.operands[0]].array_type.shape[axis],
+            },
             NodeKind::ScatterAdd { axis, mode } => {
-                Compute::ScatterAdd { axis, mode, size: node.array_type.shape[axis] }
+                InstructionKind::ScatterAdd { axis, mode, size: node.array_type.shape[axis] }
             }
-            NodeKind::Elementwise(op) => Compute::Elementwise(op),
-            NodeKind::Convert => Compute::Convert,
-            NodeKind::Bitcast => Compute::Bitcast,
+            NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
+            NodeKind::Convert => InstructionKind::Convert,
+            NodeKind::Bitcast => InstructionKind::Bitcast,
             _ => unreachable!("invariant: other kinds are views or leaves"),
         };
         let last = *node.operands.last().expect("invariant: computed nodes have operands");
         self.instructions.push(Instruction {
-            compute,
+            kind,
             operands,
             operand_dtype: self.graph[last].array_type.dtype,
             dtype: node.array_type.dtype,
@@ -137,14 +139,17 @@ impl Body<'_> {
         let is_moved = match source {
             Local::Access(_) => true,
             Local::Instruction(index) => {
-                matches!(self.instructions[index].compute, Compute::Bitcast | Compute::Take { .. })
+                matches!(
+                    self.instructions[index].kind,
+                    InstructionKind::Bitcast | InstructionKind::Take { .. }
+                )
             }
         };
         if dtype != DType::Bool || !is_moved {
             return source;
         }
-        let (compute, operands) = (Compute::Convert, vec![source]);
-        self.instructions.push(Instruction { compute, operands, operand_dtype: dtype, dtype });
+        let (kind, operands) = (InstructionKind::Convert, vec![source]);
+        self.instructions.push(Instruction { kind, operands, operand_dtype: dtype, dtype });
         Local::Instruction(self.instructions.len() - 1)
     }
 }

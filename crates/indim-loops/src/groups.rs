@@ -48,7 +48,7 @@ impl NestGroup {
 
 /// The axis of the array that this axis of a nest moves, and how.
 fn along(access: &Access, axis: usize) -> Option<(usize, AxisIndex)> {
-    let is_moved = |index: &AxisIndex| index.walked.is_some_and(|walked| walked.axis == axis);
+    let is_moved = |index: &AxisIndex| index.term.is_some_and(|walked| walked.axis == axis);
     let mut moved = access.axes.iter().copied().enumerate().filter(|(_, index)| is_moved(index));
     moved.next().filter(|_| moved.next().is_none())
 }
@@ -159,7 +159,7 @@ impl<'a> GroupState<'a> {
 fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize, &'a [usize])> {
     let (walked, index) = along(access, axis)?;
     let size = access.array_type.shape[walked];
-    let is_whole = size == nest.shape[axis] && index == AxisIndex::walking(axis, size);
+    let is_whole = size == nest.shape[axis] && index == AxisIndex::identity(axis, size);
     is_whole.then_some((walked, access.array_type.shape.sizes()))
 }
 

@@ -9,7 +9,7 @@
 //! - `checks.rs`: checks of indices before gathers and scatters, and their time;
 //! - `dense_nest.rs`: nests that walk all of their arrays, if these are dense: how their axes coalesce
 //!   depends on which arrays have which axes, and not on sizes, so that it is found out once;
-//! - `input_axes.rs`: memory order of outputs: the order of their axes that follows the strides of the
+//! - `memory_order.rs`: memory order of outputs: the order of their axes that follows the strides of the
 //!   inputs;
 //! - `interner.rs`: interner: distinct items, each with an index;
 //! - `memory_use.rs`: memory use of graphs and loop nests;
@@ -23,11 +23,11 @@ mod body;
 mod checks;
 pub mod dense_nest;
 pub mod groups;
-pub mod input_axes;
 mod interner;
 pub mod loop_nest;
 mod lower;
 mod materialize;
+pub mod memory_order;
 mod memory_use;
 pub mod replace;
 pub mod resize;

@@ -48,12 +48,12 @@ pub struct AxisIndex {
     /// The index at the first point of the nest.
     pub start: usize,
     /// The axis of the nest that moves it; `None` if it is constant.
-    pub walked: Option<Walked>,
+    pub term: Option<AxisTerm>,
 }
 
 /// The axis of a nest that moves an axis of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Walked {
+pub struct AxisTerm {
     /// The axis of the nest.
     pub axis: usize,
     /// The elements per step of the nest; never 0.
@@ -62,21 +62,19 @@ pub struct Walked {
 
 impl AxisIndex {
     /// The first element, at every point of the nest.
-    pub const FIRST: AxisIndex = AxisIndex { start: 0, walked: None };
+    pub const FIRST: AxisIndex = AxisIndex { start: 0, term: None };
 
     /// An array axis of this size that an axis of the nest walks element by element.
-    pub fn walking(axis: usize, size: usize) -> AxisIndex {
-        AxisIndex { start: 0, walked: (size != 1).then_some(Walked { axis, step: 1 }) }
+    pub fn identity(axis: usize, size: usize) -> AxisIndex {
+        AxisIndex { start: 0, term: (size != 1).then_some(AxisTerm { axis, step: 1 }) }
     }
 
     /// `step` elements on for each one of `walked`.
     pub(crate) fn along(&self, step: isize, walked: &AxisIndex) -> AxisIndex {
         let moved = step.wrapping_mul(walked.start as isize);
-        let product = |walked: Walked| Walked { step: walked.step.wrapping_mul(step), ..walked };
-        AxisIndex {
-            start: self.start.wrapping_add_signed(moved),
-            walked: walked.walked.map(product),
-        }
+        let product =
+            |walked: AxisTerm| AxisTerm { step: walked.step.wrapping_mul(step), ..walked };
+        AxisIndex { start: self.start.wrapping_add_signed(moved), term: walked.term.map(product) }
     }
 }
 
@@ -84,7 +82,7 @@ impl AxisIndex {
     /// Its text in brackets; `index` names an axis of the nest.
     pub fn written(&self, index: impl Fn(usize) -> String) -> String {
         let start = self.start;
-        let Some(Walked { axis, step }) = self.walked else { return start.to_string() };
+        let Some(AxisTerm { axis, step }) = self.term else { return start.to_string() };
         let moved = match step.unsigned_abs() {
             1 => index(axis),
             distance => format!("{distance}*{}", index(axis)),
@@ -119,11 +117,11 @@ impl Access {
     /// The stride along each of `rank` axes of the nest, from the array's own strides; of what elements are
     /// taken from, the stride along their axis behind them.
     pub fn strides(&self, rank: usize, array_strides: &[isize]) -> AxisStrides {
-        let walked = self.axes.iter().filter_map(|index| index.walked);
+        let walked = self.axes.iter().filter_map(|index| index.term);
         let axes = walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank);
         let mut strides = zero_strides(axes);
         for (index, stride) in self.axes.iter().zip(array_strides) {
-            if let Some(Walked { axis, step }) = index.walked {
+            if let Some(AxisTerm { axis, step }) = index.term {
                 // Beyond memory only where nothing is walked.
                 strides[axis] += stride.wrapping_mul(step);
             }
@@ -147,7 +145,7 @@ impl Access {
     pub fn walked_axes(&self, rank: usize) -> Vec<Option<usize>> {
         let mut walked = vec![None; rank];
         for (axis, index) in self.axes.iter().enumerate() {
-            if let Some(of_nest) = index.walked.filter(|of_nest| of_nest.axis < rank) {
+            if let Some(of_nest) = index.term.filter(|of_nest| of_nest.axis < rank) {
                 walked[of_nest.axis] = Some(axis);
             }
         }
@@ -185,7 +183,7 @@ impl fmt::Display for Local {
 
 /// The computation of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Compute {
+pub enum InstructionKind {
     /// An operation of the table.
     Elementwise(Op),
     /// A conversion between element types.
@@ -218,7 +216,7 @@ pub enum Compute {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
     /// The computation.
-    pub compute: Compute,
+    pub kind: InstructionKind,
     /// From which values.
     pub operands: Vec<Local>,
     /// The element type of the last operand.
@@ -277,9 +275,9 @@ impl LoopNest {
         self.stores.iter().any(is_search)
     }
 
-    /// Whether the nest is a scatter ([`Compute::ScatterAdd`]), which computes nothing else.
+    /// Whether the nest is a scatter ([`InstructionKind::ScatterAdd`]), which computes nothing else.
     pub fn is_scatter(&self) -> bool {
-        let is_scatter = |it: &Instruction| matches!(it.compute, Compute::ScatterAdd { .. });
+        let is_scatter = |it: &Instruction| matches!(it.kind, InstructionKind::ScatterAdd { .. });
         self.instructions.iter().any(is_scatter)
     }
 
@@ -337,14 +335,18 @@ impl fmt::Display for Access {
 
 impl fmt::Display for Instruction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.compute {
-            Compute::Elementwise(op) => write!(formatter, "{op}.{}", self.operand_dtype)?,
-            Compute::Convert => write!(formatter, "convert.{}.{}", self.operand_dtype, self.dtype)?,
-            Compute::Bitcast => write!(formatter, "bitcast.{}.{}", self.operand_dtype, self.dtype)?,
-            Compute::Take { mode, .. } => {
+        match self.kind {
+            InstructionKind::Elementwise(op) => write!(formatter, "{op}.{}", self.operand_dtype)?,
+            InstructionKind::Convert => {
+                write!(formatter, "convert.{}.{}", self.operand_dtype, self.dtype)?
+            }
+            InstructionKind::Bitcast => {
+                write!(formatter, "bitcast.{}.{}", self.operand_dtype, self.dtype)?
+            }
+            InstructionKind::Take { mode, .. } => {
                 write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
             }
-            Compute::ScatterAdd { axis, mode, .. } => {
+            InstructionKind::ScatterAdd { axis, mode, .. } => {
                 write!(formatter, "scatter_add.{mode}.{} along i{axis}", self.dtype)?;
             }
         }

@@ -265,16 +265,16 @@ fn concat_targets(
 
 /// In which nests of one iteration shape a value is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Home {
+enum NestKind {
     /// In nests with this reduced axis; `searches`: whether they search along it.
     Nests { reduced: Option<usize>, searches: bool },
     /// In nests with one reduced axis and in others: recomputing it is cheaper than materialising it.
     Several,
 }
 
-impl Home {
+impl NestKind {
     /// Nests that reduce nothing.
-    const ELEMENTWISE: Home = Home::Nests { reduced: None, searches: false };
+    const ELEMENTWISE: NestKind = NestKind::Nests { reduced: None, searches: false };
 }
 
 /// The requirements of all nests.
@@ -282,7 +282,7 @@ struct Requirements {
     /// The view under which each computed value is computed; the identity for a materialised value.
     views: Vec<Option<View>>,
     /// In which nests each value is computed.
-    homes: Vec<Home>,
+    nest_kinds: Vec<NestKind>,
     /// The outputs, and the values that nests read.
     materialized: BTreeSet<ValueId>,
     /// The materialised values that are written part by part, by the nests of the parts.
@@ -296,30 +296,30 @@ impl Requirements {
     fn of(graph: &Graph, bases: &ViewBases, materializes_shared: bool) -> Self {
         let mut requirements = Requirements {
             views: vec![None; graph.len()],
-            homes: vec![Home::ELEMENTWISE; graph.len()],
+            nest_kinds: vec![NestKind::ELEMENTWISE; graph.len()],
             materialized: BTreeSet::new(),
             concatenations: BTreeSet::new(),
             read: BTreeSet::new(),
             dense: BTreeSet::new(),
             materializes_shared,
         };
-        graph.outputs().iter().for_each(|&output| requirements.keep(graph, output));
+        graph.outputs().iter().for_each(|&output| requirements.materialize(graph, output));
         // Operands come earlier, so a value is reached after everything that needs it.
         for (value, _) in graph.iter().rev() {
             if let Some(view) = requirements.views[value.index()].clone() {
-                let home = requirements.homes[value.index()];
+                let nest_kind = requirements.nest_kinds[value.index()];
                 for operand in operand_views(graph, value, &view) {
-                    requirements.add(graph, operand.resolve(graph, bases), home);
+                    requirements.add(graph, operand.resolve(graph, bases), nest_kind);
                 }
             }
         }
         requirements
     }
 
-    fn keep(&mut self, graph: &Graph, value: ValueId) {
+    fn materialize(&mut self, graph: &Graph, value: ValueId) {
         if let NodeKind::Concatenate { .. } = graph[value].kind {
             if self.concatenations.insert(value) {
-                graph[value].operands.iter().for_each(|&part| self.keep_part(graph, part));
+                graph[value].operands.iter().for_each(|&part| self.materialize_part(graph, part));
             }
             return;
         }
@@ -327,15 +327,17 @@ impl Requirements {
         self.materialized.insert(value);
         self.views[value.index()] = Some(View::identity(&shape));
         let searches = is_search(&graph[value].kind);
-        self.homes[value.index()] = Home::Nests { reduced, searches };
+        self.nest_kinds[value.index()] = NestKind::Nests { reduced, searches };
     }
 
     /// Materialises a part of a concatenation that is not a concatenation itself. Nests that computed it
     /// under another view now read it.
-    fn keep_part(&mut self, graph: &Graph, part: ValueId) {
-        let before = self.views[part.index()].clone().map(|view| (view, self.homes[part.index()]));
-        self.keep(graph, part);
-        let after = self.views[part.index()].clone().map(|view| (view, self.homes[part.index()]));
+    fn materialize_part(&mut self, graph: &Graph, part: ValueId) {
+        let before =
+            self.views[part.index()].clone().map(|view| (view, self.nest_kinds[part.index()]));
+        self.materialize(graph, part);
+        let after =
+            self.views[part.index()].clone().map(|view| (view, self.nest_kinds[part.index()]));
         if before.is_some() && before != after {
             self.read.insert(part);
         }
@@ -349,8 +351,8 @@ impl Requirements {
         parts.chain(self.read.iter().copied()).collect()
     }
 
-    /// Values computed from `source` are computed in the nests of `home`.
-    fn add(&mut self, graph: &Graph, source: ValueSource, home: Home) {
+    /// Values computed from `source` are computed in the nests of `nest_kind`.
+    fn add(&mut self, graph: &Graph, source: ValueSource, nest_kind: NestKind) {
         match source {
             ValueSource::Leaf(..) => {}
             ValueSource::Materialized(value, _, shape) => {
@@ -358,32 +360,32 @@ impl Requirements {
                     self.dense.insert(value);
                 }
                 self.read.insert(value);
-                self.keep(graph, value);
+                self.materialize(graph, value);
             }
             ValueSource::Computed(value, view) => match &self.views[value.index()] {
                 // A gather has a nest of its own, outside of nests that reduce.
-                _ if home != Home::ELEMENTWISE && is_take(&graph[value].kind) => {
+                _ if nest_kind != NestKind::ELEMENTWISE && is_take(&graph[value].kind) => {
                     self.read.insert(value);
-                    self.keep(graph, value);
+                    self.materialize(graph, value);
                 }
                 None => {
                     self.views[value.index()] = Some(view);
-                    self.homes[value.index()] = home;
+                    self.nest_kinds[value.index()] = nest_kind;
                 }
                 Some(other)
                     if *other == view
-                        && self.homes[value.index()] == home
+                        && self.nest_kinds[value.index()] == nest_kind
                         && !self.materializes_shared => {}
                 Some(other)
                     if *other == view
                         && is_cheap(&graph[value].kind)
                         && !self.materializes_shared =>
                 {
-                    self.homes[value.index()] = Home::Several;
+                    self.nest_kinds[value.index()] = NestKind::Several;
                 }
                 Some(_) => {
                     self.read.insert(value);
-                    self.keep(graph, value);
+                    self.materialize(graph, value);
                 }
             },
         }

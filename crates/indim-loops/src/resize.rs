@@ -17,19 +17,19 @@ use crate::dense_nest::{DenseNest, main_access};
 use crate::loop_nest::{Access, IndexCheck, LoopNest, LoopNests, Store};
 use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
-use crate::walk::reducing::ReducedAxes;
+use crate::walk::reduction::ReducedAxes;
 
 /// Substitution of sizes: a symbol, that is a size that stands for an unknown one, becomes a concrete size.
 /// Other sizes stay.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sizes<'a> {
+pub struct SizeSubstitution<'a> {
     /// The symbols: pairwise different sizes of at least 2.
     pub symbols: &'a [usize],
     /// The concrete size of each symbol, at least 2 too.
     pub concrete: &'a [usize],
 }
 
-impl Sizes<'_> {
+impl SizeSubstitution<'_> {
     /// The concrete size for `size`: itself if it is no symbol.
     pub fn of(self, size: usize) -> usize {
         let found = self.symbols.iter().zip(self.concrete).find(|(symbol, _)| **symbol == size);
@@ -54,7 +54,7 @@ pub enum NestStrides<'a> {
     /// The strides of dense arrays.
     Dense,
     /// These strides, in bytes: those of the stores' targets first, then those of the accesses.
-    Given(&'a [AxisStrides]),
+    Explicit(&'a [AxisStrides]),
 }
 
 /// A nest with substituted sizes.
@@ -64,7 +64,7 @@ pub struct SizedNest<'a> {
     pub nest: &'a Arc<LoopNest>,
     /// The iteration shape.
     pub shape: SmallVec<[usize; 4]>,
-    sizes: Sizes<'a>,
+    sizes: SizeSubstitution<'a>,
     /// Its precomputed walk for dense arrays that are walked whole.
     if_dense: Option<&'a DenseNest>,
     /// See [`SizedNest::bytes_moved`], which is asked for again and again.
@@ -75,12 +75,12 @@ impl<'a> SizedNest<'a> {
     /// The nest over its own sizes.
     pub fn own(nest: &'a Arc<LoopNest>) -> Self {
         let shape = SmallVec::from_slice(nest.shape.sizes());
-        let (sizes, bytes_moved) = (Sizes::default(), OnceCell::new());
+        let (sizes, bytes_moved) = (SizeSubstitution::default(), OnceCell::new());
         SizedNest { nest, shape, sizes, if_dense: None, bytes_moved }
     }
 
     /// The nest over these sizes.
-    pub fn new(nest: &'a Arc<LoopNest>, sizes: Sizes<'a>) -> Self {
+    pub fn new(nest: &'a Arc<LoopNest>, sizes: SizeSubstitution<'a>) -> Self {
         let mut shape = SmallVec::new();
         // Few, so that a push for each is faster than `collect`.
         nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
@@ -122,7 +122,7 @@ impl<'a> SizedNest<'a> {
     pub fn bytes_of(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
-            let walked = index.walked.map(|walked| self.shape.get(walked.axis).copied());
+            let walked = index.term.map(|walked| self.shape.get(walked.axis).copied());
             bytes = bytes.saturating_mul(match walked {
                 None => size.min(1),
                 Some(walked) => walked.unwrap_or_else(|| self.sizes.of(size)),
@@ -158,7 +158,7 @@ impl<'a> SizedNest<'a> {
     pub fn dense_strides(&self, access: &Access) -> AxisStrides {
         let mut strides = zero_strides(self.shape.len());
         self.for_each_dense(access, |axis, stride| {
-            let Some(walked) = access.axes[axis].walked else { return };
+            let Some(walked) = access.axes[axis].term else { return };
             // Beyond memory only where nothing is walked.
             let along = stride.wrapping_mul(walked.step);
             match strides.get_mut(walked.axis) {
@@ -175,7 +175,7 @@ impl<'a> SizedNest<'a> {
     /// For each operand its strides along the axes of the nest, in bytes.
     pub fn list_strides<'s>(&self, strides: NestStrides<'s>) -> Cow<'s, [AxisStrides]> {
         match strides {
-            NestStrides::Given(strides) => Cow::Borrowed(strides),
+            NestStrides::Explicit(strides) => Cow::Borrowed(strides),
             NestStrides::Dense => self.nest.operands().map(|of| self.dense_strides(of)).collect(),
         }
     }
@@ -232,7 +232,7 @@ impl<'a> SizedNest<'a> {
 impl LoopNests {
     /// The nests over these sizes.
     #[must_use]
-    pub fn resized(&self, sizes: Sizes<'_>) -> LoopNests {
+    pub fn resized(&self, sizes: SizeSubstitution<'_>) -> LoopNests {
         let mut resizer = Resizer { sizes, memo: SmallVec::new() };
         let counters = self.counters.iter().map(|&(dtype, length)| (dtype, sizes.of(length)));
         LoopNests {
@@ -247,7 +247,7 @@ impl LoopNests {
     }
 
     /// The types of the inputs and of the outputs, over these sizes.
-    pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: Sizes<'_>) -> [T; 2] {
+    pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: SizeSubstitution<'_>) -> [T; 2] {
         let mut resizer = Resizer { sizes, memo: SmallVec::new() };
         [&self.parameters, &self.outputs].map(|types| resizer.types(types).collect())
     }
@@ -257,7 +257,7 @@ impl LoopNests {
 const MAX_MEMO_SHAPES: usize = 8;
 
 struct Resizer<'a> {
-    sizes: Sizes<'a>,
+    sizes: SizeSubstitution<'a>,
     /// Memoised shapes, each with its resized shape.
     memo: SmallVec<[(&'a Shape, Shape); MAX_MEMO_SHAPES]>,
 }
@@ -324,14 +324,14 @@ impl<'a> Resizer<'a> {
 impl IndexCheck {
     /// The check over these sizes.
     #[must_use]
-    pub fn resized(&self, sizes: Sizes<'_>) -> IndexCheck {
+    pub fn resized(&self, sizes: SizeSubstitution<'_>) -> IndexCheck {
         Resizer { sizes, memo: SmallVec::new() }.check(self)
     }
 }
 
 impl LoopNest {
     /// Whether the substitution leaves the nest as it is.
-    fn keeps_sizes(&self, sizes: Sizes<'_>) -> bool {
+    fn keeps_sizes(&self, sizes: SizeSubstitution<'_>) -> bool {
         sizes.keeps(&self.shape) && self.operands().all(|of| sizes.keeps(&of.array_type.shape))
     }
 }

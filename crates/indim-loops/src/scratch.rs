@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::loop_nest::{BufferId, LoopNests};
 use crate::memory_use::MemoryUse;
-use crate::resize::Sizes;
+use crate::resize::SizeSubstitution;
 
 /// The number of arrays whose data fit inline, without an allocation.
 const INLINE_ARRAYS: usize = 6;
@@ -77,7 +77,7 @@ impl ScratchLayout {
     /// The nests of each range in `concurrent`, in order, run at the same time.
     pub fn new(
         loops: &LoopNests,
-        sizes: Sizes<'_>,
+        sizes: SizeSubstitution<'_>,
         live_ranges: &LiveRanges,
         alignment: usize,
         external: &[usize],

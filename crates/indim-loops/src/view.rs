@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indim_graph::{AxisSlice, NodeKind};
 use indim_shape::Shape;
 
-use crate::loop_nest::{AxisIndex, Walked};
+use crate::loop_nest::{AxisIndex, AxisTerm};
 
 /// The position in a value at each point of a nest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub(crate) struct View {
 impl View {
     /// Every axis of the nest walks the same axis of the value.
     pub(crate) fn identity(shape: &Shape) -> Self {
-        let index = |(axis, &size): (usize, &usize)| AxisIndex::walking(axis, size);
+        let index = |(axis, &size): (usize, &usize)| AxisIndex::identity(axis, size);
         View {
             shape: shape.clone(),
             axes: shape.iter().enumerate().map(index).collect(),
@@ -33,13 +33,13 @@ impl View {
     /// The view of a nest over `shape` onto a value without `axis`.
     pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Self {
         let left = shape.iter().enumerate().filter(|&(other, _)| other != axis);
-        let axes = left.map(|(axis, &size)| AxisIndex::walking(axis, size)).collect();
+        let axes = left.map(|(axis, &size)| AxisIndex::identity(axis, size)).collect();
         View { shape: shape.clone(), axes, is_of_table: false }
     }
 
     /// The view of the operand of a `BroadcastInDim` that lands so.
     pub(crate) fn of_broadcast(map: &[usize], operand: &Shape, result: &Shape) -> Self {
-        let index = |(&target, &size): (&usize, &usize)| AxisIndex::walking(target, size);
+        let index = |(&target, &size): (&usize, &usize)| AxisIndex::identity(target, size);
         let axes = map.iter().zip(operand.iter()).map(index).collect();
         View { shape: result.clone(), axes, is_of_table: false }
     }
@@ -48,7 +48,7 @@ impl View {
     pub(crate) fn of_slice(slices: &[AxisSlice], result: &Shape) -> Self {
         let index = |(axis, slice): (usize, &AxisSlice)| AxisIndex {
             start: slice.start(),
-            walked: (slice.count() != 1).then_some(Walked { axis, step: slice.step() }),
+            term: (slice.count() != 1).then_some(AxisTerm { axis, step: slice.step() }),
         };
         View {
             shape: result.clone(),
@@ -62,7 +62,7 @@ impl View {
         let mut kept = (0..result.rank()).filter(|&axis| result[axis] != 1);
         let index = |&size: &usize| match size {
             1 => AxisIndex::FIRST,
-            _ => AxisIndex::walking(kept.next().unwrap_or(0), size),
+            _ => AxisIndex::identity(kept.next().unwrap_or(0), size),
         };
         View {
             shape: result.clone(),
@@ -75,7 +75,7 @@ impl View {
     /// nest; the indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let beyond = self.shape.rank();
-        let taken = AxisIndex { start: 0, walked: Some(Walked { axis: beyond, step: 1 }) };
+        let taken = AxisIndex { start: 0, term: Some(AxisTerm { axis: beyond, step: 1 }) };
         let behind = self.axes[axis + rank..].iter();
         let axes = self.axes[..axis].iter().chain([&taken]).chain(behind).copied().collect();
         let shape = self.shape.iter().copied().chain([size]).collect();
@@ -111,7 +111,7 @@ impl View {
 
     /// This view of a value that is itself seen through `next`.
     pub(crate) fn through(&self, next: &View) -> View {
-        let index = |index: &AxisIndex| match index.walked {
+        let index = |index: &AxisIndex| match index.term {
             Some(walked) => index.along(walked.step, &self.axes[walked.axis]),
             None => *index,
         };

@@ -7,7 +7,7 @@ use indim_graph::{AxisSlice, SymbolicGraph};
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
 use indim_loops::lower;
-use indim_loops::resize::{NestStrides, SizedNest, Sizes};
+use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_ops::{DType, ReduceOp};
 
 /// No two products of these are equal.
@@ -40,7 +40,7 @@ fn over(b: &GraphBuilder, name: &str, dtype: DType, axes: &[usize]) -> Value {
 }
 
 /// Compares what is known with what is found out; says whether anything is known.
-fn check(nest: &Arc<LoopNest>, sizes: Sizes<'_>) -> bool {
+fn check(nest: &Arc<LoopNest>, sizes: SizeSubstitution<'_>) -> bool {
     let Some(known) = DenseNest::new(nest) else { return false };
     let known = SizedNest::new(nest, sizes).if_dense(Some(&known));
     let found = SizedNest::new(nest, sizes);
@@ -80,7 +80,11 @@ fn axes_of_dense_arrays_coalesce_as_their_strides_say() {
         for (x, y) in lists.iter().flat_map(|x| lists.iter().map(move |y| (x, y))) {
             for x_type in [DType::F64, DType::U8] {
                 let nests = nests(x_type, reduced, x, y);
-                known += nests.nests.iter().filter(|nest| check(nest, Sizes::default())).count();
+                known += nests
+                    .nests
+                    .iter()
+                    .filter(|nest| check(nest, SizeSubstitution::default()))
+                    .count();
             }
         }
     }
@@ -108,6 +112,9 @@ fn what_is_known_holds_for_other_sizes() {
     let symbols = symbolic.distinct_sizes();
     let program = lower(&symbolic.resized_for_any(&symbols));
     for concrete in [[11, 13], [13, 11], [2, 1 << 20]] {
-        assert!(check(&program.nests[0], Sizes { symbols: &symbols, concrete: &concrete }));
+        assert!(check(
+            &program.nests[0],
+            SizeSubstitution { symbols: &symbols, concrete: &concrete }
+        ));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indim_kernels::{Level, bitcast_kernel, convert_kernel, elementwise_kernel};
-use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
 
 use crate::blocks::registers;
 use crate::tiles::code::{
@@ -36,13 +36,21 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
 }
 
 fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
-    let kernel = match instruction.compute {
-        Compute::Take { mode, size } => return take_callee(nest, instruction, mode, size, level),
-        Compute::Elementwise(op) => elementwise_kernel(op, instruction.operand_dtype, level)
-            .expect("invariant: lowering keeps the signatures of operations"),
-        Compute::Convert => convert_kernel(instruction.operand_dtype, instruction.dtype, level),
-        Compute::Bitcast => bitcast_kernel(instruction.dtype),
-        Compute::ScatterAdd { .. } => unreachable!("invariant: scatters are no code of executors"),
+    let kernel = match instruction.kind {
+        InstructionKind::Take { mode, size } => {
+            return take_callee(nest, instruction, mode, size, level);
+        }
+        InstructionKind::Elementwise(op) => {
+            elementwise_kernel(op, instruction.operand_dtype, level)
+                .expect("invariant: lowering keeps the signatures of operations")
+        }
+        InstructionKind::Convert => {
+            convert_kernel(instruction.operand_dtype, instruction.dtype, level)
+        }
+        InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
+        InstructionKind::ScatterAdd { .. } => {
+            unreachable!("invariant: scatters are no code of executors")
+        }
     };
     let mut sources = [0; 3];
     for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {
@@ -54,7 +62,7 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
 /// For each access, whether a kernel reads it or a store copies it: then it needs a dense block.
 fn read_by_kernels(nest: &LoopNest) -> Vec<bool> {
     let mut is_read = vec![false; nest.accesses.len()];
-    let calls_kernel = |it: &&Instruction| !matches!(it.compute, Compute::Take { .. });
+    let calls_kernel = |it: &&Instruction| !matches!(it.kind, InstructionKind::Take { .. });
     let operands = nest.instructions.iter().filter(calls_kernel).flat_map(|it| &it.operands);
     for local in operands.copied().chain(copied(nest).map(Local::Access)) {
         if let Local::Access(index) = local {

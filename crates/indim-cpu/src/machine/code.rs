@@ -6,7 +6,7 @@ use std::sync::Arc;
 use indim_codegen::{NestBody, record_folds, record_nest_with};
 use indim_graph::Array;
 use indim_kernels::Level;
-use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
 use indim_targets::TargetKind;
 
 use super::target;
@@ -61,18 +61,18 @@ fn folding(
 }
 
 fn takes(nest: &LoopNest, instruction: usize) -> bool {
-    matches!(nest.instructions[instruction].compute, Compute::Take { .. })
+    matches!(nest.instructions[instruction].kind, InstructionKind::Take { .. })
 }
 
 /// The gathers of a nest.
 fn all_takes(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
     let instructions = nest.instructions.iter().enumerate();
-    instructions.filter(|(_, instruction)| matches!(instruction.compute, Compute::Take { .. }))
+    instructions.filter(|(_, instruction)| matches!(instruction.kind, InstructionKind::Take { .. }))
 }
 
 fn take_calls(nest: &LoopNest, level: Level) -> Vec<Call> {
     let call = |(index, instruction): (usize, &Instruction)| {
-        let Compute::Take { mode, size } = instruction.compute else { return None };
+        let InstructionKind::Take { mode, size } = instruction.kind else { return None };
         Some(Call {
             destination: slot(nest, Local::Instruction(index)),
             callee: take_callee(nest, instruction, mode, size, level),

@@ -1,6 +1,6 @@
 //! The listing of a nest's machine code.
 
-use indim_loops::loop_nest::{Access, Compute, LoopNest};
+use indim_loops::loop_nest::{Access, InstructionKind, LoopNest};
 use indim_targets::{OperandForm, OperandLayout};
 
 use crate::tiles::code::TileCode;
@@ -66,7 +66,8 @@ fn read(
 ) -> String {
     let accesses = &nest.accesses;
     let taken = slot.checked_sub(accesses.len()).map(|index| &nest.instructions[index]);
-    let table = taken.filter(|instruction| matches!(instruction.compute, Compute::Take { .. }));
+    let table =
+        taken.filter(|instruction| matches!(instruction.kind, InstructionKind::Take { .. }));
     match table {
         Some(take) => {
             format!("what is taken from {}", describe(&accesses[code.slot(take.operands[0])]))

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Compute, Instruction, LoopNest};
+use indim_loops::loop_nest::{Access, Instruction, InstructionKind, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
@@ -78,7 +78,7 @@ fn by_kernels(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
     if level == Level::BASELINE && level != Level::detect() {
         return Some(KernelFallback::LowLevel);
     }
-    let takes = |it: &Instruction| matches!(it.compute, Compute::Take { .. });
+    let takes = |it: &Instruction| matches!(it.kind, InstructionKind::Take { .. });
     nest.instructions.iter().all(takes).then(|| match nest.searches() {
         true => KernelFallback::Searches,
         false => KernelFallback::ComputesNothing,
@@ -193,7 +193,7 @@ impl NestCode for MachineCode {
             return Err(KernelFallback::NoElements);
         }
         // The binding keeps the listed functions alive.
-        let _bound = tiles::bind(&code, &SizedNest::own(nest), NestStrides::Given(strides), &[])
+        let _bound = tiles::bind(&code, &SizedNest::own(nest), NestStrides::Explicit(strides), &[])
             .ok_or(KernelFallback::Memory)?;
         Ok(listing::list(&code, nest, describe))
     }
@@ -230,7 +230,7 @@ impl BoundNest for BoundLater {
         }
         let code = self.code.code()?;
         let nest = SizedNest::own(&self.nest);
-        let strides = NestStrides::Given(&self.strides);
+        let strides = NestStrides::Explicit(&self.strides);
         let Some(bound) = tiles::bind(code, &nest, strides, &self.is_over_input) else {
             self.code.tier_up.forfeit();
             return None;

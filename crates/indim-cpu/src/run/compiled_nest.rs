@@ -100,7 +100,7 @@ pub(crate) fn bind(
     for (operand, access) in nest.nest.operands().enumerate() {
         along.push(strides(operand, access));
     }
-    Arc::clone(code).bind(nest, NestStrides::Given(&along), is_over_input)
+    Arc::clone(code).bind(nest, NestStrides::Explicit(&along), is_over_input)
 }
 
 impl fmt::Display for CompiledNest {

@@ -9,7 +9,7 @@ use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
-use indim_loops::resize::{NestStrides, SizedNest, Sizes};
+use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_loops::scratch::LiveRanges;
 use smallvec::SmallVec;
 
@@ -118,8 +118,8 @@ impl CompiledProgram {
     }
 
     /// The substitution of the placeholder sizes by these concrete sizes.
-    pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> Sizes<'a> {
-        Sizes { symbols: &self.distinct, concrete: in_place }
+    pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> SizeSubstitution<'a> {
+        SizeSubstitution { symbols: &self.distinct, concrete: in_place }
     }
 
     /// Binds the nests to dense arrays; `in_place` has the concrete sizes, in symbol order. Nests whose

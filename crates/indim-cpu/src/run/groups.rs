@@ -470,7 +470,7 @@ fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut sizes = access.array_type.shape.to_vec();
     for cut in cut {
         for (size, index) in sizes.iter_mut().zip(&*access.axes) {
-            if index.walked.is_some_and(|walked| walked.axis == cut.axis) {
+            if index.term.is_some_and(|walked| walked.axis == cut.axis) {
                 *size = cut.tile.min(*size);
             }
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use indim_kernels::Level;
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Compute, Local, LoopNest};
+use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
@@ -49,7 +49,9 @@ impl Scatter {
     /// Returns `None` for a nest that is not a scatter.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
         let [instruction] = &nest.instructions[..] else { return None };
-        let Compute::ScatterAdd { axis, mode, size } = instruction.compute else { return None };
+        let InstructionKind::ScatterAdd { axis, mode, size } = instruction.kind else {
+            return None;
+        };
         let [Local::Access(operand), Local::Access(indices), Local::Access(updates)] =
             instruction.operands[..]
         else {

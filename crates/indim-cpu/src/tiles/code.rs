@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indim_graph::TakeMode;
 use indim_kernels::{KernelFn, Level};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Compute, Instruction, Local, LoopNest};
+use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
 use indim_loops::walk::runs;
 use indim_ops::DType;
 use smallvec::SmallVec;
@@ -95,7 +95,7 @@ impl TileCode {
     /// Whether the function computes a value, so that it may write it row by row.
     pub(crate) fn is_of_function(&self, value: Local) -> bool {
         let Local::Instruction(index) = value else { return false };
-        let is_taken = matches!(self.nest.instructions[index].compute, Compute::Take { .. });
+        let is_taken = matches!(self.nest.instructions[index].kind, InstructionKind::Take { .. });
         self.functions.is_some() && !is_taken
     }
 
@@ -175,7 +175,7 @@ pub(crate) fn stored(nest: &LoopNest) -> Vec<Stored> {
 /// For each access, whether only gathers read it, so that it needs no block.
 pub(crate) fn only_taken(nest: &LoopNest) -> Vec<bool> {
     let mut only_taken = vec![false; nest.accesses.len()];
-    let is_take = |it: &&Instruction| matches!(it.compute, Compute::Take { .. });
+    let is_take = |it: &&Instruction| matches!(it.kind, InstructionKind::Take { .. });
     let of_takes = nest.instructions.iter().filter(is_take).flat_map(|it| &it.operands);
     for access in of_takes.filter_map(Local::access) {
         only_taken[access] = true;

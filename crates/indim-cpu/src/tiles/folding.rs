@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reducing::{DirectColumns, NestRegion, UnitForm};
+use indim_loops::walk::reduction::{DirectColumns, NestRegion, UnitForm};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;

@@ -18,8 +18,8 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Local, Store};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{
-    NestRegion, ReducedAxes, Reducing, ReductionWalk, UnitForm, most_nodes, own_pieces,
+use indim_loops::walk::reduction::{
+    NestRegion, ReducedAxes, ReductionNest, ReductionWalk, UnitForm, max_nodes, split_pieces,
 };
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
@@ -102,12 +102,14 @@ fn bind_with(
 ) -> Option<Arc<dyn BoundNest>> {
     let sizes = element_sizes(nest.nest);
     let reducing = reducing(code, nest, axes, &sizes, folds);
-    Some(match reducing.ways() {
+    Some(match reducing.walk() {
         ReductionWalk::Rows(rows) => Arc::new(BoundRows::new(code, nest, &reducing, rows)?),
         ReductionWalk::Columns(columns) => {
             Arc::new(BoundColumns::new(code, nest, &reducing, columns)?)
         }
-        ReductionWalk::Parts(parts) => Arc::new(BoundReduction::new(code, nest, &reducing, parts)?),
+        ReductionWalk::Regions(parts) => {
+            Arc::new(BoundReduction::new(code, nest, &reducing, parts)?)
+        }
     })
 }
 
@@ -118,8 +120,8 @@ pub(super) fn reducing<'a>(
     axes: &'a ReducedAxes,
     element_sizes: &'a [usize],
     folds: bool,
-) -> Reducing<'a> {
-    Reducing {
+) -> ReductionNest<'a> {
+    ReductionNest {
         axes,
         element_sizes,
         targets: nest.nest.stores.len(),
@@ -137,7 +139,7 @@ impl BoundReduction {
     fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
-        reducing: &Reducing<'_>,
+        reducing: &ReductionNest<'_>,
         walked: Vec<NestRegion>,
     ) -> Option<Self> {
         let mut parts = Vec::with_capacity(walked.len());
@@ -151,8 +153,8 @@ impl BoundReduction {
         };
         if parts.iter().any(has_short_rows) {
             // A function with long steps would run these short rows slowly, so they are gathered.
-            let reducing = Reducing { minimum_row: code.minimum_row(), ..*reducing };
-            return BoundReduction::new(code, nest, &reducing, reducing.parts());
+            let reducing = ReductionNest { minimum_row: code.minimum_row(), ..*reducing };
+            return BoundReduction::new(code, nest, &reducing, reducing.regions());
         }
         let mut shared = 0;
         for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
@@ -189,7 +191,7 @@ impl BoundPart {
         let length = nest.length();
         let lanes = folding.as_ref().map_or(LANES, |folding| folding.accumulators(&part));
         let columns = if folds { finished.max(width) } else { width };
-        let nodes = most_nodes(length) * columns;
+        let nodes = max_nodes(length) * columns;
         let counts = Counts { lanes: lanes * width, nodes, results: finished };
         let accumulators = Accumulators::new(&code.folds, counts, |fold| match &folding {
             Some(folding) => folding.is_in_turn(),
@@ -239,7 +241,7 @@ impl BoundNest for BoundReduction {
             // SAFETY: the caller vouches for `tiles`, which are tiles of the only part.
             return unsafe { only.run(&self.code, bases, tiles) };
         }
-        let pieces = own_pieces(self.parts.iter().map(|bound| &bound.part), tiles);
+        let pieces = split_pieces(self.parts.iter().map(|bound| &bound.part), tiles);
         for (bound, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
             // SAFETY: the caller vouches for `tiles`, and `own` are those of this part.
             unsafe { bound.run(&self.code, bases, own) }

@@ -7,7 +7,7 @@ use indim_kernels::{
 };
 use indim_loops::loop_nest::{LoopNest, NestReduction, Store};
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reducing::{DIRECT_COLUMNS, MAX_PIECES, PIECE_ELEMENTS, most_nodes};
+use indim_loops::walk::reduction::{MAX_DIRECT_COLUMNS, MAX_PIECES, MIN_PIECE_ELEMENTS, max_nodes};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
@@ -81,22 +81,22 @@ pub(crate) fn accumulator_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> us
     if nest.nest.reduced.is_none() {
         return 0;
     }
-    let rows = LANES + most_nodes(nest.length());
+    let rows = LANES + max_nodes(nest.length());
     // An arg-reduction has a gathered block and the extremes so far.
     let searched = |fold: &StoreFold| if fold.search.is_some() { LANES + 1 } else { 0 };
     let bytes = |fold: &StoreFold| (rows + searched(fold)) * fold.size + fold.index_size();
-    folds.iter().map(|fold| DIRECT_COLUMNS * bytes(fold)).sum()
+    folds.iter().map(|fold| MAX_DIRECT_COLUMNS * bytes(fold)).sum()
 }
 
 /// Upper bound of the partial results of all pieces, in bytes, if the reduced axis is cut.
 pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     let length = nest.length();
     let kept = nest.points() / length.max(1);
-    if length <= BLOCK || length.saturating_mul(kept) <= PIECE_ELEMENTS {
+    if length <= BLOCK || length.saturating_mul(kept) <= MIN_PIECE_ELEMENTS {
         return 0;
     }
     // A part of whole chunks of columns, and a part for the remaining columns.
-    let columns = kept.min(2 * DIRECT_COLUMNS);
+    let columns = kept.min(2 * MAX_DIRECT_COLUMNS);
     let bytes = |size: usize| if size > 0 { columns * size + 2 * RESULT_ALIGNMENT } else { 0 };
     let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
     folds.iter().map(|fold| MAX_PIECES * of_piece(fold)).sum()

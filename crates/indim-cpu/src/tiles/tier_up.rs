@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use indim_loops::loop_nest::{Compute, LoopNest};
+use indim_loops::loop_nest::{InstructionKind, LoopNest};
 use indim_ops::Fact;
 
 /// Bytes that kernels move in a microsecond in L1, where runs are small enough for the cost to matter.
@@ -91,8 +91,8 @@ impl TierUp {
 
 /// Price of a function for a nest, in bytes that could be moved in the same time.
 pub(crate) fn price(nest: &LoopNest) -> usize {
-    let primitives = nest.instructions.iter().map(|instruction| match instruction.compute {
-        Compute::Elementwise(op) if !op.is(Fact::Cheap) => OTHER_PRIMITIVES,
+    let primitives = nest.instructions.iter().map(|instruction| match instruction.kind {
+        InstructionKind::Elementwise(op) if !op.is(Fact::Cheap) => OTHER_PRIMITIVES,
         _ => CHEAP_PRIMITIVES,
     });
     (FUNCTION_PRICE + primitives.sum::<usize>() * PRIMITIVE_PRICE) / KERNEL_SLOWDOWN

@@ -13,7 +13,7 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
-use indim_loops::walk::{FEW_ROWS, TileLayout, Walk, has_rows};
+use indim_loops::walk::{MAX_UNGATHERED_ROWS, TileLayout, Walk, has_rows};
 use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
@@ -100,7 +100,7 @@ pub(super) fn minimum_row(code: &TileCode, axes: &CoalescedAxes) -> Option<usize
 /// Whether a nest over these axes has few rows.
 pub(super) fn has_few_rows(axes: &CoalescedAxes) -> bool {
     let outer = axes.sizes.split_last().map_or(&[][..], |(_, outer)| outer);
-    outer.iter().fold(1usize, |rows, &size| rows.saturating_mul(size)) <= FEW_ROWS
+    outer.iter().fold(1usize, |rows, &size| rows.saturating_mul(size)) <= MAX_UNGATHERED_ROWS
 }
 
 /// The walk of the code over arrays of these strides.

@@ -1,6 +1,6 @@
 //! The cost of an element and of a run, in bytes that could be moved in the same time.
 
-use indim_loops::loop_nest::{Compute, Instruction, LoopNest};
+use indim_loops::loop_nest::{Instruction, InstructionKind, LoopNest};
 use indim_loops::resize::SizedNest;
 use indim_ops::Fact;
 
@@ -15,9 +15,9 @@ const BYTES_PER_CHEAP: usize = 2;
 
 /// Cost of computing one element.
 pub(crate) fn computed(nest: &LoopNest) -> usize {
-    let cost = |instruction: &Instruction| match instruction.compute {
-        Compute::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
-        Compute::Take { .. } => BYTES_PER_TAKE,
+    let cost = |instruction: &Instruction| match instruction.kind {
+        InstructionKind::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
+        InstructionKind::Take { .. } => BYTES_PER_TAKE,
         _ => BYTES_PER_CHEAP,
     };
     nest.instructions.iter().map(cost).sum()

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, evaluate};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Compute, Instruction, Local, LoopNest, NestReduction};
+use indim_loops::loop_nest::{
+    Access, Instruction, InstructionKind, Local, LoopNest, NestReduction,
+};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
@@ -158,8 +160,8 @@ impl BoundSimple {
         let read: Vec<Array> = (0..nest.accesses.len()).map(read).collect();
         let mut computed: Vec<Array> = Vec::new();
         for (instruction, graph) in nest.instructions.iter().zip(&self.code.graphs) {
-            if let (Compute::Take { mode, size }, &[Local::Access(table), indices]) =
-                (instruction.compute, &instruction.operands[..])
+            if let (InstructionKind::Take { mode, size }, &[Local::Access(table), indices]) =
+                (instruction.kind, &instruction.operands[..])
             {
                 let index = whole_number(value(&read, &computed, indices));
                 let place = mode.place(index, size).unwrap() as isize;
@@ -211,15 +213,19 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         b.parameter(&format!("p{index}"), nest.dtype(local), []).unwrap()
     };
     let operands: Vec<Value> = instruction.operands.iter().enumerate().map(parameter).collect();
-    let result = match instruction.compute {
-        Compute::Elementwise(op) => b.elementwise(op, &operands, &RuleSet::Numpy).unwrap(),
-        Compute::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
+    let result = match instruction.kind {
+        InstructionKind::Elementwise(op) => b.elementwise(op, &operands, &RuleSet::Numpy).unwrap(),
+        InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // By hand.
-        Compute::Take { .. } => operands[0].clone(),
-        Compute::ScatterAdd { .. } => unreachable!("invariant: scatters are no code of executors"),
+        InstructionKind::Take { .. } => operands[0].clone(),
+        InstructionKind::ScatterAdd { .. } => {
+            unreachable!("invariant: scatters are no code of executors")
+        }
         // A copy.
-        Compute::Bitcast if instruction.operand_dtype == instruction.dtype => operands[0].clone(),
-        Compute::Bitcast => b.bitcast(&operands[0], instruction.dtype).unwrap(),
+        InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {
+            operands[0].clone()
+        }
+        InstructionKind::Bitcast => b.bitcast(&operands[0], instruction.dtype).unwrap(),
     };
     b.finish(&[result]).unwrap()
 }

@@ -13,16 +13,16 @@ pub mod order;
 use smallvec::SmallVec;
 
 /// The number of axes whose data fit inline, without an allocation.
-const FEW: usize = 4;
+const INLINE_AXES: usize = 4;
 
 /// A stride, or another number, for each of a few axes, which needs no memory of its own.
-pub type AxisStrides = SmallVec<[isize; FEW]>;
+pub type AxisStrides = SmallVec<[isize; INLINE_AXES]>;
 
 /// So many zeros; where they are few faster than `from_elem`.
 #[inline]
 pub fn zero_strides(count: usize) -> AxisStrides {
-    match count <= FEW {
-        true => AxisStrides::from_buf_and_len([0; FEW], count),
+    match count <= INLINE_AXES {
+        true => AxisStrides::from_buf_and_len([0; INLINE_AXES], count),
         false => AxisStrides::from_elem(0, count),
     }
 }

@@ -8,11 +8,11 @@
 //! An executor may go through a tile row by row. Then rows are not joined further, and an operand that
 //! differs from row to row (a column, a row out of a wider array) is used where it is.
 //!
-//! `position.rs` goes from tile to tile, `runs.rs` through the runs of one; `reducing.rs` is for nests with a
+//! `position.rs` goes from tile to tile, `runs.rs` through the runs of one; `reduction.rs` is for nests with a
 //! reduced axis.
 
 pub mod position;
-pub mod reducing;
+pub mod reduction;
 pub mod runs;
 
 use runs::Run;
@@ -24,10 +24,10 @@ use crate::strides::coalesce::CoalescedAxes;
 
 /// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
 /// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
-const LONG_ROW: usize = 512;
+const MIN_REPEATED_ROW: usize = 512;
 
 /// So few rows are gone through one by one, however short they are: gathering them would take longer.
-pub const FEW_ROWS: usize = 16;
+pub const MAX_UNGATHERED_ROWS: usize = 16;
 
 /// The memory layout of the elements of one tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,7 +171,7 @@ pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -
     let minimum = match is_whole || axes.all_strides().any(changes) {
         true => minimum,
         false if minimum == 1 => minimum,
-        false => minimum.max(LONG_ROW),
+        false => minimum.max(MIN_REPEATED_ROW),
     };
     length >= minimum && axes.all_strides().zip(element_sizes).all(is_row)
 }

@@ -4,7 +4,7 @@ use indim_cpu::row_major_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
-    Access, BufferId, Compute, Instruction, Local, LoopNest, LoopNests, NestReduction,
+    Access, BufferId, Instruction, InstructionKind, Local, LoopNest, LoopNests, NestReduction,
 };
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
@@ -58,8 +58,8 @@ impl Listing<'_> {
     fn instruction(&self, nest: &LoopNest, instruction: &Instruction) -> String {
         let operands: Vec<String> =
             instruction.operands.iter().map(|&local| self.local(nest, local)).collect();
-        if let (Compute::Take { mode, .. }, &[Local::Access(table), indices]) =
-            (instruction.compute, &instruction.operands[..])
+        if let (InstructionKind::Take { mode, .. }, &[Local::Access(table), indices]) =
+            (instruction.kind, &instruction.operands[..])
         {
             let index = self.local(nest, indices);
             let index = match mode {
@@ -71,14 +71,16 @@ impl Listing<'_> {
                 false => index.clone(),
             });
         }
-        let function = match instruction.compute {
-            Compute::Elementwise(op) => op.to_string(),
-            Compute::Convert => instruction.dtype.to_string(),
+        let function = match instruction.kind {
+            InstructionKind::Elementwise(op) => op.to_string(),
+            InstructionKind::Convert => instruction.dtype.to_string(),
             // A copy, where nothing is read otherwise.
-            Compute::Bitcast if instruction.operand_dtype == instruction.dtype => "copy".to_owned(),
-            Compute::Bitcast => format!("bitcast_{}", instruction.dtype),
-            Compute::Take { .. } => "take".to_owned(),
-            Compute::ScatterAdd { .. } => "scatter_add".to_owned(),
+            InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {
+                "copy".to_owned()
+            }
+            InstructionKind::Bitcast => format!("bitcast_{}", instruction.dtype),
+            InstructionKind::Take { .. } => "take".to_owned(),
+            InstructionKind::ScatterAdd { .. } => "scatter_add".to_owned(),
         };
         format!("{function}({})", operands.join(", "))
     }

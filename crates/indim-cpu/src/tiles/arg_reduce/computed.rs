@@ -12,7 +12,7 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{NestRegion, Reducing, UnitForm};
+use indim_loops::walk::reduction::{NestRegion, ReductionNest, UnitForm};
 use indim_ops::meaning::reduction::LANES;
 use indim_targets::Function;
 use smallvec::SmallVec;
@@ -46,7 +46,7 @@ pub(super) fn parts(
     let parts = || {
         let of_nest = reducing(code, nest, &axes, &sizes, false);
         let has_row_kernels = of_nest.has_row_kernels || is_short(axes.length);
-        let parts = Reducing { has_row_kernels, ..of_nest }.parts().into_iter();
+        let parts = ReductionNest { has_row_kernels, ..of_nest }.regions().into_iter();
         parts.map(|part| search_part(code, nest, part)).collect::<Option<Vec<_>>>()
     };
     let first = parts()?;

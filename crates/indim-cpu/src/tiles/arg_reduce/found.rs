@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use indim_kernels::{ColumnExtremes, SearchFunctions, SearchedRows};
-use indim_loops::walk::reducing::{UnitForm, most_nodes};
+use indim_loops::walk::reduction::{UnitForm, max_nodes};
 use indim_ops::meaning::reduction::LANES;
 
 use crate::tiles::code::TileCode;
@@ -83,7 +83,7 @@ impl StoreArgReduction {
             UnitForm::Row(_) => (1, LANES),
         };
         let nodes = match form {
-            UnitForm::Columns(columns) => most_nodes(block) * columns,
+            UnitForm::Columns(columns) => max_nodes(block) * columns,
             UnitForm::Row(_) => block,
         };
         StoreArgReduction {

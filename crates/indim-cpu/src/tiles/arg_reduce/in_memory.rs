@@ -8,7 +8,7 @@ use core::ops::Range;
 use indim_kernels::{ColumnExtremes, SearchedRows};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
-use indim_loops::walk::reducing::{NestRegion, ReducedAxes, Reducing, UnitForm};
+use indim_loops::walk::reduction::{NestRegion, ReducedAxes, ReductionNest, UnitForm};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use smallvec::smallvec;
@@ -53,7 +53,7 @@ pub(super) fn parts(
         let axes = ReducedAxes::new(&nest.shape, nest.nest.reduced?, &of_store, 1)?;
         let has_row_kernels =
             fold.rows.is_some() && axes.length <= ROW_BLOCK || is_short(axes.length);
-        let of_store = Reducing {
+        let of_store = ReductionNest {
             axes: &axes,
             element_sizes: &[DType::I64.size(), fold.source_size],
             targets: 1,
@@ -64,7 +64,7 @@ pub(super) fn parts(
             has_row_kernels,
             has_lanes: false,
         }
-        .parts();
+        .regions();
         parts.extend(of_store.into_iter().map(|part| search_part(code, store, source, part)));
     }
     Some(parts)

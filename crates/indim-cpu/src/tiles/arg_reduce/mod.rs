@@ -16,7 +16,7 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
-use indim_loops::walk::reducing::{NestRegion, own_pieces};
+use indim_loops::walk::reduction::{NestRegion, split_pieces};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
@@ -97,7 +97,7 @@ impl BoundNest for BoundArgReduction {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        let pieces = own_pieces(self.parts.iter().map(|part| &part.part), tiles);
+        let pieces = split_pieces(self.parts.iter().map(|part| &part.part), tiles);
         for (part, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
             // SAFETY: the caller vouches for `tiles`, and `own` are those of this part.
             unsafe { part.run(&self.code, bases, own) }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::AxisStrides;
-use indim_loops::walk::reducing::{DIRECT_STEPS, DirectColumns, Reducing, Unit, most_nodes};
+use indim_loops::walk::reduction::{
+    DirectColumns, MAX_DIRECT_STEPS, ReductionNest, Unit, max_nodes,
+};
 use indim_ops::meaning::reduction::LANES;
 
 use crate::executor::{Bases, BoundNest};
@@ -40,7 +42,7 @@ impl BoundColumns {
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
-        of: &Reducing<'_>,
+        of: &ReductionNest<'_>,
         columns: DirectColumns,
     ) -> Option<Self> {
         let along = AxisStrides::from_slice(&of.axes.along);
@@ -50,7 +52,7 @@ impl BoundColumns {
         };
         let (width, length) = (columns.unit_columns, columns.length);
         let lanes = folding.as_ref().map_or(LANES, |folding| folding.column_accumulators(width));
-        let nodes = most_nodes(length) * width;
+        let nodes = max_nodes(length) * width;
         let counts = Counts { lanes: lanes * width, nodes, results: width };
         let accumulators = Accumulators::new(&code.folds, counts, |fold| match &folding {
             Some(folding) => folding.is_in_turn(),
@@ -127,7 +129,7 @@ impl BoundColumns {
         // Several stores may fold the same values, so chunks stay in L1.
         let mut start = 0;
         while start < count {
-            let end = count.min(start + DIRECT_STEPS);
+            let end = count.min(start + MAX_DIRECT_STEPS);
             for (columns, store) in trees().zip(stores) {
                 let operand = self.code.operand(self.code.slot(store.source));
                 let step_stride = self.along[operand];

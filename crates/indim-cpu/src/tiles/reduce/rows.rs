@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reducing::{DirectRows, Reducing, most_nodes};
+use indim_loops::walk::reduction::{DirectRows, ReductionNest, max_nodes};
 use indim_ops::meaning::reduction::LANES;
 use smallvec::SmallVec;
 
@@ -35,7 +35,7 @@ impl BoundRows {
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
-        of: &Reducing<'_>,
+        of: &ReductionNest<'_>,
         rows: DirectRows,
     ) -> Option<Self> {
         let functions = code.folding.as_deref().filter(|_| of.folds);
@@ -56,7 +56,7 @@ impl BoundRows {
             Some(folding) => folding.row_accumulators(results, length),
             None => LANES,
         };
-        let nodes = most_nodes(length) * folding.as_ref().map_or(1, |_| results);
+        let nodes = max_nodes(length) * folding.as_ref().map_or(1, |_| results);
         let counts = Counts { lanes, nodes, results };
         let accumulators = Accumulators::new(&code.folds, counts, |_| false);
         let tile_elements = nest.points_per(rows.rows.div_ceil(rows.tile_rows));

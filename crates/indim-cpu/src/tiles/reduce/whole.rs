@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::walk::Walk;
-use indim_loops::walk::reducing::UnitForm;
+use indim_loops::walk::reduction::UnitForm;
 use smallvec::SmallVec;
 
 use crate::tiles::code::{FEW, TileCode};

@@ -38,7 +38,7 @@ impl InputAxes {
     /// are, where these agree; else in row-major order. `strides` gives the strides of an input, in any unit.
     ///
     /// ```
-    /// use indim_loops::{input_axes::InputAxes, lower};
+    /// use indim_loops::{memory_order::InputAxes, lower};
     /// use indim_builder::GraphBuilder;
     /// use indim_ops::DType;
     ///
@@ -162,7 +162,7 @@ fn through(access: &Access, path: &InputPath, rank: usize) -> InputPath {
 
 /// The path to the array that the nest writes, from the path for the axes of the nest.
 fn onto(target: &Access, path: &InputPath) -> InputPath {
-    let axes = target.axes.iter().map(|index| path.axes[index.walked?.axis]);
+    let axes = target.axes.iter().map(|index| path.axes[index.term?.axis]);
     InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 
@@ -202,21 +202,21 @@ fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
 
 /// The memory order of a graph's outputs, following its inputs, for any sizes.
 #[derive(Debug)]
-pub struct FollowedInputs {
+pub struct MemoryOrder {
     axes: InputAxes,
     /// The axes of the outputs for row-major inputs, the common case.
     of_row_major_inputs: Vec<Vec<usize>>,
 }
 
-impl FollowedInputs {
+impl MemoryOrder {
     /// The memory order for the graph of these nests.
     pub fn new(loops: &LoopNests) -> Self {
         let axes = InputAxes::of(loops);
         let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
-        FollowedInputs { of_row_major_inputs: axes.output_axes(row_major), axes }
+        MemoryOrder { of_row_major_inputs: axes.output_axes(row_major), axes }
     }
 
-    /// Like [`FollowedInputs::strides`], for row-major inputs.
+    /// Like [`MemoryOrder::strides`], for row-major inputs.
     pub fn of_row_major_inputs(&self, outputs: &[ArrayType]) -> Vec<Option<Vec<isize>>> {
         strides(outputs, &self.of_row_major_inputs)
     }

@@ -4,10 +4,13 @@ use core::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{DIRECT_STEPS, FOLDED_ROWS, ReducedAxes, Reducing, STEPS, piece_steps, power_below};
+use super::{
+    MAX_DIRECT_STEPS, MAX_FOLDED_ROWS, MAX_TILE_STEPS, ReducedAxes, ReductionNest, piece_steps,
+    power_below,
+};
 use crate::strides::AxisStrides;
 use crate::strides::coalesce::CoalescedAxes;
-use crate::walk::{FEW_ROWS, Walk, operand_walk};
+use crate::walk::{MAX_UNGATHERED_ROWS, Walk, operand_walk};
 
 /// A part of a nest, all of whose units have the same form.
 #[derive(Debug, Clone)]
@@ -57,7 +60,7 @@ impl NestRegion {
     pub fn has_few_rows(&self) -> bool {
         let outer = self.walk.outer_sizes.iter().product::<usize>();
         let rows = outer.saturating_mul(self.walk.tile_axis);
-        matches!(self.form, UnitForm::Row(_)) && rows <= FEW_ROWS
+        matches!(self.form, UnitForm::Row(_)) && rows <= MAX_UNGATHERED_ROWS
     }
 
     /// The first tile of a piece, and how many tiles it has.
@@ -69,7 +72,7 @@ impl NestRegion {
 }
 
 /// Splits a range of pieces, numbered through all regions of a nest, into ranges of each region.
-pub fn own_pieces<'a>(
+pub fn split_pieces<'a>(
     parts: impl Iterator<Item = &'a NestRegion>,
     pieces: Range<usize>,
 ) -> impl Iterator<Item = Range<usize>> {
@@ -81,7 +84,7 @@ pub fn own_pieces<'a>(
     })
 }
 
-impl Reducing<'_> {
+impl ReductionNest<'_> {
     /// Columns `range` of the innermost kept axis, `columns` at a time.
     pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> NestRegion {
         let ReducedAxes { kept, length, .. } = self.axes;
@@ -117,11 +120,11 @@ impl Reducing<'_> {
         let units = axes.sizes[..=rank].iter().product();
         let piece = piece_steps(length, units, columns);
         let steps = match columns {
-            _ if is_direct => DIRECT_STEPS,
+            _ if is_direct => MAX_DIRECT_STEPS,
             1 => power_below(self.block),
-            _ => STEPS.min(power_below(self.block / columns)),
+            _ => MAX_TILE_STEPS.min(power_below(self.block / columns)),
         };
-        let walk = self.walk(&axes, rank + 2, steps.min(piece), has_rows);
+        let walk = self.tile_walk(&axes, rank + 2, steps.min(piece), has_rows);
         NestRegion {
             piece_tiles: piece / walk.tile_steps.next_power_of_two(),
             walk,
@@ -173,11 +176,11 @@ impl Reducing<'_> {
         let rank = axes.sizes.len();
         let rows = match is_direct {
             true => self.rows_of_a_tile(folds),
-            false => (self.block / length).min(if folds { FOLDED_ROWS } else { self.block }),
+            false => (self.block / length).min(if folds { MAX_FOLDED_ROWS } else { self.block }),
         };
         let has_rows =
             is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
-        let walk = self.walk(&axes, rank - 1, rows, has_rows);
+        let walk = self.tile_walk(&axes, rank - 1, rows, has_rows);
         NestRegion {
             walk,
             form: UnitForm::Row(length),
@@ -190,7 +193,7 @@ impl Reducing<'_> {
     }
 
     /// The walk over these axes; those from `inner_from` on are whole in a tile.
-    fn walk(
+    fn tile_walk(
         &self,
         axes: &CoalescedAxes,
         inner_from: usize,

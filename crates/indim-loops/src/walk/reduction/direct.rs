@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{ReducedAxes, Reducing, last, piece_steps};
+use super::{ReducedAxes, ReductionNest, last, piece_steps};
 use crate::memory_use::MemoryUse;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::strides::{AxisStrides, zero_strides};
@@ -57,7 +57,7 @@ pub struct Unit {
     pub columns: usize,
 }
 
-impl Reducing<'_> {
+impl ReductionNest<'_> {
     /// The rows of tiles of several, if they are read where they lie; `None` where a function would fold them
     /// that are too short for it.
     pub(super) fn direct_rows(&self) -> Option<DirectRows> {

@@ -7,20 +7,20 @@
 //! which are nodes of the summation tree.
 //!
 //! - `direct.rs`: in-place reductions of dense operands, without a walk;
-//! - `parts.rs`: regions of a nest whose tiles are walked: units of columns, or tiles of rows.
+//! - `regions.rs`: regions of a nest whose tiles are walked: units of columns, or tiles of rows.
 
 mod direct;
-mod parts;
+mod regions;
 
 use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use super::{FEW_ROWS, even_steps};
+use super::{MAX_UNGATHERED_ROWS, even_steps};
 use crate::strides::coalesce::{CoalescedAxes, coalesce_some};
 use crate::strides::{AxisStrides, zero_strides};
 pub use direct::{DirectColumns, DirectRows, Unit};
-pub use parts::{NestRegion, UnitForm, own_pieces};
+pub use regions::{NestRegion, UnitForm, split_pieces};
 
 /// The axes of a nest with a reduced one. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl ReducedAxes {
 
 /// The operands and axes of a nest with a reduced axis.
 #[derive(Debug)]
-pub struct Reducing<'a> {
+pub struct ReductionNest<'a> {
     /// Its axes.
     pub axes: &'a ReducedAxes,
     /// For each operand the bytes of an element.
@@ -86,7 +86,7 @@ pub enum ReductionWalk {
     /// In-place columns.
     Columns(DirectColumns),
     /// Anything else.
-    Parts(Vec<NestRegion>),
+    Regions(Vec<NestRegion>),
 }
 
 /// Units are cut until there are about so many pieces, which threads share; never more. That depends on
@@ -94,66 +94,66 @@ pub enum ReductionWalk {
 pub const MAX_PIECES: usize = 64;
 
 /// The fewest elements of a piece.
-pub const PIECE_ELEMENTS: usize = 16 * BLOCK;
+pub const MIN_PIECE_ELEMENTS: usize = 16 * BLOCK;
 
 /// The steps of a piece of one of so many units with so many columns: a node of the tree.
 fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
     let pieces = (MAX_PIECES / units.max(1)).max(1);
-    length.div_ceil(pieces).max(PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
+    length.div_ceil(pieces).max(MIN_PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
 }
 
 /// The most nodes that wait for others, along an axis of so many elements.
-pub fn most_nodes(length: usize) -> usize {
+pub fn max_nodes(length: usize) -> usize {
     length.div_ceil(BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
 }
 
 /// An axis of at most so many elements is short: columns are gathered rather than rows folded.
-const SHORT_AXIS: usize = 8;
+const MAX_SHORT_AXIS: usize = 8;
 
 /// Rows along a short axis that are read where they lie are folded all the same if they have so many
 /// elements, if they lie one after another, or if they are so few that gathering takes longer to begin with.
-const SHORTEST_ROW: usize = 5;
-const FEW_SHORT_ROWS: usize = 256;
+const MIN_DIRECT_ROW_ELEMENTS: usize = 5;
+const MAX_SHORT_ROWS: usize = 256;
 
 /// The most elements of a tile of rows that are read where they are, and the most rows.
-const DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
-const DIRECT_ROWS: usize = 1024;
+const MAX_DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
+const MAX_DIRECT_ROWS: usize = 1024;
 
 /// Rows that are folded as they are computed: how many elements they have at most where several are a tile,
 /// the elements of such a tile, and its rows.
-const FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
-const FOLDED_ELEMENTS: usize = 32 * BLOCK;
-const FOLDED_ROWS: usize = 128;
+const MAX_FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
+const MAX_FOLDED_TILE_ELEMENTS: usize = 32 * BLOCK;
+const MAX_FOLDED_ROWS: usize = 128;
 /// The fewest elements of such a row.
-const FEWEST_FOLDED: usize = 2 * LANES;
+const MIN_FOLDED_ROW_ELEMENTS: usize = 2 * LANES;
 
 /// So many columns are taken together at most where they are gathered or computed.
-const COLUMNS: usize = 256;
+const MAX_UNIT_COLUMNS: usize = 256;
 /// So many columns are taken together at most.
-pub const DIRECT_COLUMNS: usize = 512;
+pub const MAX_DIRECT_COLUMNS: usize = 512;
 
 /// Units begin a multiple of so many columns apart: cache lines of most element types.
-const COLUMNS_APART: usize = 16;
+const COLUMN_ALIGNMENT: usize = 16;
 
-/// Like [`COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes
+/// Like [`MAX_UNIT_COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes
 /// stay in the second cache.
-const LANE_COLUMNS: usize = 512;
+const MAX_LANE_COLUMNS: usize = 512;
 
 /// Along an axis that cannot be cut there are so many units at least, of so many columns, where threads may
 /// share them: there are so many elements.
-const FEWEST_UNITS: usize = 4;
-const FEWEST_COLUMNS: usize = 64;
-const SHARED_ELEMENTS: usize = 16 * 1024;
+const MIN_UNITS: usize = 4;
+const MIN_UNIT_COLUMNS: usize = 64;
+const MIN_SHARED_ELEMENTS: usize = 16 * 1024;
 
 /// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
-pub const DIRECT_STEPS: usize = 16 * BLOCK;
+pub const MAX_DIRECT_STEPS: usize = 16 * BLOCK;
 
 /// The most steps of any other tile.
-const STEPS: usize = 512;
+const MAX_TILE_STEPS: usize = 512;
 
-impl Reducing<'_> {
+impl ReductionNest<'_> {
     /// The walk of the nest.
-    pub fn ways(&self) -> ReductionWalk {
+    pub fn walk(&self) -> ReductionWalk {
         if self.are_tiles_of_rows() {
             if let Some(rows) = self.direct_rows() {
                 return ReductionWalk::Rows(rows);
@@ -164,11 +164,11 @@ impl Reducing<'_> {
                 return ReductionWalk::Columns(DirectColumns::new(self.axes, columns));
             }
         }
-        ReductionWalk::Parts(self.parts())
+        ReductionWalk::Regions(self.regions())
     }
 
     /// The parts of the nest, whether or not it is read where it lies.
-    pub fn parts(&self) -> Vec<NestRegion> {
+    pub fn regions(&self) -> Vec<NestRegion> {
         if self.are_tiles_of_rows() {
             return vec![self.rows()];
         }
@@ -185,7 +185,7 @@ impl Reducing<'_> {
 
     /// Whether units are rows; a tile then has several.
     fn are_tiles_of_rows(&self) -> bool {
-        self.are_rows() && self.has_row_kernels && self.axes.length <= self.longest_row()
+        self.are_rows() && self.has_row_kernels && self.axes.length <= self.max_row_elements()
     }
 
     /// Whether units are rows, and not columns side by side.
@@ -193,7 +193,7 @@ impl Reducing<'_> {
         let column = self.across(self.axes.main).unsigned_abs();
         let is_by_columns = column != 0 && column < self.along(self.axes.main).unsigned_abs();
         !is_by_columns
-            && (self.axes.length > SHORT_AXIS || self.is_one_tile() || self.are_read_as_rows())
+            && (self.axes.length > MAX_SHORT_AXIS || self.is_one_tile() || self.are_read_as_rows())
     }
 
     /// The columns that are taken together.
@@ -206,16 +206,16 @@ impl Reducing<'_> {
         let outer: usize = kept.sizes.iter().rev().skip(1).product();
         let is_direct = self.are_direct(|operand| self.across(operand));
         let most = match (is_direct, self.has_lanes) {
-            (true, _) => DIRECT_COLUMNS,
-            (false, true) => LANE_COLUMNS.min(self.block),
-            (false, false) => COLUMNS.min(self.block),
+            (true, _) => MAX_DIRECT_COLUMNS,
+            (false, true) => MAX_LANE_COLUMNS.min(self.block),
+            (false, false) => MAX_UNIT_COLUMNS.min(self.block),
         };
-        let shared = (inner * outer).div_ceil(FEWEST_UNITS).next_multiple_of(FEWEST_COLUMNS);
+        let shared = (inner * outer).div_ceil(MIN_UNITS).next_multiple_of(MIN_UNIT_COLUMNS);
         let is_shared =
-            *length <= BLOCK && (inner * outer).saturating_mul(*length) >= SHARED_ELEMENTS;
+            *length <= BLOCK && (inner * outer).saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
         let most = if is_shared { most.min(shared) } else { most };
         // Units differ little, so that no small one is left over.
-        even_steps(inner, most).next_multiple_of(COLUMNS_APART).min(most).min(inner)
+        even_steps(inner, most).next_multiple_of(COLUMN_ALIGNMENT).min(most).min(inner)
     }
 
     /// The stride within a step of so many columns.
@@ -230,8 +230,8 @@ impl Reducing<'_> {
     fn rows_of_a_tile(&self, folds: bool) -> usize {
         let length = self.axes.length;
         match folds {
-            true => (FOLDED_ELEMENTS / length).clamp(1, FOLDED_ROWS),
-            false => (DIRECT_ROW_ELEMENTS / length).min(DIRECT_ROWS),
+            true => (MAX_FOLDED_TILE_ELEMENTS / length).clamp(1, MAX_FOLDED_ROWS),
+            false => (MAX_DIRECT_ROW_ELEMENTS / length).min(MAX_DIRECT_ROWS),
         }
     }
 
@@ -263,16 +263,16 @@ impl Reducing<'_> {
             let along = self.along(operand);
             along == 0 || along == self.element_sizes[operand] as isize
         };
-        rows <= FEW_ROWS && self.minimum_row.is_some() && self.accesses().all(is_row)
+        rows <= MAX_UNGATHERED_ROWS && self.minimum_row.is_some() && self.accesses().all(is_row)
     }
 
     /// Whether kernels fold rows along a short axis where they lie.
     fn are_read_as_rows(&self) -> bool {
         let length = self.axes.length;
         let bytes = |operand: usize| (length * self.element_sizes[operand]) as isize;
-        let pays = length >= SHORTEST_ROW
+        let pays = length >= MIN_DIRECT_ROW_ELEMENTS
             || self.accesses().all(|operand| self.across(operand) == bytes(operand))
-            || self.axes.kept.sizes.iter().product::<usize>() <= FEW_SHORT_ROWS;
+            || self.axes.kept.sizes.iter().product::<usize>() <= MAX_SHORT_ROWS;
         let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
         pays && is_direct && self.has_row_kernels
     }
@@ -281,14 +281,16 @@ impl Reducing<'_> {
     /// only some lanes, are done faster one step after the other.
     fn folds_rows(&self) -> bool {
         let length = self.axes.length;
-        self.folds && length >= if length.is_multiple_of(LANES) { FEWEST_FOLDED } else { BLOCK / 2 }
+        self.folds
+            && length
+                >= if length.is_multiple_of(LANES) { MIN_FOLDED_ROW_ELEMENTS } else { BLOCK / 2 }
     }
 
     /// The most elements of a row that goes with others into a tile.
-    fn longest_row(&self) -> usize {
+    fn max_row_elements(&self) -> usize {
         match self.are_direct(|operand| self.along(operand)) {
-            true if self.folds => FOLDED_ROW_ELEMENTS,
-            true => DIRECT_ROW_ELEMENTS,
+            true if self.folds => MAX_FOLDED_ROW_ELEMENTS,
+            true => MAX_DIRECT_ROW_ELEMENTS,
             false => self.block,
         }
     }
