@@ -162,6 +162,9 @@ fn remainders_and_powers_keep_their_types() {
     assert_eq!(result(12, "Pow", &whole, &[]), Array::new([2], vec![1i32, 3]).unwrap());
     let large = [list(&[3]), list(&[39])];
     assert_eq!(result(12, "Pow", &large, &[]), list(&[3i64.pow(39)]));
+    // The last 64 bits of -3 to the power of 2^63 + 1.
+    let odd = [Array::scalar(-3i32), Array::scalar((1u64 << 63) + 1)];
+    assert_eq!(result(12, "Pow", &odd, &[]), Array::scalar(-3i32));
 }
 
 #[test]

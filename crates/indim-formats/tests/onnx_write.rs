@@ -325,6 +325,28 @@ fn elements_that_are_taken_come_back() {
 }
 
 #[test]
+fn large_unsigned_indices_do_not_count_from_the_end() {
+    for (mode, indices) in support::graphs::large_indices() {
+        let graph = support::graphs::gather_of_five(mode, &indices);
+        let model = support::read("take.onnx", &written(&graph, 21).unwrap().content).unwrap();
+        let program = support::build(&*model, &[]).unwrap();
+        let found = evaluate(&program.graph, &[]).ok();
+        assert_eq!(found, evaluate(&graph, &[]).ok(), "{mode} {indices:?}");
+    }
+}
+
+#[test]
+fn powers_with_large_exponents_come_back() {
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::U64, [6]).unwrap());
+    let graph = b.finish(&[x.pow(y)]).unwrap();
+    let bases = vec![3u64, 2, 1, 0, u64::MAX, 5];
+    let exponents = vec![u64::MAX, 1 << 63, 1 << 63, (1 << 63) + 1, u64::MAX, (1 << 62) + 7];
+    let arguments = [bases, exponents].map(|elements| Array::new([6], elements).unwrap()).to_vec();
+    check(&Case { name: "powers".to_owned(), graph, arguments }, 18);
+}
+
+#[test]
 fn constants_keep_their_bits_and_stand_once() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2]).unwrap();

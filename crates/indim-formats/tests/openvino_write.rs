@@ -167,6 +167,19 @@ fn random_graphs_come_back_as_they_were() {
 }
 
 #[test]
+fn large_unsigned_indices_do_not_count_from_the_end() {
+    for (mode, indices) in support::graphs::large_indices() {
+        let graph = support::graphs::gather_of_five(mode, &indices);
+        let file = written(&graph, false).unwrap();
+        let constants = &file.external_file.as_ref().unwrap().1;
+        let model = ir::read(std::str::from_utf8(&file.content).unwrap(), constants).unwrap();
+        let program = support::build(&*model, &[]).ok();
+        let found = program.and_then(|program| evaluate(&program.graph, &[]).ok());
+        assert_eq!(found, evaluate(&graph, &[]).ok(), "{mode} {indices:?}");
+    }
+}
+
+#[test]
 fn reductions_come_back() {
     for &op in ReduceOp::ALL {
         for &dtype in DType::ALL.iter().filter(|&&dtype| op.takes(dtype) && is_real(dtype)) {

@@ -1,7 +1,7 @@
 //! Graphs with arguments, for the tests of writers.
 
 use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
-use indim_graph::{Array, AxisSlice, Graph, GraphError, evaluate, remove_unused};
+use indim_graph::{Array, AxisSlice, Graph, GraphError, TakeMode, evaluate, remove_unused};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
 
@@ -153,4 +153,19 @@ pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
 fn small_numbers(count: usize) -> Array {
     let number = |index: usize| ((index * 7) % 5) as f32 * 0.5 - 0.75 + index as f32 * 0.125;
     Array::new([count], (0..count).map(number).collect::<Vec<f32>>()).unwrap()
+}
+
+/// Modes with `u64` indices that a cast to `i64` makes negative, and the largest that it does not.
+pub(crate) fn large_indices() -> Vec<(TakeMode, Vec<u64>)> {
+    let all = [u64::MAX, u64::MAX - 2, 1 << 63, i64::MAX as u64, 4];
+    let single = all.map(|index| (TakeMode::Error, vec![index]));
+    single.into_iter().chain([TakeMode::Clip, TakeMode::Wrap].map(|m| (m, all.to_vec()))).collect()
+}
+
+/// A gather of five elements, as constants because OpenVINO's reader wants them.
+pub(crate) fn gather_of_five(mode: TakeMode, indices: &[u64]) -> Graph {
+    let b = GraphBuilder::new();
+    let x = b.constant(Array::new([5], vec![0.0f32, 1.0, 2.0, 3.0, 4.0]).unwrap());
+    let i = b.constant(Array::new([indices.len()], indices.to_vec()).unwrap());
+    b.finish(&[b.take(&x, &i, 0, mode).unwrap()]).unwrap()
 }

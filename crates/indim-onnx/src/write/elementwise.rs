@@ -1,7 +1,7 @@
 //! Element-wise operations as ONNX operators: one node if ONNX has the operation, else the decomposition in
 //! `compositions.rs`.
 
-use indim_graph::{Node, ValueId};
+use indim_graph::{Array, Node, ValueId};
 use indim_model::place_of;
 use indim_ops::{DType, DTypeClass, Op};
 
@@ -184,9 +184,27 @@ impl ModelWriter<'_> {
         if dtype.is_float() || matches!(dtype, DType::I32 | DType::I64) {
             return Some(self.op("Pow", inputs));
         }
-        let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::I64)).collect();
+        let exponent = match dtype {
+            DType::U64 => self.small_exponent(inputs[1]),
+            _ => inputs[1].to_owned(),
+        };
+        let wide: Vec<String> =
+            [inputs[0], &exponent].iter().map(|input| self.cast(input, DType::I64)).collect();
         let power = self.op("Pow", &[&wide[0], &wide[1]]);
         Some(self.cast(&power, dtype))
+    }
+
+    /// A `u64` exponent below 2^63 with the same powers: bit 63 moves to bit 62.
+    ///
+    /// Modulo 2^64, odd numbers to the power of 2^62 are 1, and even ones to any power from 64 on are 0.
+    fn small_exponent(&mut self, exponent: &str) -> String {
+        let masks = [1, 1 << 62, u64::MAX >> 1];
+        let [one, bit_62, low_bits] = masks.map(|mask| self.constant(&Array::scalar(mask)));
+        let right = vec![text("direction", "RIGHT")];
+        let halved = self.node("BitShift", &[exponent, &one], right);
+        let moved = self.op("BitwiseAnd", &[&halved, &bit_62]);
+        let lower = self.op("BitwiseAnd", &[exponent, &low_bits]);
+        self.op("BitwiseOr", &[&lower, &moved])
     }
 
     /// Before opset 28 ONNX shifts only unsigned integers, by amounts below their width.

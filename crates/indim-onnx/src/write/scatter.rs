@@ -7,21 +7,36 @@ use indim_shape::Shape;
 use super::model_writer::{ModelWriter, ints, text};
 
 impl ModelWriter<'_> {
-    /// Indices into an axis of `size` elements, as ONNX reads them.
+    /// Indices into an axis of `size` elements, as ONNX reads them: `i64`, negative ones from the end.
+    ///
+    /// A cast of `u64` would make indices from 2^63 on negative. They are therefore limited or reduced
+    /// before the cast: an index that is out of range stays so.
     pub(super) fn places(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
-        let mut named = self.whole(indices);
-        if self.graph[indices].array_type.dtype != DType::I64 {
-            named = self.cast(&named, DType::I64);
+        let indices_dtype = self.graph[indices].array_type.dtype;
+        let named = self.whole(indices);
+        if indices_dtype == DType::U64 {
+            let (operator, bound) = match mode {
+                TakeMode::Error => ("Min", size),
+                TakeMode::Clip => ("Min", size.saturating_sub(1)),
+                TakeMode::Wrap => ("Mod", size),
+            };
+            let bound = self.number(bound as f64, DType::U64);
+            let limited = self.op(operator, &[&named, &bound]);
+            return self.cast(&limited, DType::I64);
         }
+        let signed = match indices_dtype {
+            DType::I64 => named,
+            _ => self.cast(&named, DType::I64),
+        };
         match mode {
-            TakeMode::Error => named,
+            TakeMode::Error => signed,
             TakeMode::Clip => {
                 let bounds = [0.0, size as f64 - 1.0].map(|bound| self.number(bound, DType::I64));
-                self.op("Clip", &[&named, &bounds[0], &bounds[1]])
+                self.op("Clip", &[&signed, &bounds[0], &bounds[1]])
             }
             TakeMode::Wrap => {
                 let size = self.number(size as f64, DType::I64);
-                self.op("Mod", &[&named, &size])
+                self.op("Mod", &[&signed, &size])
             }
         }
     }

@@ -142,10 +142,7 @@ impl NetworkWriter<'_> {
         mode: TakeMode,
         result: &ArrayType,
     ) -> LayerResult {
-        let (x, mut indices) = (&operands[0], operands[1].clone());
-        if !matches!(indices.array_type.dtype, DType::I32 | DType::I64) {
-            indices = self.layers.convert(&indices, DType::I64);
-        }
+        let (x, indices) = (&operands[0], &operands[1]);
         let size = x.array_type.shape[axis];
         let place = super::place_of(self.graph, value);
         match mode {
@@ -154,20 +151,52 @@ impl NetworkWriter<'_> {
             }
             TakeMode::Clip => {
                 self.notes.composed("take mode=clip", "Gather(x, Clamp(indices))", place);
-                let bounds = [("min", "0".to_owned()), ("max", size.saturating_sub(1).to_string())];
-                let array_type = indices.array_type.clone();
-                indices = self.layers.file.layer(("Clamp", 1), &bounds, &[indices], array_type);
             }
             TakeMode::Wrap => {
                 self.notes.composed("take mode=wrap", "Gather(x, FloorMod(indices, size))", place);
-                let size = self.layers.number(size as f64, indices.array_type.dtype)?;
-                indices = self.layers.binary("FloorMod", &indices, &size)?;
             }
         }
+        let indices = match indices.array_type.dtype {
+            DType::U64 => self.unsigned_places(indices, size, mode)?,
+            _ => self.signed_places(indices, size, mode)?,
+        };
         let axis = self.layers.file.list(&[axis as i64]);
         let axis = self.layers.reshape(&axis, &Shape::scalar());
         let attribute = ("batch_dims", "0".to_owned());
         let operands = [x.clone(), indices, axis];
         Ok(self.layers.file.layer(("Gather", 8), &[attribute], &operands, result.clone()))
+    }
+
+    /// `i32` or `i64` indices under a mode; negative ones count from the end.
+    fn signed_places(&mut self, indices: &Port, size: usize, mode: TakeMode) -> LayerResult {
+        let signed = match indices.array_type.dtype {
+            DType::I32 | DType::I64 => indices.clone(),
+            _ => self.layers.convert(indices, DType::I64),
+        };
+        match mode {
+            TakeMode::Error => Ok(signed),
+            TakeMode::Clip => {
+                let bounds = [("min", "0".to_owned()), ("max", size.saturating_sub(1).to_string())];
+                let array_type = signed.array_type.clone();
+                Ok(self.layers.file.layer(("Clamp", 1), &bounds, &[signed], array_type))
+            }
+            TakeMode::Wrap => {
+                let size = self.layers.number(size as f64, signed.array_type.dtype)?;
+                self.layers.binary("FloorMod", &signed, &size)
+            }
+        }
+    }
+
+    /// A conversion of `u64` to `i64` would make indices from 2^63 on negative. They are therefore limited
+    /// or reduced before the conversion: an index that is out of range stays so.
+    fn unsigned_places(&mut self, indices: &Port, size: usize, mode: TakeMode) -> LayerResult {
+        let (operation, bound) = match mode {
+            TakeMode::Error => ("Minimum", size),
+            TakeMode::Clip => ("Minimum", size.saturating_sub(1)),
+            TakeMode::Wrap => ("FloorMod", size),
+        };
+        let bound = self.layers.number(bound as f64, DType::U64)?;
+        let limited = self.layers.binary(operation, indices, &bound)?;
+        Ok(self.layers.convert(&limited, DType::I64))
     }
 }
