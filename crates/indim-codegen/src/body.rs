@@ -1,14 +1,13 @@
-//! The body of a loop nest: straight-line code over the primitives of the lane algebra, each value computed
-//! once.
+//! The body of a loop nest: straight-line SSA code over the primitives of `indim_ops::lane`.
 
 use std::sync::Arc;
 
 use indim_ops::DType;
 
-/// Lane type: the type of a value, one that processors compute in.
+/// The type of a value: a machine type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LaneType {
-    /// Truth values.
+    /// Booleans.
     Bool,
     /// 8-bit signed integers.
     I8,
@@ -33,7 +32,7 @@ pub enum LaneType {
 }
 
 impl LaneType {
-    /// The bytes of an element; a truth value takes one in memory.
+    /// Size in memory, in bytes; a boolean takes one byte.
     pub fn size(self) -> usize {
         match self {
             LaneType::Bool | LaneType::I8 | LaneType::U8 => 1,
@@ -43,18 +42,18 @@ impl LaneType {
         }
     }
 
-    /// Whether it is a float.
+    /// Whether the type is a float.
     pub fn is_float(self) -> bool {
         matches!(self, LaneType::F32 | LaneType::F64)
     }
 
-    /// Whether it is a signed integer.
+    /// Whether the type is a signed integer.
     pub fn is_signed(self) -> bool {
         matches!(self, LaneType::I8 | LaneType::I16 | LaneType::I32 | LaneType::I64)
     }
 
-    /// Lane type and lane count of an element: the bits of a 16-bit float, the two parts of a complex
-    /// number.
+    /// Lane type and number of lanes of an element. A 16-bit float is one lane with its bits, a complex
+    /// number two lanes.
     pub fn of_element(dtype: DType) -> (LaneType, usize) {
         match dtype {
             DType::Bool => (LaneType::Bool, 1),
@@ -74,90 +73,91 @@ impl LaneType {
     }
 }
 
-/// What an instruction computes from its operands. All but the first three and the last four are
-/// the methods of the traits in [`indim_ops::lane`], with one defined result for every input but the bits of
-/// NaNs.
+/// The operation of an instruction.
+///
+/// The primitives from [`Primitive::Select`] to [`Primitive::Cast`] are the methods of the traits in
+/// [`indim_ops::lane`]. The result is defined for every input, except for the bits of NaNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Primitive {
-    /// A lane of an input's element: `part` 1 is the imaginary part of a complex number.
+    /// Loads a lane of an input's element. `part` 1 is the imaginary part of a complex number.
     Load {
         /// Index in [`Body::inputs`].
         input: u32,
         /// Index of the lane.
         part: u8,
     },
-    /// The same value in every lane: the low bits; of a truth value 0 or 1.
+    /// A constant in the low bits; 0 or 1 for a boolean.
     Constant(u64),
-    /// The same bits as another type of the same width.
+    /// Bitcast to another type of the same width.
     Bits,
-    /// The second operand where the first holds, else the third.
+    /// The second operand if the first is true, else the third.
     Select,
-    /// Equality of numbers.
+    /// Equality. A NaN equals nothing; the two zeros are equal.
     Equal,
-    /// Less than, by the type of the operands.
+    /// Less than; signed, unsigned or ordered by the operands' type.
     Less,
-    /// Less than, of integers read as unsigned.
+    /// Less than, with integers taken as unsigned.
     LessUnsigned,
-    /// Bitwise, also of truth values.
+    /// Bitwise or logical and.
     And,
-    /// Bitwise, also of truth values.
+    /// Bitwise or logical or.
     Or,
-    /// Bitwise, also of truth values.
+    /// Bitwise or logical exclusive or.
     Xor,
-    /// Bitwise, also of truth values.
+    /// Bitwise or logical not.
     Not,
-    /// Sum.
+    /// Sum; integers wrap.
     Add,
-    /// Difference.
+    /// Difference; integers wrap.
     Sub,
-    /// Product.
+    /// Product; integers wrap.
     Mul,
     /// The upper half of the exact product.
     MulHigh,
-    /// Quotient; of integers 0 where the divisor is 0.
+    /// Quotient; an integer divided by 0 gives 0.
     Div,
-    /// Remainder; of integers 0 where the divisor is 0.
+    /// Remainder; 0 for an integer divisor of 0.
     Rem,
-    /// By the amount modulo the width.
+    /// Left shift by the amount modulo the width.
     ShiftLeft,
-    /// By the amount modulo the width; zeros enter.
+    /// Logical right shift by the amount modulo the width.
     ShiftRightLogical,
-    /// By the amount modulo the width; copies of the top bit enter.
+    /// Arithmetic right shift by the amount modulo the width.
     ShiftRightArithmetic,
-    /// Zero bits above the highest one.
+    /// Number of leading zero bits.
     LeadingZeros,
-    /// One bits.
+    /// Number of one bits.
     CountOnes,
-    /// The low bits of the entry of a table at the operand modulo the table's length.
+    /// Table lookup: the low bits of the entry at the operand modulo the table's length.
     Lookup {
         /// Index in [`Body::tables`].
         table: u32,
     },
-    /// The first operand times the second plus the third, rounded once.
+    /// Fused multiply-add: the first operand times the second plus the third, rounded once.
     MulAdd,
     /// Square root.
     Sqrt,
-    /// The sign bit cleared.
+    /// Clears the sign bit.
     Abs,
-    /// The sign bit flipped.
+    /// Flips the sign bit.
     Neg,
-    /// Largest integer not above.
+    /// Rounds down to an integer.
     Floor,
-    /// Smallest integer not below.
+    /// Rounds up to an integer.
     Ceil,
-    /// The integer part.
+    /// Rounds towards zero to an integer.
     Trunc,
-    /// Nearest integer, half to even.
+    /// Rounds to the nearest integer, half to even.
     RoundEven,
     /// Conversion from the operand's type, as [`indim_ops::lane::Cast`].
     Cast,
-    /// A float, with any NaN replaced by the canonical one.
+    /// Replaces any NaN by the canonical one.
     Canonical,
-    /// The value of a binary16, which is given by its bits, in 32 bits. Of a NaN the sign is kept.
+    /// Converts the bits of a binary16 to an `f32`. A NaN keeps its sign.
     WidenF16,
-    /// The bits of the nearest binary16, half to even; of a NaN those of the canonical one.
+    /// Rounds an `f32` to the bits of the nearest binary16, half to even. A NaN becomes canonical.
     RoundToF16,
-    /// The nearest number of a `bf16`, half to even, in 32 bits; of a NaN the canonical one.
+    /// Rounds an `f32` to the nearest `bf16` value, half to even, held as `f32`. A NaN becomes canonical.
     RoundBf16,
 }
 
@@ -190,12 +190,12 @@ impl Primitive {
     }
 }
 
-/// A value: the index of the instruction that computes it.
+/// An SSA value: the index of the instruction that computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(pub u32);
 
 impl Value {
-    /// The index of its instruction.
+    /// The index as `usize`.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -228,20 +228,20 @@ pub struct Body {
     pub tables: Vec<Arc<[u64]>>,
     /// Element types of the inputs.
     pub inputs: Vec<DType>,
-    /// Outputs: element types and lanes; the second lane is that of a complex number.
+    /// Element type and lanes of each output. Only complex numbers use the second lane.
     pub outputs: Vec<(DType, [Value; 2])>,
-    /// Initial bits of each accumulator if outputs are accumulators; the last inputs are then their
-    /// previous values. Empty if outputs are results.
+    /// Initial bits of each accumulator of a body that folds: its outputs are accumulators, and its last
+    /// inputs are their previous values. Empty for other bodies.
     pub identities: Vec<u64>,
 }
 
 impl Body {
-    /// Whether outputs are accumulators.
+    /// Whether the body folds: whether its outputs are accumulators.
     pub fn folds(&self) -> bool {
         !self.identities.is_empty()
     }
 
-    /// Number of inputs without accumulators.
+    /// Number of inputs, accumulators not counted.
     pub fn operand_count(&self) -> usize {
         self.inputs.len() - self.identities.len()
     }

@@ -8,18 +8,19 @@ use hashbrown::HashTable;
 use indim_ops::DType;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
-use crate::fold::{Rewrite, fold};
-use crate::instructions::Instructions;
+use crate::rewrite::{Rewrite, rewrite};
+use crate::rewriter::Rewriter;
 use crate::scalar::evaluate;
 
 /// A body under construction.
 #[derive(Debug, Default)]
 pub struct BodyBuilder {
     body: Body,
-    /// Values by the hashes of their instructions; the instructions are not stored twice.
+    /// The value of each distinct instruction. The table stores values only; their instructions are in
+    /// `body`.
     known: HashTable<Value>,
     hasher: RandomState,
-    /// Values of the inlined body's instructions so far.
+    /// Scratch of `inline_values`: the value of each instruction of the inlined body.
     inlined: Vec<Value>,
 }
 
@@ -39,8 +40,8 @@ impl BodyBuilder {
         self.body.instructions.len()
     }
 
-    /// The value of a primitive on earlier values, of type `lane`: a new instruction or an earlier equal
-    /// value. Bits of NaNs from arithmetic may differ.
+    /// Adds an instruction with a result of type `lane`, unless an earlier value equals it; returns the
+    /// value. The bits of NaNs from arithmetic may change.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
@@ -63,9 +64,9 @@ impl BodyBuilder {
                     operands: [Value(0); 3],
                 });
             }
-            match fold(self, &instruction) {
+            match rewrite(self, &instruction) {
                 Rewrite::Value(value) => return value,
-                // Each is simpler than the one before.
+                // The loop ends: each rewrite gives a simpler instruction.
                 Rewrite::Instruction(simpler) => instruction = simpler,
                 Rewrite::Unchanged => return self.number(instruction),
             }
@@ -84,7 +85,7 @@ impl BodyBuilder {
         lanes
     }
 
-    /// The index of a table; adds a new one. Bodies have few, so the search is linear.
+    /// The index of a table, which is added if it is new. The search is linear: a body has few tables.
     pub(crate) fn table(&mut self, entries: &[u64]) -> u32 {
         let tables = &mut self.body.tables;
         let found = tables.iter().position(|table| **table == *entries);
@@ -94,7 +95,7 @@ impl BodyBuilder {
         }) as u32
     }
 
-    /// Like [`BodyBuilder::table`], for a table that another body may share.
+    /// Like [`BodyBuilder::table`], without a copy of the entries.
     pub(crate) fn shared_table(&mut self, table: &Arc<[u64]>) -> u32 {
         let tables = &mut self.body.tables;
         let found = tables.iter().position(|other| Arc::ptr_eq(other, table) || other == table);
@@ -211,7 +212,7 @@ impl BodyBuilder {
     }
 }
 
-impl Instructions for BodyBuilder {
+impl Rewriter for BodyBuilder {
     fn instruction(&self, value: Value) -> &Instruction {
         self.body.instruction(value)
     }
@@ -221,7 +222,7 @@ impl Instructions for BodyBuilder {
     }
 }
 
-/// In few words, which is most of what recording does.
+/// Hashes an instruction as four words; the derived hash feeds more. Most of recording time is hashing.
 fn hash(hasher: &RandomState, instruction: &Instruction) -> u64 {
     let [first, second, third] = instruction.operands.map(|operand| u64::from(operand.0));
     let payload = match instruction.primitive {

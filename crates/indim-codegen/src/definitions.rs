@@ -1,7 +1,7 @@
-//! Operations, conversions and reductions as bodies, each recorded once per process.
+//! The bodies of operations, conversions and reductions. Each is recorded once per process.
 //!
-//! An operation that computes in a wider type is composed of bodies: compiling all of them inline would
-//! take a minute.
+//! An operation that computes in a wider type is composed of three bodies: widening, operation, narrowing.
+//! Compiling one inlined Rust function for each of these operations would take a minute.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -11,26 +11,26 @@ use indim_ops::{
     Op, OpVisitor, ReduceOp, Ternary, Unary, Widened, visit_convert,
 };
 
+use crate::bf16::push_bf16_bits;
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
-use crate::recorded::{RecordingBackend, record};
-use crate::rounded::push_rounded;
+use crate::record::{RecordingBackend, record};
 
-/// A definition that is recorded as a body.
+/// A definition of `indim-ops` that has a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Definition {
     /// An operation whose last operand has this element type.
     Operation(Op, DType),
     /// A conversion of the first type to the second.
     Conversion(DType, DType),
-    /// The combination of an accumulator and an element of this type, for a reduction other than an
-    /// arg-reduction. NaNs are not canonical; the whole reduction's result is.
+    /// Combines an accumulator and an element of this type. Not for arg-reductions. NaNs are not canonical:
+    /// only the final result of a reduction is.
     Fold(ReduceOp, DType),
-    /// The identity of a reduction other than an arg-reduction, for this type; it has no operands.
+    /// The identity of a reduction for this type, without operands. Not for arg-reductions.
     Identity(ReduceOp, DType),
 }
 
-static RECORDED: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
+static BODIES: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
 
 impl Definition {
     /// The body, with an input per operand; `None` if the operation or reduction does not take the type.
@@ -42,28 +42,28 @@ impl Definition {
     /// assert_eq!(body.interpret(&[[100, 0], [100, 0]]), [[200, 0]]);
     /// ```
     pub fn body(self) -> Option<Arc<Body>> {
-        let found = RECORDED.read().unwrap_or_else(PoisonError::into_inner).get(&self).cloned();
+        let found = BODIES.read().unwrap_or_else(PoisonError::into_inner).get(&self).cloned();
         if found.is_some() {
             return found;
         }
-        // Two threads may both record, and get the same.
+        // Two threads may record the same definition; the first body is kept.
         let body = Arc::new(match self {
-            Definition::Operation(op, dtype) => op.visit(dtype, Recorder { op })?,
+            Definition::Operation(op, dtype) => op.visit(dtype, OperationRecorder { op })?,
             Definition::Conversion(from, to) => conversion(from, to),
             Definition::Fold(op, dtype) => op.visit(dtype, FoldRecorder { op })?,
             Definition::Identity(op, dtype) => op.visit(dtype, IdentityRecorder)?,
         });
-        let mut recorded = RECORDED.write().unwrap_or_else(PoisonError::into_inner);
+        let mut recorded = BODIES.write().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(recorded.entry(self).or_insert(body)))
     }
 }
 
 /// Records an operation.
-struct Recorder {
+struct OperationRecorder {
     op: Op,
 }
 
-impl OpVisitor for Recorder {
+impl OpVisitor for OperationRecorder {
     type Output = Body;
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Body {
@@ -115,18 +115,18 @@ impl OpVisitor for Recorder {
     }
 }
 
-impl Recorder {
-    /// The operation in the wider type of `T`, between widening of operands and narrowing of the result. An
-    /// operand of type `bool` stays.
+impl OperationRecorder {
+    /// Widens the operands, applies the operation of the wider type, and narrows the result. An operand of
+    /// type `bool` is not widened.
     fn widened<T: Widened>(&self, dtypes: &[DType], narrowing: Body) -> Body {
         let operation = Definition::Operation(self.op, T::Wide::DTYPE).body();
         let operation = operation.expect("invariant: the wider type has the operation");
-        put_together(dtypes, &widening::<T>(), &operation, &narrowing)
+        compose_widened(dtypes, &widening::<T>(), &operation, &narrowing)
     }
 }
 
 /// The body of an operation on widened operands, with its result narrowed.
-fn put_together(dtypes: &[DType], widening: &Body, operation: &Body, narrowing: &Body) -> Body {
+fn compose_widened(dtypes: &[DType], widening: &Body, operation: &Body, narrowing: &Body) -> Body {
     let mut builder = BodyBuilder::default();
     let mut operands: Vec<[Value; 2]> = Vec::with_capacity(dtypes.len());
     for &dtype in dtypes {
@@ -163,7 +163,7 @@ fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
     })
 }
 
-/// The body of one primitive on elements of one lane.
+/// The body of one unary primitive.
 fn single(from: DType, primitive: Primitive, to: DType) -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(from);
@@ -176,36 +176,37 @@ fn single(from: DType, primitive: Primitive, to: DType) -> Body {
 fn rounding_to_bf16() -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(DType::F32);
-    let result = push_rounded(&mut builder, x);
+    let result = push_bf16_bits(&mut builder, x);
     builder.output(DType::Bf16, [result]);
     builder.finish()
 }
 
-/// A conversion. Between `f16` and types that `f32` holds it goes through `f32`, like its definition, with
-/// the processor's primitives; to `bf16` with the rounding primitive.
+/// A conversion. Conversions between `f16` and types that `f32` represents exactly go through `f32`, as
+/// their definitions do, and use the primitives that processors have. Conversions to `bf16` use the
+/// rounding primitive.
 fn conversion(from: DType, to: DType) -> Body {
     use DType::{Bf16, Bool, F16, F32, I8, I16, U8, U16};
-    let of_f32 = |from, to| {
+    let f32_conversion = |from, to| {
         let body = Definition::Conversion(from, to).body();
         body.expect("invariant: there is a conversion between any two types")
     };
     match (from, to) {
         (F16, F16) => visit_convert(from, to, ConversionRecorder),
-        (F16, _) => one_after_another(&single(F16, Primitive::WidenF16, F32), &of_f32(F32, to)),
+        (F16, _) => compose(&single(F16, Primitive::WidenF16, F32), &f32_conversion(F32, to)),
         (F32, F16) => single(F32, Primitive::RoundToF16, F16),
         (F32, Bf16) => rounding_to_bf16(),
         (Bool | I8 | I16 | U8 | U16 | Bf16, F16) => {
-            one_after_another(&of_f32(from, F32), &single(F32, Primitive::RoundToF16, F16))
+            compose(&f32_conversion(from, F32), &single(F32, Primitive::RoundToF16, F16))
         }
         (Bool | I8 | I16 | U8 | U16, Bf16) => {
-            one_after_another(&of_f32(from, F32), &rounding_to_bf16())
+            compose(&f32_conversion(from, F32), &rounding_to_bf16())
         }
         _ => visit_convert(from, to, ConversionRecorder),
     }
 }
 
-/// Composition: the second body on the result of the first.
-fn one_after_another(first: &Body, second: &Body) -> Body {
+/// The composition of two unary bodies: `second` applied to the result of `first`.
+fn compose(first: &Body, second: &Body) -> Body {
     let mut builder = BodyBuilder::default();
     let x = builder.input(first.inputs[0]);
     let between = builder.inline(first, &[x]);
@@ -237,7 +238,7 @@ impl FoldVisitor for FoldRecorder {
 
     fn fold<F: Fold<T>, T: Element>(self) -> Body {
         if matches!(T::DTYPE, DType::F16 | DType::Bf16) {
-            // It rounds each time, as the operation does.
+            // 16-bit floats round after each combination, as the operation does.
             let operation = Definition::Operation(self.op.operation(), T::DTYPE).body();
             return (*operation.expect("invariant: a reduction's operation takes its types"))
                 .clone();

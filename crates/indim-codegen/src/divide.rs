@@ -1,16 +1,17 @@
-//! Division of integers by a constant, without dividing: processors have no instruction for it in vectors.
+//! Division of integers by a constant, lowered to multiplication: processors cannot divide vectors of
+//! integers.
 //!
-//! The quotient is the upper half of a product with a rounded-up reciprocal, corrected (Granlund and
-//! Montgomery, "Division by Invariant Integers using Multiplication", 1994, figures 4.1 and 5.2); by powers
-//! of two it is a shift. 8 bits are divided as 16. Signed numbers of 64 bits are divided without their sign,
-//! because the upper half of an unsigned product takes fewer instructions.
+//! The quotient is the upper half of the product with a rounded-up reciprocal, plus a correction (Granlund
+//! and Montgomery, "Division by Invariant Integers using Multiplication", 1994, figures 4.1 and 5.2).
+//! Division by a power of two is a shift. 8-bit integers are divided as 16-bit ones. Signed 64-bit division
+//! works on magnitudes, because the upper half of an unsigned product takes fewer instructions.
 
 use crate::body::{LaneType, Primitive, Value};
-use crate::instructions::Instructions;
+use crate::rewriter::Rewriter;
 
-/// The quotient, or the remainder, of `x` by a constant of these bits.
+/// The quotient or remainder of `x` by the constant `bits`.
 pub(crate) fn divide(
-    builder: &mut impl Instructions,
+    builder: &mut impl Rewriter,
     primitive: Primitive,
     x: Value,
     bits: u64,
@@ -49,7 +50,7 @@ struct Division<'a, I> {
     x: Value,
 }
 
-impl<I: Instructions> Division<'_, I> {
+impl<I: Rewriter> Division<'_, I> {
     fn width(&self) -> u32 {
         8 * self.lane.size() as u32
     }
@@ -68,13 +69,13 @@ impl<I: Instructions> Division<'_, I> {
         self.push(primitive, x, amount)
     }
 
-    /// The value of the constant.
+    /// The constant, sign-extended.
     fn signed(&self, bits: u64) -> i64 {
         let unused = 64 - self.width();
         (bits << unused) as i64 >> unused
     }
 
-    /// The constant without its sign.
+    /// The absolute value of the constant.
     fn magnitude(&self, bits: u64) -> u64 {
         if self.lane.is_signed() { self.signed(bits).unsigned_abs() } else { bits }
     }
@@ -116,36 +117,37 @@ impl<I: Instructions> Division<'_, I> {
         }
     }
 
-    /// `x / divisor`, where that is no power of two.
+    /// Unsigned `x / divisor`, for a divisor that is not a power of two.
     fn unsigned_quotient(&mut self, divisor: u64) -> Value {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let rest = (1u128 << log) - u128::from(divisor);
         let factor = (rest << self.width()) / u128::from(divisor) + 1;
         let factor = self.constant(factor as u64);
         let high = self.push(Primitive::MulHigh, self.x, factor);
-        // The factor lacks 2^width, which is added without overflow.
+        // The reciprocal is 2^width + factor: add `x` to the upper half without overflow.
         let rest = self.push(Primitive::Sub, self.x, high);
         let half = self.shift(Primitive::ShiftRightLogical, rest, 1);
         let sum = self.push(Primitive::Add, half, high);
         self.shift(Primitive::ShiftRightLogical, sum, log - 1)
     }
 
-    /// `x / divisor`, where that is positive, no power of two and has fewer than 64 bits.
+    /// Signed `x / divisor` of at most 32 bits, for a positive divisor that is not a power of two.
     fn signed_quotient(&mut self, divisor: u64) -> Value {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let factor = (1u128 << (self.width() + log - 1)) / u128::from(divisor) + 1;
         let factor = self.constant(factor as u64);
         let high = self.push(Primitive::MulHigh, self.x, factor);
-        // The factor lacks 2^width.
+        // The factor, taken as signed, is the reciprocal minus 2^width: add `x`.
         let product = self.push(Primitive::Add, self.x, high);
         let shifted = self.shift(Primitive::ShiftRightArithmetic, product, log - 1);
         let sign = self.shift(Primitive::ShiftRightArithmetic, self.x, self.width() - 1);
         self.push(Primitive::Sub, shifted, sign)
     }
 
-    /// Like [`Division::signed_quotient`], of 64 bits: the quotient of the magnitude, with the sign of `x`.
-    /// Rounding adds `e < 2^log` to the product of the divisor and the reciprocal. The magnitude `m` is at
-    /// most 2^63, so `m * e < 2^(63 + log)` and no quotient is rounded up.
+    /// Like [`Division::signed_quotient`], for 64 bits: divides the magnitude of `x` and applies the sign.
+    ///
+    /// The quotient is exact: rounding the reciprocal up adds `e < 2^log` to its product with the divisor.
+    /// The magnitude `m` is at most 2^63, so `m * e < 2^(63 + log)`, which never reaches the next quotient.
     fn signed_quotient_64(&mut self, divisor: u64) -> Value {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let factor = (1u128 << (u64::BITS - 1 + log)) / u128::from(divisor) + 1;
@@ -159,13 +161,13 @@ impl<I: Instructions> Division<'_, I> {
         self.negated_where(sign, quotient)
     }
 
-    /// `x` where `sign` is 0, and `-x` where all bits of it are set.
+    /// `x` if `sign` is 0, `-x` if `sign` is -1.
     fn negated_where(&mut self, sign: Value, x: Value) -> Value {
         let flipped = self.push(Primitive::Xor, x, sign);
         self.push(Primitive::Sub, flipped, sign)
     }
 
-    /// `x / 2^amount`, towards zero: to what is negative the largest remainder is added.
+    /// `x / 2^amount`, rounded towards zero: adds `2^amount - 1` to negative numbers before the shift.
     fn signed_shift(&mut self, amount: u32) -> Value {
         if amount == 0 {
             return self.x;

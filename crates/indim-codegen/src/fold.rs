@@ -1,355 +1,69 @@
-//! Peephole rewrites: instructions without effect, with a known result, or with a cheaper equivalent.
-//!
-//! A rewrite preserves the bits of the result, except of NaNs from arithmetic, which are unspecified.
-//! Floats are not contracted or reassociated.
+//! Bodies that fold their results into accumulators, for reductions.
 
-use crate::body::{Instruction, LaneType, Primitive, Value};
-use crate::divide::divide;
-use crate::extreme::extreme;
-use crate::instructions::Instructions;
-use crate::rounded::{LOST_BITS, has_no_low_half};
+use indim_ops::{DType, ReduceOp};
 
-/// Result of a rewrite.
-pub(crate) enum Rewrite {
-    /// The instruction equals this value.
-    Value(Value),
-    /// The instruction equals this simpler one.
-    Instruction(Instruction),
-    /// No rule applies.
-    Unchanged,
-}
+use crate::body::{Body, LaneType, Primitive, Value};
+use crate::builder::BodyBuilder;
+use crate::definitions::Definition;
 
-/// Applies the rules to an instruction with at least one non-constant operand. Constants come last in
-/// commutative instructions.
-pub(crate) fn fold(builder: &mut impl Instructions, instruction: &Instruction) -> Rewrite {
-    use Primitive::*;
-    match instruction.primitive {
-        Select => select(builder, instruction),
-        Bits => bits(builder, instruction),
-        Cast => cast(builder, instruction),
-        Not | Neg | Abs | Canonical => twice(builder, instruction),
-        RoundBf16 if has_no_low_half(builder, instruction.operands[0]) => {
-            self::instruction(Canonical, instruction.lane, &instruction.operands[..1])
-        }
-        And | Or | Xor => bitwise(builder, instruction),
-        Equal | Less | LessUnsigned => comparison(builder, instruction),
-        Add | Sub | Mul | Div | Rem if instruction.lane.is_float() => {
-            float_arithmetic(builder, instruction)
-        }
-        Add | Sub | Mul | Div | Rem | ShiftLeft | ShiftRightLogical | ShiftRightArithmetic => {
-            integer_arithmetic(builder, instruction)
-        }
-        _ => Rewrite::Unchanged,
-    }
-}
-
-fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Rewrite {
-    let mut given = [Value(0); 3];
-    given[..operands.len()].copy_from_slice(operands);
-    Rewrite::Instruction(Instruction { primitive, lane, operands: given })
-}
-
-/// All bits of the type set.
-fn all_ones(lane: LaneType) -> u64 {
-    match lane {
-        LaneType::Bool => 1,
-        _ => u64::MAX >> (64 - 8 * lane.size()),
-    }
-}
-
-fn select(
-    builder: &mut impl Instructions,
-    &Instruction { lane, operands, .. }: &Instruction,
-) -> Rewrite {
-    let [condition, on_true, on_false] = operands;
-    if on_true == on_false {
-        return Rewrite::Value(on_true);
-    }
-    if let Some(bits) = builder.constant_bits(condition) {
-        return Rewrite::Value(if bits != 0 { on_true } else { on_false });
-    }
-    let asked = *builder.instruction(condition);
-    if asked.primitive == Primitive::Not {
-        return instruction(Primitive::Select, lane, &[asked.operands[0], on_false, on_true]);
-    }
-    // An arm that asks the same again.
-    let [first, second] = [on_true, on_false].map(|arm| *builder.instruction(arm));
-    let asks_again =
-        |arm: &Instruction| arm.primitive == Primitive::Select && arm.operands[0] == condition;
-    if asks_again(&first) {
-        return instruction(Primitive::Select, lane, &[condition, first.operands[1], on_false]);
-    }
-    if asks_again(&second) {
-        return instruction(Primitive::Select, lane, &[condition, on_true, second.operands[2]]);
-    }
-    if lane == LaneType::Bool {
-        return select_truth(builder, operands);
-    }
-    if !lane.is_float() {
-        return Rewrite::Unchanged;
-    }
-    extreme(builder, lane, operands).map_or(Rewrite::Unchanged, Rewrite::Value)
-}
-
-/// Of truth values, of which one is constant: logic.
-fn select_truth(builder: &mut impl Instructions, operands: [Value; 3]) -> Rewrite {
-    let [condition, on_true, on_false] = operands;
-    let bool = LaneType::Bool;
-    let constants = [on_true, on_false].map(|arm| builder.constant_bits(arm));
-    match constants {
-        [Some(1), _] => instruction(Primitive::Or, bool, &[condition, on_false]),
-        [Some(_), _] => {
-            let not = builder.push(Primitive::Not, bool, &[condition]);
-            instruction(Primitive::And, bool, &[not, on_false])
-        }
-        [_, Some(0)] => instruction(Primitive::And, bool, &[condition, on_true]),
-        [_, Some(_)] => {
-            let not = builder.push(Primitive::Not, bool, &[condition]);
-            instruction(Primitive::Or, bool, &[not, on_true])
-        }
-        [None, None] => Rewrite::Unchanged,
-    }
-}
-
-fn bits(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Rewrite {
-    let operand = *builder.instruction(operands[0]);
-    match operand.primitive {
-        _ if operand.lane == lane => Rewrite::Value(operands[0]),
-        Primitive::Bits => instruction(Primitive::Bits, lane, &operand.operands[..1]),
-        _ => Rewrite::Unchanged,
-    }
-}
-
-fn cast(builder: &impl Instructions, &Instruction { lane, operands, .. }: &Instruction) -> Rewrite {
-    let operand = *builder.instruction(operands[0]);
-    let between = operand.lane;
-    if between == lane {
-        return Rewrite::Value(operands[0]);
-    }
-    let is_integral = |lane: LaneType| !lane.is_float();
-    if is_integral(between) && is_integral(lane) && between.size() == lane.size() {
-        return instruction(Primitive::Bits, lane, &operands[..1]);
-    }
-    if !matches!(operand.primitive, Primitive::Cast | Primitive::Bits) {
-        return Rewrite::Unchanged;
-    }
-    let first = builder.instruction(operand.operands[0]).lane;
-    let are_integral = [first, between, lane].into_iter().all(is_integral);
-    let is_direct = match operand.primitive {
-        // Low bits of low bits, or of an extension.
-        _ if are_integral && lane.size() <= between.size() => true,
-        Primitive::Cast if !is_exact(first, between) => false,
-        Primitive::Cast => {
-            first == lane || lane.is_float() || first.is_float() == between.is_float()
-        }
-        _ => false,
-    };
-    match is_direct {
-        true => instruction(Primitive::Cast, lane, &operand.operands[..1]),
-        false => Rewrite::Unchanged,
-    }
-}
-
-/// Whether every number of one type, but a NaN's bits, is one of the other.
-fn is_exact(from: LaneType, to: LaneType) -> bool {
-    match (from.is_float(), to.is_float()) {
-        (true, _) => from == LaneType::F32 && to == LaneType::F64,
-        (false, true) => 2 * from.size() <= to.size(),
-        (false, false) if from.is_signed() => to.is_signed() && from.size() <= to.size(),
-        (false, false) => from.size() < to.size() || (!to.is_signed() && from.size() == to.size()),
-    }
-}
-
-/// What undoes itself, or changes nothing the second time.
-fn twice(builder: &impl Instructions, given: &Instruction) -> Rewrite {
-    let operand = *builder.instruction(given.operands[0]);
-    match (given.primitive, operand.primitive) {
-        (Primitive::Not, Primitive::Not) | (Primitive::Neg, Primitive::Neg) => {
-            Rewrite::Value(operand.operands[0])
-        }
-        (Primitive::Abs, Primitive::Neg) => {
-            instruction(Primitive::Abs, given.lane, &operand.operands[..1])
-        }
-        (Primitive::Abs, Primitive::Abs) | (Primitive::Canonical, Primitive::Canonical) => {
-            Rewrite::Value(given.operands[0])
-        }
-        _ => Rewrite::Unchanged,
-    }
-}
-
-fn bitwise(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
-    if x == y {
-        return Rewrite::Value(match primitive {
-            Primitive::Xor => builder.constant(lane, 0),
-            _ => x,
-        });
-    }
-    let ones = all_ones(lane);
-    match (primitive, builder.constant_bits(y)) {
-        (Primitive::And, Some(0)) => Rewrite::Value(y),
-        (Primitive::Or | Primitive::Xor, Some(0)) => Rewrite::Value(x),
-        (Primitive::And, Some(bits)) if bits == ones => Rewrite::Value(x),
-        (Primitive::And, Some(bits))
-            if bits == ones << LOST_BITS & ones
-                && lane.size() == 4
-                && has_no_low_half(builder, x) =>
+impl Body {
+    /// Folds each output into an accumulator. `folds` gives the reduction and the accumulator type of each
+    /// output. Accumulators become the outputs and the last inputs. Booleans are folded as bytes.
+    ///
+    /// `None` for arg-reductions, for a reduction that does not take the type, for complex numbers, and for
+    /// 16-bit floats, which round after each fold.
+    ///
+    /// ```
+    /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
+    /// use indim_ops::{DType, ReduceOp};
+    /// let mut builder = BodyBuilder::new(vec![DType::F32]);
+    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    /// builder.output(DType::F32, [x]);
+    /// let sum = builder.finish().with_folds(&[(ReduceOp::Add, DType::F64)]).unwrap();
+    /// assert_eq!(sum.to_string(), "\
+    /// v0 = load.f32 input 0
+    /// v1 = cast.f32.f64 v0
+    /// v2 = load.f64 input 1
+    /// v3 = add.f64 v1, v2
+    /// output 0: f64 = v3, initially 0x0
+    /// ");
+    /// ```
+    pub fn with_folds(&self, folds: &[(ReduceOp, DType)]) -> Option<Body> {
+        let mut builder = BodyBuilder::default();
+        let inputs: Vec<[Value; 2]> =
+            self.inputs.iter().map(|&dtype| builder.input(dtype)).collect();
+        let elements = builder.inline_all(self, &inputs);
+        let mut identities = Vec::with_capacity(folds.len());
+        for (&(op, dtype), (&(source, _), element)) in
+            folds.iter().zip(self.outputs.iter().zip(elements))
         {
-            Rewrite::Value(x)
-        }
-        (Primitive::Or, Some(bits)) if bits == ones => Rewrite::Value(y),
-        (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
-        _ => Rewrite::Unchanged,
-    }
-}
-
-fn comparison(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, operands: [x, y, _], .. } = given;
-    let Instruction { lane, primitive: of_first, .. } = *builder.instruction(x);
-    let mut constant = |value: bool| Rewrite::Value(builder.constant(LaneType::Bool, value.into()));
-    // A NaN does not equal itself.
-    if x == y && !(lane.is_float() && primitive == Primitive::Equal) {
-        return constant(primitive == Primitive::Equal);
-    }
-    match (primitive, builder.constant_bits(y)) {
-        (Primitive::Equal, Some(1)) if lane == LaneType::Bool => Rewrite::Value(x),
-        (Primitive::Equal, Some(_)) if lane == LaneType::Bool => {
-            instruction(Primitive::Not, lane, &[x])
-        }
-        (Primitive::LessUnsigned, Some(0)) => Rewrite::Value(builder.constant(LaneType::Bool, 0)),
-        (Primitive::Less, Some(0))
-            if of_first == Primitive::Abs || !(lane.is_signed() || lane.is_float()) =>
-        {
-            Rewrite::Value(builder.constant(LaneType::Bool, 0))
-        }
-        _ => Rewrite::Unchanged,
-    }
-}
-
-fn float_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
-    let Some(bits) = builder.constant_bits(y) else { return without_neg(builder, given) };
-    let (sign, one) = match lane {
-        LaneType::F32 => (1 << 31, u64::from(1f32.to_bits())),
-        _ => (1 << 63, 1f64.to_bits()),
-    };
-    match primitive {
-        // Of a zero the sign stays only with the other zero.
-        Primitive::Add if bits == sign => Rewrite::Value(x),
-        Primitive::Sub if bits == 0 => Rewrite::Value(x),
-        Primitive::Mul if bits == one => Rewrite::Value(x),
-        Primitive::Div => match exact_reciprocal(lane, bits) {
-            Some(reciprocal) => {
-                let reciprocal = builder.constant(lane, reciprocal);
-                instruction(Primitive::Mul, lane, &[x, reciprocal])
+            let dtype = if dtype == DType::Bool { DType::U8 } else { dtype };
+            let is_rounded = matches!(dtype, DType::F16 | DType::Bf16);
+            if op.is_search() || is_rounded || LaneType::of_element(dtype).1 > 1 {
+                return None;
             }
-            None => Rewrite::Unchanged,
-        },
-        _ => without_neg(builder, given),
+            let element = match source == dtype {
+                true => element,
+                false => {
+                    let conversion = Definition::Conversion(source, dtype).body()?;
+                    builder.inline(&conversion, &[element])
+                }
+            };
+            let accumulator = builder.input(dtype);
+            let fold = Definition::Fold(op, dtype).body()?;
+            let lanes = builder.inline(&fold, &[accumulator, element]);
+            builder.output(dtype, lanes);
+            identities.push(identity(op, dtype)?);
+        }
+        Some(Body { identities, ..builder.finish() }.simplified())
     }
 }
 
-/// A sum with an opposite is a difference, to the sign of a zero; and the other way round.
-fn without_neg(builder: &impl Instructions, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
-    let opposite = |value: Value| {
-        let instruction = builder.instruction(value);
-        (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
-    };
-    match (primitive, opposite(x), opposite(y)) {
-        (Primitive::Add, _, Some(y)) => instruction(Primitive::Sub, lane, &[x, y]),
-        (Primitive::Add, Some(x), _) => instruction(Primitive::Sub, lane, &[y, x]),
-        (Primitive::Sub, _, Some(y)) => instruction(Primitive::Add, lane, &[x, y]),
-        _ => Rewrite::Unchanged,
-    }
-}
-
-/// Of a power of two, if it and its reciprocal are normal: then a product is the quotient, rounded once.
-fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
-    let (mantissa_bits, sign) = match lane {
-        LaneType::F32 => (23, 1u64 << 31),
-        _ => (52, 1u64 << 63),
-    };
-    let exponents = (sign - 1) >> mantissa_bits;
-    let exponent = (bits & !sign) >> mantissa_bits;
-    let is_power = bits & ((1 << mantissa_bits) - 1) == 0;
-    // The bias is half of the largest exponent, which is odd.
-    let is_inverted = (1..exponents - 1).contains(&exponent);
-    (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
-}
-
-fn integer_arithmetic(builder: &mut impl Instructions, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
-    if primitive == Primitive::Sub && x == y {
-        return Rewrite::Value(builder.constant(lane, 0));
-    }
-    let Some(bits) = builder.constant_bits(y) else { return Rewrite::Unchanged };
-    let is_shift = !matches!(
-        primitive,
-        Primitive::Add | Primitive::Sub | Primitive::Mul | Primitive::Div | Primitive::Rem
-    );
-    match (primitive, bits) {
-        _ if is_shift && bits & (8 * lane.size() as u64 - 1) == 0 => Rewrite::Value(x),
-        (Primitive::Add | Primitive::Sub, 0) | (Primitive::Mul | Primitive::Div, 1) => {
-            Rewrite::Value(x)
-        }
-        (Primitive::ShiftLeft, _) => shifted_left(builder, given, bits),
-        (Primitive::Mul, 0) => Rewrite::Value(y),
-        (Primitive::Mul, _) if bits.is_power_of_two() => {
-            let amount = builder.constant(lane, bits.trailing_zeros().into());
-            instruction(Primitive::ShiftLeft, lane, &[x, amount])
-        }
-        (Primitive::Sub, _) => {
-            let negative = builder.constant(lane, bits.wrapping_neg() & all_ones(lane));
-            instruction(Primitive::Add, lane, &[x, negative])
-        }
-        (Primitive::Add, _) => added_twice(builder, given, bits),
-        (Primitive::Rem, _) if bits.is_power_of_two() && !lane.is_signed() => {
-            let below = builder.constant(lane, bits - 1);
-            instruction(Primitive::And, lane, &[x, below])
-        }
-        (Primitive::Div | Primitive::Rem, _) => Rewrite::Value(divide(builder, primitive, x, bits)),
-        _ => Rewrite::Unchanged,
-    }
-}
-
-/// A shift to the left by a constant, of what may have been narrowed or shifted to the right before: the bits
-/// that these have lost are lost anyway.
-fn shifted_left(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Rewrite {
-    let &Instruction { lane, operands: [x, amount, _], .. } = given;
-    let width = 8 * lane.size() as u64;
-    let bits = bits & (width - 1);
-    let operand = *builder.instruction(x);
-    let first = *builder.instruction(operand.operands[0]);
-    match operand.primitive {
-        Primitive::ShiftRightLogical
-            if builder.constant_bits(operand.operands[1]).map(|bits| bits & (width - 1))
-                == Some(bits) =>
-        {
-            let kept = builder.constant(lane, all_ones(lane) << bits & all_ones(lane));
-            instruction(Primitive::And, lane, &[operand.operands[0], kept])
-        }
-        Primitive::Cast if first.primitive == Primitive::Cast => {
-            let original = builder.instruction(first.operands[0]).lane;
-            let is_kept = !first.lane.is_float() && bits + 8 * first.lane.size() as u64 >= width;
-            match original == lane && is_kept {
-                true => instruction(Primitive::ShiftLeft, lane, &[first.operands[0], amount]),
-                false => Rewrite::Unchanged,
-            }
-        }
-        _ => Rewrite::Unchanged,
-    }
-}
-
-/// A constant that is added to a sum with another one: both at once, as sums of integers wrap.
-fn added_twice(builder: &mut impl Instructions, given: &Instruction, bits: u64) -> Rewrite {
-    let lane = given.lane;
-    let sum = *builder.instruction(given.operands[0]);
-    let first = match sum.primitive {
-        Primitive::Add => builder.constant_bits(sum.operands[1]),
+/// The bits of a reduction's identity.
+fn identity(op: ReduceOp, dtype: DType) -> Option<u64> {
+    let body = Definition::Identity(op, dtype).body()?;
+    match body.instruction(body.outputs[0].1[0]).primitive {
+        Primitive::Constant(bits) => Some(bits),
         _ => None,
-    };
-    let Some(first) = first else { return Rewrite::Unchanged };
-    let both = builder.constant(lane, first.wrapping_add(bits) & all_ones(lane));
-    instruction(Primitive::Add, lane, &[sum.operands[0], both])
+    }
 }

@@ -1,4 +1,4 @@
-//! An interpreter of bodies on scalars, at one point: the reference for machine code.
+//! Interprets a body on the scalars of one point: the reference for machine code.
 
 use indim_ops::DType;
 
@@ -6,8 +6,8 @@ use crate::body::{Body, LaneType, Primitive, Value};
 use crate::scalar::evaluate;
 
 impl Primitive {
-    /// Whether it is arithmetic. If the result is a NaN, the processor chooses its sign and payload; of
-    /// [`Primitive::WidenF16`], which is not arithmetic, only the payload.
+    /// Whether the primitive is arithmetic: the processor chooses sign and payload of a NaN result. It
+    /// chooses only the payload for [`Primitive::WidenF16`], which is not arithmetic.
     pub fn makes_nans(self) -> bool {
         use Primitive::*;
         matches!(
@@ -18,8 +18,8 @@ impl Primitive {
 }
 
 impl Body {
-    /// The outputs for elements of the inputs, as words of their lanes. Words beyond the lanes of an
-    /// element are ignored in inputs and 0 in outputs. Any nonzero word is true.
+    /// Computes the outputs. An element is given by the words of its two lanes; the second is ignored in
+    /// inputs and 0 in outputs unless the element is complex. Any nonzero word is true.
     ///
     /// # Panics
     /// If the body is invalid, or the number of elements is not that of the inputs.
@@ -27,8 +27,8 @@ impl Body {
         self.interpret_with_nans(inputs, &mut |_, nan| nan)
     }
 
-    /// Like [`Body::interpret`], with a processor's NaNs: `made` maps the type and bits of each NaN from
-    /// arithmetic to the NaN that the processor gives.
+    /// Like [`Body::interpret`], with the NaNs of a processor: `made` receives the type and bits of each
+    /// NaN result of arithmetic, and returns the bits that the processor would give.
     ///
     /// # Panics
     /// Like [`Body::interpret`].
@@ -81,7 +81,7 @@ fn read(lane: LaneType, word: u64) -> u64 {
     }
 }
 
-/// Whether these are the bits of a NaN.
+/// Whether a word holds a NaN.
 pub(crate) fn is_nan(lane: LaneType, word: u64) -> bool {
     match lane {
         LaneType::F32 => f32::from_bits(word as u32).is_nan(),

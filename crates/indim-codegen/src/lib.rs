@@ -1,38 +1,35 @@
-//! The bodies of loop nests as straight-line code, from which `indim-targets` makes machine code.
+//! The SSA form of loop nests, which `indim-targets` compiles to machine code.
 //!
-//! A body is straight-line code over the primitives of the lane algebra.
+//! A body is straight-line code over the primitives of `indim_ops::lane`, without control flow.
 //!
-//! - `body.rs`: bodies, their primitives and lane types;
-//! - `recorded.rs`: the lane back end that records a body; `definitions.rs`: operations and conversions as
-//!   bodies;
-//! - `nest.rs`: the body of a loop nest; `folded.rs`: bodies that fold their results into accumulators;
-//! - `builder.rs`: construction with value numbering and rewrites (`fold.rs`); `simplify.rs`: dead-code
-//!   elimination; `nans.rs` and `rounded.rs`: facts about NaNs and `bf16` values;
-//! - `scalar.rs`: primitives on scalars; `interpret.rs`: an interpreter of whole bodies.
-//! - `divide.rs`: division of integers by a constant, without dividing: processors have no instruction for
-//!   it in vectors;
-//! - `extreme.rs`: minimum and maximum of a float and a constant: drops tests of equality, which only
-//!   concern the signs of zeros;
-//! - `instructions.rs`: the interface of rewrite rules to the body under construction;
-//! - `print.rs`: bodies as text: a line for each value, `v3 = add.f32 v1, v2`;
-//! - `verify.rs`: the verifier of bodies.
+//! - `body.rs`: bodies, primitives and lane types;
+//! - `record.rs`: the lane back end that records a body; `definitions.rs`: the bodies of operations,
+//!   conversions and reductions;
+//! - `nest.rs`: the body of a loop nest; `fold.rs`: bodies that fold their results into accumulators;
+//! - `builder.rs`: construction with value numbering and constant folding;
+//! - `rewrite.rs`: peephole rewrites, through the interface of `rewriter.rs`; `divide.rs`: division by
+//!   constants; `min_max.rs`: minimum and maximum with a constant;
+//! - `simplify.rs`: dead-code elimination and removal of redundant NaN canonicalisation; `nans.rs`: NaN
+//!   analysis; `bf16.rs`: detection and rounding of `bf16` values held in 32 bits;
+//! - `scalar.rs`: primitives on scalars; `interpret.rs`: an interpreter of whole bodies;
+//! - `print.rs`: bodies as text; `verify.rs`: the verifier.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod bf16;
 mod body;
 mod builder;
 mod definitions;
 mod divide;
-mod extreme;
 mod fold;
-mod folded;
-mod instructions;
 mod interpret;
+mod min_max;
 mod nans;
 mod nest;
 mod print;
-mod recorded;
-mod rounded;
+mod record;
+mod rewrite;
+mod rewriter;
 mod scalar;
 mod simplify;
 mod verify;
@@ -40,6 +37,6 @@ mod verify;
 pub use body::{Body, Instruction, LaneType, Primitive, Value};
 pub use builder::BodyBuilder;
 pub use definitions::Definition;
-pub use nest::{LARGEST_BODY, NestBody, record_folds, record_nest, record_nest_with};
-pub use scalar::{ScalarFunction, Visitor, evaluate, visit};
+pub use nest::{MAX_BODY_INSTRUCTIONS, NestBody, record_folds, record_nest, record_nest_with};
+pub use scalar::{ScalarFunction, ScalarVisitor, evaluate, visit_scalar_function};
 pub use verify::BodyError;

@@ -1,13 +1,13 @@
-//! NaN analysis: which values may be NaNs, canonical or not.
+//! NaN analysis: whether a value may be a NaN, and whether that NaN is canonical.
 
 use indim_ops::lane::FloatBits;
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
-use crate::instructions::Instructions;
 use crate::interpret::is_nan;
+use crate::rewriter::Rewriter;
 
-/// The NaNs that a value may be, in increasing order.
+/// The NaNs that a value may be. The order is that of set inclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nans {
     None,
@@ -15,7 +15,7 @@ pub(crate) enum Nans {
     Any,
 }
 
-/// The NaNs that an instruction may give, from those of earlier values.
+/// The NaNs that the result of an instruction may be; `nans` holds those of earlier values.
 pub(crate) fn possible_nans(
     builder: &BodyBuilder,
     nans: &[Nans],
@@ -39,7 +39,7 @@ pub(crate) fn possible_nans(
             nans[on_true.index()].max(nans[on_false.index()])
         }
         Primitive::Cast if !operand.is_float() => Nans::None,
-        // These map numbers, infinities included, to numbers.
+        // Applied to numbers or infinities, these never make a NaN.
         Primitive::Neg
         | Primitive::Cast
         | Primitive::Floor
@@ -61,7 +61,7 @@ fn canonical_nan(lane: LaneType) -> u64 {
     }
 }
 
-/// Whether a value is a number or the canonical NaN, also given the conditions under which it is selected.
+/// Whether a value is a number or the canonical NaN. The conditions of selects are taken into account.
 pub(crate) fn is_canonical(builder: &BodyBuilder, nans: &[Nans], value: Value) -> bool {
     let instruction = builder.instruction(value);
     let is_chosen = || {
@@ -71,14 +71,15 @@ pub(crate) fn is_canonical(builder: &BodyBuilder, nans: &[Nans], value: Value) -
     nans[value.index()] < Nans::Any || is_chosen()
 }
 
-/// Maximum depth of nested selects with tracked conditions: each level may double the number of arms.
+/// Maximum nesting depth of analysed selects: each level may double the number of arms.
 const DEPTH: usize = 4;
 
 /// Facts implied by the conditions of enclosing selects.
 #[derive(Clone, Default)]
 struct Facts {
+    /// Values that are not NaNs.
     numbers: Vec<Value>,
-    /// Two numbers that are equal; two zeros may differ in their signs.
+    /// Two values that compare equal. If both are zeros, their signs may differ.
     equal: Option<[Value; 2]>,
 }
 
@@ -101,13 +102,13 @@ impl SelectNans<'_> {
         let [x, y, _] = condition.operands;
         let (mut if_true, mut if_false) = (known.clone(), known.clone());
         match condition.primitive {
-            // Equality and less-than are false for NaNs.
+            // `Equal` and `Less` are false if an operand is a NaN.
             Primitive::Equal | Primitive::Less => {
                 if_true = known.and_numbers(&[x, y]);
                 if_true.equal = (condition.primitive == Primitive::Equal).then_some([x, y]);
             }
             Primitive::Or => {
-                let tested = [x, y].into_iter().filter_map(|either| self.tested_for_nan(either));
+                let tested = [x, y].into_iter().filter_map(|either| self.nan_test_operand(either));
                 if_false = known.and_numbers(&tested.collect::<Vec<_>>());
             }
             _ => {}
@@ -125,8 +126,8 @@ impl SelectNans<'_> {
         }
     }
 
-    /// The value that a NaN test tests.
-    fn tested_for_nan(&self, value: Value) -> Option<Value> {
+    /// The operand of a NaN test, `!(x == x)`.
+    fn nan_test_operand(&self, value: Value) -> Option<Value> {
         let not = self.builder.instruction(value);
         let equal = self.builder.instruction(not.operands[0]);
         let is_test = not.primitive == Primitive::Not && equal.primitive == Primitive::Equal;
@@ -134,8 +135,8 @@ impl SelectNans<'_> {
         (is_test && x == y).then_some(x)
     }
 
-    /// Whether `bits` is one of two equal numbers, or a zero if they are zeros: the bitwise and, or the or,
-    /// of both.
+    /// Whether `bits` is the bitwise `and` or `or` of two values known to be equal. Equal numbers have the
+    /// same bits, except for zeros of different signs, so the result is one of them or a zero.
     fn is_one_of_equal(&self, bits: &Instruction, known: &Facts) -> bool {
         let Some([x, y]) = known.equal else { return false };
         let mixed = self.builder.instruction(bits.operands[0]);

@@ -1,4 +1,4 @@
-//! The body of a loop nest: all of its instructions as one body.
+//! Records the instructions of a loop nest as one body.
 
 use indim_graph::Array;
 use indim_loops::loop_nest::{
@@ -9,12 +9,12 @@ use indim_ops::{DType, ReduceOp};
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
-use crate::instructions::Instructions;
+use crate::rewriter::Rewriter;
 
-/// Maximum number of instructions of a body: larger ones take too much time and memory to compile.
-pub const LARGEST_BODY: usize = 1 << 18;
+/// Maximum number of instructions of a body. Larger bodies take too much time and memory to compile.
+pub const MAX_BODY_INSTRUCTIONS: usize = 1 << 18;
 
-/// The body of a nest, with the nest's value for each input and output.
+/// The body of a nest, and the nest's value for each input and output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NestBody {
     /// The computation at one point.
@@ -27,7 +27,7 @@ pub struct NestBody {
 }
 
 /// Records the computation of a nest's stores. `None` if no store takes an instruction's result, if the
-/// nest computes a gather index itself, or if the body exceeds [`LARGEST_BODY`].
+/// nest computes a gather index itself, or if the body exceeds [`MAX_BODY_INSTRUCTIONS`].
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -52,10 +52,10 @@ pub fn record_nest(nest: &LoopNest) -> Option<NestBody> {
 /// [`LoopNests::constants`]: indim_loops::loop_nest::LoopNests::constants
 pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
     let outputs = outputs(nest);
-    if outputs.is_empty() || takes_by_computed(nest) || nest.is_scatter() {
+    if outputs.is_empty() || has_computed_gather_index(nest) || nest.is_scatter() {
         return None;
     }
-    let mut recorder = recorder_of(nest, constants, &outputs)?;
+    let mut recorder = record_values(nest, constants, &outputs)?;
     for &output in &outputs {
         let lanes = recorder.lanes(output);
         recorder.builder.output(nest.dtype(output), lanes);
@@ -65,17 +65,17 @@ pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody
     Some(NestBody { body, inputs, outputs })
 }
 
-/// A recorder with the computation of these values; `None` above [`LARGEST_BODY`] instructions.
-fn recorder_of<'a>(
+/// A recorder with the computation of these values; `None` above [`MAX_BODY_INSTRUCTIONS`] instructions.
+fn record_values<'a>(
     nest: &'a LoopNest,
     constants: &'a [Array],
     values: &[Local],
-) -> Option<Recorder<'a>> {
+) -> Option<NestRecorder<'a>> {
     let is_needed = needed(nest, values);
-    let mut recorder = Recorder::new(nest, constants);
+    let mut recorder = NestRecorder::new(nest, constants);
     for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
         recorder.compute(index);
-        if recorder.builder.len() > LARGEST_BODY {
+        if recorder.builder.len() > MAX_BODY_INSTRUCTIONS {
             return None;
         }
     }
@@ -83,26 +83,26 @@ fn recorder_of<'a>(
 }
 
 /// The body that folds the results or operands of a nest with a reduced axis into an accumulator per store
-/// ([`Body::folded`]), and the nest's values for its inputs before the accumulators.
+/// ([`Body::with_folds`]), and the nest's values for its inputs before the accumulators.
 ///
 /// `None` if [`record_nest_with`] gives none, an element is gathered, or a body cannot fold a store.
 pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<Local>)> {
-    if nest.instructions.iter().any(is_taken) {
+    if nest.instructions.iter().any(is_gather) {
         return None;
     }
     let sources: Vec<Local> = nest.stores.iter().map(|store| store.source).collect();
     let fold = |store: &Store| store.reduction.map(|NestReduction { op, dtype }| (op, dtype));
     let folds: Vec<(ReduceOp, DType)> = nest.stores.iter().map(fold).collect::<Option<_>>()?;
-    let mut recorder = recorder_of(nest, constants, &sources)?;
+    let mut recorder = record_values(nest, constants, &sources)?;
     for source in sources {
         let lanes = recorder.lanes(source);
         recorder.builder.output(nest.dtype(source), lanes);
     }
-    let (body, read) = recorder.builder.finish().folded(&folds)?.with_read_inputs();
+    let (body, read) = recorder.builder.finish().with_folds(&folds)?.with_read_inputs();
     Some((body, read.into_iter().map(|input| recorder.inputs[input]).collect()))
 }
 
-fn is_taken(instruction: &Instruction) -> bool {
+fn is_gather(instruction: &Instruction) -> bool {
     matches!(instruction.kind, InstructionKind::Take { .. })
 }
 
@@ -111,7 +111,7 @@ fn outputs(nest: &LoopNest) -> Vec<Local> {
     let mut outputs = Vec::new();
     for store in &nest.stores {
         if let Local::Instruction(index) = store.source
-            && !is_taken(&nest.instructions[index])
+            && !is_gather(&nest.instructions[index])
             && !is_output[index]
         {
             is_output[index] = true;
@@ -122,11 +122,11 @@ fn outputs(nest: &LoopNest) -> Vec<Local> {
 }
 
 /// Whether an instruction computes the index of a gather.
-fn takes_by_computed(nest: &LoopNest) -> bool {
+fn has_computed_gather_index(nest: &LoopNest) -> bool {
     let is_computed = |local: &Local| matches!(local, Local::Instruction(_));
     nest.instructions
         .iter()
-        .filter(|given| is_taken(given))
+        .filter(|given| is_gather(given))
         .any(|take| take.operands.iter().any(is_computed))
 }
 
@@ -137,7 +137,7 @@ fn needed(nest: &LoopNest, outputs: &[Local]) -> Vec<bool> {
     while let Some(local) = next.pop() {
         if let Local::Instruction(index) = local
             && !core::mem::replace(&mut is_needed[index], true)
-            && !is_taken(&nest.instructions[index])
+            && !is_gather(&nest.instructions[index])
         {
             next.extend(&nest.instructions[index].operands);
         }
@@ -145,7 +145,7 @@ fn needed(nest: &LoopNest, outputs: &[Local]) -> Vec<bool> {
     is_needed
 }
 
-struct Recorder<'a> {
+struct NestRecorder<'a> {
     nest: &'a LoopNest,
     constants: &'a [Array],
     builder: BodyBuilder,
@@ -156,9 +156,9 @@ struct Recorder<'a> {
     instructions: Vec<Option<[Value; 2]>>,
 }
 
-impl<'a> Recorder<'a> {
+impl<'a> NestRecorder<'a> {
     fn new(nest: &'a LoopNest, constants: &'a [Array]) -> Self {
-        Recorder {
+        NestRecorder {
             nest,
             constants,
             builder: BodyBuilder::default(),

@@ -1,11 +1,11 @@
-//! Bodies as text: a line for each value, `v3 = add.f32 v1, v2`.
+//! Bodies as text, one line per value: `v3 = add.f32 v1, v2`.
 
 use core::fmt;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::scalar::Word;
 
-/// Names of element types.
+/// The name of the element type.
 impl fmt::Display for LaneType {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -31,7 +31,7 @@ impl fmt::Display for Value {
 }
 
 impl Primitive {
-    /// Name of the primitive.
+    /// The name in text.
     pub fn name(self) -> &'static str {
         match self {
             Primitive::Load { .. } => "load",
@@ -91,16 +91,16 @@ impl Primitive {
 impl fmt::Display for Body {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for index in 0..self.instructions.len() {
-            writeln!(formatter, "{}", self.described(Value(index as u32)))?;
+            writeln!(formatter, "{}", self.display_value(Value(index as u32)))?;
         }
         (0..self.outputs.len())
-            .try_for_each(|index| writeln!(formatter, "{}", self.described_output(index)))
+            .try_for_each(|index| writeln!(formatter, "{}", self.display_output(index)))
     }
 }
 
 impl Body {
     /// The line of a value: `v3 = add.f32 v1, v2`.
-    pub fn described(&self, value: Value) -> impl fmt::Display {
+    pub fn display_value(&self, value: Value) -> impl fmt::Display {
         fmt::from_fn(move |formatter| {
             write!(formatter, "{value} = ")?;
             self.write(formatter, self.instruction(value))
@@ -108,7 +108,7 @@ impl Body {
     }
 
     /// The line of an output: `output 0: f32 = v3`.
-    pub fn described_output(&self, index: usize) -> impl fmt::Display {
+    pub fn display_output(&self, index: usize) -> impl fmt::Display {
         let (dtype, [first, second]) = self.outputs[index];
         fmt::from_fn(move |formatter| {
             write!(formatter, "output {index}: {dtype} = {first}")?;
@@ -117,7 +117,7 @@ impl Body {
                 _ => write!(formatter, ", {second}")?,
             }
             match self.identities.get(index) {
-                Some(bits) => write!(formatter, ", which begins as {bits:#x}"),
+                Some(bits) => write!(formatter, ", initially {bits:#x}"),
                 None => Ok(()),
             }
         })
@@ -156,12 +156,12 @@ impl Body {
     }
 }
 
-/// The number; of a float the bits too, as the digits may not identify it.
+/// Writes the number. A float is followed by its bits, because digits do not identify a NaN.
 fn write_constant(formatter: &mut fmt::Formatter<'_>, lane: LaneType, bits: u64) -> fmt::Result {
     match lane {
         LaneType::Bool => write!(formatter, " {}", bits != 0),
-        LaneType::F32 => write!(formatter, " {:?} {bits:#010x}", f32::of_word(bits)),
-        LaneType::F64 => write!(formatter, " {:?} {bits:#018x}", f64::of_word(bits)),
+        LaneType::F32 => write!(formatter, " {:?} {bits:#010x}", f32::from_word(bits)),
+        LaneType::F64 => write!(formatter, " {:?} {bits:#018x}", f64::from_word(bits)),
         _ if lane.is_signed() => {
             let unused = 64 - 8 * lane.size();
             write!(formatter, " {}", (bits << unused) as i64 >> unused)

@@ -1,20 +1,20 @@
-//! Primitives on Rust scalars: their types and results.
+//! Primitives on Rust scalars: signatures and results.
 //!
-//! Each primitive is a type, a [`ScalarFunction`], that calls a method of the traits in `indim_ops::lane`.
-//! A [`Visitor`] uses it: for a value of some operands here, for a function over memory in
-//! `out_of_line.rs`.
+//! Each primitive on fixed types is a type that implements [`ScalarFunction`] by a method of the traits in
+//! `indim_ops::lane`. A [`ScalarVisitor`] uses the type: to evaluate it here, and to compile a loop over
+//! memory in `out_of_line.rs` of `indim-targets`.
 
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane};
 use indim_ops::{bf16, f16};
 
 use crate::body::{LaneType, Primitive};
 
-/// A scalar as a word: its bits, zero-extended.
+/// Conversion of a scalar to and from a word with its bits, zero-extended.
 pub(crate) trait Word: Copy + 'static {
     /// Lane type of the scalar.
     const LANE: LaneType;
     fn to_word(self) -> u64;
-    fn of_word(word: u64) -> Self;
+    fn from_word(word: u64) -> Self;
 }
 
 impl Word for bool {
@@ -24,7 +24,7 @@ impl Word for bool {
         self.into()
     }
     #[inline(always)]
-    fn of_word(word: u64) -> bool {
+    fn from_word(word: u64) -> bool {
         word & 1 != 0
     }
 }
@@ -36,7 +36,7 @@ macro_rules! integer_words {
             #[inline(always)]
             fn to_word(self) -> u64 { (self as $unsigned).into() }
             #[inline(always)]
-            fn of_word(word: u64) -> $type { word as $type }
+            fn from_word(word: u64) -> $type { word as $type }
         }
     )*};
 }
@@ -53,7 +53,7 @@ macro_rules! float_words {
             #[inline(always)]
             fn to_word(self) -> u64 { self.to_bits().into() }
             #[inline(always)]
-            fn of_word(word: u64) -> $type { $type::from_bits(word as $bits) }
+            fn from_word(word: u64) -> $type { $type::from_bits(word as $bits) }
         }
     )*};
 }
@@ -66,21 +66,21 @@ pub trait ScalarFunction {
     const OPERANDS: &'static [LaneType];
     /// The type of the result.
     const RESULT: LaneType;
-    /// The result as a word, like the operands; `table` is for lookups.
+    /// The result as a word, from operands as words; `table` is the table of [`Primitive::Lookup`].
     fn apply(operands: [u64; 3], table: &[u64]) -> u64;
 }
 
-/// An operation on the scalar function of a primitive.
-pub trait Visitor {
+/// Receives the scalar function of a primitive as a type.
+pub trait ScalarVisitor {
     /// Result of the visit.
     type Output;
     /// Visits a primitive of known types.
     fn visit<F: ScalarFunction>(self) -> Self::Output;
 }
 
-/// Calls `visitor` with a primitive whose last operand has type `operand`; `None` if it is undefined for
-/// these types or has no operands.
-pub fn visit<V: Visitor>(
+/// Calls `visitor` with the scalar function of a primitive; `operand` is the type of the last operand.
+/// `None` if the primitive is undefined for these types or has no operands.
+pub fn visit_scalar_function<V: ScalarVisitor>(
     primitive: Primitive,
     operand: LaneType,
     result: LaneType,
@@ -113,22 +113,22 @@ pub fn visit<V: Visitor>(
     }
 }
 
-/// Visits the function that computes this expression of its operands.
+/// Visits a scalar function, given as an expression or as a trait method.
 macro_rules! function {
     ($visitor:ident, |$($operand:ident: $type:ty),+; $table:pat_param| -> $result:ty { $value:expr }) => {{
-        struct Called;
-        impl ScalarFunction for Called {
+        struct Function;
+        impl ScalarFunction for Function {
             const OPERANDS: &'static [LaneType] = &[$(<$type as Word>::LANE),+];
             const RESULT: LaneType = <$result as Word>::LANE;
             #[inline(always)]
             fn apply(operands: [u64; 3], $table: &[u64]) -> u64 {
                 let [$($operand),+, ..] = operands;
-                $(let $operand = <$type as Word>::of_word($operand);)+
+                $(let $operand = <$type as Word>::from_word($operand);)+
                 let result: $result = $value;
                 result.to_word()
             }
         }
-        $visitor.visit::<Called>()
+        $visitor.visit::<Function>()
     }};
     ($visitor:ident, $trait:ident::$method:ident($type:ty) -> $result:ty) => {
         function!($visitor, |x: $type; _| -> $result { $trait::$method(x) })
@@ -141,13 +141,13 @@ macro_rules! function {
     };
 }
 
-/// Primitives whose operands and result have one type.
-trait Operand {
-    fn visit<V: Visitor>(primitive: Primitive, visitor: V) -> Option<V::Output>;
+/// Visits the primitives whose last operand has this type.
+trait ScalarOperand {
+    fn visit<V: ScalarVisitor>(primitive: Primitive, visitor: V) -> Option<V::Output>;
 }
 
-impl Operand for bool {
-    fn visit<V: Visitor>(primitive: Primitive, visitor: V) -> Option<V::Output> {
+impl ScalarOperand for bool {
+    fn visit<V: ScalarVisitor>(primitive: Primitive, visitor: V) -> Option<V::Output> {
         Some(match primitive {
             Primitive::Select => function!(visitor, Lane::select(bool, bool, bool) -> bool),
             Primitive::Equal => function!(visitor, Lane::equal(bool, bool) -> bool),
@@ -163,8 +163,8 @@ impl Operand for bool {
 
 macro_rules! integer_operands {
     ($($type:ident)*) => {$(
-        impl Operand for $type {
-            fn visit<V: Visitor>(primitive: Primitive, visitor: V) -> Option<V::Output> {
+        impl ScalarOperand for $type {
+            fn visit<V: ScalarVisitor>(primitive: Primitive, visitor: V) -> Option<V::Output> {
                 Some(match primitive {
                     Primitive::Select => function!(visitor, Lane::select(bool, $type, $type) -> $type),
                     Primitive::Equal => function!(visitor, Lane::equal($type, $type) -> bool),
@@ -191,7 +191,7 @@ macro_rules! integer_operands {
                     }
                     Primitive::LeadingZeros => function!(visitor, IntLane::leading_zeros($type) -> $type),
                     Primitive::CountOnes => function!(visitor, IntLane::count_ones($type) -> $type),
-                    // The trait's method takes tables of known lengths only.
+                    // `IntLane::lookup` needs the length of the table at compile time.
                     Primitive::Lookup { .. } => function!(visitor, |x: $type; table| -> $type {
                         entry(table, x as usize) as $type
                     }),
@@ -204,15 +204,15 @@ macro_rules! integer_operands {
 
 integer_operands!(i8 i16 i32 i64 u8 u16 u32 u64);
 
-/// The entry at `index` modulo the length, a power of two.
+/// The entry at `index` modulo the length of the table, which is a power of two.
 fn entry(table: &[u64], index: usize) -> u64 {
     table.get(index & table.len().wrapping_sub(1)).copied().unwrap_or_default()
 }
 
 macro_rules! float_operands {
     ($($type:ident)*) => {$(
-        impl Operand for $type {
-            fn visit<V: Visitor>(primitive: Primitive, visitor: V) -> Option<V::Output> {
+        impl ScalarOperand for $type {
+            fn visit<V: ScalarVisitor>(primitive: Primitive, visitor: V) -> Option<V::Output> {
                 Some(match primitive {
                     Primitive::Select => function!(visitor, Lane::select(bool, $type, $type) -> $type),
                     Primitive::Equal => function!(visitor, Lane::equal($type, $type) -> bool),
@@ -242,8 +242,8 @@ macro_rules! float_operands {
 
 float_operands!(f32 f64);
 
-/// A number read as one of another type and the same size.
-fn bits<V: Visitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V::Output> {
+/// A bitcast between numbers of the same size.
+fn bits<V: ScalarVisitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V::Output> {
     let is_number = operand != LaneType::Bool && result != LaneType::Bool;
     if !is_number || operand.size() != result.size() {
         return None;
@@ -256,7 +256,7 @@ fn bits<V: Visitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V
     })
 }
 
-fn sixteen_bits<V: Visitor>(
+fn sixteen_bits<V: ScalarVisitor>(
     primitive: Primitive,
     operand: LaneType,
     result: LaneType,
@@ -279,7 +279,7 @@ fn sixteen_bits<V: Visitor>(
 macro_rules! define_cast {
     ($($lane:ident $type:ident;)*) => { define_cast!(@from [$($lane $type)*] [$($lane $type)*]); };
     (@from [$($lane:ident $type:ident)*] $to:tt) => {
-        fn cast<V: Visitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V::Output> {
+        fn cast<V: ScalarVisitor>(operand: LaneType, result: LaneType, visitor: V) -> Option<V::Output> {
             match operand {
                 LaneType::Bool => None,
                 $(LaneType::$lane => define_cast!(@to result visitor $type $to),)*
@@ -298,12 +298,12 @@ define_cast! {
     I8 i8; I16 i16; I32 i32; I64 i64; U8 u8; U16 u16; U32 u32; U64 u64; F32 f32; F64 f64;
 }
 
-struct Evaluated<'a> {
+struct Evaluation<'a> {
     operands: [u64; 3],
     table: &'a [u64],
 }
 
-impl Visitor for Evaluated<'_> {
+impl ScalarVisitor for Evaluation<'_> {
     type Output = u64;
     #[inline(always)]
     fn visit<F: ScalarFunction>(self) -> u64 {
@@ -331,25 +331,25 @@ pub fn evaluate(
 ) -> u64 {
     match primitive {
         Primitive::Constant(bits) => bits,
-        _ => visit(primitive, operand, result, Evaluated { operands, table })
+        _ => visit_scalar_function(primitive, operand, result, Evaluation { operands, table })
             .unwrap_or_else(|| panic!("there is no {primitive:?} from {operand:?} to {result:?}")),
     }
 }
 
-struct OperandTypes;
+struct OperandTypesVisitor;
 
-impl Visitor for OperandTypes {
+impl ScalarVisitor for OperandTypesVisitor {
     type Output = &'static [LaneType];
     fn visit<F: ScalarFunction>(self) -> &'static [LaneType] {
         F::OPERANDS
     }
 }
 
-/// Whether the primitive is defined for operands of these types.
-pub(crate) fn takes(primitive: Primitive, operands: &[LaneType], result: LaneType) -> bool {
+/// Whether the primitive is defined for operands and a result of these types.
+pub(crate) fn accepts(primitive: Primitive, operands: &[LaneType], result: LaneType) -> bool {
     let Some(&last) = operands.last() else { return false };
-    match visit(primitive, last, result, OperandTypes) {
-        // It does not look at the type, only at the size.
+    match visit_scalar_function(primitive, last, result, OperandTypesVisitor) {
+        // A bitcast accepts any operand type of the result's size.
         Some(_) if primitive == Primitive::Bits => operands.len() == 1,
         found => found == Some(operands),
     }

@@ -1,17 +1,17 @@
-//! Simplification of bodies: dead-code elimination, and canonical NaNs only where observable.
+//! Simplification of bodies: dead-code elimination and removal of redundant NaN canonicalisation.
 //!
-//! Every operation returns canonical NaNs, but most operations cannot tell NaNs apart. A NaN is therefore
-//! made canonical only where its bits are observed: at stores and at bitcasts of floats to integers.
-//! Arithmetic makes NaNs of its own and observes none.
+//! The definition of every operation ends with [`Primitive::Canonical`], but most operations cannot tell
+//! NaNs apart. The instruction stays only if the bits of a NaN are observed: by a store or by a bitcast to
+//! an integer. Arithmetic does not observe them.
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
-use crate::instructions::Instructions;
 use crate::nans::{Nans, is_canonical, possible_nans};
+use crate::rewriter::Rewriter;
 
 impl Body {
-    /// Removes instructions that no output needs, and canonicalises NaNs only where their bits are
-    /// observed. Inputs and outputs stay the same for all NaNs that arithmetic may make.
+    /// Removes dead instructions and canonicalisation of NaNs whose bits are not observed. Outputs keep
+    /// their bits, for any NaNs that the processor's arithmetic makes.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
@@ -41,12 +41,12 @@ impl Body {
             if !demand.is_needed[index] {
                 continue;
             }
-            // What is no operand is the value 0.
+            // Unused operands are value 0.
             let operands = instruction.operands.map(|operand| values[operand.index()]);
             let operands = &operands[..instruction.operands().len()];
             values[index] = match instruction.primitive {
                 Primitive::Canonical
-                    if !demand.is_looked_at[index]
+                    if !demand.is_nan_observed[index]
                         || is_canonical(&builder, &nans, operands[0]) =>
                 {
                     operands[0]
@@ -61,11 +61,11 @@ impl Body {
             builder.output(*dtype, lanes.map(|lane| values[lane.index()]));
         }
         let body = Body { identities: self.identities, ..builder.finish() };
-        body.without_dead().with_rounding_in_bits()
+        body.without_dead_code().with_lowered_rounding()
     }
 
     /// Removes instructions that no output needs.
-    fn without_dead(mut self) -> Body {
+    fn without_dead_code(mut self) -> Body {
         let is_needed = Demand::of(&self).is_needed;
         let mut values = vec![Value(0); self.instructions.len()];
         let mut kept = 0;
@@ -83,7 +83,8 @@ impl Body {
         self
     }
 
-    /// Removes unread operands; returns the remaining ones. Accumulators stay.
+    /// Removes unread inputs; returns the indices of the remaining ones. Accumulators stay and are not
+    /// among the indices.
     pub(crate) fn with_read_inputs(mut self) -> (Body, Vec<usize>) {
         let operands = self.operand_count();
         let mut is_read = vec![false; self.inputs.len()];
@@ -108,46 +109,46 @@ impl Body {
     }
 }
 
-/// Demands of the outputs on each value.
+/// Demanded values, computed backwards from the outputs.
 struct Demand {
     is_needed: Vec<bool>,
-    /// Whether an instruction or output can tell which NaN it is.
-    is_looked_at: Vec<bool>,
+    /// Whether an instruction or output observes the bits of a NaN.
+    is_nan_observed: Vec<bool>,
 }
 
 impl Demand {
     fn of(body: &Body) -> Demand {
         let count = body.instructions.len();
-        let mut demand = Demand { is_needed: vec![false; count], is_looked_at: vec![false; count] };
+        let mut demand =
+            Demand { is_needed: vec![false; count], is_nan_observed: vec![false; count] };
         for (dtype, lanes) in &body.outputs {
             for &lane in &lanes[..LaneType::of_element(*dtype).1] {
-                // Of an accumulator the last one is made canonical.
+                // Only the result of a whole reduction is made canonical, not its accumulators.
                 demand.add(lane, !body.folds());
             }
         }
-        // Those who take a value come after it.
         for (index, instruction) in body.instructions.iter().enumerate().rev() {
             if demand.is_needed[index] {
-                demand.pass_on(instruction, demand.is_looked_at[index]);
+                demand.propagate(instruction, demand.is_nan_observed[index]);
             }
         }
         demand
     }
 
-    fn add(&mut self, value: Value, is_looked_at: bool) {
+    fn add(&mut self, value: Value, is_nan_observed: bool) {
         self.is_needed[value.index()] = true;
-        self.is_looked_at[value.index()] |= is_looked_at;
+        self.is_nan_observed[value.index()] |= is_nan_observed;
     }
 
-    /// Demands of an instruction on its operands.
-    fn pass_on(&mut self, instruction: &Instruction, is_looked_at: bool) {
-        let asks = match instruction.primitive {
+    /// Propagates the demand on an instruction to its operands.
+    fn propagate(&mut self, instruction: &Instruction, is_nan_observed: bool) {
+        let observes_nans = match instruction.primitive {
             Primitive::Bits => true,
-            Primitive::Select | Primitive::Neg | Primitive::Abs => is_looked_at,
+            Primitive::Select | Primitive::Neg | Primitive::Abs => is_nan_observed,
             _ => false,
         };
         for &operand in instruction.operands() {
-            self.add(operand, asks);
+            self.add(operand, observes_nans);
         }
     }
 }

@@ -3,44 +3,46 @@
 use core::fmt;
 
 use crate::body::{Body, Instruction, LaneType, Primitive, Value};
-use crate::scalar::takes;
+use crate::scalar::accepts;
 
 /// A violated invariant of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// An operand is not computed earlier.
-    NotEarlier(Value),
+    /// An instruction uses a value that is not computed before it.
+    UseBeforeDefinition(Value),
     /// The primitive is undefined for these operand and result types.
     Types(Value),
-    /// A load from an undeclared input, of a missing part, or of the wrong type.
+    /// A load from an undeclared input, of a missing lane, or of the wrong type.
     Input(Value),
     /// The bits of a constant do not fit its type.
     Constant(Value),
     /// A lookup in an undeclared table, or in one whose length is not a power of two.
     Table(Value),
-    /// An output is no value, or not of the type of its element's lanes; an accumulator has more than one, or
-    /// no input of its type.
+    /// An output has no value of its lane type; or an accumulator is complex or has no input of its type.
     Output(usize),
 }
 
 impl fmt::Display for BodyError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BodyError::NotEarlier(value) => {
-                write!(formatter, "{value} takes a value that is not computed before it")
+            BodyError::UseBeforeDefinition(value) => {
+                write!(formatter, "{value} uses a value that is not computed before it")
             }
             BodyError::Types(value) => {
-                write!(formatter, "{value} applies a primitive to types that it is not for")
+                write!(formatter, "{value} applies a primitive to types for which it is undefined")
             }
             BodyError::Input(value) => {
-                write!(formatter, "{value} reads no lane of an input, or as another type")
+                write!(formatter, "{value} loads a lane that no input has, or as another type")
             }
             BodyError::Constant(value) => {
                 write!(formatter, "{value} has more bits than its type")
             }
             BodyError::Table(value) => {
-                write!(formatter, "{value} looks up a table that is missing or of odd length")
+                write!(
+                    formatter,
+                    "{value} looks up a table that is missing or whose length is not a power of two"
+                )
             }
             BodyError::Output(output) => {
                 write!(
@@ -58,7 +60,7 @@ impl Body {
     /// Checks that operands precede their uses, and that all types match.
     ///
     /// # Errors
-    /// The first instruction or output that violates an invariant.
+    /// The violated invariant of the first invalid instruction or output.
     pub fn verify(&self) -> Result<(), BodyError> {
         for (index, instruction) in self.instructions.iter().enumerate() {
             self.verify_instruction(Value(index as u32), instruction)?;
@@ -75,7 +77,7 @@ impl Body {
         Ok(())
     }
 
-    /// Whether an output is no accumulator, or one of a single lane that is also an input.
+    /// Whether an output is a result, or a single-lane accumulator whose previous value is an input.
     fn is_result_or_accumulator(&self, output: usize) -> bool {
         let Some(operands) = self.inputs.len().checked_sub(self.identities.len()) else {
             return false;
@@ -89,7 +91,7 @@ impl Body {
 
     fn verify_instruction(&self, value: Value, given: &Instruction) -> Result<(), BodyError> {
         if given.operands().iter().any(|operand| *operand >= value) {
-            return Err(BodyError::NotEarlier(value));
+            return Err(BodyError::UseBeforeDefinition(value));
         }
         let fits = |holds: bool, error: BodyError| if holds { Ok(()) } else { Err(error) };
         match given.primitive {
@@ -111,7 +113,7 @@ impl Body {
                 }
                 let operands = given.operands().iter().map(|&operand| self.lane(operand));
                 let operands: Vec<LaneType> = operands.collect();
-                fits(takes(primitive, &operands, given.lane), BodyError::Types(value))
+                fits(accepts(primitive, &operands, given.lane), BodyError::Types(value))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Random bodies, instruction by instruction as they come, and what folding and simplifying makes of them:
-//! the same bits. And what is no body is told.
+//! Simplification and constant folding preserve the bits of random bodies; the verifier rejects invalid
+//! bodies.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use choices::{Choices, pseudo_random};
 use primitives::PRIMITIVES;
 use special::{lane_count, special_values};
 
-/// The element types whose elements are one lane of that type.
+/// The element types that are one lane type.
 const DTYPES: [DType; 11] = [
     DType::Bool,
     DType::I8,
@@ -46,7 +46,7 @@ fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Inst
     Instruction { primitive, lane, operands: given }
 }
 
-/// Appends an instruction, unless that is none.
+/// Appends an instruction if the body stays valid.
 fn push(body: &mut Body, given: Instruction) -> Option<Value> {
     body.instructions.push(given);
     if body.verify().is_err() {
@@ -56,7 +56,7 @@ fn push(body: &mut Body, given: Instruction) -> Option<Value> {
     Some(Value(body.instructions.len() as u32 - 1))
 }
 
-/// Ends of types, powers of two, and special numbers.
+/// A constant: neutral elements and powers of two, or a special value of the type.
 fn constant(choices: &mut Choices<'_>, dtype: DType) -> u64 {
     let values = special_values(dtype, 1);
     let ones = u64::MAX >> (64 - 8 * dtype.size());
@@ -72,7 +72,7 @@ fn constant(choices: &mut Choices<'_>, dtype: DType) -> u64 {
     }
 }
 
-/// The same value with the canonical NaN, if it is a float.
+/// Makes a float canonical; returns other values unchanged.
 fn canonical(body: &mut Body, value: Value) -> Value {
     let lane = body.lane(value);
     match lane.is_float() {
@@ -81,9 +81,9 @@ fn canonical(body: &mut Body, value: Value) -> Value {
     }
 }
 
-/// A body of few types, so that values meet, all of whose last values are outputs. NaNs that arithmetic makes
-/// are whatever they are, so they are made canonical: either at once, or where a float becomes an integer or
-/// an output.
+/// A random body over few types, so that most values can be operands; its last values are the outputs. The
+/// bits of NaNs from arithmetic are unspecified, so NaNs are made canonical: either at once, or where a
+/// float becomes an integer or an output.
 fn random_body(choices: &mut Choices<'_>) -> Body {
     let is_canonical_at_once = choices.chance(50);
     let mut dtypes = vec![DType::Bool, *choices.pick(&DTYPES), *choices.pick(&DTYPES)];
@@ -121,7 +121,7 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
 }
 
 #[test]
-fn folded_bodies_give_the_same_bits() {
+fn simplified_bodies_give_the_same_bits() {
     let mut fewer = 0;
     for seed in 0..6000 {
         let mut choices = pseudo_random(seed);
@@ -150,7 +150,7 @@ fn folded_bodies_give_the_same_bits() {
     assert!(fewer > 5000, "{fewer}");
 }
 
-/// The value that a builder gives for a primitive of inputs of these types, which come first.
+/// The line of the value that `build` makes from inputs of these types.
 fn folded(dtypes: &[DType], build: impl Fn(&mut BodyBuilder, &[Value]) -> Value) -> String {
     let mut builder = BodyBuilder::new(dtypes.to_vec());
     let load = |(input, &dtype): (usize, &DType)| {
@@ -164,7 +164,7 @@ fn folded(dtypes: &[DType], build: impl Fn(&mut BodyBuilder, &[Value]) -> Value)
 }
 
 #[test]
-fn what_does_nothing_is_left_out() {
+fn instructions_without_effect_are_removed() {
     use LaneType::{Bool, F32, F64, I8, I32, U8};
     use Primitive::{Add, Bits, Cast, Constant, Div, Mul, Not, Select, Sub};
     let quotient = folded(&[DType::F32], |builder, x| {
@@ -221,7 +221,7 @@ fn what_does_nothing_is_left_out() {
 }
 
 #[test]
-fn the_larger_and_the_smaller_need_no_canonical_nan() {
+fn minima_and_maxima_need_no_canonicalisation() {
     for op in [Op::Max, Op::Min, Op::Clamp] {
         for dtype in [DType::F32, DType::F64] {
             let body = Definition::Operation(op, dtype).body().expect("an operation on floats");
@@ -233,10 +233,10 @@ fn the_larger_and_the_smaller_need_no_canonical_nan() {
 }
 
 #[test]
-fn what_may_be_a_nan_is_made_canonical() {
+fn possible_nans_are_made_canonical() {
     use LaneType::{Bool, F32, I32};
     use Primitive::{And, Bits, Canonical, Equal, Less, Select};
-    // Where `x` equals `y`, the bits that both have are a number's; those of `x` and `z` need not be.
+    // If `x` equals `y`, their bitwise `and` is a number. The `and` of `x` and `z` may be a NaN.
     for (asked, condition, is_kept) in [(1, Equal, false), (2, Equal, true), (1, Less, true)] {
         let mut builder = BodyBuilder::new(vec![DType::F32; 3]);
         let [x, y, z] =
@@ -258,7 +258,7 @@ fn what_may_be_a_nan_is_made_canonical() {
 }
 
 #[test]
-fn what_is_no_body_is_told() {
+fn the_verifier_rejects_invalid_bodies() {
     let load = |lane| instruction(Primitive::Load { input: 0, part: 0 }, lane, &[]);
     let float = LaneType::F32;
     let of = |instructions: Vec<Instruction>| Body {
@@ -274,7 +274,7 @@ fn what_is_no_body_is_told() {
     assert_eq!(folding(vec![0]).verify(), Ok(()));
     assert_eq!(folding(vec![0, 0]).verify(), Err(BodyError::Output(0)));
     let wrong = [
-        (vec![load(float), add(Value(1))], BodyError::NotEarlier(Value(1))),
+        (vec![load(float), add(Value(1))], BodyError::UseBeforeDefinition(Value(1))),
         (
             vec![load(float), instruction(Primitive::And, float, &[Value(0), Value(0)])],
             BodyError::Types(Value(1)),

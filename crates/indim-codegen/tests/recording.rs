@@ -1,5 +1,5 @@
-//! Recorded bodies, interpreted, give the bits of the definitions on Rust's scalars, and those of the
-//! reference evaluator; simplified ones too, whatever NaNs arithmetic makes.
+//! Recorded bodies give the bits of the definitions on Rust's scalars and of the reference evaluator, before
+//! and after simplification, for any NaNs that arithmetic makes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ mod special;
 use choices::{Choices, pseudo_random, random_conversion, random_operation};
 use special::{lane_count, special_values};
 
-/// Elements of these types, as words, from the words of their lanes one after another.
+/// The words of elements of these types, from the words of all their lanes in order.
 fn elements(dtypes: &[DType], words: &[u64]) -> Vec<[u64; 2]> {
     let mut rest = words.iter().copied();
     let mut next = || rest.next().expect("a word for each lane");
@@ -74,7 +74,7 @@ macro_rules! define_scalars {
 
 for_each_element!(define_scalars);
 
-/// A processor that makes NaNs of any sign and payload.
+/// The NaNs of a processor that makes them with any sign and payload.
 fn random_nans(seed: u64) -> impl FnMut(LaneType, u64) -> u64 {
     let mut random = pseudo_random(seed);
     move |lane, _| {
@@ -86,7 +86,7 @@ fn random_nans(seed: u64) -> impl FnMut(LaneType, u64) -> u64 {
     }
 }
 
-/// All combinations of special values, as the words of the lanes.
+/// All combinations of special values, as words of the lanes.
 fn combinations(dtypes: &[DType]) -> Vec<Vec<u64>> {
     let appended = |combinations: Vec<Vec<u64>>, &dtype: &DType| -> Vec<Vec<u64>> {
         let values = special_values(dtype, dtypes.len());
@@ -98,7 +98,7 @@ fn combinations(dtypes: &[DType]) -> Vec<Vec<u64>> {
     dtypes.iter().fold(vec![vec![]], appended)
 }
 
-/// Compares a definition's body, simplified or not, with the definition on scalars.
+/// Compares the body of a definition, before and after simplification, with the definition on scalars.
 fn check(
     definition: Definition,
     scalar: &dyn Fn(&[AnyLane<ScalarBackend>]) -> AnyLane<ScalarBackend>,
@@ -140,7 +140,7 @@ fn recorded_conversions_give_the_bits_of_scalars() {
     }
 }
 
-/// Compares how a reduction combines with its definition on scalars, but for the bits of NaNs.
+/// Compares the combination of a reduction with its definition on scalars, except for the bits of NaNs.
 struct FoldCheck(Definition);
 
 impl FoldVisitor for FoldCheck {
@@ -174,7 +174,7 @@ fn recorded_folds_combine_as_scalars_do() {
     assert!(Definition::Fold(ReduceOp::Add, DType::F64).body().is_some());
 }
 
-/// A random graph on arrays of one element, and arguments among the special values.
+/// A random graph on arrays of one element, and special values as its arguments.
 fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {
     let b = GraphBuilder::new();
     let (mut values, mut arguments) = (Vec::new(), Vec::new());
@@ -211,7 +211,7 @@ fn element(array: &Array) -> [u64; 2] {
     words(array.dtype(), &array.data().to_le_bytes())
 }
 
-/// What the nests of a graph store, one after another, where every array has one element.
+/// Runs the nests of a graph whose arrays have one element; returns the outputs.
 fn run_nests(graph: &Graph, arguments: &[Array], seed: u64) -> Vec<[u64; 2]> {
     let nests = lower(graph);
     let mut memory: HashMap<BufferId, [u64; 2]> = HashMap::new();
@@ -222,12 +222,12 @@ fn run_nests(graph: &Graph, arguments: &[Array], seed: u64) -> Vec<[u64; 2]> {
         memory.insert(BufferId::Constant(index), element(constant));
     }
     for nest in &nests.nests {
-        // Odd ones read constants as inputs.
+        // Even seeds make constants part of the body; odd ones read them as inputs.
         let constants = if seed.is_multiple_of(2) { &nests.constants[..] } else { &[] };
         let recorded = record_nest_with(nest, constants);
         let read = |local: &Local| match *local {
             Local::Access(index) => memory[&nest.accesses[index].buffer],
-            Local::Instruction(_) => panic!("nothing is taken"),
+            Local::Instruction(_) => panic!("the nest has no gather"),
         };
         let results = recorded.as_ref().map_or(vec![], |NestBody { body, inputs, .. }| {
             assert_eq!(body.verify(), Ok(()), "{nest}\n{body}");
@@ -273,11 +273,11 @@ fn nest(graph: &Graph) -> (Arc<LoopNest>, Vec<Array>) {
 }
 
 #[test]
-fn only_what_is_stored_is_recorded() {
+fn only_stored_values_are_recorded() {
     let b = GraphBuilder::new();
     let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [4]).unwrap());
     let sum = &x + &y;
-    // A product with a constant 0 of integers does not read them.
+    // The product of an integer and the constant 0 does not read the integer.
     let zero = b.mul(b.convert(&y, DType::I32).unwrap(), 0, &[]).unwrap();
     let (nest, constants) = nest(&b.finish(&[sum.clone(), x.clone(), zero, sum.sqrt()]).unwrap());
     let NestBody { body, inputs, outputs } = record_nest_with(&nest, &constants).unwrap();
@@ -298,7 +298,7 @@ fn results_of_bf16_stay_in_32_bits_between_operations() {
     let (nest, constants) = nest(&b.finish(&[larger]).unwrap());
     let NestBody { body, .. } = record_nest_with(&nest, &constants).unwrap();
     let text = body.to_string();
-    // What is read is widened, what is written narrowed; the product and the sum are rounded.
+    // Two inputs are widened, one output is narrowed, and product and sum are rounded by two additions each.
     let counts = ["= cast.i16.i32", "= cast.i32.i16", "= add.i32", "= canonical", "round"]
         .map(|piece| text.matches(piece).count());
     assert_eq!(counts, [2, 1, 4, 0, 0], "{text}");
@@ -332,7 +332,7 @@ fn extremes_with_constants_have_few_instructions() {
             let extreme = b.elementwise(op, &operands, &RuleSet::Numpy).unwrap();
             let (nest, constants) = nest(&b.finish(&[extreme]).unwrap());
             let NestBody { body, inputs, .. } = record_nest_with(&nest, &constants).unwrap();
-            // One that asks which is less, one that asks for a NaN, a choice for each, and what they take.
+            // Two comparisons (less, NaN), two selects and their operands.
             let is_short = body.instructions.len() <= 7;
             assert!(is_short || bits.count_ones() == 1, "{op} {constant}\n{body}");
             for words in special_values(dtype, 1) {
@@ -348,7 +348,7 @@ fn extremes_with_constants_have_few_instructions() {
 }
 
 #[test]
-fn what_is_taken_is_an_input() {
+fn gathered_elements_are_inputs() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4]).unwrap();
     let indices = b.parameter("indices", DType::I32, [4]).unwrap();
@@ -361,7 +361,7 @@ fn what_is_taken_is_an_input() {
     assert!(matches!(nest.instructions[taken].kind, InstructionKind::Take { .. }));
     assert_eq!(recorded.outputs.len(), 1);
     assert_eq!(recorded.body.interpret(&[[0x3f80_0000, 0]]), [[0x4000_0000, 0]]);
-    // As if the indices had been computed beside.
+    // The same nest with computed indices has no body.
     let mut by_computed = (*nest).clone();
     Arc::make_mut(&mut by_computed.instructions)[taken].operands[1] = Local::Instruction(taken);
     assert_eq!(record_nest(&by_computed), None);

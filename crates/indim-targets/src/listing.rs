@@ -51,7 +51,7 @@ impl<'a> Listing<'a> {
                 None => write!(self.text, "; [{array}+{:#x}] points to ", 8 * operand),
             };
             let _ = match operand.checked_sub(outputs) {
-                None => writeln!(self.text, "{}", self.body.described_output(operand)),
+                None => writeln!(self.text, "{}", self.body.display_output(operand)),
                 Some(input) => {
                     writeln!(self.text, "input {input}: {}", self.body.inputs[input])
                 }
@@ -114,7 +114,7 @@ impl<'a> Listing<'a> {
             return;
         }
         let _ = match core::mem::replace(&mut self.is_described[value.index()], true) {
-            false => writeln!(self.text, "  ; {}", self.body.described(value)),
+            false => writeln!(self.text, "  ; {}", self.body.display_value(value)),
             true => writeln!(self.text, "  ; {value}"),
         };
     }

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use indim_codegen::{LaneType, Primitive};
-use indim_codegen::{ScalarFunction, Visitor, visit};
+use indim_codegen::{ScalarFunction, ScalarVisitor, visit_scalar_function};
 
 macro_rules! define_lane_function {
     ($($abi:literal, $condition:meta;)*) => {$(
@@ -110,7 +110,7 @@ unsafe fn write(place: *mut u8, size: usize, word: u64) {
 
 struct OutOfLine;
 
-impl Visitor for OutOfLine {
+impl ScalarVisitor for OutOfLine {
     type Output = LaneFunction;
     fn visit<F: ScalarFunction>(self) -> LaneFunction {
         lanes::<F>
@@ -124,7 +124,7 @@ pub(crate) fn lane_function(
     operand: LaneType,
     result: LaneType,
 ) -> Option<LaneFunction> {
-    visit(primitive, operand, result, OutOfLine)
+    visit_scalar_function(primitive, operand, result, OutOfLine)
 }
 
 #[cfg(test)]

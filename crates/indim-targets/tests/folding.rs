@@ -244,7 +244,7 @@ fn every_reduction_on_every_type() {
             let (body, result) = producer(kind, source);
             for &op in ReduceOp::ALL.iter().filter(|op| !op.is_search()) {
                 for dtype in accumulators(op, result) {
-                    let Some(folding) = body.folded(&[(op, dtype)]) else {
+                    let Some(folding) = body.with_folds(&[(op, dtype)]) else {
                         panic!("{op} of {dtype} is not folded")
                     };
                     for _ in 0..4 {
@@ -274,8 +274,8 @@ fn every_number_of_columns() {
     }
     let mut random = Random(2);
     let (body, _) = producer(Producer::SquaredDifference, DType::F32);
-    let sum = body.folded(&[(ReduceOp::Add, DType::F64)]).unwrap();
-    let most = body.folded(&[(ReduceOp::Max, DType::F32)]).unwrap();
+    let sum = body.with_folds(&[(ReduceOp::Add, DType::F64)]).unwrap();
+    let most = body.with_folds(&[(ReduceOp::Max, DType::F32)]).unwrap();
     for columns in 1..=200 {
         let size = Size { units: 2, rows: 1 + columns % 17, columns };
         for folding in [&sum, &most] {
@@ -378,7 +378,7 @@ fn lanes_of_sums_and_products_become_one() {
             for producer_kind in [Producer::Read, Producer::SquaredDifference] {
                 let (body, _) = producer(producer_kind, source);
                 for op in [ReduceOp::Add, ReduceOp::Mul] {
-                    let folding = body.folded(&[(op, DType::F64)]).unwrap();
+                    let folding = body.with_folds(&[(op, DType::F64)]).unwrap();
                     for rows in 1..=16 {
                         check_joined(kind, &folding, &[op], rows, &mut random);
                     }
@@ -401,7 +401,7 @@ fn several_outputs_fold_together() {
     builder.output(DType::F32, [x]);
     let folds =
         [(ReduceOp::Add, DType::F64), (ReduceOp::Add, DType::F64), (ReduceOp::Fmin, DType::F32)];
-    let body = builder.finish().folded(&folds).unwrap();
+    let body = builder.finish().with_folds(&folds).unwrap();
     let mut random = Random(3);
     for columns in [5, 32, 100] {
         let size = Size { units: 3, rows: 16, columns };

@@ -42,7 +42,7 @@ fn bodies() -> Vec<Body> {
     let all = Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype)));
     let operations = all.filter_map(|(op, dtype)| Definition::Operation(op, dtype).body());
     let of_operation = |body: &Body| {
-        let folded = |op, dtype| body.folded(&[(op, dtype)]);
+        let folded = |op, dtype| body.with_folds(&[(op, dtype)]);
         let most = folded(ReduceOp::Max, body.outputs[0].0);
         let is_float = matches!(body.outputs[0].0, DType::F32 | DType::F64);
         let [sum, product] = [ReduceOp::Add, ReduceOp::Mul]

@@ -1,4 +1,4 @@
-//! Divisions by constants against divisions.
+//! Lowered divisions by constants, compared with `evaluate`.
 
 use indim_ops::DType;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::builder::BodyBuilder;
 use crate::scalar::evaluate;
 
-/// Divisors where something happens, as bits of 64.
+/// Small divisors, powers of two and their neighbours, and the negatives of these, as 64-bit words.
 fn divisors(width: u32) -> Vec<u64> {
     let mut divisors: Vec<u64> =
         (0..=17).chain([25, 60, 100, 127, 255, 641, 1000, 6700417]).collect();
@@ -17,7 +17,7 @@ fn divisors(width: u32) -> Vec<u64> {
     divisors
 }
 
-/// Numbers about multiples of the divisor, and at the ends.
+/// Dividends: multiples of the divisor and limits of the type, each with its neighbours.
 fn numbers(divisor: u64, width: u32) -> Vec<u64> {
     let multiples =
         [0, 1, 2, 3, 1000, u64::MAX / divisor.max(1), (1 << (width - 1)) / divisor.max(1)];

@@ -1,4 +1,4 @@
-//! What tests go through.
+//! The list of primitives that tests iterate over.
 
 use super::Primitive;
 

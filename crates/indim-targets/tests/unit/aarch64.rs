@@ -132,7 +132,7 @@ fn functions_are_what_their_listings_say() {
             let code = Neon.compile(&body, &layout(forms, &body), Some(&mut listing));
             functions.add(&code, &listing);
         }
-        let Some(body) = body.folded(&[(ReduceOp::Max, body.outputs[0].0)]) else { continue };
+        let Some(body) = body.with_folds(&[(ReduceOp::Max, body.outputs[0].0)]) else { continue };
         let mut forms = vec![OperandForm::Dense; inputs];
         forms.push(OperandForm::Accumulator);
         let mut listing = String::new();

@@ -1,9 +1,9 @@
-//! The recording lane back end: each primitive becomes an instruction of a body.
+//! The recording lane back end: each primitive appends an instruction to a body.
 //!
-//! Lanes do not refer to their body: it is thread-local, and [`record`] returns it.
+//! Lanes do not refer to their body: the builder is thread-local, and [`record`] returns the body.
 //!
-//! Definitions are inlined into each other, so each primitive is only a call here. This keeps the code of
-//! all operations short.
+//! Definitions are inlined into each other, so the primitives here are `inline(never)`: each is one call.
+//! This keeps the compiled code of all operations small.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -19,28 +19,28 @@ use crate::scalar::Word;
 pub(crate) enum RecordingBackend {}
 
 impl LaneBackend for RecordingBackend {
-    type Bool = Recorded<bool>;
-    type I8 = Recorded<i8>;
-    type I16 = Recorded<i16>;
-    type I32 = Recorded<i32>;
-    type I64 = Recorded<i64>;
-    type U8 = Recorded<u8>;
-    type U16 = Recorded<u16>;
-    type U32 = Recorded<u32>;
-    type U64 = Recorded<u64>;
-    type F32 = Recorded<f32>;
-    type F64 = Recorded<f64>;
+    type Bool = RecordedLane<bool>;
+    type I8 = RecordedLane<i8>;
+    type I16 = RecordedLane<i16>;
+    type I32 = RecordedLane<i32>;
+    type I64 = RecordedLane<i64>;
+    type U8 = RecordedLane<u8>;
+    type U16 = RecordedLane<u16>;
+    type U32 = RecordedLane<u32>;
+    type U64 = RecordedLane<u64>;
+    type F32 = RecordedLane<f32>;
+    type F64 = RecordedLane<f64>;
 }
 
-/// A lane: a value of the body, whose type is that of the scalar `T`.
-pub(crate) struct Recorded<T> {
+/// A lane of type `T`: a value of the body under construction.
+pub(crate) struct RecordedLane<T> {
     value: Value,
     scalar: PhantomData<T>,
 }
 
-impl<T> Copy for Recorded<T> {}
+impl<T> Copy for RecordedLane<T> {}
 
-impl<T> Clone for Recorded<T> {
+impl<T> Clone for RecordedLane<T> {
     fn clone(&self) -> Self {
         *self
     }
@@ -53,13 +53,13 @@ thread_local! {
 /// An element of any type.
 type Element = AnyLane<RecordingBackend>;
 
-/// The body that `define` records for elements of these types, which it returns unless the types differ.
+/// Records the body of `define` on operands of these types.
 ///
 /// # Panics
-/// If `define` itself records, or the types differ.
+/// If `define` calls `record`, or returns `None`.
 pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Element>) -> Body {
-    let of_outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
-    assert!(of_outer.is_empty(), "what is recorded records");
+    let outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
+    assert!(outer.is_empty(), "calls of `record` cannot be nested");
     let operands: Vec<Element> =
         operands.iter().enumerate().map(|(index, &dtype)| operand(dtype, index as u32)).collect();
     let result = define(&operands).expect("invariant: recorded with operands of its types");
@@ -68,12 +68,12 @@ pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Elemen
     builder.finish()
 }
 
-fn at<T>(value: Value) -> Recorded<T> {
-    Recorded { value, scalar: PhantomData }
+fn lane_of<T>(value: Value) -> RecordedLane<T> {
+    RecordedLane { value, scalar: PhantomData }
 }
 
-fn push<R: Word>(primitive: Primitive, operands: &[Value]) -> Recorded<R> {
-    at(push_value(primitive, R::LANE, operands))
+fn push<R: Word>(primitive: Primitive, operands: &[Value]) -> RecordedLane<R> {
+    lane_of(push_value(primitive, R::LANE, operands))
 }
 
 #[inline(never)]
@@ -81,13 +81,13 @@ fn push_value(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value
     BUILDER.with_borrow_mut(|builder| builder.push(primitive, lane, operands))
 }
 
-fn constant<R: Word>(value: R) -> Recorded<R> {
+fn constant<R: Word>(value: R) -> RecordedLane<R> {
     push(Primitive::Constant(value.to_word()), &[])
 }
 
 macro_rules! define_elements {
     ($($variant:ident $type:ident $class:ident;)*) => {
-        /// The element that is read from an input.
+        /// The element loaded from an input.
         fn operand(dtype: DType, input: u32) -> Element {
             match dtype {
                 $(DType::$variant => AnyLane::$variant(define_elements!(@operand $class input)),)*
@@ -118,30 +118,30 @@ macro_rules! define_elements {
 
 for_each_element!(define_elements);
 
-impl<T: Word + Lane<Bool = bool>> Lane for Recorded<T> {
-    type Bool = Recorded<bool>;
+impl<T: Word + Lane<Bool = bool>> Lane for RecordedLane<T> {
+    type Bool = RecordedLane<bool>;
     #[inline(never)]
-    fn select(condition: Recorded<bool>, on_true: Self, on_false: Self) -> Self {
+    fn select(condition: RecordedLane<bool>, on_true: Self, on_false: Self) -> Self {
         push(Primitive::Select, &[condition.value, on_true.value, on_false.value])
     }
     #[inline(never)]
-    fn equal(self, other: Self) -> Recorded<bool> {
+    fn equal(self, other: Self) -> RecordedLane<bool> {
         push(Primitive::Equal, &[self.value, other.value])
     }
     #[inline(never)]
-    fn less(self, other: Self) -> Recorded<bool> {
+    fn less(self, other: Self) -> RecordedLane<bool> {
         push(Primitive::Less, &[self.value, other.value])
     }
 }
 
-impl<A: Word + Cast<B>, B: Word> Cast<Recorded<B>> for Recorded<A> {
+impl<A: Word + Cast<B>, B: Word> Cast<RecordedLane<B>> for RecordedLane<A> {
     #[inline(never)]
-    fn cast(self) -> Recorded<B> {
+    fn cast(self) -> RecordedLane<B> {
         push(Primitive::Cast, &[self.value])
     }
 }
 
-/// The methods of a trait that are primitives on operands of one type.
+/// Trait methods that push one primitive on operands of `Self`.
 macro_rules! primitives {
     ($($method:ident $primitive:ident ($($other:ident)*);)*) => {$(
         #[inline(never)]
@@ -151,7 +151,7 @@ macro_rules! primitives {
     )*};
 }
 
-impl<T: Word + BoolLane> BoolLane for Recorded<T>
+impl<T: Word + BoolLane> BoolLane for RecordedLane<T>
 where
     Self: Lane<Bool = Self>,
 {
@@ -162,7 +162,7 @@ where
     primitives! { and And(other); or Or(other); xor Xor(other); not Not(); }
 }
 
-impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
+impl<T: Word + IntLane<Bool = bool>> IntLane for RecordedLane<T> {
     const BITS: u32 = T::BITS;
     #[inline(never)]
     fn constant(value: i64) -> Self {
@@ -182,7 +182,7 @@ impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
         leading_zeros LeadingZeros(); count_ones CountOnes();
     }
     #[inline(never)]
-    fn less_unsigned(self, other: Self) -> Recorded<bool> {
+    fn less_unsigned(self, other: Self) -> RecordedLane<bool> {
         push(Primitive::LessUnsigned, &[self.value, other.value])
     }
     #[inline(never)]
@@ -192,25 +192,25 @@ impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
     }
 }
 
-impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for Recorded<T> {
-    type Bits = Recorded<T::Bits>;
+impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for RecordedLane<T> {
+    type Bits = RecordedLane<T::Bits>;
     const MANTISSA_BITS: u32 = T::MANTISSA_BITS;
     #[inline(never)]
-    fn to_bits(self) -> Recorded<T::Bits> {
+    fn to_bits(self) -> RecordedLane<T::Bits> {
         push(Primitive::Bits, &[self.value])
     }
     #[inline(never)]
-    fn from_bits(bits: Recorded<T::Bits>) -> Self {
+    fn from_bits(bits: RecordedLane<T::Bits>) -> Self {
         push(Primitive::Bits, &[bits.value])
     }
     primitives! { with_canonical_nan Canonical(); }
 }
 
-impl<T: Word + FloatLane<Bool = bool, Bits: Word, Wide = f64>> FloatLane for Recorded<T>
+impl<T: Word + FloatLane<Bool = bool, Bits: Word, Wide = f64>> FloatLane for RecordedLane<T>
 where
     f64: Cast<T>,
 {
-    type Wide = Recorded<f64>;
+    type Wide = RecordedLane<f64>;
     #[inline(never)]
     fn constant(value: f64) -> Self {
         constant(T::constant(value))

@@ -2,20 +2,20 @@
 
 use crate::body::{Instruction, LaneType, Primitive, Value};
 
-/// Instructions, with appending of new ones.
-pub(crate) trait Instructions {
+/// A body under construction: reads and appends instructions.
+pub(crate) trait Rewriter {
     /// The instruction that computes a value.
     fn instruction(&self, value: Value) -> &Instruction;
 
-    /// The value of a primitive on earlier values.
+    /// The value of a primitive on earlier values; see [`BodyBuilder::push`](crate::BodyBuilder::push).
     fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value;
 
-    /// A constant with the same bits in every lane.
+    /// A constant with these bits.
     fn constant(&mut self, lane: LaneType, bits: u64) -> Value {
         self.push(Primitive::Constant(bits), lane, &[])
     }
 
-    /// The bits of a constant value; `None` for others.
+    /// The bits of a constant; `None` for other values.
     fn constant_bits(&self, value: Value) -> Option<u64> {
         match self.instruction(value).primitive {
             Primitive::Constant(bits) => Some(bits),

@@ -1,28 +1,28 @@
-//! Minimum and maximum of a float and a constant: drops tests of equality, which only concern the signs of
-//! zeros.
+//! Minimum and maximum of a float and a constant, without the test of equality: it only matters for the
+//! signs of zeros.
 
 use crate::body::{LaneType, Primitive, Value};
-use crate::instructions::Instructions;
+use crate::rewriter::Rewriter;
 
-/// The simplification of a select between floats that belongs to a minimum or maximum.
-pub(crate) fn extreme(
-    builder: &mut impl Instructions,
+/// Simplifies a select between floats that is part of a minimum or maximum with a constant.
+pub(crate) fn simplify_min_max(
+    builder: &mut impl Rewriter,
     lane: LaneType,
     operands: [Value; 3],
 ) -> Option<Value> {
     let [condition, on_true, on_false] = operands;
     let [x, y] = compared(builder, condition, Primitive::Equal)?;
     if x != y {
-        return where_equal(builder, x, y, on_true, on_false);
+        return without_equality_test(builder, x, y, on_true, on_false);
     }
-    let extreme = of_number_and_zero(builder, lane, x, on_true)?;
+    let extreme = min_max_with_zero(builder, lane, x, on_true)?;
     Some(builder.push(Primitive::Select, lane, &[condition, extreme, on_false]))
 }
 
-/// `on_false`, if it is one of the two where they are equal: equal numbers have the same bits unless the
-/// constant is a zero.
-fn where_equal(
-    builder: &impl Instructions,
+/// `on_false`, if the select by `x == constant` is redundant: equal numbers have the same bits unless the
+/// constant is a zero, so both arms then give the same bits.
+fn without_equality_test(
+    builder: &impl Rewriter,
     x: Value,
     constant: Value,
     on_true: Value,
@@ -30,14 +30,15 @@ fn where_equal(
 ) -> Option<Value> {
     let bits = builder.constant_bits(constant)?;
     let magnitude = bits << (64 - 8 * builder.instruction(constant).lane.size()) << 1;
-    let is_same = on_true == constant || on_true == x || is_mixed(builder, on_true, x, bits);
+    let is_same = on_true == constant || on_true == x || combines_bits(builder, on_true, x, bits);
     (magnitude != 0 && is_same && ordered(builder, x, constant, on_false).is_some())
         .then_some(on_false)
 }
 
-/// The minimum or maximum of `x` and zero as one comparison; NaNs give another result than before.
-fn of_number_and_zero(
-    builder: &mut impl Instructions,
+/// The minimum or maximum of `x` and zero as one comparison. The result for NaNs may change: the caller
+/// selects it only if `x` is a number.
+fn min_max_with_zero(
+    builder: &mut impl Rewriter,
     lane: LaneType,
     x: Value,
     value: Value,
@@ -64,8 +65,8 @@ fn of_number_and_zero(
     })
 }
 
-/// The arms of a select between `x` and `y`, by which is less: for `x` above `y` and below it.
-fn ordered(builder: &impl Instructions, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
+/// The arms of a select between `x` and `y` by `Less`: the arm for `x > y`, then the arm for `x < y`.
+fn ordered(builder: &impl Rewriter, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
     let select = builder.instruction(value);
     let [condition, on_true, on_false] = select.operands;
     let is_one = |value| value == x || value == y;
@@ -81,7 +82,7 @@ fn ordered(builder: &impl Instructions, x: Value, y: Value, value: Value) -> Opt
 
 /// The operands of a comparison.
 fn compared(
-    builder: &impl Instructions,
+    builder: &impl Rewriter,
     condition: Value,
     comparison: Primitive,
 ) -> Option<[Value; 2]> {
@@ -90,8 +91,8 @@ fn compared(
     (instruction.primitive == comparison).then_some([x, y])
 }
 
-/// Whether it is the bitwise and, or the or, of `x` and the constant: equal bits are unchanged.
-fn is_mixed(builder: &impl Instructions, value: Value, x: Value, constant: u64) -> bool {
+/// Whether `value` is the bitwise `and` or `or` of `x` and the constant, which keeps equal bits.
+fn combines_bits(builder: &impl Rewriter, value: Value, x: Value, constant: u64) -> bool {
     let float = builder.instruction(value);
     let mixed = builder.instruction(float.operands[0]);
     let [bits, other, _] = mixed.operands;

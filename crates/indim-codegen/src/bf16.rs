@@ -1,30 +1,31 @@
-//! `bf16` values in 32 bits: their detection, and the lowering of rounding.
+//! Detection of `bf16` values held in 32 bits, and lowering of their rounding.
 //!
-//! Between two operations on `bf16` a result is rounded, stored in 16 bits and widened again. The widened
-//! value equals the rounded one, and a select among such values needs no rounding.
+//! Between two operations on `bf16`, a result is rounded, narrowed to 16 bits and widened again. Widening
+//! gives the rounded `f32` back, so the narrowing is not needed. A value with a zero low half is a `bf16`
+//! already and needs no rounding.
 
 use crate::body::{Body, LaneType, Primitive, Value};
 use crate::builder::BodyBuilder;
-use crate::instructions::Instructions;
+use crate::rewriter::Rewriter;
 
-/// Number of low bits that are 0 in such a value.
+/// Number of low bits that are 0 in a `bf16` value held in 32 bits.
 pub(crate) const LOST_BITS: u32 = 16;
 
-/// The upper half of 32 bits.
+/// Mask of the upper half of 32 bits.
 const UPPER: u64 = 0xffff_0000;
 
-/// The bits of the canonical NaN.
+/// Bits of the canonical NaN of `f32`.
 const NAN: u64 = 0x7fc0_0000;
 
 /// Maximum depth of the search through operands.
 const DEPTH: usize = 6;
 
-/// Whether the low half of 32 bits is known to be 0: for floats, a `bf16` value.
-pub(crate) fn has_no_low_half(builder: &impl Instructions, value: Value) -> bool {
+/// Whether the low half of a 32-bit value is known to be 0. Such a float is a `bf16` value.
+pub(crate) fn has_zero_low_half(builder: &impl Rewriter, value: Value) -> bool {
     is_upper(builder, value, DEPTH)
 }
 
-fn is_upper(builder: &impl Instructions, value: Value, depth: usize) -> bool {
+fn is_upper(builder: &impl Rewriter, value: Value, depth: usize) -> bool {
     let instruction = builder.instruction(value);
     let is_operand_upper =
         |position: usize| depth > 0 && is_upper(builder, instruction.operands[position], depth - 1);
@@ -44,8 +45,8 @@ fn is_upper(builder: &impl Instructions, value: Value, depth: usize) -> bool {
     }
 }
 
-/// The bits of the `bf16` that a float is rounded to, as an integer of 16.
-pub(crate) fn push_rounded(builder: &mut BodyBuilder, x: Value) -> Value {
+/// Rounds an `f32` to `bf16`; returns the bits as a 16-bit integer.
+pub(crate) fn push_bf16_bits(builder: &mut BodyBuilder, x: Value) -> Value {
     let int = LaneType::I32;
     let rounded = builder.push(Primitive::RoundBf16, LaneType::F32, &[x]);
     let bits = builder.push(Primitive::Bits, int, &[rounded]);
@@ -55,8 +56,8 @@ pub(crate) fn push_rounded(builder: &mut BodyBuilder, x: Value) -> Value {
 }
 
 impl Body {
-    /// Lowers rounding to `bf16` to arithmetic on bits.
-    pub(crate) fn with_rounding_in_bits(self) -> Body {
+    /// Lowers [`Primitive::RoundBf16`] to integer arithmetic.
+    pub(crate) fn with_lowered_rounding(self) -> Body {
         if self.instructions.iter().all(|given| given.primitive != Primitive::RoundBf16) {
             return self;
         }
@@ -66,7 +67,7 @@ impl Body {
             let operands = instruction.operands().iter().map(|given| values[given.index()]);
             let operands: Vec<Value> = operands.collect();
             values.push(match instruction.primitive {
-                Primitive::RoundBf16 => push_rounding(&mut builder, operands[0]),
+                Primitive::RoundBf16 => lower_rounding(&mut builder, operands[0]),
                 _ => builder.push_from(&self, instruction, &operands),
             });
         }
@@ -79,8 +80,9 @@ impl Body {
     }
 }
 
-/// The nearest `bf16` value, half to even; of a NaN the canonical one.
-fn push_rounding(builder: &mut BodyBuilder, x: Value) -> Value {
+/// Rounds to the nearest `bf16` value, half to even: adds just below half of the last kept bit, plus that
+/// bit, and clears the low half. A NaN becomes canonical.
+fn lower_rounding(builder: &mut BodyBuilder, x: Value) -> Value {
     let int = LaneType::I32;
     let [amount, one, below_half, upper] =
         [LOST_BITS.into(), 1, 0x7fff, UPPER].map(|bits| builder.constant(int, bits));
