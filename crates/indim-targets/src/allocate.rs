@@ -5,7 +5,7 @@
 //! instruction reads them there if it can have an operand in memory.
 
 use crate::machine::{
-    Action, Class, MachineInstruction, Memory, Opcode, Register, ResultRegister, SourceOperand,
+    Action, Class, MachineInstruction, Memory, Opcode, Register, ResultConstraint, SourceOperand,
     VirtualCode,
 };
 
@@ -19,7 +19,7 @@ pub(crate) enum AllocatedOperand {
 
 /// A step of the allocated code.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
+pub(crate) enum AllocatedInstruction {
     /// Fills a register from memory.
     Load { to: u8, from: Memory },
     /// Writes a register to memory.
@@ -68,21 +68,21 @@ pub(crate) type Pinned = (Register, u8);
 
 /// How instructions read elements of a step that they use once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Elements {
+pub(crate) enum ElementAccess {
     /// As memory operands of instructions that allow them.
-    Read,
+    MemoryOperand,
     /// From registers that were loaded before: in a tail only loads are masked.
     #[allow(dead_code, reason = "for targets with masks")]
-    Loaded,
+    Register,
 }
 
 /// Allocates registers for the code; `pinned` registers have theirs already.
 pub(crate) fn allocate<O: Opcode>(
     code: &VirtualCode<O>,
     pinned: &[Pinned],
-    elements: Elements,
+    elements: ElementAccess,
     frame: &mut Frame,
-) -> Vec<Step> {
+) -> Vec<AllocatedInstruction> {
     let mut allocator = Allocator::new(code, pinned, elements, frame);
     for index in 0..code.instructions.len() {
         allocator.instruction(index);
@@ -128,14 +128,14 @@ fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> 
 
 /// For each register the real register of the accumulator that it becomes. Every read of the accumulator's
 /// previous value precedes the instruction that makes the next one.
-fn becomes<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
-    let mut becomes = vec![None; code.homes.len()];
+fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
+    let mut accumulator_of = vec![None; code.homes.len()];
     for instruction in &code.instructions {
         if let Some(register) = into_accumulator(instruction) {
-            becomes[register.index()] = Some(real_target(code, pinned, instruction));
+            accumulator_of[register.index()] = Some(real_target(code, pinned, instruction));
         }
     }
-    becomes
+    accumulator_of
 }
 
 /// The real register of the accumulator that an instruction fills.
@@ -198,26 +198,26 @@ struct Allocator<'a, O> {
     /// For each virtual register the index in `uses.indices` of its next use.
     next: Vec<u32>,
     homes: Vec<Option<Memory>>,
-    place: Vec<Option<u8>>,
+    assigned: Vec<Option<u8>>,
     /// The virtual register in each real register.
-    holds: Vec<Option<Register>>,
-    given: &'a [Pinned],
+    contents: Vec<Option<Register>>,
+    pinned_registers: &'a [Pinned],
     /// Pinned real registers, as bits.
     pinned: u64,
-    elements: Elements,
+    elements: ElementAccess,
     /// For each register the real register of the accumulator that it becomes.
-    becomes: Vec<Option<u8>>,
+    accumulator_of: Vec<Option<u8>>,
     frame: &'a mut Frame,
     /// Spill slots of sources of the current instruction: free once it is emitted.
     released: Vec<u32>,
-    steps: Vec<Step>,
+    steps: Vec<AllocatedInstruction>,
 }
 
 impl<'a, O: Opcode> Allocator<'a, O> {
     fn new(
         code: &'a VirtualCode<O>,
         pinned: &'a [Pinned],
-        elements: Elements,
+        elements: ElementAccess,
         frame: &'a mut Frame,
     ) -> Self {
         let uses = Uses::new(code);
@@ -226,19 +226,19 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             next: uses.starts[..code.homes.len()].to_vec(),
             uses,
             homes: code.homes.clone(),
-            place: vec![None; code.homes.len()],
-            holds: vec![None; O::REGISTERS + O::MASK_REGISTERS],
-            given: pinned,
+            assigned: vec![None; code.homes.len()],
+            contents: vec![None; O::REGISTERS + O::MASK_REGISTERS],
+            pinned_registers: pinned,
             pinned: 0,
             elements,
-            becomes: becomes(code, pinned),
+            accumulator_of: accumulator_of(code, pinned),
             frame,
             released: Vec::new(),
             steps: Vec::with_capacity(code.instructions.len() * 5 / 4),
         };
         for &(register, real) in pinned {
-            allocator.place[register.index()] = Some(real);
-            allocator.holds[usize::from(real)] = Some(register);
+            allocator.assigned[register.index()] = Some(real);
+            allocator.contents[usize::from(real)] = Some(register);
             allocator.pinned |= 1 << real;
         }
         allocator
@@ -254,10 +254,11 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn instruction(&mut self, index: usize) {
         let instruction = &self.code.instructions[index];
         if let Some(register) = into_accumulator(instruction) {
-            return self.accumulate(register, real_target(self.code, self.given, instruction));
+            return self
+                .accumulate(register, real_target(self.code, self.pinned_registers, instruction));
         }
         if let Action::Call(_) = instruction.action {
-            self.forget_all();
+            self.evict_all();
         }
         let (sources, locked) = self.sources(instruction);
         // From here on `next_use` refers to later instructions.
@@ -265,31 +266,31 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             self.next[register.index()] += 1;
         }
         let (result, sources) = match self.result_rule(instruction) {
-            Some(ResultRegister::First | ResultRegister::FirstOrSecond) => {
-                self.one_replaced(instruction, sources, locked)
+            Some(ResultConstraint::First | ResultConstraint::TiedToEither) => {
+                self.tied_result(instruction, sources, locked)
             }
-            Some(ResultRegister::Apart) => {
+            Some(ResultConstraint::EarlyClobber) => {
                 let result = self.take(locked, self.result_class(instruction));
-                self.free_the_dead(instruction);
+                self.free_dead(instruction);
                 (Some(result), sources)
             }
-            Some(ResultRegister::Any) => {
-                self.free_the_dead(instruction);
-                let accumulator = instruction.result.and_then(|it| self.becomes[it.index()]);
+            Some(ResultConstraint::Any) => {
+                self.free_dead(instruction);
+                let accumulator = instruction.result.and_then(|it| self.accumulator_of[it.index()]);
                 let class = self.result_class(instruction);
                 // Sources are read before the result is there: it may take the register of any.
                 (Some(accumulator.unwrap_or_else(|| self.take(0, class))), sources)
             }
             None => {
-                self.free_the_dead(instruction);
+                self.free_dead(instruction);
                 (None, sources)
             }
         };
-        self.steps.push(Step::Instruction { index, result, sources });
+        self.steps.push(AllocatedInstruction::Instruction { index, result, sources });
         self.frame.free.append(&mut self.released);
         if let (Some(real), Some(register)) = (result, instruction.result) {
-            self.holds[usize::from(real)] = Some(register);
-            self.place[register.index()] = Some(real);
+            self.contents[usize::from(real)] = Some(register);
+            self.assigned[register.index()] = Some(real);
             if self.next_use(register) == NEVER {
                 self.free(register);
             }
@@ -299,9 +300,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     /// Puts what a register holds into an accumulator, unless it is there.
     fn accumulate(&mut self, register: Register, to: u8) {
         self.next[register.index()] += 1;
-        match self.place[register.index()] {
+        match self.assigned[register.index()] {
             Some(real) if real == to => {}
-            Some(from) => self.steps.push(Step::Copy { to, from }),
+            Some(from) => self.steps.push(AllocatedInstruction::Copy { to, from }),
             None => self.load(to, register),
         }
         if self.next_use(register) == NEVER {
@@ -310,11 +311,11 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
-    fn result_rule(&self, instruction: &MachineInstruction<O>) -> Option<ResultRegister> {
+    fn result_rule(&self, instruction: &MachineInstruction<O>) -> Option<ResultConstraint> {
         instruction.result?;
         Some(match instruction.action {
             Action::Vector(opcode) => opcode.result(),
-            Action::Call(_) => ResultRegister::Any,
+            Action::Call(_) => ResultConstraint::Any,
         })
     }
 
@@ -330,12 +331,12 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([AllocatedOperand; 3], u64) {
         let mut locked = 0u64;
         for register in instruction.registers() {
-            if let Some(real) = self.place[register.index()] {
+            if let Some(real) = self.assigned[register.index()] {
                 locked |= 1 << real;
             }
         }
         let mut places = [AllocatedOperand::None; 3];
-        let own = self.own_position(instruction);
+        let own = self.reload_position(instruction);
         for (position, source) in instruction.sources.into_iter().enumerate() {
             places[position] = match source {
                 SourceOperand::None => AllocatedOperand::None,
@@ -349,11 +350,11 @@ impl<'a, O: Opcode> Allocator<'a, O> {
                 SourceOperand::Register(register) => {
                     let home = self.homes[register.index()];
                     let home = home.filter(|&home| self.may_read(instruction, position, home));
-                    let place = self.source(register, home, locked);
-                    if let AllocatedOperand::Register(real) = place {
+                    let assigned = self.source(register, home, locked);
+                    if let AllocatedOperand::Register(real) = assigned {
                         locked |= 1 << real;
                     }
-                    place
+                    assigned
                 }
             };
         }
@@ -361,26 +362,27 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     }
 
     /// Position of the source that must be loaded because the result replaces it.
-    fn own_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
+    fn reload_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
         let may_be_replaced = match self.result_rule(instruction)? {
-            ResultRegister::First => 1,
-            ResultRegister::FirstOrSecond => 2,
-            ResultRegister::Any | ResultRegister::Apart => 0,
+            ResultConstraint::First => 1,
+            ResultConstraint::TiedToEither => 2,
+            ResultConstraint::Any | ResultConstraint::EarlyClobber => 0,
         };
         instruction.sources[..may_be_replaced].iter().position(|source| {
-            matches!(source, SourceOperand::Register(register) if self.place[register.index()].is_none())
+            matches!(source, SourceOperand::Register(register) if self.assigned[register.index()].is_none())
         })
     }
 
     fn load(&mut self, to: u8, register: Register) {
         let home = self.homes[register.index()];
         let from = home.expect("invariant: what is no longer in a register is in memory");
-        self.steps.push(Step::Load { to, from });
+        self.steps.push(AllocatedInstruction::Load { to, from });
     }
 
     /// Whether the source at a position may be what lies in memory there.
     fn may_read(&self, it: &MachineInstruction<O>, position: usize, home: Memory) -> bool {
-        let is_loaded = matches!(home, Memory::Step { .. }) && self.elements == Elements::Loaded;
+        let is_loaded =
+            matches!(home, Memory::Step { .. }) && self.elements == ElementAccess::Register;
         !is_loaded && it.may_read(position, home)
     }
 
@@ -391,7 +393,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         home: Option<Memory>,
         locked: u64,
     ) -> AllocatedOperand {
-        if let Some(real) = self.place[register.index()] {
+        if let Some(real) = self.assigned[register.index()] {
             return AllocatedOperand::Register(real);
         }
         let is_needed_again = {
@@ -406,25 +408,26 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
         let real = self.take(locked, class);
         self.load(real, register);
-        self.holds[usize::from(real)] = Some(register);
-        self.place[register.index()] = Some(real);
+        self.contents[usize::from(real)] = Some(register);
+        self.assigned[register.index()] = Some(real);
         AllocatedOperand::Register(real)
     }
 
     fn has_free(&self, class: Class) -> bool {
-        self.holds[O::numbers(class)].contains(&None)
+        self.contents[O::numbers(class)].contains(&None)
     }
 
     /// A real register for something new, none of those locked.
     fn take(&mut self, locked: u64, class: Class) -> u8 {
         let mut all = O::numbers(class);
-        if let Some(free) = all.find(|&real| self.holds[real].is_none() && locked >> real & 1 == 0)
+        if let Some(free) =
+            all.find(|&real| self.contents[real].is_none() && locked >> real & 1 == 0)
         {
             return free as u8;
         }
         let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
-            let register = self.holds[real].expect("invariant: none is free");
+            let register = self.contents[real].expect("invariant: none is free");
             // On a tie the value that has a home: it needs no spill.
             (self.next_use(register), self.homes[register.index()].is_some())
         });
@@ -435,28 +438,28 @@ impl<'a, O: Opcode> Allocator<'a, O> {
 
     /// Frees a real register; its value is written to the frame if it is nowhere else.
     fn evict(&mut self, real: usize) {
-        let Some(register) = self.holds[real].take() else { return };
-        self.place[register.index()] = None;
+        let Some(register) = self.contents[real].take() else { return };
+        self.assigned[register.index()] = None;
         if self.next_use(register) != NEVER && self.homes[register.index()].is_none() {
             let home = Memory::Frame(self.frame.take());
             self.homes[register.index()] = Some(home);
-            self.steps.push(Step::Store { to: home, from: real as u8 });
+            self.steps.push(AllocatedInstruction::Store { to: home, from: real as u8 });
         }
     }
 
-    fn forget_all(&mut self) {
-        for real in 0..self.holds.len() {
+    fn evict_all(&mut self) {
+        for real in 0..self.contents.len() {
             self.evict(real);
         }
     }
 
     fn free(&mut self, register: Register) {
-        if let Some(real) = self.place[register.index()] {
+        if let Some(real) = self.assigned[register.index()] {
             if self.pinned >> real & 1 == 1 {
                 return;
             }
-            self.holds[usize::from(real)] = None;
-            self.place[register.index()] = None;
+            self.contents[usize::from(real)] = None;
+            self.assigned[register.index()] = None;
         }
         // What was spilled here can be used again; homes of others stay.
         if let (Some(Memory::Frame(bytes)), None) =
@@ -467,7 +470,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
-    fn free_the_dead(&mut self, instruction: &MachineInstruction<O>) {
+    fn free_dead(&mut self, instruction: &MachineInstruction<O>) {
         for register in instruction.registers() {
             if self.next_use(register) == NEVER {
                 self.free(register);
@@ -476,45 +479,45 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     }
 
     /// Whether the register of a source must not be written.
-    fn is_kept(
+    fn is_live_after(
         &self,
         instruction: &MachineInstruction<O>,
         sources: [AllocatedOperand; 3],
         position: usize,
     ) -> bool {
         let AllocatedOperand::Register(real) = sources[position] else { return true };
-        let register = self.holds[usize::from(real)];
+        let register = self.contents[usize::from(real)];
         let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
         let is_pinned = self.pinned >> real & 1 == 1;
         is_pinned || again || register.is_some_and(|register| self.next_use(register) != NEVER)
     }
 
     /// The result in the register of a source, which is copied if it is needed again.
-    fn one_replaced(
+    fn tied_result(
         &mut self,
         instruction: &MachineInstruction<O>,
         mut sources: [AllocatedOperand; 3],
         locked: u64,
     ) -> (Option<u8>, [AllocatedOperand; 3]) {
-        let may_be_second = self.result_rule(instruction) == Some(ResultRegister::FirstOrSecond);
+        let may_be_second = self.result_rule(instruction) == Some(ResultConstraint::TiedToEither);
         if may_be_second
-            && self.is_kept(instruction, sources, 0)
-            && !self.is_kept(instruction, sources, 1)
+            && self.is_live_after(instruction, sources, 0)
+            && !self.is_live_after(instruction, sources, 1)
         {
             sources.swap(0, 1);
         }
         let AllocatedOperand::Register(real) = sources[0] else {
             unreachable!("invariant: what is replaced is in a register");
         };
-        let result = if self.is_kept(instruction, sources, 0) {
+        let result = if self.is_live_after(instruction, sources, 0) {
             let result = self.take(locked, Class::Vector);
-            self.steps.push(Step::Copy { to: result, from: real });
+            self.steps.push(AllocatedInstruction::Copy { to: result, from: real });
             sources[0] = AllocatedOperand::Register(result);
             result
         } else {
             real
         };
-        self.free_the_dead(instruction);
+        self.free_dead(instruction);
         (Some(result), sources)
     }
 }

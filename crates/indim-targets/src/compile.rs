@@ -2,13 +2,13 @@
 
 use indim_codegen::{Body, LaneType, Primitive};
 
-use crate::allocate::{Elements, Frame, Pinned, Step, allocate, pressure};
-use crate::compile_fold::{Joined, joined};
+use crate::allocate::{AllocatedInstruction, ElementAccess, Frame, Pinned, allocate, pressure};
+use crate::compile_fold::{LaneReduction, joined};
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::pool::Pool;
-use crate::select::{Instructions, MAX_GROUP_REGISTERS, Selection, row_values, select};
-use crate::target::{Aligned, Code};
+use crate::select::{MAX_GROUP_REGISTERS, Selection, TargetLowering, row_invariants, select};
+use crate::target::{Aligned, CompiledCode};
 
 /// The encoder's input: allocated code of a body with its layout, constants and frame.
 pub(crate) struct EncoderInput<'a, O> {
@@ -17,16 +17,16 @@ pub(crate) struct EncoderInput<'a, O> {
     pub(crate) layout: &'a OperandLayout,
     pub(crate) pool: &'a Pool,
     pub(crate) frame: &'a Frame,
-    pub(crate) row: (&'a VirtualCode<O>, &'a [Step]),
+    pub(crate) row: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
     /// Registers loaded before the steps of a row.
     pub(crate) pinned: &'a [(Memory, u8)],
-    pub(crate) step: (&'a VirtualCode<O>, &'a [Step]),
+    pub(crate) step: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
     /// The step's code for a tail, on targets whose loads and stores can mask lanes.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target has masks")
     )]
-    pub(crate) tail: Option<&'a [Step]>,
+    pub(crate) tail: Option<&'a [AllocatedInstruction]>,
     /// Whether the code takes the first element of a row's second step as an argument.
     #[cfg_attr(
         not(target_arch = "x86_64"),
@@ -54,7 +54,7 @@ pub(crate) struct EncoderInput<'a, O> {
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "no other target folds yet")
     )]
-    pub(crate) joined: Option<&'a [Joined]>,
+    pub(crate) joined: Option<&'a [LaneReduction]>,
 }
 
 /// Accumulators held in one register.
@@ -80,11 +80,11 @@ pub(crate) struct Lanes {
 }
 
 /// Compiles a body. `encode` returns the bytes and the offset of the first instruction among them.
-pub(crate) fn compile<O: Instructions>(
+pub(crate) fn compile<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
-) -> Code {
+) -> CompiledCode {
     let registers = if is_chain(body) && !passes_doubles(body) { MAX_GROUP_REGISTERS } else { 2 };
     let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
@@ -101,7 +101,7 @@ pub(crate) fn compile<O: Instructions>(
 }
 
 /// Minimum length of a dependency chain, in instructions, for a step of more lanes.
-const LONG_CHAIN: usize = 12;
+const MIN_CHAIN_LENGTH: usize = 12;
 
 /// Whether most instructions of the body form one dependency chain. More lanes per step then hide its
 /// latency.
@@ -118,7 +118,7 @@ fn is_chain(body: &Body) -> bool {
         computed += usize::from(is_computed);
     }
     let longest = lengths.into_iter().max().unwrap_or(0);
-    longest >= LONG_CHAIN && computed * 4 <= longest * 5
+    longest >= MIN_CHAIN_LENGTH && computed * 4 <= longest * 5
 }
 
 /// Whether a cast may go through doubles, which take twice the registers of its operand and result: AVX2
@@ -132,7 +132,7 @@ fn passes_doubles(body: &Body) -> bool {
 }
 
 /// Allocates registers for selected code and encodes it. `room` is the number of registers for invariants.
-pub(crate) fn finish<O: Instructions>(
+pub(crate) fn finish<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     selection: Selection<O>,
@@ -140,15 +140,16 @@ pub(crate) fn finish<O: Instructions>(
     lanes: Lanes,
     room: usize,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
-) -> Code {
+) -> CompiledCode {
     let Selection { row, step, pool, mut frame } = selection;
-    let row_steps = allocate(&row, &[], Elements::Read, &mut frame);
+    let row_steps = allocate(&row, &[], ElementAccess::MemoryOperand, &mut frame);
     let (mut pinned, accumulators): (Vec<Pinned>, Vec<Accumulators>) =
         accumulators.iter().copied().unzip();
     pinned.extend(constants(&step, room, O::REGISTERS - pinned.len()));
-    let steps = allocate(&step, &pinned, Elements::Read, &mut frame);
+    let steps = allocate(&step, &pinned, ElementAccess::MemoryOperand, &mut frame);
     let has_exact_tails = O::MASKS == Class::Mask && !body.folds();
-    let tail = has_exact_tails.then(|| allocate(&step, &pinned, Elements::Loaded, &mut frame));
+    let tail =
+        has_exact_tails.then(|| allocate(&step, &pinned, ElementAccess::Register, &mut frame));
     let constants = pinned[accumulators.len()..].iter();
     let homes = constants.filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
     let homes: Vec<(Memory, u8)> = homes.collect();
@@ -172,7 +173,7 @@ pub(crate) fn finish<O: Instructions>(
         joined: joined.as_deref(),
     });
     let joins_lanes = joined.is_some();
-    Code { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, joins_lanes }
+    CompiledCode { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, joins_lanes }
 }
 
 /// Maximum instructions of a body with aligned steps: longer bodies are bound by arithmetic, not by memory.
@@ -180,7 +181,11 @@ const MAX_ALIGNED_INSTRUCTIONS: usize = 48;
 
 /// The operand to align by overlapping a row's first two steps: the first output, or else the first input,
 /// whose elements of one step fill a register.
-fn aligned<O: Instructions>(body: &Body, layout: &OperandLayout, lanes: usize) -> Option<Aligned> {
+fn aligned<O: TargetLowering>(
+    body: &Body,
+    layout: &OperandLayout,
+    lanes: usize,
+) -> Option<Aligned> {
     let operands = body.outputs.len() + body.operand_count();
     let is_done_once = body.folds() || layout.is_in_place || layout.streams.contains(&true);
     let is_long = body.instructions.len() > MAX_ALIGNED_INSTRUCTIONS;
@@ -200,7 +205,7 @@ const MAX_MASKS: usize = 2;
 
 /// Invariants that stay in a register for all steps of a row: up to `room` vectors in registers below
 /// `end`, the most read first, and up to [`MAX_MASKS`] masks.
-fn constants<O: Instructions>(step: &VirtualCode<O>, room: usize, end: usize) -> Vec<Pinned> {
+fn constants<O: TargetLowering>(step: &VirtualCode<O>, room: usize, end: usize) -> Vec<Pinned> {
     if step.has_calls() {
         return Vec::new();
     }
@@ -224,9 +229,12 @@ fn constants<O: Instructions>(step: &VirtualCode<O>, room: usize, end: usize) ->
 
 /// Bytes of the widest lanes that steps compute.
 pub(crate) fn widest(body: &Body, layout: &OperandLayout) -> usize {
-    let is_row_value = row_values(body, layout);
-    let lanes =
-        body.instructions.iter().zip(is_row_value).filter(|(_, is_row_value)| !is_row_value);
+    let is_row_invariant = row_invariants(body, layout);
+    let lanes = body
+        .instructions
+        .iter()
+        .zip(is_row_invariant)
+        .filter(|(_, is_row_invariant)| !is_row_invariant);
     let widest = lanes.map(|(instruction, _)| instruction.lane.size()).max();
     let outputs = body.outputs.iter().map(|(dtype, _)| LaneType::of_element(*dtype).0.size()).max();
     widest.max(outputs).unwrap_or(1)

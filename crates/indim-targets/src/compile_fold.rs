@@ -11,8 +11,8 @@ use crate::allocate::{Pinned, pressure};
 use crate::compile::{Accumulators, EncoderInput, Lanes, finish, widest};
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
-use crate::select::{Instructions, Selection, select};
-use crate::target::Code;
+use crate::select::{Selection, TargetLowering, select};
+use crate::target::CompiledCode;
 
 /// Maximum instructions of a step: its code fits the nearest instruction caches with the rest.
 const MAX_INSTRUCTIONS: usize = 256;
@@ -22,11 +22,11 @@ const MIN_ROOM: usize = 6;
 
 /// Compiles a body that folds; `None` if accumulators do not fit in registers, or a primitive is called out
 /// of line, which preserves no register.
-pub(crate) fn compile_fold<O: Instructions>(
+pub(crate) fn compile_fold<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
-) -> Option<Code> {
+) -> Option<CompiledCode> {
     let (selection, lanes) = shape::<O>(body, layout)?;
     let step = selection.step.repeated((lanes.step / lanes.copy) as u32, lanes.copy as u32);
     let mut selection = Selection { step, ..selection };
@@ -38,9 +38,9 @@ pub(crate) fn compile_fold<O: Instructions>(
 
 /// The operation that combines lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Joined {
-    BySum,
-    ByProduct,
+pub(crate) enum LaneReduction {
+    Sum,
+    Product,
 }
 
 /// The value of the `begins` argument that also asks to combine lanes.
@@ -48,15 +48,15 @@ pub(crate) const JOINED: usize = 2;
 
 /// The operation that combines the lanes of each output. It needs steps of all 32 lanes, and sums or
 /// products in `f64`, whose order is defined.
-pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<Joined>> {
+pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
     if !body.folds() || lanes != LANES {
         return None;
     }
     let outputs = body.outputs.iter().zip(&body.identities).map(|((dtype, values), &identity)| {
         match body.instruction(values[0]).primitive {
             _ if *dtype != DType::F64 => None,
-            Primitive::Add if identity == 0f64.to_bits() => Some(Joined::BySum),
-            Primitive::Mul if identity == 1f64.to_bits() => Some(Joined::ByProduct),
+            Primitive::Add if identity == 0f64.to_bits() => Some(LaneReduction::Sum),
+            Primitive::Mul if identity == 1f64.to_bits() => Some(LaneReduction::Product),
             _ => None,
         }
     });
@@ -64,14 +64,14 @@ pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<Joined>> {
 }
 
 /// The code of a number of lanes, and how many copies make a step.
-fn shape<O: Instructions>(body: &Body, layout: &OperandLayout) -> Option<(Selection<O>, Lanes)> {
+fn shape<O: TargetLowering>(body: &Body, layout: &OperandLayout) -> Option<(Selection<O>, Lanes)> {
     let mut lanes = (2 * O::REGISTER_BYTES as usize / widest(body, layout)).min(LANES);
     loop {
         let selection = select::<O>(body, layout, lanes);
         if selection.step.has_calls() || selection.row.has_calls() {
             return None;
         }
-        let held = written(&selection.step).count();
+        let held = write_instruction(&selection.step).count();
         let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
         if held <= room {
             let instructions = selection.step.instructions.len().max(1);
@@ -88,18 +88,18 @@ fn shape<O: Instructions>(body: &Body, layout: &OperandLayout) -> Option<(Select
 }
 
 /// The accumulators that the code writes, without repetition.
-fn written<O: Instructions>(step: &VirtualCode<O>) -> impl Iterator<Item = Memory> {
+fn write_instruction<O: TargetLowering>(step: &VirtualCode<O>) -> impl Iterator<Item = Memory> {
     let targets = step.instructions.iter().filter_map(|instruction| instruction.target);
     targets.filter(|target| matches!(target, Memory::Accumulator { .. }))
 }
 
 /// Registers of all accumulators, with their initial values.
-fn accumulators<O: Instructions>(
+fn accumulators<O: TargetLowering>(
     body: &Body,
     selection: &mut Selection<O>,
     lanes: Lanes,
 ) -> Vec<(Pinned, Accumulators)> {
-    let all: Vec<Memory> = written(&selection.step).collect();
+    let all: Vec<Memory> = write_instruction(&selection.step).collect();
     let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(which, real)| {
         let Memory::Accumulator { output, part, copy } = which else {
             unreachable!("invariant: they are accumulators");
@@ -107,7 +107,7 @@ fn accumulators<O: Instructions>(
         let home = selection.step.homes.iter().position(|&home| home == Some(which));
         let register = match home {
             Some(index) => Register(index as u32),
-            None => selection.step.register_of(which, Class::Vector),
+            None => selection.step.register_with_home(which, Class::Vector),
         };
         let size = LaneType::of_element(body.outputs[output as usize].0).0.size();
         let identity = selection.pool.constant(body.identities[output as usize], size);

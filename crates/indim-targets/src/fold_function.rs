@@ -3,7 +3,7 @@
 use indim_ops::meaning::reduction::LANES;
 
 use crate::compile_fold::JOINED;
-use crate::function::{Addresses, Code, Function};
+use crate::function::{Addresses, ExecutableCode, Function};
 
 /// Maximum number of outputs of a function that folds.
 pub const MAX_FOLDS: usize = 4;
@@ -66,7 +66,7 @@ impl Function {
             }
             if whole < columns {
                 for unit in 0..units {
-                    self.fold_rest(operands, unit, whole..columns, folded);
+                    self.fold_tail(operands, unit, whole..columns, folded);
                 }
             }
         }
@@ -76,7 +76,7 @@ impl Function {
     ///
     /// # Safety
     /// Like [`Function::fold`], for these columns of a unit.
-    unsafe fn fold_rest(
+    unsafe fn fold_tail(
         &self,
         operands: &[*mut u8],
         unit: usize,
@@ -123,7 +123,7 @@ impl Function {
     }
 }
 
-impl Code {
+impl ExecutableCode {
     /// # Safety
     /// Like [`Function::fold`]; the columns are a multiple of a step, and some.
     unsafe fn fold(&self, addresses: &mut Addresses, folded: FoldArgs<'_>) {

@@ -34,10 +34,10 @@ type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usiz
 
 /// The code of a body for one layout.
 pub struct Function {
-    pub(crate) code: Code,
+    pub(crate) code: ExecutableCode,
     /// The variant with non-temporal stores (whole steps at aligned addresses only), and the outputs it
     /// streams.
-    streaming: Option<(Code, Vec<bool>)>,
+    streaming: Option<(ExecutableCode, Vec<bool>)>,
     /// Element size of each operand in bytes, accumulators counted once; 0 for single operands.
     pub(crate) element_bytes: Vec<usize>,
     pub(crate) outputs: usize,
@@ -46,7 +46,7 @@ pub struct Function {
 }
 
 /// Code in executable memory.
-pub(crate) struct Code {
+pub(crate) struct ExecutableCode {
     /// Read and executed, never written.
     memory: Mmap,
     entry: usize,
@@ -62,17 +62,17 @@ pub(crate) struct Code {
 const ALIGNMENT: usize = 64;
 /// Minimum row length for non-temporal stores: in shorter rows the cache lines at both ends, written with
 /// ordinary stores, cost more than the others save.
-const LONG_ROW: usize = 2048;
+const MIN_STREAMED_ELEMENTS: usize = 2048;
 /// Minimum number of steps of such a row: the first and last step overlap their neighbours.
-const MANY_STEPS: usize = 24;
+const MIN_ALIGNED_STEPS: usize = 24;
 
 /// Compiles a body, with a listing in `listing` if given.
-fn make(
+fn compile_body(
     target: &dyn Target,
     body: &Body,
     layout: &OperandLayout,
     listing: Option<&mut String>,
-) -> Option<target::Code> {
+) -> Option<target::CompiledCode> {
     match body.folds() {
         true => target.fold(body, layout, listing),
         false => Some(target.compile(body, layout, listing)),
@@ -97,7 +97,7 @@ impl Function {
     ) -> Result<Function, TargetError> {
         let target = available(kind)?;
         let streaming = match target.streams() && layout.streams.contains(&true) {
-            true => Some((Code::compile(target, body, layout)?, layout.streams.clone())),
+            true => Some((ExecutableCode::compile(target, body, layout)?, layout.streams.clone())),
             false => None,
         };
         let plain = OperandLayout { streams: vec![false; layout.streams.len()], ..layout.clone() };
@@ -108,7 +108,7 @@ impl Function {
         });
         let inputs = inputs.take(body.operand_count());
         Ok(Function {
-            code: Code::compile(target, body, &plain)?,
+            code: ExecutableCode::compile(target, body, &plain)?,
             streaming,
             element_bytes: outputs.chain(inputs).collect(),
             outputs: body.outputs.len(),
@@ -142,7 +142,7 @@ impl Function {
     pub fn listing(kind: TargetKind, body: &Body, layout: &OperandLayout) -> String {
         let mut listing = String::new();
         if let Ok(target) = available(kind) {
-            make(target, body, layout, Some(&mut listing));
+            compile_body(target, body, layout, Some(&mut listing));
         }
         listing
     }
@@ -171,17 +171,17 @@ impl Function {
         // SAFETY: the caller guarantees the conditions of `Function::run`.
         unsafe {
             match &self.streaming {
-                Some((code, streams)) if elements >= LONG_ROW => {
+                Some((code, streams)) if elements >= MIN_STREAMED_ELEMENTS => {
                     self.run_streaming(code, streams, operands, row_strides, rows, elements);
                 }
-                _ => self.run_plain(operands, row_strides, rows, elements),
+                _ => self.run_unstreamed(operands, row_strides, rows, elements),
             }
         }
     }
 
     /// # Safety
     /// Like [`Function::run`].
-    unsafe fn run_plain(
+    unsafe fn run_unstreamed(
         &self,
         operands: &mut [*mut u8],
         row_strides: &[isize],
@@ -199,8 +199,8 @@ impl Function {
             }
             let whole = elements / lanes * lanes;
             for row in 0..rows {
-                let rest = self.moved(operands, row_strides, row, whole);
-                self.run_copied(rest.addresses(), row_strides, elements - whole);
+                let rest = self.addresses_at(operands, row_strides, row, whole);
+                self.run_padded(rest.addresses(), row_strides, elements - whole);
             }
             if whole > 0 {
                 self.code.call(operands, row_strides, rows, whole, lanes);
@@ -223,7 +223,7 @@ impl Function {
         let before = operands[operand].addr().wrapping_neg() % bytes;
         let is_same_in_rows = rows == 1 || row_strides[operand] % bytes as isize == 0;
         let is_reached = before > 0 && before.is_multiple_of(size) && is_same_in_rows;
-        match is_reached && elements >= MANY_STEPS * lanes {
+        match is_reached && elements >= MIN_ALIGNED_STEPS * lanes {
             true => before / size,
             false => lanes,
         }
@@ -235,7 +235,7 @@ impl Function {
     /// Like [`Function::run`].
     unsafe fn run_streaming(
         &self,
-        code: &Code,
+        code: &ExecutableCode,
         streams: &[bool],
         operands: &[*mut u8],
         row_strides: &[isize],
@@ -243,22 +243,22 @@ impl Function {
         elements: usize,
     ) {
         for row in 0..rows {
-            let mut first = self.moved(operands, row_strides, row, 0);
-            let head = self.unaligned(streams, first.addresses()).unwrap_or(elements);
-            self.fetch_ends(streams, operands, row_strides, row, elements);
+            let mut first = self.addresses_at(operands, row_strides, row, 0);
+            let head = self.alignment_head(streams, first.addresses()).unwrap_or(elements);
+            self.prefetch_row_ends(streams, operands, row_strides, row, elements);
             let whole = (elements - head) / code.lanes * code.lanes;
             // SAFETY: the three pieces lie in one row, which the caller guarantees to be valid.
             unsafe {
                 if head > 0 {
-                    self.run_plain(first.as_mut(), row_strides, 1, head);
+                    self.run_unstreamed(first.as_mut(), row_strides, 1, head);
                 }
                 if whole > 0 {
-                    let mut aligned = self.moved(operands, row_strides, row, head);
+                    let mut aligned = self.addresses_at(operands, row_strides, row, head);
                     code.call(aligned.as_mut(), row_strides, 1, whole, code.lanes);
                 }
                 if head + whole < elements {
-                    let mut rest = self.moved(operands, row_strides, row, head + whole);
-                    self.run_plain(rest.as_mut(), row_strides, 1, elements - head - whole);
+                    let mut rest = self.addresses_at(operands, row_strides, row, head + whole);
+                    self.run_unstreamed(rest.as_mut(), row_strides, 1, elements - head - whole);
                 }
             }
         }
@@ -266,7 +266,7 @@ impl Function {
 
     /// Prefetches the lines at row ends under non-temporal stores. Ordinary stores into them would wait for
     /// the lines, and all later stores would wait for these.
-    fn fetch_ends(
+    fn prefetch_row_ends(
         &self,
         streams: &[bool],
         operands: &[*mut u8],
@@ -274,14 +274,14 @@ impl Function {
         row: usize,
         elements: usize,
     ) {
-        let end = self.moved(operands, row_strides, row, elements);
+        let end = self.addresses_at(operands, row_strides, row, elements);
         for (&end, _) in end.addresses().iter().zip(streams).filter(|(_, streams)| **streams) {
-            fetch(end);
+            prefetch_for_write(end);
         }
     }
 
     /// Number of elements before all streamed outputs are aligned; `None` if they never are.
-    fn unaligned(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
+    fn alignment_head(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
         let is_aligned = |head: &usize| {
             let outputs = operands.iter().zip(&self.element_bytes).zip(streams);
             let mut streamed = outputs.filter(|(_, streams)| **streams);
@@ -293,7 +293,7 @@ impl Function {
     }
 
     /// Addresses of the operands in a row, from one of its elements on.
-    fn moved(
+    fn addresses_at(
         &self,
         operands: &[*mut u8],
         row_strides: &[isize],
@@ -312,20 +312,20 @@ impl Function {
     ///
     /// # Safety
     /// Like [`Function::run`], for one row.
-    unsafe fn run_copied(&self, operands: &[*mut u8], row_strides: &[isize], elements: usize) {
+    unsafe fn run_padded(&self, operands: &[*mut u8], row_strides: &[isize], elements: usize) {
         if elements == 0 {
             return;
         }
         let count = operands.len();
-        let (mut few, mut many) = ([const { MaybeUninit::uninit() }; FEW_OPERANDS], Vec::new());
-        let copies: &mut [MaybeUninit<StepCopy>] = match few.get_mut(..count) {
+        let (mut few, mut many) = ([const { MaybeUninit::uninit() }; INLINE_OPERANDS], Vec::new());
+        let copies: &mut [MaybeUninit<PaddedStep>] = match few.get_mut(..count) {
             Some(places) => places,
             None => {
                 many.resize_with(count, MaybeUninit::uninit);
                 &mut many
             }
         };
-        copies.fill(MaybeUninit::new(StepCopy([0; MAX_STEP_BYTES])));
+        copies.fill(MaybeUninit::new(PaddedStep([0; MAX_STEP_BYTES])));
         let first = copies.as_mut_ptr();
         let place = |operand: usize| first.wrapping_add(operand).cast::<u8>();
         let mut addresses = Addresses::of(operands);
@@ -354,7 +354,7 @@ impl Function {
 }
 
 /// Prefetches a cache line for writing.
-fn fetch(address: *mut u8) {
+fn prefetch_for_write(address: *mut u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch never faults, whatever the address.
     unsafe {
@@ -364,24 +364,24 @@ fn fetch(address: *mut u8) {
     let _ = address;
 }
 
-impl Code {
+impl ExecutableCode {
     fn compile(
         target: &dyn Target,
         body: &Body,
         layout: &OperandLayout,
-    ) -> Result<Code, TargetError> {
+    ) -> Result<ExecutableCode, TargetError> {
         if body.identities.len() > MAX_FOLDS {
             return Err(TargetError::Accumulators);
         }
-        let made = make(target, body, layout, None).ok_or(TargetError::Accumulators)?;
+        let made = compile_body(target, body, layout, None).ok_or(TargetError::Accumulators)?;
         let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| TargetError::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
         let memory = memory.make_exec().map_err(|_| TargetError::Memory)?;
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        let target::Code { entry, lanes, has_exact_tails, aligned, joins_lanes, .. } = made;
-        Ok(Code { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
+        let target::CompiledCode { entry, lanes, has_exact_tails, aligned, joins_lanes, .. } = made;
+        Ok(ExecutableCode { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
     }
 
     /// Offset of the entry point.
@@ -423,40 +423,40 @@ const MAX_STEP_BYTES: usize = 256;
 /// Elements of a step.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct StepCopy(#[allow(dead_code)] [u8; MAX_STEP_BYTES]);
+struct PaddedStep(#[allow(dead_code)] [u8; MAX_STEP_BYTES]);
 
 /// Number of operands whose per-call data fits on the stack.
-const FEW_OPERANDS: usize = 16;
+const INLINE_OPERANDS: usize = 16;
 
 /// Operand addresses that the code advances from row to row; a few fit without an allocation.
 pub(crate) enum Addresses {
-    Few([*mut u8; FEW_OPERANDS], usize),
-    Many(Vec<*mut u8>),
+    Inline([*mut u8; INLINE_OPERANDS], usize),
+    Heap(Vec<*mut u8>),
 }
 
 impl Addresses {
     pub(crate) fn of(operands: &[*mut u8]) -> Addresses {
-        let mut few = [core::ptr::null_mut(); FEW_OPERANDS];
+        let mut few = [core::ptr::null_mut(); INLINE_OPERANDS];
         match few.get_mut(..operands.len()) {
             Some(places) => {
                 places.copy_from_slice(operands);
-                Addresses::Few(few, operands.len())
+                Addresses::Inline(few, operands.len())
             }
-            None => Addresses::Many(operands.to_vec()),
+            None => Addresses::Heap(operands.to_vec()),
         }
     }
 
     pub(crate) fn as_mut(&mut self) -> &mut [*mut u8] {
         match self {
-            Addresses::Few(places, count) => &mut places[..*count],
-            Addresses::Many(places) => places,
+            Addresses::Inline(places, count) => &mut places[..*count],
+            Addresses::Heap(places) => places,
         }
     }
 
     fn addresses(&self) -> &[*mut u8] {
         match self {
-            Addresses::Few(places, count) => &places[..*count],
-            Addresses::Many(places) => places,
+            Addresses::Inline(places, count) => &places[..*count],
+            Addresses::Heap(places) => places,
         }
     }
 }

@@ -4,7 +4,7 @@ use core::fmt::Write;
 
 use indim_codegen::{Body, Value};
 
-use crate::allocate::Step;
+use crate::allocate::AllocatedInstruction;
 use crate::compile::EncoderInput;
 use crate::machine::VirtualCode;
 
@@ -100,9 +100,9 @@ impl<'a> Listing<'a> {
 
     /// Sets the value of the next instructions: that of the next of these steps, loads and stores before it
     /// included.
-    pub(crate) fn value_of<O>(&mut self, code: &VirtualCode<O>, steps: &[Step]) {
-        let value = |step: &Step| match *step {
-            Step::Instruction { index, .. } => Some(code.instructions[index].value),
+    pub(crate) fn value_of<O>(&mut self, code: &VirtualCode<O>, steps: &[AllocatedInstruction]) {
+        let value = |step: &AllocatedInstruction| match *step {
+            AllocatedInstruction::Instruction { index, .. } => Some(code.instructions[index].value),
             _ => None,
         };
         steps.iter().find_map(value).into_iter().for_each(|value| self.value(value));

@@ -36,7 +36,7 @@ pub(crate) trait Opcode: Copy {
     }
 
     /// Constraint on the result register.
-    fn result(self) -> ResultRegister;
+    fn result(self) -> ResultConstraint;
 
     /// What its result is.
     fn result_class(self) -> Class {
@@ -54,7 +54,7 @@ pub(crate) trait Opcode: Copy {
 
 /// Constraint on the register of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ResultRegister {
+pub(crate) enum ResultConstraint {
     /// Any register, also that of a source after its last use.
     Any,
     /// The register of the first source, which the result replaces.
@@ -62,9 +62,9 @@ pub(crate) enum ResultRegister {
     First,
     /// The register of the first or the second source of a commutative instruction.
     #[allow(dead_code, reason = "instructions of x86-64 do so")]
-    FirstOrSecond,
+    TiedToEither,
     /// A register of no source.
-    Apart,
+    EarlyClobber,
 }
 
 /// A virtual register; `allocate.rs` assigns a real one.
@@ -113,7 +113,7 @@ pub(crate) enum Memory {
 
 impl Memory {
     /// The operand for copy number `copy` of the code, each of `lanes` lanes.
-    fn of_copy(self, copy: u32, lanes: u32) -> Memory {
+    fn for_copy(self, copy: u32, lanes: u32) -> Memory {
         match self {
             Memory::Step { operand, element_bytes, displacement } => {
                 let displacement = displacement + copy * lanes * element_bytes;
@@ -220,21 +220,23 @@ impl<O: Copy> VirtualCode<O> {
             let register = |index: usize| match self.homes[index] {
                 Some(memory) if memory.is_shared() => {
                     let class = self.classes[index];
-                    *shared[index].get_or_insert_with(|| all.register_of(memory, class))
+                    *shared[index].get_or_insert_with(|| all.register_with_home(memory, class))
                 }
-                Some(memory) => all.register_of(memory.of_copy(copy, lanes), self.classes[index]),
+                Some(memory) => {
+                    all.register_with_home(memory.for_copy(copy, lanes), self.classes[index])
+                }
                 None => all.register(self.classes[index]),
             };
             let registers: Vec<Register> = (0..self.homes.len()).map(register).collect();
             let copied = self.instructions.iter().map(|instruction| MachineInstruction {
                 result: instruction.result.map(|result| registers[result.index()]),
-                target: instruction.target.map(|memory| memory.of_copy(copy, lanes)),
+                target: instruction.target.map(|memory| memory.for_copy(copy, lanes)),
                 sources: instruction.sources.map(|source| match source {
                     SourceOperand::Register(register) => {
                         SourceOperand::Register(registers[register.index()])
                     }
                     SourceOperand::Memory(memory) => {
-                        SourceOperand::Memory(memory.of_copy(copy, lanes))
+                        SourceOperand::Memory(memory.for_copy(copy, lanes))
                     }
                     SourceOperand::None => SourceOperand::None,
                 }),
@@ -258,7 +260,7 @@ impl<O> VirtualCode<O> {
     }
 
     /// Adds a virtual register with a home.
-    pub(crate) fn register_of(&mut self, memory: Memory, class: Class) -> Register {
+    pub(crate) fn register_with_home(&mut self, memory: Memory, class: Class) -> Register {
         self.push(Some(memory), class)
     }
 

@@ -108,9 +108,9 @@ unsafe fn write(place: *mut u8, size: usize, word: u64) {
     }
 }
 
-struct OutOfLine;
+struct LaneFunctionVisitor;
 
-impl ScalarVisitor for OutOfLine {
+impl ScalarVisitor for LaneFunctionVisitor {
     type Output = LaneFunction;
     fn visit<F: ScalarFunction>(self) -> LaneFunction {
         lanes::<F>
@@ -124,7 +124,7 @@ pub(crate) fn lane_function(
     operand: LaneType,
     result: LaneType,
 ) -> Option<LaneFunction> {
-    visit_scalar_function(primitive, operand, result, OutOfLine)
+    visit_scalar_function(primitive, operand, result, LaneFunctionVisitor)
 }
 
 #[cfg(test)]

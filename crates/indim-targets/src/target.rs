@@ -17,17 +17,22 @@ pub(crate) trait Target {
         _body: &Body,
         _layout: &OperandLayout,
         _listing: Option<&mut String>,
-    ) -> Option<Code> {
+    ) -> Option<CompiledCode> {
         None
     }
 
     /// Compiles a body that does not fold, with a listing in `listing` if given.
-    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code;
+    fn compile(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> CompiledCode;
 }
 
 /// Position-independent code, called at its entry.
 #[derive(Debug)]
-pub(crate) struct Code {
+pub(crate) struct CompiledCode {
     /// Constants, tables and instructions.
     pub(crate) bytes: Vec<u8>,
     /// Offset of the first instruction.

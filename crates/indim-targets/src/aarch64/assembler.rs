@@ -1,6 +1,6 @@
 //! Instructions become bytes, one after another: those of the table, and those over general registers.
 
-use super::opcode::{Encoded, Opcode, letter};
+use super::opcode::{EncodedInstruction, Opcode, letter};
 use crate::listing::Listing;
 
 /// A general register.
@@ -58,7 +58,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// An instruction over vector registers.
-    pub(super) fn vector(&mut self, encoded: Encoded) {
+    pub(super) fn vector(&mut self, encoded: EncodedInstruction) {
         self.put(encoded.bits(), || encoded.text());
     }
 

@@ -12,11 +12,11 @@ pub(super) use fold::MAX_OPERANDS;
 
 use super::assembler::{Assembler, Condition, General, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
-use crate::allocate::{AllocatedOperand, Step};
+use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::compile;
 use crate::layout::OperandForm;
 use crate::listing::Listing;
-use crate::machine::{self, Action, Memory, OutOfLineCall, ResultRegister};
+use crate::machine::{self, Action, Memory, OutOfLineCall, ResultConstraint};
 use crate::out_of_line::lane_function;
 
 type EncoderInput<'a> = compile::EncoderInput<'a, Opcode>;
@@ -38,7 +38,7 @@ const SCRATCH: [General; 2] = [16, 17];
 const POINTERS: [General; 19] =
     [23, 24, 25, 26, 27, 28, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Number of them that callees preserve.
-const KEPT_POINTERS: usize = 6;
+const PRESERVED_POINTERS: usize = 6;
 
 /// Saved registers above the stack pointer: pairs of general registers, then lower halves of vector
 /// registers.
@@ -67,7 +67,7 @@ pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (V
         parts,
         entry,
         assembler: Assembler::new(listing),
-        pointers: if has_calls { &POINTERS[..KEPT_POINTERS] } else { &POINTERS },
+        pointers: if has_calls { &POINTERS[..PRESERVED_POINTERS] } else { &POINTERS },
     };
     emitter.note_operands();
     emitter.function();
@@ -226,19 +226,19 @@ impl Emitter<'_> {
         self.assembler.load(to, place);
     }
 
-    fn steps(&mut self, code: &VirtualCode, steps: &[Step]) {
+    fn steps(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         for (at, step) in steps.iter().enumerate() {
             self.note_value(code, &steps[at..]);
             match *step {
-                Step::Load { to, from } => self.load_vector(to, from),
-                Step::Store { to, from } => {
+                AllocatedInstruction::Load { to, from } => self.load_vector(to, from),
+                AllocatedInstruction::Store { to, from } => {
                     self.vector_move(opcode::STORE.of(REGISTER_BYTES as usize), from, to);
                 }
-                Step::Copy { to, from } => {
+                AllocatedInstruction::Copy { to, from } => {
                     let copied = opcode::OR.of(1).with(true, 0, to, [Some(from); 2]);
                     self.assembler.vector(copied);
                 }
-                Step::Instruction { index, result, sources } => {
+                AllocatedInstruction::Instruction { index, result, sources } => {
                     self.instruction(&code.instructions[index], result, sources);
                 }
             }
@@ -278,7 +278,7 @@ impl Emitter<'_> {
                     AllocatedOperand::Register(real) => Some(real),
                     _ => None,
                 });
-                let is_replaced = machine::Opcode::result(opcode) == ResultRegister::First;
+                let is_replaced = machine::Opcode::result(opcode) == ResultConstraint::First;
                 let registers = match is_replaced {
                     true => [registers[1], registers[2]],
                     false => [registers[0], registers[1]],
@@ -379,7 +379,7 @@ impl Emitter<'_> {
     }
 
     /// Names the value that the next of these steps computes, for the listing.
-    fn note_value(&mut self, code: &VirtualCode, steps: &[Step]) {
+    fn note_value(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }

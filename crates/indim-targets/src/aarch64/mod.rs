@@ -13,7 +13,7 @@ use indim_codegen::Body;
 use crate::compile::compile;
 use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
-use crate::target::{Code, Target};
+use crate::target::{CompiledCode, Target};
 
 /// aarch64 with NEON, which every aarch64 processor has that runs a hard-float operating system.
 pub(crate) struct Neon;
@@ -34,14 +34,19 @@ impl Target for Neon {
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> Option<Code> {
+    ) -> Option<CompiledCode> {
         if body.operand_count() > emit::MAX_OPERANDS {
             return None;
         }
         compile_fold(body, layout, |parts| emit::emit(parts, listing))
     }
 
-    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code {
+    fn compile(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> CompiledCode {
         compile(body, layout, |parts| emit::emit(parts, listing))
     }
 }

@@ -1,7 +1,7 @@
 //! The instructions of NEON that are used, as a table: for each its name and the 32 bits of its encoding,
 //! which the registers and the size of the lanes complete.
 
-use crate::machine::{self, ResultRegister};
+use crate::machine::{self, ResultConstraint};
 
 /// The bytes of a register.
 pub(super) const REGISTER_BYTES: u32 = 16;
@@ -17,7 +17,7 @@ pub(super) struct Family {
     bits: u32,
     field: Field,
     shape: Shape,
-    result: ResultRegister,
+    result: ResultConstraint,
     /// The bytes of the lanes that it has: of the sources, where those of the result are others.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests go through all of them"))]
     pub(super) sizes: &'static [usize],
@@ -72,7 +72,7 @@ pub(crate) struct Opcode {
     mnemonic: &'static str,
     bits: u32,
     shape: Shape,
-    result: ResultRegister,
+    result: ResultConstraint,
     /// The bytes of a lane, or of what is moved.
     pub(super) size: usize,
 }
@@ -88,7 +88,7 @@ impl machine::Opcode for Opcode {
         None
     }
 
-    fn result(self) -> ResultRegister {
+    fn result(self) -> ResultConstraint {
         self.result
     }
 }
@@ -114,7 +114,7 @@ impl Family {
 
 /// An instruction with its registers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Encoded {
+pub(super) struct EncodedInstruction {
     opcode: Opcode,
     is_wide: bool,
     immediate: u8,
@@ -162,15 +162,15 @@ impl Opcode {
         immediate: u8,
         result: u8,
         sources: [Option<u8>; 2],
-    ) -> Encoded {
-        Encoded { opcode: self, is_wide, immediate, result, sources }
+    ) -> EncodedInstruction {
+        EncodedInstruction { opcode: self, is_wide, immediate, result, sources }
     }
 }
 
-impl Encoded {
+impl EncodedInstruction {
     /// Its encoding.
     pub(super) fn bits(self) -> u32 {
-        let Encoded { opcode, immediate, .. } = self;
+        let EncodedInstruction { opcode, immediate, .. } = self;
         let wide = match opcode.shape {
             Shape::Long | Shape::Narrow => 0,
             _ => u32::from(self.is_wide) * WIDE,
@@ -190,7 +190,7 @@ impl Encoded {
 
     /// Its text.
     pub(super) fn text(self) -> String {
-        let Encoded { opcode, is_wide, immediate, result, .. } = self;
+        let EncodedInstruction { opcode, is_wide, immediate, result, .. } = self;
         let size = opcode.size;
         let bytes = if is_wide { 16 } else { 8 };
         let halves = if opcode.bits & WIDE != 0 { 16 } else { 8 };
@@ -240,7 +240,7 @@ macro_rules! families {
             bits: $bits,
             field: Field::$field,
             shape: Shape::$shape,
-            result: ResultRegister::$result,
+            result: ResultConstraint::$result,
             sizes: &$sizes,
         };)*
 
@@ -256,8 +256,8 @@ families! {
     MUL_FLOAT "fmul" 0x2e20_dc00 Float Same Any [4, 8];
     DIV_FLOAT "fdiv" 0x2e20_fc00 Float Same Any [4, 8];
     // The first source and the product of the others, rounded once.
-    ADD_PRODUCT "fmla" 0x0e20_cc00 Float Same First [4, 8];
-    SUB_PRODUCT "fmls" 0x0ea0_cc00 Float Same First [4, 8];
+    MUL_ADD "fmla" 0x0e20_cc00 Float Same First [4, 8];
+    MUL_SUB "fmls" 0x0ea0_cc00 Float Same First [4, 8];
     SQRT "fsqrt" 0x2ea1_f800 Float Same Any [4, 8];
     ABS "fabs" 0x0ea0_f800 Float Same Any [4, 8];
     NEG_FLOAT "fneg" 0x2ea0_f800 Float Same Any [4, 8];
@@ -271,7 +271,7 @@ families! {
     OR "orr" 0x0ea0_1c00 None Same Any [1];
     XOR "eor" 0x2e20_1c00 None Same Any [1];
     // By the bits of the first source those of the second where they are set, else of the third.
-    CHOOSE "bsl" 0x2e60_1c00 None Same First [1];
+    BITWISE_SELECT "bsl" 0x2e60_1c00 None Same First [1];
     ADD "add" 0x0e20_8400 Integer Same Any [1, 2, 4, 8];
     SUB "sub" 0x2e20_8400 Integer Same Any [1, 2, 4, 8];
     NEG "neg" 0x2e20_b800 Integer Same Any [1, 2, 4, 8];
@@ -317,11 +317,11 @@ families! {
     EVEN "uzp1" 0x0e00_1800 Integer Same Any [1, 2, 4, 8];
     ODD "uzp2" 0x0e00_5800 Integer Same Any [1, 2, 4, 8];
     // The lanes of two registers in turn, from the lower halves and from the upper ones.
-    MIX_LOW "zip1" 0x0e00_3800 Integer Same Any [1, 2, 4, 8];
-    MIX_HIGH "zip2" 0x0e00_7800 Integer Same Any [1, 2, 4, 8];
-    REPEAT "dup" 0x0e00_0400 Lane Repeat Any [1, 2, 4, 8];
+    INTERLEAVE_LOW "zip1" 0x0e00_3800 Integer Same Any [1, 2, 4, 8];
+    INTERLEAVE_HIGH "zip2" 0x0e00_7800 Integer Same Any [1, 2, 4, 8];
+    BROADCAST "dup" 0x0e00_0400 Lane Repeat Any [1, 2, 4, 8];
     LOAD "ldr" 0x3d40_0000 Moved Memory Any [1, 2, 4, 8, 16];
     STORE "str" 0x3d00_0000 Moved Memory Any [1, 2, 4, 8, 16];
     // The entries of a table at the indices in the source.
-    GATHER "" 0x0000_0000 None Gather Apart [4, 8];
+    GATHER "" 0x0000_0000 None Gather EarlyClobber [4, 8];
 }

@@ -1,18 +1,18 @@
 //! Truth values as masks.
 
-use super::{Instructions, RegisterGroup, Selector};
+use super::{RegisterGroup, Selector, TargetLowering};
 use crate::machine::Class;
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 /// All bits.
 const ONES: u64 = u64::MAX;
 
-impl<O: Instructions> Selector<'_, O> {
+impl<O: TargetLowering> Selector<'_, O> {
     /// Lane size in bytes for which the mask of a value is made: that of the lanes compared or selected.
     pub(super) fn mask_size(&self, value: Value) -> usize {
         match self.masks[value.index()].iter().position(Option::is_some) {
             Some(exponent) => 1 << exponent,
-            None => self.wanted_sizes[value.index()],
+            None => self.preferred_mask_sizes[value.index()],
         }
     }
 
@@ -32,7 +32,7 @@ impl<O: Instructions> Selector<'_, O> {
                     Class::Vector => self.constant(bits, 8),
                     Class::Mask => self.mask_constant(bits),
                 };
-                RegisterGroup::same(self.count(size), register)
+                RegisterGroup::uniform(self.count(size), register)
             }
             // As many bits as there are bytes, whatever they choose among.
             (None, Primitive::Load { .. }) if O::MASKS == Class::Mask && size > 1 => {
@@ -62,39 +62,39 @@ impl<O: Instructions> Selector<'_, O> {
             let bytes = O::broadcast(self, memory, 1);
             // However wide the lanes are, all of a register has the value.
             let is_in_row = core::mem::replace(&mut self.is_in_row, true);
-            let bytes = O::is_not_zero(self, RegisterGroup::same(1, bytes), 1);
+            let bytes = O::nonzero_mask(self, RegisterGroup::uniform(1, bytes), 1);
             self.is_in_row = is_in_row;
-            return RegisterGroup::same(count, bytes.part(0));
+            return RegisterGroup::uniform(count, bytes.register(0));
         }
         let bytes = match size {
             1 => self.load_lanes(input, 1),
             _ => O::load_extended(self, input, 1, size, false),
         };
-        O::is_not_zero(self, bytes, size)
+        O::nonzero_mask(self, bytes, size)
     }
 
     /// Bytes that are 1 where the value is true, and 0 elsewhere.
-    pub(super) fn truth_bytes(&mut self, value: Value) -> RegisterGroup {
+    pub(super) fn mask_to_bytes(&mut self, value: Value) -> RegisterGroup {
         let mask = self.mask(value, 1);
-        O::truth_bytes(self, mask)
+        O::mask_to_bytes(self, mask)
     }
 
     /// Truth values from truth values.
     pub(super) fn mask_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         let has_size = |&&operand: &&Value| {
-            let is_free = self.is_row_value[operand.index()] && !self.is_in_row;
+            let is_free = self.is_row_invariant[operand.index()] && !self.is_in_row;
             !is_free && self.masks[operand.index()].iter().any(Option::is_some)
         };
         let size = match instruction.operands().iter().find(has_size) {
             Some(&operand) => self.mask_size(operand),
-            None => self.wanted_sizes[value.index()],
+            None => self.preferred_mask_sizes[value.index()],
         };
         let mut operands = [RegisterGroup::NONE; 3];
         for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
             *parts = self.mask(operand, size);
         }
-        let Some(parts) = O::of_masks(self, instruction.primitive, size, operands) else {
+        let Some(parts) = O::mask_operation(self, instruction.primitive, size, operands) else {
             return false;
         };
         self.masks[value.index()][size.ilog2() as usize] = Some(parts);
@@ -102,23 +102,23 @@ impl<O: Instructions> Selector<'_, O> {
     }
 
     /// A truth value from a truth value or several, where masks are vectors.
-    pub(crate) fn of_vector_masks(
+    pub(crate) fn vector_mask_operation(
         &mut self,
         primitive: Primitive,
         size: usize,
         [x, y, z]: [RegisterGroup; 3],
     ) -> Option<RegisterGroup> {
         Some(match primitive {
-            Primitive::And => self.pairs(O::AND, size, x, y),
-            Primitive::Or => self.pairs(O::OR, size, x, y),
-            Primitive::Xor => self.pairs(O::XOR, size, x, y),
+            Primitive::And => self.binary(O::AND, size, x, y),
+            Primitive::Or => self.binary(O::OR, size, x, y),
+            Primitive::Xor => self.binary(O::XOR, size, x, y),
             Primitive::Less => {
                 let x = self.not(x, size);
-                self.pairs(O::AND, size, x, y)
+                self.binary(O::AND, size, x, y)
             }
             Primitive::Not => self.not(x, size),
             Primitive::Equal => {
-                let differs = self.pairs(O::XOR, size, x, y);
+                let differs = self.binary(O::XOR, size, x, y);
                 self.not(differs, size)
             }
             Primitive::Select => O::blend(self, size, x, y, z),
@@ -129,7 +129,7 @@ impl<O: Instructions> Selector<'_, O> {
     /// Sets the mask that a comparison of lanes of `size` bytes made.
     pub(crate) fn set_mask(&mut self, value: Value, size: usize, parts: RegisterGroup) -> bool {
         let parts = match self.is_in_row {
-            true => O::row_mask(self, size, parts),
+            true => O::uniform_mask(self, size, parts),
             false => parts,
         };
         self.masks[value.index()][size.ilog2() as usize] = Some(parts);
@@ -137,7 +137,7 @@ impl<O: Instructions> Selector<'_, O> {
     }
 
     pub(crate) fn not(&mut self, x: RegisterGroup, size: usize) -> RegisterGroup {
-        self.with(O::XOR, size, x, ONES)
+        self.binary_constant(O::XOR, size, x, ONES)
     }
 
     /// A select of numbers by a mask.
@@ -152,7 +152,7 @@ impl<O: Instructions> Selector<'_, O> {
 }
 
 /// For each truth value the size of the lanes that it selects, unless a comparison of lanes makes it.
-pub(super) fn wanted_sizes(body: &Body) -> Vec<usize> {
+pub(super) fn preferred_mask_sizes(body: &Body) -> Vec<usize> {
     let mut sizes = vec![1; body.instructions.len()];
     for (index, instruction) in body.instructions.iter().enumerate().rev() {
         let wanted = match instruction.lane {

@@ -1,11 +1,11 @@
 //! Loads and stores of the lanes of elements.
 
-use super::{Instructions, RegisterGroup, Selector};
+use super::{RegisterGroup, Selector, TargetLowering};
 use crate::layout::OperandForm;
 use crate::machine::{Class, Memory, Register};
 use indim_codegen::{LaneType, Value};
 
-impl<O: Instructions> Selector<'_, O> {
+impl<O: TargetLowering> Selector<'_, O> {
     /// Memory operand of an input at a byte displacement.
     pub(crate) fn input(&self, input: u32, element_bytes: usize, displacement: usize) -> Memory {
         let operand = self.body.outputs.len() as u32 + input;
@@ -41,13 +41,13 @@ impl<O: Instructions> Selector<'_, O> {
             let register = |part| Memory::Accumulator { output, part: part as u32, copy: 0 };
             let count = self.count(size);
             return RegisterGroup::new(count, |part| {
-                self.code.register_of(register(part), Class::Vector)
+                self.code.register_with_home(register(part), Class::Vector)
             });
         }
         if form.is_one() {
             let memory = self.input(input, size, usize::from(part) * size);
             let register = O::broadcast(self, memory, size);
-            return RegisterGroup::same(self.count(size), register);
+            return RegisterGroup::uniform(self.count(size), register);
         }
         if lane_count == 2 {
             return self.load_part(input, size, part);
@@ -62,8 +62,8 @@ impl<O: Instructions> Selector<'_, O> {
             let memory = self.input(input, size, index * bytes);
             // What has a place in memory is read from there by half a register or a whole one, and later.
             match bytes < O::REGISTER_BYTES as usize / 2 || self.layout.is_in_place {
-                true => self.read(O::load(bytes), self.is_wide(size), memory),
-                false => self.code.register_of(memory, Class::Vector),
+                true => self.emit_load(O::load(bytes), self.is_wide(size), memory),
+                false => self.code.register_with_home(memory, Class::Vector),
             }
         })
     }
@@ -77,11 +77,11 @@ impl<O: Instructions> Selector<'_, O> {
                 let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
                 // The lanes of both lie in so many bytes that they would be read as one.
                 match self.layout.is_in_place || !is_wide {
-                    true => self.read(O::load(bytes), is_wide, memory),
-                    false => self.code.register_of(memory, Class::Vector),
+                    true => self.emit_load(O::load(bytes), is_wide, memory),
+                    false => self.code.register_with_home(memory, Class::Vector),
                 }
             });
-            O::of_pairs(self, size, part, pairs)
+            O::deinterleave(self, size, part, pairs)
         })
     }
 
@@ -113,7 +113,7 @@ impl<O: Instructions> Selector<'_, O> {
             return self.store_complex(output, size, lanes);
         }
         let parts = match lane {
-            LaneType::Bool => self.truth_bytes(lanes[0]),
+            LaneType::Bool => self.mask_to_bytes(lanes[0]),
             _ => self.number(lanes[0]),
         };
         for index in 0..parts.count {
@@ -125,20 +125,20 @@ impl<O: Instructions> Selector<'_, O> {
                 }
                 false => self.place(output as u32, size, displacement, OperandForm::Dense),
             };
-            self.store_part(output, size, memory, parts.part(index));
+            self.store_part(output, size, memory, parts.register(index));
         }
     }
 
     fn store_part(&mut self, output: usize, size: usize, memory: Memory, register: Register) {
         let opcode = O::store(self.register_bytes(size), self.layout.streams[output]);
-        self.write(opcode, self.is_wide(size), memory, register);
+        self.emit_store(opcode, self.is_wide(size), memory, register);
     }
 
     fn store_complex(&mut self, output: usize, size: usize, lanes: [Value; 2]) {
         let [re, im] = lanes.map(|lane| self.number(lane));
         let bytes = self.register_bytes(size);
         for index in 0..re.count {
-            let halves = O::to_pairs(self, size, [re.part(index), im.part(index)]);
+            let halves = O::interleave(self, size, [re.register(index), im.register(index)]);
             for (half, register) in halves.into_iter().enumerate() {
                 let displacement = (2 * index + half) * bytes;
                 let memory = self.place(output as u32, 2 * size, displacement, OperandForm::Dense);
@@ -151,14 +151,14 @@ impl<O: Instructions> Selector<'_, O> {
     pub(crate) fn write_lanes(&mut self, value: Value, first: u32) {
         let lane = self.body.lane(value);
         let parts = match lane {
-            LaneType::Bool => self.truth_bytes(value),
+            LaneType::Bool => self.mask_to_bytes(value),
             _ => self.number(value),
         };
         let is_wide = self.is_wide(lane.size());
         let bytes = self.register_bytes(lane.size());
         for index in 0..parts.count {
             let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
-            self.write(O::store(bytes, false), is_wide, memory, parts.part(index));
+            self.emit_store(O::store(bytes, false), is_wide, memory, parts.register(index));
         }
     }
 
@@ -171,12 +171,12 @@ impl<O: Instructions> Selector<'_, O> {
             let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
             match self.is_in_row {
                 true => O::broadcast(self, memory, lane.size()),
-                false => self.read(O::load(bytes), is_wide, memory),
+                false => self.emit_load(O::load(bytes), is_wide, memory),
             }
         });
         match lane {
             LaneType::Bool => {
-                let parts = O::is_not_zero(self, parts, 1);
+                let parts = O::nonzero_mask(self, parts, 1);
                 self.masks[value.index()][0] = Some(parts);
             }
             _ => self.numbers[value.index()] = Some(parts),

@@ -5,20 +5,20 @@
 //! Truth values are masks: all bits of a lane set or none, as wide as the lanes that they are made from or
 //! select. Row invariants are computed before the row, in one register with the value in all lanes.
 //!
-//! - `bitwise.rs`: bitwise operations on up to three integers merged into one ternary operation with a
+//! - `ternary_logic.rs`: bitwise operations on up to three integers merged into one ternary operation with a
 //!   truth table;
-//! - `instructions.rs`: the interface between instruction selection and a target;
+//! - `lowering.rs`: the interface between instruction selection and a target;
 //! - `mask.rs`: truth values as masks;
 //! - `memory.rs`: loads and stores of the lanes of elements;
 //! - `pattern.rs`: patterns: several primitives that one instruction computes.
 
-mod bitwise;
-mod instructions;
+mod lowering;
 mod mask;
 mod memory;
 mod pattern;
+mod ternary_logic;
 
-pub(crate) use instructions::Instructions;
+pub(crate) use lowering::TargetLowering;
 pub(crate) use pattern::{Pattern, PatternKind};
 
 use std::collections::HashMap;
@@ -56,11 +56,11 @@ impl RegisterGroup {
     }
 
     /// One register for the whole group.
-    pub(crate) fn same(count: usize, register: Register) -> RegisterGroup {
+    pub(crate) fn uniform(count: usize, register: Register) -> RegisterGroup {
         RegisterGroup { registers: [register; MAX_GROUP_REGISTERS], count }
     }
 
-    pub(crate) fn part(&self, index: usize) -> Register {
+    pub(crate) fn register(&self, index: usize) -> Register {
         self.registers[index]
     }
 
@@ -81,7 +81,7 @@ pub(crate) struct Selection<O> {
 }
 
 /// Selects instructions for a body with steps of `lanes` lanes.
-pub(crate) fn select<O: Instructions>(
+pub(crate) fn select<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     lanes: usize,
@@ -89,7 +89,7 @@ pub(crate) fn select<O: Instructions>(
     let mut selector = Selector::<O>::new(body, layout, lanes);
     selector.select_row();
     let row = core::mem::take(&mut selector.code);
-    let step_values = core::mem::take(&mut selector.kept);
+    let step_values = core::mem::take(&mut selector.invariants);
     selector.enter_step(&step_values);
     selector.select_step();
     let Selector { code: step, pool, frame, .. } = selector;
@@ -97,7 +97,7 @@ pub(crate) fn select<O: Instructions>(
 }
 
 /// For each value whether it is a row invariant; where rows are folded, an invariant of all of them.
-pub(crate) fn row_values(body: &Body, layout: &OperandLayout) -> Vec<bool> {
+pub(crate) fn row_invariants(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
     for instruction in &body.instructions {
         is_same.push(match instruction.primitive {
@@ -113,7 +113,7 @@ pub(crate) fn row_values(body: &Body, layout: &OperandLayout) -> Vec<bool> {
 
 /// A row invariant that steps read, with its slot in the frame.
 #[derive(Debug)]
-enum RowValue {
+enum RowInvariant {
     Number(Value, Memory),
     Mask(Value, Memory),
 }
@@ -126,7 +126,7 @@ pub(crate) struct Selector<'a, O> {
     code: VirtualCode<O>,
     pool: Pool,
     frame: Frame,
-    is_row_value: Vec<bool>,
+    is_row_invariant: Vec<bool>,
     /// For each value the pattern that ends with it.
     patterns: Vec<Option<Pattern>>,
     /// For each value whether it needs a register: inner values of a pattern do not.
@@ -134,12 +134,12 @@ pub(crate) struct Selector<'a, O> {
     /// Whether the code under selection is the row's, not a step's.
     pub(crate) is_in_row: bool,
     /// For each truth value the lane size of the mask that its uses need, in bytes.
-    wanted_sizes: Vec<usize>,
+    preferred_mask_sizes: Vec<usize>,
     /// The registers of numbers.
     numbers: Vec<Option<RegisterGroup>>,
     /// The registers of masks, for lanes of 1, 2, 4 and 8 bytes.
     masks: Vec<[Option<RegisterGroup>; 4]>,
-    kept: Vec<RowValue>,
+    invariants: Vec<RowInvariant>,
     /// Frame offsets of the result's and operands' lanes in calls; `None` before the first call.
     call_frame: Option<[u32; 4]>,
     /// The value under selection.
@@ -148,7 +148,7 @@ pub(crate) struct Selector<'a, O> {
     constants: HashMap<(Memory, Class), Register>,
 }
 
-impl<'a, O: Instructions> Selector<'a, O> {
+impl<'a, O: TargetLowering> Selector<'a, O> {
     fn new(body: &'a Body, layout: &'a OperandLayout, lanes: usize) -> Self {
         let count = body.instructions.len();
         let (patterns, is_needed) = pattern::needed::<O>(body);
@@ -161,12 +161,12 @@ impl<'a, O: Instructions> Selector<'a, O> {
             code: VirtualCode::default(),
             pool: Pool::new(O::CONSTANT_BYTES),
             frame: Frame::new(O::REGISTER_BYTES),
-            is_row_value: row_values(body, layout),
+            is_row_invariant: row_invariants(body, layout),
             is_in_row: true,
-            wanted_sizes: mask::wanted_sizes(body),
+            preferred_mask_sizes: mask::preferred_mask_sizes(body),
             numbers: vec![None; count],
             masks: vec![[None; 4]; count],
-            kept: Vec::new(),
+            invariants: Vec::new(),
             call_frame: None,
             value: Value(0),
             constants: HashMap::new(),
@@ -188,12 +188,12 @@ impl<'a, O: Instructions> Selector<'a, O> {
         }
         for (index, is_read) in is_read.into_iter().enumerate() {
             let value = Value(index as u32);
-            if !self.is_row_value[index] || self.is_constant(value) || !self.is_needed[index] {
+            if !self.is_row_invariant[index] || self.is_constant(value) || !self.is_needed[index] {
                 continue;
             }
             self.instruction(value);
             if is_read {
-                self.keep(value);
+                self.store_invariant(value);
             }
         }
     }
@@ -202,39 +202,43 @@ impl<'a, O: Instructions> Selector<'a, O> {
         matches!(self.body.instruction(value).primitive, Primitive::Constant(_))
     }
 
-    fn keep(&mut self, value: Value) {
+    fn store_invariant(&mut self, value: Value) {
         let slot = Memory::Frame(self.frame.reserve(O::REGISTER_BYTES));
         let whole = O::store(O::REGISTER_BYTES as usize, false);
-        let (register, opcode, kept) = match self.body.lane(value) {
+        let (register, opcode, invariants) = match self.body.lane(value) {
             LaneType::Bool => {
                 let size = self.mask_size(value);
-                (self.mask(value, size).part(0), O::store_mask(), RowValue::Mask(value, slot))
+                (
+                    self.mask(value, size).register(0),
+                    O::store_mask(),
+                    RowInvariant::Mask(value, slot),
+                )
             }
-            _ => (self.number(value).part(0), whole, RowValue::Number(value, slot)),
+            _ => (self.number(value).register(0), whole, RowInvariant::Number(value, slot)),
         };
-        self.write(opcode, true, slot, register);
-        self.kept.push(kept);
+        self.emit_store(opcode, true, slot, register);
+        self.invariants.push(invariants);
     }
 
     /// Forgets the registers of the row's code; steps read its values from the frame.
-    fn enter_step(&mut self, kept: &[RowValue]) {
+    fn enter_step(&mut self, invariants: &[RowInvariant]) {
         self.is_in_row = false;
         self.numbers.fill(None);
         self.masks.fill([None; 4]);
         self.constants.clear();
-        for kept in kept {
-            match *kept {
-                RowValue::Number(value, slot) => {
-                    let register = self.code.register_of(slot, Class::Vector);
+        for invariants in invariants {
+            match *invariants {
+                RowInvariant::Number(value, slot) => {
+                    let register = self.code.register_with_home(slot, Class::Vector);
                     let count = self.count(self.body.lane(value).size());
-                    self.numbers[value.index()] = Some(RegisterGroup::same(count, register));
+                    self.numbers[value.index()] = Some(RegisterGroup::uniform(count, register));
                 }
-                RowValue::Mask(value, slot) => {
-                    let register = self.code.register_of(slot, O::MASKS);
+                RowInvariant::Mask(value, slot) => {
+                    let register = self.code.register_with_home(slot, O::MASKS);
                     for exponent in 0..4 {
                         let count = self.count(1 << exponent).min(MAX_GROUP_REGISTERS);
                         self.masks[value.index()][exponent] =
-                            Some(RegisterGroup::same(count, register));
+                            Some(RegisterGroup::uniform(count, register));
                     }
                 }
             }
@@ -275,7 +279,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
     /// Whether a step computes the value, other than by reading memory.
     fn is_computed_in_step(&self, index: usize) -> bool {
         let is_read = matches!(self.body.instructions[index].primitive, Primitive::Load { .. });
-        self.is_needed[index] && !self.is_row_value[index] && !is_read
+        self.is_needed[index] && !self.is_row_invariant[index] && !is_read
     }
 
     /// Selects code for a value whose operands are computed.
@@ -352,7 +356,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         let parts = match self.body.instruction(value).primitive {
             Primitive::Constant(bits) => {
                 let register = self.constant(bits, size);
-                RegisterGroup::same(self.count(size), register)
+                RegisterGroup::uniform(self.count(size), register)
             }
             Primitive::Load { input, part } => self.load(value, input, part),
             _ => unreachable!("invariant: operands are computed before those that take them"),
@@ -386,7 +390,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
         if let Some(register) = self.constants.get(&(memory, class)) {
             return *register;
         }
-        let register = self.code.register_of(memory, class);
+        let register = self.code.register_with_home(memory, class);
         self.constants.insert((memory, class), register);
         register
     }
@@ -412,11 +416,11 @@ impl<'a, O: Instructions> Selector<'a, O> {
         result.unwrap_or(Register(0))
     }
 
-    pub(crate) fn vector(&mut self, opcode: O, is_wide: bool, sources: &[Register]) -> Register {
-        self.vector_with(opcode, is_wide, sources, None)
+    pub(crate) fn emit(&mut self, opcode: O, is_wide: bool, sources: &[Register]) -> Register {
+        self.emit_immediate(opcode, is_wide, sources, None)
     }
 
-    pub(crate) fn vector_with(
+    pub(crate) fn emit_immediate(
         &mut self,
         opcode: O,
         is_wide: bool,
@@ -431,18 +435,24 @@ impl<'a, O: Instructions> Selector<'a, O> {
     }
 
     /// An instruction with a memory source.
-    pub(crate) fn read(&mut self, opcode: O, is_wide: bool, memory: Memory) -> Register {
+    pub(crate) fn emit_load(&mut self, opcode: O, is_wide: bool, memory: Memory) -> Register {
         let sources = [SourceOperand::Memory(memory), SourceOperand::None, SourceOperand::None];
         self.push(Action::Vector(opcode), is_wide, None, None, sources)
     }
 
-    pub(crate) fn write(&mut self, opcode: O, is_wide: bool, memory: Memory, register: Register) {
+    pub(crate) fn emit_store(
+        &mut self,
+        opcode: O,
+        is_wide: bool,
+        memory: Memory,
+        register: Register,
+    ) {
         let sources = [SourceOperand::Register(register), SourceOperand::None, SourceOperand::None];
         self.push(Action::Vector(opcode), is_wide, None, Some(memory), sources);
     }
 
     /// An instruction on registers and a table.
-    pub(crate) fn read_table<const N: usize>(
+    pub(crate) fn emit_gather<const N: usize>(
         &mut self,
         opcode: O,
         is_wide: bool,
@@ -456,7 +466,7 @@ impl<'a, O: Instructions> Selector<'a, O> {
     }
 
     /// One instruction per register of one operand, whose lanes have `size` bytes like the result's.
-    pub(crate) fn each(
+    pub(crate) fn unary(
         &mut self,
         opcode: O,
         size: usize,
@@ -464,21 +474,21 @@ impl<'a, O: Instructions> Selector<'a, O> {
         immediate: Option<u8>,
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate))
+        x.map(|part| self.emit_immediate(opcode, is_wide, &[part], immediate))
     }
 
     /// One instruction per pair of registers of two operands.
-    pub(crate) fn pairs(
+    pub(crate) fn binary(
         &mut self,
         opcode: O,
         size: usize,
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup {
-        self.pairs_with(opcode, size, x, y, None)
+        self.binary_immediate(opcode, size, x, y, None)
     }
 
-    pub(crate) fn pairs_with(
+    pub(crate) fn binary_immediate(
         &mut self,
         opcode: O,
         size: usize,
@@ -488,12 +498,12 @@ impl<'a, O: Instructions> Selector<'a, O> {
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         RegisterGroup::new(x.count, |index| {
-            self.vector_with(opcode, is_wide, &[x.part(index), y.part(index)], immediate)
+            self.emit_immediate(opcode, is_wide, &[x.register(index), y.register(index)], immediate)
         })
     }
 
     /// One instruction per register, with a constant as the second operand.
-    pub(crate) fn with(
+    pub(crate) fn binary_constant(
         &mut self,
         opcode: O,
         size: usize,
@@ -501,6 +511,6 @@ impl<'a, O: Instructions> Selector<'a, O> {
         bits: u64,
     ) -> RegisterGroup {
         let constant = self.constant(bits, size);
-        self.pairs(opcode, size, x, RegisterGroup::same(x.count, constant))
+        self.binary(opcode, size, x, RegisterGroup::uniform(x.count, constant))
     }
 }

@@ -2,26 +2,26 @@
 
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
-use super::Instructions;
-use super::bitwise::bitwise;
+use super::TargetLowering;
+use super::ternary_logic::ternary_logic;
 
 /// A pattern's operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternKind {
     /// The first operand where it is less than the second, else the second.
-    Lesser,
+    Min,
     /// The first operand where it is greater than the second, else the second.
-    Greater,
+    Max,
     /// Whether a comparison of floats does not hold.
     Negated(Primitive),
     /// Whether either of two floats is a NaN.
     Unordered,
     /// A fused multiply-add with the product, the addend or both negated.
-    Product { is_product_negated: bool, is_addend_negated: bool },
+    MulAdd { is_product_negated: bool, is_addend_negated: bool },
     /// The upper 16 of 32 bits, as an integer of 16.
     UpperHalf,
     /// Bitwise operations on three integers, as a truth table.
-    Bitwise(u8),
+    TernaryLogic(u8),
 }
 
 /// A matched pattern and its operands, in the instruction's order.
@@ -38,7 +38,7 @@ impl Pattern {
     }
 
     /// The pattern that ends with a value, if the target has an instruction for it.
-    fn of<O: Instructions>(body: &Body, value: Value) -> Option<Pattern> {
+    fn of<O: TargetLowering>(body: &Body, value: Value) -> Option<Pattern> {
         let instruction = body.instruction(value);
         let [first, second, third] = instruction.operands;
         let pattern = match instruction.primitive {
@@ -47,8 +47,8 @@ impl Pattern {
             Primitive::MulAdd => product(body, [first, second, third]),
             Primitive::Or if instruction.lane == LaneType::Bool => unordered(body, first, second),
             Primitive::And | Primitive::Or | Primitive::Xor | Primitive::Not => {
-                let (operands, table) = bitwise(body, value)?;
-                Some(Pattern { kind: PatternKind::Bitwise(table), operands })
+                let (operands, table) = ternary_logic(body, value)?;
+                Some(Pattern { kind: PatternKind::TernaryLogic(table), operands })
             }
             Primitive::Cast if instruction.lane.size() == 2 => upper_half(body, first),
             _ => None,
@@ -59,7 +59,7 @@ impl Pattern {
     fn operands(&self) -> &[Value] {
         let count = match self.kind {
             PatternKind::UpperHalf => 1,
-            PatternKind::Product { .. } | PatternKind::Bitwise(_) => 3,
+            PatternKind::MulAdd { .. } | PatternKind::TernaryLogic(_) => 3,
             _ => 2,
         };
         &self.operands[..count]
@@ -79,7 +79,7 @@ pub(super) fn operands<'a>(
 }
 
 /// Values that must be computed: those that outputs need, without the inner values of patterns.
-pub(super) fn needed<O: Instructions>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
+pub(super) fn needed<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
     let mut patterns = vec![None; body.instructions.len()];
     let mut is_needed = vec![false; body.instructions.len()];
     for (dtype, lanes) in &body.outputs {
@@ -108,10 +108,10 @@ fn compared(body: &Body, value: Value, primitive: Primitive) -> Option<[Value; 2
 fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Option<Pattern> {
     let [x, y] = compared(body, condition, Primitive::Less)?;
     if [x, y] == [on_true, on_false] {
-        return Some(Pattern::of_two(PatternKind::Lesser, [x, y]));
+        return Some(Pattern::of_two(PatternKind::Min, [x, y]));
     }
     let is_greater = [y, x] == [on_true, on_false];
-    is_greater.then_some(Pattern::of_two(PatternKind::Greater, [y, x]))
+    is_greater.then_some(Pattern::of_two(PatternKind::Max, [y, x]))
 }
 
 /// A comparison of floats that does not hold.
@@ -158,7 +158,7 @@ fn product(body: &Body, operands: [Value; 3]) -> Option<Pattern> {
         (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
     };
     let [x, y, z] = operands.map(|value| positive(value).is_some());
-    let kind = PatternKind::Product { is_product_negated: x != y, is_addend_negated: z };
+    let kind = PatternKind::MulAdd { is_product_negated: x != y, is_addend_negated: z };
     let operands = operands.map(|value| positive(value).unwrap_or(value));
     Some(Pattern { kind, operands })
 }

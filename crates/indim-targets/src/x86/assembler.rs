@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
-use super::written::written;
+use super::intel_syntax::write_instruction;
 use crate::listing::Listing;
 
 /// A place in memory.
@@ -43,9 +43,9 @@ pub(super) struct Masking {
     /// The register that says so, if it is not all.
     pub(super) mask: Option<Register>,
     /// Whether the others become 0; they stay as they are otherwise.
-    pub(super) clears: bool,
+    pub(super) zeroing: bool,
     /// How often the operand in memory is repeated; 0 if it is not.
-    pub(super) repeats: u32,
+    pub(super) broadcast_bytes: u32,
 }
 
 /// A jump whose target is not known yet.
@@ -102,10 +102,10 @@ impl<'a> Assembler<'a> {
         }
         if let Some(mask) = masking.mask {
             instruction.set_op_mask(mask);
-            instruction.set_zeroing_masking(masking.clears);
+            instruction.set_zeroing_masking(masking.zeroing);
         }
-        instruction.set_is_broadcast(masking.repeats > 0);
-        self.encode(&instruction, "", masking.repeats);
+        instruction.set_is_broadcast(masking.broadcast_bytes > 0);
+        self.encode(&instruction, "", masking.broadcast_bytes);
     }
 
     /// Appends an instruction on two registers.
@@ -146,7 +146,7 @@ impl<'a> Assembler<'a> {
 
     fn encode(&mut self, instruction: &Instruction, label: &str, times: u32) {
         if let Some(listing) = &mut self.listing {
-            written(listing.text, instruction, label, times, self.describe);
+            write_instruction(listing.text, instruction, label, times, self.describe);
         }
         let length = self.encoder.encode(instruction, self.address);
         let length = length

@@ -22,13 +22,13 @@ use iced_x86::{Code, Register as Real};
 
 use super::assembler::{Address, Assembler, Masking, Operand};
 use super::instruction_set::InstructionSet;
+use super::intel_syntax::name;
 use super::opcode::Opcode;
 use super::roles::{NEXT, ROLES, ROLES_WITH_CALLS, Roles};
-use super::written::name;
-use crate::allocate::{AllocatedOperand, Step};
+use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::compile;
 use crate::listing::Listing;
-use crate::machine::{self, Action, Memory, OutOfLineCall, ResultRegister};
+use crate::machine::{self, Action, Memory, OutOfLineCall, ResultConstraint};
 use crate::out_of_line::lane_function;
 use indim_codegen::Primitive;
 
@@ -206,14 +206,14 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    fn steps(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
+    fn steps(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         for (at, step) in steps.iter().enumerate() {
             self.note_value(code, &steps[at..]);
             match *step {
-                Step::Load { to, from } => self.load_vector(to, from),
-                Step::Store { to, from } => self.store_vector(to, from),
-                Step::Copy { to, from } => self.copy_vector(to, from),
-                Step::Instruction { index, result, sources } => {
+                AllocatedInstruction::Load { to, from } => self.load_vector(to, from),
+                AllocatedInstruction::Store { to, from } => self.store_vector(to, from),
+                AllocatedInstruction::Copy { to, from } => self.copy_vector(to, from),
+                AllocatedInstruction::Instruction { index, result, sources } => {
                     self.instruction(&code.instructions[index], result, sources);
                 }
             }
@@ -228,7 +228,9 @@ impl<S: InstructionSet> Emitter<'_, S> {
     ) {
         match (machine.action, result) {
             (Action::Call(call), _) => self.call(&call),
-            (Action::Vector(opcode), Some(result)) if opcode.result == ResultRegister::Apart => {
+            (Action::Vector(opcode), Some(result))
+                if opcode.result == ResultConstraint::EarlyClobber =>
+            {
                 self.gather(opcode, machine, result, sources);
             }
             (Action::Vector(opcode), result) => self.vector(opcode, machine, result, sources),
@@ -244,7 +246,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     ) {
         let mut operands = [Operand::Immediate8(machine.immediate.unwrap_or_default()); 5];
         let mut count = 0;
-        let mut masking = Masking { clears: opcode.clears, ..Masking::default() };
+        let mut masking = Masking { zeroing: opcode.zeroing, ..Masking::default() };
         let bytes = width::<S>(machine.is_wide);
         let register = |position, real| real_register::<S>(real, opcode.bytes(position, bytes));
         if let Some(memory) = machine.target {
@@ -256,7 +258,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
         // The first source of a product with a sum is its result too.
         let is_replaced =
-            matches!(opcode.result, ResultRegister::FirstOrSecond | ResultRegister::First);
+            matches!(opcode.result, ResultConstraint::TiedToEither | ResultConstraint::First);
         for (position, source) in sources.into_iter().enumerate().skip(usize::from(is_replaced)) {
             operands[count] = match source {
                 AllocatedOperand::None => continue,
@@ -267,7 +269,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
                 AllocatedOperand::Register(real) => Operand::Register(register(count, real)),
                 AllocatedOperand::Memory(memory) => {
                     if S::IS_EVEX && matches!(memory, Memory::Pool(_)) {
-                        masking.repeats = bytes / u32::from(opcode.repeats);
+                        masking.broadcast_bytes = bytes / u32::from(opcode.broadcast_bytes);
                     }
                     Operand::Memory(self.address(memory))
                 }
@@ -441,7 +443,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// Names the value that the next of these steps computes, for the listing.
-    fn note_value(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
+    fn note_value(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }

@@ -38,7 +38,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> RegisterGroup;
 
     /// A truth value from a truth value or several; `None` for what is no primitive on them.
-    fn of_masks(
+    fn mask_operation(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
@@ -46,13 +46,17 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> Option<RegisterGroup>;
 
     /// A mask for lanes of any width, from a mask whose lanes are all alike.
-    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: RegisterGroup) -> RegisterGroup;
+    fn uniform_mask(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        x: RegisterGroup,
+    ) -> RegisterGroup;
 
     /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup;
+    fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup;
 
     /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
-    fn is_not_zero(
+    fn nonzero_mask(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         size: usize,
@@ -62,7 +66,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     fn blend(size: usize) -> Opcode<Self>;
 
     /// The lanes where the mask is set, else 0.
-    fn kept(
+    fn move_or_zero(
         selector: &mut Selector<'_, Self>,
         size: usize,
         mask: RegisterGroup,
@@ -82,7 +86,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> RegisterGroup;
 
     /// Minimum and maximum of 64-bit integers, if the set has them.
-    fn extremes_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)>;
+    fn min_max_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)>;
 
     /// The low halves of products of 64 bits.
     fn mul_64(
@@ -92,7 +96,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> RegisterGroup;
 
     /// The even 32-bit lanes of one register and the odd ones of another.
-    fn alternating(
+    fn blend_odd_32(
         selector: &mut Selector<'_, Self>,
         even: RegisterGroup,
         odd: RegisterGroup,
@@ -118,7 +122,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> Option<RegisterGroup>;
 
     /// The entries of a table of 32 or 64 bits at indices within it.
-    fn entries(
+    fn gather(
         selector: &mut Selector<'_, Self>,
         size: usize,
         index: Register,
@@ -126,7 +130,11 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> Register;
 
     /// A register whose low bytes are those from `first` on.
-    fn bytes_from(selector: &mut Selector<'_, Self>, register: Register, first: usize) -> Register;
+    fn shift_down_bytes(
+        selector: &mut Selector<'_, Self>,
+        register: Register,
+        first: usize,
+    ) -> Register;
 
     /// Narrowed lanes: the low bytes.
     fn narrow(
@@ -140,13 +148,13 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup;
 
     /// The ternary bitwise instruction with a truth table, if the set has one.
-    fn bitwise_of_three() -> Option<Opcode<Self>>;
+    fn ternary_logic() -> Option<Opcode<Self>>;
 
     /// The instruction that fixes up special floats (`vfixupimm`), if the set has one.
     fn fix_up(size: usize) -> Option<Opcode<Self>>;
 
     /// The lower halves of two registers in one.
-    fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
+    fn concat_halves(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
 
     /// Integers as floats; `None` without a short sequence.
     fn integer_to_float(
@@ -165,7 +173,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> RegisterGroup;
 
     /// Even (0) or odd (1) lanes of two consecutive registers.
-    fn of_pairs(
+    fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
         part: u8,
@@ -173,7 +181,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     ) -> Register;
 
     /// The lanes of two registers, interleaved.
-    fn to_pairs(
+    fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
         lanes: [Register; 2],

@@ -5,24 +5,24 @@
 //! one set), `emit.rs` (the loops; `roles.rs` general registers, `emit/row.rs` code before each row,
 //! `emit/fold.rs` loops that fold, `emit/tail.rs` masked tails), `assembler.rs` (bytes).
 //!
-//! - `written.rs`: instructions as text, in Intel syntax.
+//! - `write_instruction.rs`: instructions as text, in Intel syntax.
 
 mod assembler;
 mod avx2;
 mod avx512;
 mod emit;
 mod instruction_set;
+mod intel_syntax;
 mod opcode;
 mod roles;
 mod select;
-mod written;
 
 use indim_codegen::Body;
 
 use crate::compile::compile;
 use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
-use crate::target::{Code, Target};
+use crate::target::{CompiledCode, Target};
 use instruction_set::InstructionSet;
 
 pub(crate) use avx2::Avx2;
@@ -44,11 +44,16 @@ impl Target for Avx2 {
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> Option<Code> {
+    ) -> Option<CompiledCode> {
         fold::<Avx2>(body, layout, listing)
     }
 
-    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code {
+    fn compile(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> CompiledCode {
         compile(body, layout, |parts| emit::emit::<Avx2>(parts, listing))
     }
 }
@@ -72,11 +77,16 @@ impl Target for Avx512 {
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> Option<Code> {
+    ) -> Option<CompiledCode> {
         fold::<Avx512>(body, layout, listing)
     }
 
-    fn compile(&self, body: &Body, layout: &OperandLayout, listing: Option<&mut String>) -> Code {
+    fn compile(
+        &self,
+        body: &Body,
+        layout: &OperandLayout,
+        listing: Option<&mut String>,
+    ) -> CompiledCode {
         compile(body, layout, |parts| emit::emit::<Avx512>(parts, listing))
     }
 }
@@ -86,7 +96,7 @@ fn fold<S: InstructionSet>(
     body: &Body,
     layout: &OperandLayout,
     listing: Option<&mut String>,
-) -> Option<Code> {
+) -> Option<CompiledCode> {
     if body.operand_count() > emit::MAX_OPERANDS {
         return None;
     }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use iced_x86::Code;
 
 use super::instruction_set::InstructionSet;
-use crate::machine::{Class, Memory, ResultRegister};
+use crate::machine::{Class, Memory, ResultConstraint};
 
 /// An instruction over vector registers, for halves of them and for whole ones.
 #[derive(Debug, Clone, Copy)]
@@ -17,12 +17,12 @@ pub(super) struct Opcode<S> {
     /// Which of its sources may be in memory.
     pub(super) memory: Option<u8>,
     /// How many bytes it repeats in all lanes of what it reads there; 0 if it cannot.
-    pub(super) repeats: u8,
-    pub(super) result: ResultRegister,
+    pub(super) broadcast_bytes: u8,
+    pub(super) result: ResultConstraint,
     pub(super) class: Class,
-    /// Which of its sources says which lanes are written; the others are 0 if it `clears`.
+    /// Which of its sources says which lanes are written; the others are 0 if it `zeroing`.
     pub(super) mask: Option<u8>,
-    pub(super) clears: bool,
+    pub(super) zeroing: bool,
     pub(super) set: PhantomData<S>,
 }
 
@@ -48,19 +48,23 @@ impl<S> Opcode<S> {
             code,
             widths,
             memory: None,
-            repeats: 0,
-            result: ResultRegister::Any,
+            broadcast_bytes: 0,
+            result: ResultConstraint::Any,
             class: Class::Vector,
             mask: None,
-            clears: false,
+            zeroing: false,
             set: PhantomData,
         }
     }
 
     /// With a source that may be in memory, and is repeated there so.
-    pub(super) const fn reading(mut self, memory: Option<u8>, repeats: u8) -> Opcode<S> {
+    pub(super) const fn with_memory(
+        mut self,
+        memory: Option<u8>,
+        broadcast_bytes: u8,
+    ) -> Opcode<S> {
         self.memory = memory;
-        self.repeats = repeats;
+        self.broadcast_bytes = broadcast_bytes;
         self
     }
 
@@ -92,10 +96,10 @@ impl<S: InstructionSet> crate::machine::Opcode for Opcode<S> {
     fn may_read(self, memory: Memory) -> bool {
         let is_repeated =
             S::CONSTANT_BYTES < S::REGISTER_BYTES && matches!(memory, Memory::Pool(_));
-        !is_repeated || self.repeats > 0
+        !is_repeated || self.broadcast_bytes > 0
     }
 
-    fn result(self) -> ResultRegister {
+    fn result(self) -> ResultConstraint {
         self.result
     }
 
@@ -116,14 +120,14 @@ macro_rules! memory_source {
 pub(super) use memory_source;
 
 macro_rules! opcodes {
-    ($($name:ident ($($widths:tt)*) $memory:tt $repeats:literal:
+    ($($name:ident ($($widths:tt)*) $memory:tt $broadcast_bytes:literal:
         $x:ident $y:ident $ey:ident $ez:ident;)*) => {
         impl<S: InstructionSet> Opcode<S> {
             $(pub(super) const $name: Opcode<S> = match S::IS_EVEX {
                 true => Opcode::new([Code::$ey, Code::$ez], Widths::$($widths)*)
-                    .reading(memory_source!($memory), $repeats),
+                    .with_memory(memory_source!($memory), $broadcast_bytes),
                 false => Opcode::new([Code::$x, Code::$y], Widths::$($widths)*)
-                    .reading(memory_source!($memory), 0),
+                    .with_memory(memory_source!($memory), 0),
             };)*
         }
     };
@@ -316,21 +320,21 @@ opcodes! {
     STORE_4_BYTES (Low) _ 0: VEX_Vmovd_rm32_xmm VEX_Vmovd_rm32_xmm EVEX_Vmovd_rm32_xmm EVEX_Vmovd_rm32_xmm;
     STORE_8_BYTES (Low) _ 0: VEX_Vmovq_xmmm64_xmm VEX_Vmovq_xmmm64_xmm EVEX_Vmovq_xmmm64_xmm
         EVEX_Vmovq_xmmm64_xmm;
-    STORE_PAST_CACHES (Same) _ 0: VEX_Vmovntps_m128_xmm VEX_Vmovntps_m256_ymm EVEX_Vmovntps_m256_ymm
+    STORE_NON_TEMPORAL (Same) _ 0: VEX_Vmovntps_m128_xmm VEX_Vmovntps_m256_ymm EVEX_Vmovntps_m256_ymm
         EVEX_Vmovntps_m512_zmm;
 }
 
 macro_rules! products {
-    ($($name:ident $repeats:literal:
+    ($($name:ident $broadcast_bytes:literal:
         $x:ident $y:ident $ey:ident $ez:ident;)*) => {
         impl<S: InstructionSet> Opcode<S> {
             $(pub(super) const $name: Opcode<S> = Opcode {
-                result: ResultRegister::FirstOrSecond,
+                result: ResultConstraint::TiedToEither,
                 ..match S::IS_EVEX {
                     true => Opcode::new([Code::$ey, Code::$ez], Widths::Same)
-                        .reading(Some(2), $repeats),
+                        .with_memory(Some(2), $broadcast_bytes),
                     false => Opcode::new([Code::$x, Code::$y], Widths::Same)
-                        .reading(Some(2), 0),
+                        .with_memory(Some(2), 0),
                 }
             };)*
         }
@@ -351,8 +355,8 @@ products! {
         EVEX_Vfnmadd213ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er;
     ADDEND_MINUS_PRODUCT_F64 8: VEX_Vfnmadd213pd_xmm_xmm_xmmm128 VEX_Vfnmadd213pd_ymm_ymm_ymmm256
         EVEX_Vfnmadd213pd_ymm_k1z_ymm_ymmm256b64 EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er;
-    NEGATED_SUM_F32 4: VEX_Vfnmsub213ps_xmm_xmm_xmmm128 VEX_Vfnmsub213ps_ymm_ymm_ymmm256
+    NEGATED_MUL_ADD_F32 4: VEX_Vfnmsub213ps_xmm_xmm_xmmm128 VEX_Vfnmsub213ps_ymm_ymm_ymmm256
         EVEX_Vfnmsub213ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vfnmsub213ps_zmm_k1z_zmm_zmmm512b32_er;
-    NEGATED_SUM_F64 8: VEX_Vfnmsub213pd_xmm_xmm_xmmm128 VEX_Vfnmsub213pd_ymm_ymm_ymmm256
+    NEGATED_MUL_ADD_F64 8: VEX_Vfnmsub213pd_xmm_xmm_xmmm128 VEX_Vfnmsub213pd_ymm_ymm_ymmm256
         EVEX_Vfnmsub213pd_ymm_k1z_ymm_ymmm256b64 EVEX_Vfnmsub213pd_zmm_k1z_zmm_zmmm512b64_er;
 }

@@ -106,7 +106,7 @@ struct Functions {
 }
 
 impl Functions {
-    fn add(&mut self, code: &Code, listing: &str) {
+    fn add(&mut self, code: &CompiledCode, listing: &str) {
         self.bytes.extend(&code.bytes[code.entry..]);
         assembly(listing, self.count, &mut self.text);
         self.count += 1;
@@ -151,10 +151,10 @@ fn some_encodings_are_those_of_the_manual() {
     let two = [Some(2), Some(3)];
     let known = [
         (of(opcode::ADD_FLOAT.of(4), two), 0x4e23_d441, "fadd    v1.4s, v2.4s, v3.4s"),
-        (of(opcode::ADD_PRODUCT.of(8), two), 0x4e63_cc41, "fmla    v1.2d, v2.2d, v3.2d"),
-        (of(opcode::CHOOSE.of(1), two), 0x6e63_1c41, "bsl     v1.16b, v2.16b, v3.16b"),
+        (of(opcode::MUL_ADD.of(8), two), 0x4e63_cc41, "fmla    v1.2d, v2.2d, v3.2d"),
+        (of(opcode::BITWISE_SELECT.of(1), two), 0x6e63_1c41, "bsl     v1.16b, v2.16b, v3.16b"),
         (of(opcode::SHIFT_LEFT.of(2), [Some(2), None]), 0x4f13_5441, "shl     v1.8h, v2.8h, #3"),
-        (of(opcode::REPEAT.of(8), [Some(2), None]), 0x4e08_0441, "dup     v1.2d, v2.d[0]"),
+        (of(opcode::BROADCAST.of(8), [Some(2), None]), 0x4e08_0441, "dup     v1.2d, v2.d[0]"),
         (of(opcode::EXTEND_FLOAT.of(2), [Some(2), None]), 0x0e21_7841, "fcvtl   v1.4s, v2.4h"),
     ];
     for (encoded, bits, text) in known {

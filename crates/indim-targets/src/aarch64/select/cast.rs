@@ -22,7 +22,7 @@ impl Selector<'_> {
                     true => opcode::FROM_SIGNED,
                     false => opcode::FROM_UNSIGNED,
                 };
-                self.each(family.of(to.size()), to.size(), x, None)
+                self.unary(family.of(to.size()), to.size(), x, None)
             }
             (true, false) => self.float_to_integer(x, from.size(), to),
             (true, true) => self.float_to_float(x, from.size(), to.size()),
@@ -48,7 +48,7 @@ impl Selector<'_> {
     ) -> RegisterGroup {
         RegisterGroup::new(self.count(2 * size), |index| {
             let family = if index % 2 == 0 { low } else { high };
-            self.vector(family.of(size), true, &[x.part(index / 2)])
+            self.emit(family.of(size), true, &[x.register(index / 2)])
         })
     }
 
@@ -66,15 +66,15 @@ impl Selector<'_> {
     fn halved(&mut self, x: RegisterGroup, size: usize, opcode: Opcode) -> RegisterGroup {
         RegisterGroup::new(self.count(size), |index| {
             let second = (2 * index + 1).min(x.count - 1);
-            self.vector(opcode, true, &[x.part(2 * index), x.part(second)])
+            self.emit(opcode, true, &[x.register(2 * index), x.register(second)])
         })
     }
 
     /// Lanes of `size` bytes to lanes of half as many: of each register half of one, then these together.
     fn narrow_with(&mut self, family: Family, size: usize, x: RegisterGroup) -> RegisterGroup {
-        let halves = self.each(family.of(size), size, x, None);
+        let halves = self.unary(family.of(size), size, x, None);
         let is_half = !self.is_in_row && self.lanes * size <= REGISTER_BYTES as usize;
-        if is_half { halves } else { self.halved(halves, size / 2, opcode::MIX_LOW.of(8)) }
+        if is_half { halves } else { self.halved(halves, size / 2, opcode::INTERLEAVE_LOW.of(8)) }
     }
 
     /// What is too small or too large gives the least or the greatest integer, a NaN gives 0.
@@ -86,7 +86,7 @@ impl Selector<'_> {
         let is_widened = from < to.size();
         let x = if is_widened { self.float_to_float(x, 4, 8) } else { x };
         let mut size = from.max(to.size());
-        let mut x = self.each(convert.of(size), size, x, None);
+        let mut x = self.unary(convert.of(size), size, x, None);
         while size > to.size() {
             x = self.narrow_with(narrow, size, x);
             size /= 2;

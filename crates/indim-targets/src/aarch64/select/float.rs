@@ -1,7 +1,7 @@
 //! Primitives on floats.
 
 use super::super::opcode::{self, Family};
-use super::{Instructions, Opcode, RegisterGroup, Selector};
+use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{Primitive, Value};
 
 impl Selector<'_> {
@@ -19,18 +19,18 @@ impl Selector<'_> {
         let [x, y, z] = operands;
         let parts = match instruction.primitive {
             Primitive::Equal => {
-                let parts = self.pairs(opcode::EQUAL_FLOAT.of(size), size, x, y);
+                let parts = self.binary(opcode::EQUAL_FLOAT.of(size), size, x, y);
                 return self.set_mask(value, size, parts);
             }
             Primitive::Less => {
-                let parts = self.pairs(opcode::GREATER_FLOAT.of(size), size, y, x);
+                let parts = self.binary(opcode::GREATER_FLOAT.of(size), size, y, x);
                 return self.set_mask(value, size, parts);
             }
-            Primitive::MulAdd => self.add_product(opcode::ADD_PRODUCT, size, x, y, z),
+            Primitive::MulAdd => self.add_product(opcode::MUL_ADD, size, x, y, z),
             Primitive::Canonical => self.canonical(size, x),
             primitive => match (of_one(primitive), of_two(primitive)) {
-                (Some(family), _) => self.each(family.of(size), size, x, None),
-                (_, Some(family)) => self.pairs(family.of(size), size, x, y),
+                (Some(family), _) => self.unary(family.of(size), size, x, None),
+                (_, Some(family)) => self.binary(family.of(size), size, x, y),
                 _ => return false,
             },
         };
@@ -48,16 +48,16 @@ impl Selector<'_> {
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         RegisterGroup::new(x.count, |index| {
-            let sources = [z.part(index), x.part(index), y.part(index)];
-            self.vector(family.of(size), is_wide, &sources)
+            let sources = [z.register(index), x.register(index), y.register(index)];
+            self.emit(family.of(size), is_wide, &sources)
         })
     }
 
     pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
-        let is_number = self.pairs(opcode::EQUAL_FLOAT.of(size), size, x, x);
+        let is_number = self.binary(opcode::EQUAL_FLOAT.of(size), size, x, x);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
-        Opcode::blend(self, size, is_number, x, RegisterGroup::same(x.count, nan))
+        Opcode::blend(self, size, is_number, x, RegisterGroup::uniform(x.count, nan))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Primitives on integers.
 
 use super::super::opcode::{self, Family};
-use super::{Instructions, Opcode, RegisterGroup, Selector};
+use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{LaneType, Primitive, Value};
 
 impl Selector<'_> {
@@ -28,28 +28,28 @@ impl Selector<'_> {
         };
         let parts = match instruction.primitive {
             Primitive::Equal => {
-                let parts = self.pairs(opcode::EQUAL.of(size), size, x, y);
+                let parts = self.binary(opcode::EQUAL.of(size), size, x, y);
                 return self.set_mask(value, size, parts);
             }
             Primitive::Less if lane.is_signed() => {
-                let parts = self.pairs(opcode::GREATER_SIGNED.of(size), size, y, x);
+                let parts = self.binary(opcode::GREATER_SIGNED.of(size), size, y, x);
                 return self.set_mask(value, size, parts);
             }
             Primitive::Less | Primitive::LessUnsigned => {
-                let parts = self.pairs(opcode::GREATER_UNSIGNED.of(size), size, y, x);
+                let parts = self.binary(opcode::GREATER_UNSIGNED.of(size), size, y, x);
                 return self.set_mask(value, size, parts);
             }
-            Primitive::And => self.pairs(Opcode::AND, size, x, y),
-            Primitive::Or => self.pairs(Opcode::OR, size, x, y),
-            Primitive::Xor => self.pairs(Opcode::XOR, size, x, y),
+            Primitive::And => self.binary(Opcode::AND, size, x, y),
+            Primitive::Or => self.binary(Opcode::OR, size, x, y),
+            Primitive::Xor => self.binary(Opcode::XOR, size, x, y),
             Primitive::Not => self.not(x, size),
-            Primitive::Add => self.pairs(opcode::ADD.of(size), size, x, y),
-            Primitive::Sub => self.pairs(opcode::SUB.of(size), size, x, y),
+            Primitive::Add => self.binary(opcode::ADD.of(size), size, x, y),
+            Primitive::Sub => self.binary(opcode::SUB.of(size), size, x, y),
             Primitive::Mul if size == 8 => self.mul_64(x, y),
-            Primitive::Mul => self.pairs(opcode::MUL.of(size), size, x, y),
+            Primitive::Mul => self.binary(opcode::MUL.of(size), size, x, y),
             Primitive::MulHigh if size < 8 => self.mul_high(lane, x, y),
             Primitive::LeadingZeros if size < 8 => {
-                self.each(opcode::LEADING_ZEROS.of(size), size, x, None)
+                self.unary(opcode::LEADING_ZEROS.of(size), size, x, None)
             }
             Primitive::CountOnes => self.count_ones(size, x),
             _ => return false,
@@ -59,13 +59,13 @@ impl Selector<'_> {
 
     /// The products of the halves that are not lost; the crossed ones are half as wide.
     fn mul_64(&mut self, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
-        let reversed = self.each(opcode::REVERSE.of(4), 8, y, None);
-        let crossed = self.pairs(opcode::MUL.of(4), 8, x, reversed);
-        let crossed = self.each(opcode::ADD_PAIRS.of(4), 8, crossed, None);
-        let crossed = self.each(opcode::SHIFT_LEFT.of(8), 8, crossed, Some(32));
-        let [x, y] = [x, y].map(|x| self.pairs(opcode::EVEN.of(4), 8, x, x));
-        let low = self.pairs(opcode::MUL_LONG_UNSIGNED.of(4), 8, x, y);
-        self.pairs(opcode::ADD.of(8), 8, low, crossed)
+        let reversed = self.unary(opcode::REVERSE.of(4), 8, y, None);
+        let crossed = self.binary(opcode::MUL.of(4), 8, x, reversed);
+        let crossed = self.unary(opcode::ADD_PAIRS.of(4), 8, crossed, None);
+        let crossed = self.unary(opcode::SHIFT_LEFT.of(8), 8, crossed, Some(32));
+        let [x, y] = [x, y].map(|x| self.binary(opcode::EVEN.of(4), 8, x, x));
+        let low = self.binary(opcode::MUL_LONG_UNSIGNED.of(4), 8, x, y);
+        self.binary(opcode::ADD.of(8), 8, low, crossed)
     }
 
     /// The upper halves of the products of the lower lanes and of the upper ones.
@@ -75,18 +75,18 @@ impl Selector<'_> {
             true => [opcode::MUL_LONG_SIGNED, opcode::MUL_LONG_SIGNED_HIGH],
             false => [opcode::MUL_LONG_UNSIGNED, opcode::MUL_LONG_UNSIGNED_HIGH],
         };
-        let [low, high] = products.map(|family| self.pairs(family.of(size), size, x, y));
+        let [low, high] = products.map(|family| self.binary(family.of(size), size, x, y));
         RegisterGroup::new(x.count, |index| {
-            self.vector(opcode::ODD.of(size), true, &[low.part(index), high.part(index)])
+            self.emit(opcode::ODD.of(size), true, &[low.register(index), high.register(index)])
         })
     }
 
     /// The ones of each byte, added up.
     fn count_ones(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
-        let mut counts = self.each(opcode::COUNT_ONES.of(1), size, x, None);
+        let mut counts = self.unary(opcode::COUNT_ONES.of(1), size, x, None);
         let mut width = 1;
         while width < size {
-            counts = self.each(opcode::ADD_PAIRS.of(width), size, counts, None);
+            counts = self.unary(opcode::ADD_PAIRS.of(width), size, counts, None);
             width *= 2;
         }
         counts
@@ -108,21 +108,21 @@ impl Selector<'_> {
             };
             return match (bits & last) as u8 {
                 0 => x,
-                amount => self.each(family.of(size), size, x, Some(amount)),
+                amount => self.unary(family.of(size), size, x, Some(amount)),
             };
         }
         let amount = self.number(amount);
-        let amount = self.with(Opcode::AND, size, amount, last);
+        let amount = self.binary_constant(Opcode::AND, size, amount, last);
         let is_left = primitive == Primitive::ShiftLeft;
         let amount = match is_left {
             true => amount,
-            false => self.each(opcode::NEG.of(size), size, amount, None),
+            false => self.unary(opcode::NEG.of(size), size, amount, None),
         };
         let family = match primitive {
             Primitive::ShiftRightArithmetic => opcode::SHIFT_EACH_SIGNED,
             _ => opcode::SHIFT_EACH_UNSIGNED,
         };
-        self.pairs(family.of(size), size, x, amount)
+        self.binary(family.of(size), size, x, amount)
     }
 
     /// The entries of a table; `false` for types without an instruction.
@@ -133,10 +133,10 @@ impl Selector<'_> {
         }
         let index = self.number(self.body.instruction(value).operands[0]);
         let last = self.body.tables[table as usize].len() as u64 - 1;
-        let index = self.with(Opcode::AND, size, index, last);
+        let index = self.binary_constant(Opcode::AND, size, index, last);
         let is_wide = self.is_wide(size);
         let parts =
-            index.map(|part| self.read_table(opcode::GATHER.of(size), is_wide, [part], table));
+            index.map(|part| self.emit_gather(opcode::GATHER.of(size), is_wide, [part], table));
         self.set(value, parts)
     }
 }

@@ -12,11 +12,11 @@ use indim_codegen::{LaneType, Primitive, Value};
 
 use super::opcode::{self, Opcode};
 use crate::machine::{Memory, Register};
-use crate::select::{self, Instructions, Pattern, PatternKind, RegisterGroup};
+use crate::select::{self, Pattern, PatternKind, RegisterGroup, TargetLowering};
 
 type Selector<'a> = select::Selector<'a, Opcode>;
 
-impl Instructions for Opcode {
+impl TargetLowering for Opcode {
     const AND: Opcode = opcode::AND.of(1);
     const OR: Opcode = opcode::OR.of(1);
     const XOR: Opcode = opcode::XOR.of(1);
@@ -47,16 +47,16 @@ impl Instructions for Opcode {
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool {
         match kind {
             // Those of floats prefer NaNs, and order zeros.
-            PatternKind::Lesser | PatternKind::Greater => {
+            PatternKind::Min | PatternKind::Max => {
                 lane != LaneType::Bool && !lane.is_float() && lane.size() < 8
             }
-            PatternKind::Product { is_product_negated, is_addend_negated } => {
+            PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
                 is_product_negated && !is_addend_negated
             }
             PatternKind::Negated(_)
             | PatternKind::Unordered
             | PatternKind::UpperHalf
-            | PatternKind::Bitwise(_) => false,
+            | PatternKind::TernaryLogic(_) => false,
         }
     }
 
@@ -64,24 +64,24 @@ impl Instructions for Opcode {
         let lane = selector.body.lane(value);
         let [x, y] = [0, 1].map(|position| selector.number(pattern.operands[position]));
         let extreme = match (pattern.kind, lane.is_signed()) {
-            (PatternKind::Lesser, true) => opcode::MIN_SIGNED,
-            (PatternKind::Lesser, false) => opcode::MIN_UNSIGNED,
-            (PatternKind::Greater, true) => opcode::MAX_SIGNED,
-            (PatternKind::Greater, false) => opcode::MAX_UNSIGNED,
+            (PatternKind::Min, true) => opcode::MIN_SIGNED,
+            (PatternKind::Min, false) => opcode::MIN_UNSIGNED,
+            (PatternKind::Max, true) => opcode::MAX_SIGNED,
+            (PatternKind::Max, false) => opcode::MAX_UNSIGNED,
             _ => {
                 let z = selector.number(pattern.operands[2]);
-                let parts = selector.add_product(opcode::SUB_PRODUCT, lane.size(), x, y, z);
+                let parts = selector.add_product(opcode::MUL_SUB, lane.size(), x, y, z);
                 selector.set(value, parts);
                 return;
             }
         };
-        let parts = selector.pairs(extreme.of(lane.size()), lane.size(), x, y);
+        let parts = selector.binary(extreme.of(lane.size()), lane.size(), x, y);
         selector.set(value, parts);
     }
 
     fn broadcast(selector: &mut Selector<'_>, memory: Memory, size: usize) -> Register {
-        let first = selector.read(opcode::LOAD.of(size), true, memory);
-        selector.vector(opcode::REPEAT.of(size), true, &[first])
+        let first = selector.emit_load(opcode::LOAD.of(size), true, memory);
+        selector.emit(opcode::BROADCAST.of(size), true, &[first])
     }
 
     fn load_extended(
@@ -107,8 +107,8 @@ impl Instructions for Opcode {
         }
     }
 
-    fn is_not_zero(selector: &mut Selector<'_>, x: RegisterGroup, size: usize) -> RegisterGroup {
-        selector.pairs(opcode::TEST.of(size), size, x, x)
+    fn nonzero_mask(selector: &mut Selector<'_>, x: RegisterGroup, size: usize) -> RegisterGroup {
+        selector.binary(opcode::TEST.of(size), size, x, x)
     }
 
     fn blend(
@@ -120,25 +120,25 @@ impl Instructions for Opcode {
     ) -> RegisterGroup {
         let is_wide = selector.is_wide(size);
         RegisterGroup::new(on_true.count, |index| {
-            let sources = [mask.part(index), on_true.part(index), on_false.part(index)];
-            selector.vector(opcode::CHOOSE.of(1), is_wide, &sources)
+            let sources = [mask.register(index), on_true.register(index), on_false.register(index)];
+            selector.emit(opcode::BITWISE_SELECT.of(1), is_wide, &sources)
         })
     }
 
-    fn of_pairs(
+    fn deinterleave(
         selector: &mut Selector<'_>,
         size: usize,
         part: u8,
         pairs: [Register; 2],
     ) -> Register {
         let family = if part == 0 { opcode::EVEN } else { opcode::ODD };
-        selector.vector(family.of(size), selector.is_wide(size), &pairs)
+        selector.emit(family.of(size), selector.is_wide(size), &pairs)
     }
 
-    fn to_pairs(selector: &mut Selector<'_>, size: usize, lanes: [Register; 2]) -> [Register; 2] {
+    fn interleave(selector: &mut Selector<'_>, size: usize, lanes: [Register; 2]) -> [Register; 2] {
         let is_wide = selector.is_wide(size);
-        [opcode::MIX_LOW, opcode::MIX_HIGH]
-            .map(|family| selector.vector(family.of(size), is_wide, &lanes))
+        [opcode::INTERLEAVE_LOW, opcode::INTERLEAVE_HIGH]
+            .map(|family| selector.emit(family.of(size), is_wide, &lanes))
     }
 }
 

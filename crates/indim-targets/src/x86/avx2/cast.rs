@@ -16,14 +16,16 @@ const TWO_63: f64 = TWO_32 * 2_147_483_648.0;
 
 impl Selector<'_, Avx2> {
     /// A register whose low bytes are those from `first` on.
-    pub(super) fn bytes_from(&mut self, register: Register, first: usize) -> Register {
+    pub(super) fn shift_down_bytes(&mut self, register: Register, first: usize) -> Register {
         let half = match first < 16 {
             true => register,
-            false => self.vector_with(Opcode::EXTRACT_128, true, &[register], Some(1)),
+            false => self.emit_immediate(Opcode::EXTRACT_128, true, &[register], Some(1)),
         };
         match first % 16 {
             0 => half,
-            bytes => self.vector_with(Opcode::SHIFT_BYTES_RIGHT, false, &[half], Some(bytes as u8)),
+            bytes => {
+                self.emit_immediate(Opcode::SHIFT_BYTES_RIGHT, false, &[half], Some(bytes as u8))
+            }
         }
     }
 
@@ -33,14 +35,14 @@ impl Selector<'_, Avx2> {
         while size > to {
             x = match size {
                 8 => self.halve(x, size, |selector, is_wide, low, high| {
-                    selector.vector_with(Opcode::SHUFFLE_F32, is_wide, &[low, high], Some(0x88))
+                    selector.emit_immediate(Opcode::SHUFFLE_F32, is_wide, &[low, high], Some(0x88))
                 }),
                 4 => {
-                    let x = self.with(Opcode::BITS_AND, 4, x, 0xffff);
+                    let x = self.binary_constant(Opcode::BITS_AND, 4, x, 0xffff);
                     self.pack(x, 4, Opcode::PACK_UNSIGNED_32)
                 }
                 _ => {
-                    let x = self.with(Opcode::BITS_AND, 2, x, 0x00ff);
+                    let x = self.binary_constant(Opcode::BITS_AND, 2, x, 0x00ff);
                     self.pack(x, 2, Opcode::PACK_UNSIGNED_16)
                 }
             };
@@ -75,7 +77,7 @@ impl Selector<'_, Avx2> {
         opcode: Opcode<Avx2>,
     ) -> RegisterGroup {
         self.halve(x, size, |selector, is_wide, low, high| {
-            selector.vector(opcode, is_wide, &[low, high])
+            selector.emit(opcode, is_wide, &[low, high])
         })
     }
 
@@ -87,19 +89,19 @@ impl Selector<'_, Avx2> {
         mix: impl Fn(&mut Self, bool, Register, Register) -> Register,
     ) -> RegisterGroup {
         if self.is_in_row {
-            let low = mix(self, false, x.part(0), x.part(0));
-            return RegisterGroup::same(1, self.repeated(low));
+            let low = mix(self, false, x.register(0), x.register(0));
+            return RegisterGroup::uniform(1, self.repeated(low));
         }
         if !self.is_wide(size) {
-            return RegisterGroup::same(1, mix(self, false, x.part(0), x.part(0)));
+            return RegisterGroup::uniform(1, mix(self, false, x.register(0), x.register(0)));
         }
         if x.count == 1 {
-            let high = self.vector_with(Opcode::EXTRACT_128, true, &[x.part(0)], Some(1));
-            return RegisterGroup::same(1, mix(self, false, x.part(0), high));
+            let high = self.emit_immediate(Opcode::EXTRACT_128, true, &[x.register(0)], Some(1));
+            return RegisterGroup::uniform(1, mix(self, false, x.register(0), high));
         }
         RegisterGroup::new(x.count / 2, |index| {
-            let mixed = mix(self, true, x.part(2 * index), x.part(2 * index + 1));
-            self.vector_with(Opcode::PERMUTE_64, true, &[mixed], Some(0xd8))
+            let mixed = mix(self, true, x.register(2 * index), x.register(2 * index + 1));
+            self.emit_immediate(Opcode::PERMUTE_64, true, &[mixed], Some(0xd8))
         })
     }
 
@@ -117,8 +119,8 @@ impl Selector<'_, Avx2> {
             }
             (U32, _) => {
                 let x = self.integer_to_integer(operand, from, 8);
-                let x = self.with(Opcode::BITS_OR, 8, x, TWO_52.to_bits());
-                self.with(Opcode::SUB_F64, 8, x, TWO_52.to_bits())
+                let x = self.binary_constant(Opcode::BITS_OR, 8, x, TWO_52.to_bits());
+                self.binary_constant(Opcode::SUB_F64, 8, x, TWO_52.to_bits())
             }
             // It would be rounded twice.
             (I64 | U64, F32) => return None,
@@ -129,7 +131,7 @@ impl Selector<'_, Avx2> {
             _ => {
                 let x = self.integer_to_integer(operand, from, 4);
                 match to {
-                    F32 => self.each(Opcode::I32_TO_F32, 4, x, None),
+                    F32 => self.unary(Opcode::I32_TO_F32, 4, x, None),
                     _ => self.widen_with(Opcode::I32_TO_F64, x, 4, 8),
                 }
             }
@@ -138,24 +140,24 @@ impl Selector<'_, Avx2> {
 
     /// Both halves are exact, and so is the upper one times 2^16: one sum rounds.
     fn u32_to_f32(&mut self, x: RegisterGroup) -> RegisterGroup {
-        let high = self.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
-        let low = self.with(Opcode::BITS_AND, 4, x, 0xffff);
-        let [high, low] = [high, low].map(|x| self.each(Opcode::I32_TO_F32, 4, x, None));
-        let high = self.with(Opcode::MUL_F32, 4, high, 65536f32.to_bits().into());
-        self.pairs(Opcode::ADD_F32, 4, high, low)
+        let high = self.unary(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
+        let low = self.binary_constant(Opcode::BITS_AND, 4, x, 0xffff);
+        let [high, low] = [high, low].map(|x| self.unary(Opcode::I32_TO_F32, 4, x, None));
+        let high = self.binary_constant(Opcode::MUL_F32, 4, high, 65536f32.to_bits().into());
+        self.binary(Opcode::ADD_F32, 4, high, low)
     }
 
     /// The halves as the low bits of two large doubles, which are exact without them: one sum rounds.
     fn wide_to_f64(&mut self, x: RegisterGroup, is_signed: bool) -> RegisterGroup {
         let low_base = self.constant(TWO_52.to_bits(), 8);
-        let low_base = RegisterGroup::same(x.count, low_base);
-        let low = self.pairs_with(Opcode::BLEND_CONSTANT_32, 8, low_base, x, Some(0x55));
-        let high = self.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
+        let low_base = RegisterGroup::uniform(x.count, low_base);
+        let low = self.binary_immediate(Opcode::BLEND_CONSTANT_32, 8, low_base, x, Some(0x55));
+        let high = self.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
         // The sign bit is flipped, which adds 2^63.
         let base = if is_signed { TWO_84 + TWO_63 } else { TWO_84 };
-        let high = self.with(Opcode::BITS_XOR, 8, high, base.to_bits());
-        let high = self.with(Opcode::SUB_F64, 8, high, (base + TWO_52).to_bits());
-        self.pairs(Opcode::ADD_F64, 8, high, low)
+        let high = self.binary_constant(Opcode::BITS_XOR, 8, high, base.to_bits());
+        let high = self.binary_constant(Opcode::SUB_F64, 8, high, (base + TWO_52).to_bits());
+        self.binary(Opcode::ADD_F64, 8, high, low)
     }
 
     pub(super) fn float_to_integer(
@@ -167,7 +169,7 @@ impl Selector<'_, Avx2> {
         match (from, to) {
             (LaneType::F32, LaneType::I32) => self.f32_to_i32(x),
             (_, LaneType::I32) => {
-                let x = self.clamped(x, 8, f64::from(i32::MIN), f64::from(i32::MAX));
+                let x = self.clamp(x, 8, f64::from(i32::MIN), f64::from(i32::MAX));
                 self.narrow_with(Opcode::F64_TO_I32, 8, x, None)
             }
             (LaneType::F32, _) => {
@@ -180,44 +182,44 @@ impl Selector<'_, Avx2> {
 
     /// What is too large, and NaNs, give the smallest integer.
     fn f32_to_i32(&mut self, x: RegisterGroup) -> RegisterGroup {
-        let truncated = self.each(Opcode::F32_TO_I32, 4, x, None);
+        let truncated = self.unary(Opcode::F32_TO_I32, 4, x, None);
         let limit = self.constant(2_147_483_648f32.to_bits().into(), 4);
-        let is_large = self.compare_floats(4, x, RegisterGroup::same(x.count, limit), AT_LEAST);
-        let saturated = self.pairs(Opcode::BITS_XOR, 4, truncated, is_large);
+        let is_large = self.compare_floats(4, x, RegisterGroup::uniform(x.count, limit), AT_LEAST);
+        let saturated = self.binary(Opcode::BITS_XOR, 4, truncated, is_large);
         let is_number = self.compare_floats(4, x, x, ORDERED);
-        self.pairs(Opcode::BITS_AND, 4, saturated, is_number)
+        self.binary(Opcode::BITS_AND, 4, saturated, is_number)
     }
 
     /// Doubles to `u32` or integers of 64 bits, of which each half is the low bits of a large double.
     fn f64_to_wide(&mut self, x: RegisterGroup, to: LaneType) -> RegisterGroup {
         let is_number = self.compare_floats(8, x, x, ORDERED);
-        let x = self.pairs(Opcode::BITS_AND, 8, x, is_number);
+        let x = self.binary(Opcode::BITS_AND, 8, x, is_number);
         let x = self.round(8, x, TO_ZERO);
         if to == LaneType::U32 {
-            let x = self.with(Opcode::MAX_F64, 8, x, 0f64.to_bits());
-            let x = self.with(Opcode::MIN_F64, 8, x, f64::from(u32::MAX).to_bits());
-            let x = self.with(Opcode::ADD_F64, 8, x, TWO_52.to_bits());
+            let x = self.binary_constant(Opcode::MAX_F64, 8, x, 0f64.to_bits());
+            let x = self.binary_constant(Opcode::MIN_F64, 8, x, f64::from(u32::MAX).to_bits());
+            let x = self.binary_constant(Opcode::ADD_F64, 8, x, TWO_52.to_bits());
             return self.narrow(x, 8, 4);
         }
         let (least, limit) = match to {
             LaneType::I64 => (-TWO_63, TWO_63),
             _ => (0.0, 2.0 * TWO_63),
         };
-        let x = self.with(Opcode::MAX_F64, 8, x, least.to_bits());
+        let x = self.binary_constant(Opcode::MAX_F64, 8, x, least.to_bits());
         let limit_register = self.constant(limit.to_bits(), 8);
         let is_large =
-            self.compare_floats(8, x, RegisterGroup::same(x.count, limit_register), AT_LEAST);
-        let high = self.with(Opcode::MUL_F64, 8, x, (1.0 / TWO_32).to_bits());
+            self.compare_floats(8, x, RegisterGroup::uniform(x.count, limit_register), AT_LEAST);
+        let high = self.binary_constant(Opcode::MUL_F64, 8, x, (1.0 / TWO_32).to_bits());
         let high = self.round(8, high, 0x09);
-        let whole = self.with(Opcode::MUL_F64, 8, high, TWO_32.to_bits());
-        let low = self.pairs(Opcode::SUB_F64, 8, x, whole);
+        let whole = self.binary_constant(Opcode::MUL_F64, 8, high, TWO_32.to_bits());
+        let low = self.binary(Opcode::SUB_F64, 8, x, whole);
         // A multiple of 2^51 more keeps the sum above 2^52 for negative numbers too.
-        let high = self.with(Opcode::ADD_F64, 8, high, (1.5 * TWO_52).to_bits());
-        let low = self.with(Opcode::ADD_F64, 8, low, TWO_52.to_bits());
-        let high = self.each(Opcode::SHIFT_LEFT_64, 8, high, Some(32));
-        let joined = self.pairs_with(Opcode::BLEND_CONSTANT_32, 8, high, low, Some(0x55));
+        let high = self.binary_constant(Opcode::ADD_F64, 8, high, (1.5 * TWO_52).to_bits());
+        let low = self.binary_constant(Opcode::ADD_F64, 8, low, TWO_52.to_bits());
+        let high = self.unary(Opcode::SHIFT_LEFT_64, 8, high, Some(32));
+        let joined = self.binary_immediate(Opcode::BLEND_CONSTANT_32, 8, high, low, Some(0x55));
         let most = if to == LaneType::I64 { i64::MAX as u64 } else { u64::MAX };
         let most = self.constant(most, 8);
-        self.blend(8, is_large, RegisterGroup::same(x.count, most), joined)
+        self.blend(8, is_large, RegisterGroup::uniform(x.count, most), joined)
     }
 }

@@ -10,7 +10,7 @@ use indim_codegen::{LaneType, Primitive, Value};
 
 use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
-use super::select::{Selector, either};
+use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
 use crate::select::RegisterGroup;
 
@@ -45,35 +45,35 @@ impl InstructionSet for Avx2 {
         }
     }
 
-    fn of_masks(
+    fn mask_operation(
         selector: &mut Selector<'_, Avx2>,
         primitive: Primitive,
         size: usize,
         operands: [RegisterGroup; 3],
     ) -> Option<RegisterGroup> {
-        selector.of_vector_masks(primitive, size, operands)
+        selector.vector_mask_operation(primitive, size, operands)
     }
 
-    fn row_mask(_: &mut Selector<'_, Avx2>, _: usize, x: RegisterGroup) -> RegisterGroup {
+    fn uniform_mask(_: &mut Selector<'_, Avx2>, _: usize, x: RegisterGroup) -> RegisterGroup {
         x
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, Avx2>, mask: RegisterGroup) -> RegisterGroup {
-        selector.with(Opcode::BITS_AND, 1, mask, 1)
+    fn mask_to_bytes(selector: &mut Selector<'_, Avx2>, mask: RegisterGroup) -> RegisterGroup {
+        selector.binary_constant(Opcode::BITS_AND, 1, mask, 1)
     }
 
-    fn is_not_zero(
+    fn nonzero_mask(
         selector: &mut Selector<'_, Avx2>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup {
         let zero = selector.constant(0, 8);
-        let zeros = RegisterGroup::same(x.count, zero);
+        let zeros = RegisterGroup::uniform(x.count, zero);
         // What has been extended is not negative.
         if size > 1 {
-            return selector.pairs(greater(size), size, x, zeros);
+            return selector.binary(greater(size), size, x, zeros);
         }
-        let is_zero = selector.pairs(Opcode::EQUAL_8, 1, x, zeros);
+        let is_zero = selector.binary(Opcode::EQUAL_8, 1, x, zeros);
         selector.not(is_zero, 1)
     }
 
@@ -85,17 +85,17 @@ impl InstructionSet for Avx2 {
         }
     }
 
-    fn kept(
+    fn move_or_zero(
         selector: &mut Selector<'_, Avx2>,
         size: usize,
         mask: RegisterGroup,
         x: RegisterGroup,
     ) -> RegisterGroup {
-        selector.pairs(Opcode::BITS_AND, size, x, mask)
+        selector.binary(Opcode::BITS_AND, size, x, mask)
     }
 
     fn compare_floats(size: usize) -> Opcode<Avx2> {
-        either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64)
+        by_size(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64)
     }
 
     fn compare_integers(
@@ -107,17 +107,18 @@ impl InstructionSet for Avx2 {
     ) -> RegisterGroup {
         let size = lane.size();
         match primitive {
-            Primitive::Equal => selector.pairs(equal(size), size, x, y),
-            Primitive::Less if lane.is_signed() => selector.pairs(greater(size), size, y, x),
+            Primitive::Equal => selector.binary(equal(size), size, x, y),
+            Primitive::Less if lane.is_signed() => selector.binary(greater(size), size, y, x),
             _ => {
                 let sign = 1 << (8 * size - 1);
-                let [x, y] = [x, y].map(|x| selector.with(Opcode::BITS_XOR, size, x, sign));
-                selector.pairs(greater(size), size, y, x)
+                let [x, y] =
+                    [x, y].map(|x| selector.binary_constant(Opcode::BITS_XOR, size, x, sign));
+                selector.binary(greater(size), size, y, x)
             }
         }
     }
 
-    fn extremes_64(_: LaneType) -> Option<(Opcode<Avx2>, Opcode<Avx2>)> {
+    fn min_max_64(_: LaneType) -> Option<(Opcode<Avx2>, Opcode<Avx2>)> {
         None
     }
 
@@ -127,21 +128,21 @@ impl InstructionSet for Avx2 {
         y: RegisterGroup,
     ) -> RegisterGroup {
         let [high_x, high_y] =
-            [x, y].map(|x| selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32)));
-        let crossed = selector.pairs(Opcode::MUL_WIDE_U32, 8, high_x, y);
-        let other = selector.pairs(Opcode::MUL_WIDE_U32, 8, x, high_y);
-        let crossed = selector.pairs(Opcode::ADD_64, 8, crossed, other);
-        let crossed = selector.each(Opcode::SHIFT_LEFT_64, 8, crossed, Some(32));
-        let low = selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y);
-        selector.pairs(Opcode::ADD_64, 8, low, crossed)
+            [x, y].map(|x| selector.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(32)));
+        let crossed = selector.binary(Opcode::MUL_WIDE_U32, 8, high_x, y);
+        let other = selector.binary(Opcode::MUL_WIDE_U32, 8, x, high_y);
+        let crossed = selector.binary(Opcode::ADD_64, 8, crossed, other);
+        let crossed = selector.unary(Opcode::SHIFT_LEFT_64, 8, crossed, Some(32));
+        let low = selector.binary(Opcode::MUL_WIDE_U32, 8, x, y);
+        selector.binary(Opcode::ADD_64, 8, low, crossed)
     }
 
-    fn alternating(
+    fn blend_odd_32(
         selector: &mut Selector<'_, Avx2>,
         even: RegisterGroup,
         odd: RegisterGroup,
     ) -> RegisterGroup {
-        selector.pairs_with(Opcode::BLEND_CONSTANT_32, 4, even, odd, Some(0xaa))
+        selector.binary_immediate(Opcode::BLEND_CONSTANT_32, 4, even, odd, Some(0xaa))
     }
 
     fn shift_signed_64() -> Option<Opcode<Avx2>> {
@@ -158,7 +159,7 @@ impl InstructionSet for Avx2 {
         if size < 4 {
             return None;
         }
-        let amount = selector.with(Opcode::BITS_AND, size, amount, 8 * size as u64 - 1);
+        let amount = selector.binary_constant(Opcode::BITS_AND, size, amount, 8 * size as u64 - 1);
         let opcode = match (primitive, size) {
             (Primitive::ShiftLeft, 4) => Opcode::SHIFT_LEFT_EACH_32,
             (Primitive::ShiftLeft, _) => Opcode::SHIFT_LEFT_EACH_64,
@@ -166,12 +167,12 @@ impl InstructionSet for Avx2 {
             (_, 4) => Opcode::SHIFT_SIGNED_EACH_32,
             _ => Opcode::SHIFT_RIGHT_EACH_64,
         };
-        let shifted = selector.pairs(opcode, size, x, amount);
+        let shifted = selector.binary(opcode, size, x, amount);
         if let (Primitive::ShiftRightArithmetic, 8) = (primitive, size) {
             let top = selector.constant(1 << 63, 8);
-            let sign = selector.pairs(opcode, size, RegisterGroup::same(x.count, top), amount);
-            let flipped = selector.pairs(Opcode::BITS_XOR, size, shifted, sign);
-            return Some(selector.pairs(Opcode::SUB_64, size, flipped, sign));
+            let sign = selector.binary(opcode, size, RegisterGroup::uniform(x.count, top), amount);
+            let flipped = selector.binary(Opcode::BITS_XOR, size, shifted, sign);
+            return Some(selector.binary(Opcode::SUB_64, size, flipped, sign));
         }
         Some(shifted)
     }
@@ -184,7 +185,7 @@ impl InstructionSet for Avx2 {
         None
     }
 
-    fn entries(
+    fn gather(
         selector: &mut Selector<'_, Avx2>,
         size: usize,
         index: Register,
@@ -193,12 +194,16 @@ impl InstructionSet for Avx2 {
         let is_wide = selector.is_wide(size);
         let gather = if size == 4 { Opcode::GATHER_32 } else { Opcode::GATHER_64 };
         // The mask of ones is lost: each time there must be another one.
-        let ones = selector.vector(Opcode::EQUAL_32, is_wide, &[index, index]);
-        selector.read_table(gather, is_wide, [index, ones], table)
+        let ones = selector.emit(Opcode::EQUAL_32, is_wide, &[index, index]);
+        selector.emit_gather(gather, is_wide, [index, ones], table)
     }
 
-    fn bytes_from(selector: &mut Selector<'_, Avx2>, register: Register, first: usize) -> Register {
-        selector.bytes_from(register, first)
+    fn shift_down_bytes(
+        selector: &mut Selector<'_, Avx2>,
+        register: Register,
+        first: usize,
+    ) -> Register {
+        selector.shift_down_bytes(register, first)
     }
 
     fn narrow(
@@ -211,11 +216,11 @@ impl InstructionSet for Avx2 {
     }
 
     fn upper_halves(selector: &mut Selector<'_, Avx2>, x: RegisterGroup) -> RegisterGroup {
-        let shifted = selector.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
+        let shifted = selector.unary(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         selector.pack(shifted, 4, Opcode::PACK_UNSIGNED_32)
     }
 
-    fn bitwise_of_three() -> Option<Opcode<Avx2>> {
+    fn ternary_logic() -> Option<Opcode<Avx2>> {
         None
     }
 
@@ -223,8 +228,8 @@ impl InstructionSet for Avx2 {
         None
     }
 
-    fn join(selector: &mut Selector<'_, Avx2>, halves: [Register; 2]) -> Register {
-        selector.vector_with(Opcode::INSERT_128, true, &halves, Some(1))
+    fn concat_halves(selector: &mut Selector<'_, Avx2>, halves: [Register; 2]) -> Register {
+        selector.emit_immediate(Opcode::INSERT_128, true, &halves, Some(1))
     }
 
     fn integer_to_float(
@@ -245,7 +250,7 @@ impl InstructionSet for Avx2 {
         selector.float_to_integer(x, from, to)
     }
 
-    fn of_pairs(
+    fn deinterleave(
         selector: &mut Selector<'_, Avx2>,
         size: usize,
         part: u8,
@@ -253,18 +258,18 @@ impl InstructionSet for Avx2 {
     ) -> Register {
         let is_wide = selector.is_wide(size);
         let mixed = match (size, part) {
-            (4, 0) => selector.vector_with(Opcode::SHUFFLE_F32, is_wide, &pairs, Some(0x88)),
-            (4, _) => selector.vector_with(Opcode::SHUFFLE_F32, is_wide, &pairs, Some(0xdd)),
-            (_, 0) => selector.vector(Opcode::UNPACK_LOW_64, is_wide, &pairs),
-            _ => selector.vector(Opcode::UNPACK_HIGH_64, is_wide, &pairs),
+            (4, 0) => selector.emit_immediate(Opcode::SHUFFLE_F32, is_wide, &pairs, Some(0x88)),
+            (4, _) => selector.emit_immediate(Opcode::SHUFFLE_F32, is_wide, &pairs, Some(0xdd)),
+            (_, 0) => selector.emit(Opcode::UNPACK_LOW_64, is_wide, &pairs),
+            _ => selector.emit(Opcode::UNPACK_HIGH_64, is_wide, &pairs),
         };
         match is_wide {
-            true => selector.vector_with(Opcode::PERMUTE_64, true, &[mixed], Some(0xd8)),
+            true => selector.emit_immediate(Opcode::PERMUTE_64, true, &[mixed], Some(0xd8)),
             false => mixed,
         }
     }
 
-    fn to_pairs(
+    fn interleave(
         selector: &mut Selector<'_, Avx2>,
         size: usize,
         lanes: [Register; 2],
@@ -274,10 +279,10 @@ impl InstructionSet for Avx2 {
             4 => (Opcode::UNPACK_LOW_32, Opcode::UNPACK_HIGH_32),
             _ => (Opcode::UNPACK_LOW_64, Opcode::UNPACK_HIGH_64),
         };
-        let mixed = [low, high].map(|opcode| selector.vector(opcode, is_wide, &lanes));
+        let mixed = [low, high].map(|opcode| selector.emit(opcode, is_wide, &lanes));
         match is_wide {
             true => [0x20, 0x31].map(|halves| {
-                selector.vector_with(Opcode::PERMUTE_128, true, &mixed, Some(halves))
+                selector.emit_immediate(Opcode::PERMUTE_128, true, &mixed, Some(halves))
             }),
             false => mixed,
         }

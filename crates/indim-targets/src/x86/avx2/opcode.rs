@@ -4,14 +4,14 @@ use iced_x86::Code;
 
 use super::super::opcode::{Opcode, Widths, memory_source};
 use super::Avx2;
-use crate::machine::ResultRegister;
+use crate::machine::ResultConstraint;
 
 macro_rules! opcodes {
     ($($name:ident ($($widths:tt)*) $memory:tt: $x:ident $y:ident;)*) => {
         impl Opcode<Avx2> {
             $(pub(super) const $name: Opcode<Avx2> =
                 Opcode::new([Code::$x, Code::$y], Widths::$($widths)*)
-                    .reading(memory_source!($memory), 0);)*
+                    .with_memory(memory_source!($memory), 0);)*
         }
     };
 }
@@ -52,7 +52,7 @@ opcodes! {
 impl Opcode<Avx2> {
     /// The entries of a table: the first source has the indices, the second is a mask of ones, which is lost.
     pub(super) const GATHER_32: Opcode<Avx2> = Opcode {
-        result: ResultRegister::Apart,
+        result: ResultConstraint::EarlyClobber,
         ..Opcode::new(
             [Code::VEX_Vpgatherdd_xmm_vm32x_xmm, Code::VEX_Vpgatherdd_ymm_vm32y_ymm],
             Widths::Same,

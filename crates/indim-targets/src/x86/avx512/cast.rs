@@ -2,7 +2,7 @@
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
-use super::super::select::{AT_LEAST, ORDERED, Selector, either};
+use super::super::select::{AT_LEAST, ORDERED, Selector, by_size};
 use super::Avx512;
 use crate::select::RegisterGroup;
 use indim_codegen::{LaneType, Value};
@@ -14,16 +14,16 @@ impl Selector<'_, Avx512> {
             return x;
         }
         if self.is_in_row {
-            let low = self.each(narrowing(from, to), from, x, None);
+            let low = self.unary(narrow_opcode(from, to), from, x, None);
             // Four bytes are there at least, in which all lanes are alike.
-            return low.map(|low| self.vector(Opcode::BROADCAST_32, true, &[low]));
+            return low.map(|low| self.emit(Opcode::BROADCAST_32, true, &[low]));
         }
         if x.count == 1 {
-            return self.each(narrowing(from, to), from, x, None);
+            return self.unary(narrow_opcode(from, to), from, x, None);
         }
         let half = match from {
-            4 | 8 => self.narrowed_pairs(x, from / 2, 0),
-            _ => self.narrow_with(narrowing(from, from / 2), from, x, None),
+            4 | 8 => self.narrow_pairs(x, from / 2, 0),
+            _ => self.narrow_with(narrow_opcode(from, from / 2), from, x, None),
         };
         self.narrow(half, from / 2, to)
     }
@@ -39,16 +39,16 @@ impl Selector<'_, Avx512> {
             let x = self.integer_to_integer(operand, from, 4);
             return match to {
                 F64 => self.widen_with(Opcode::I32_TO_F64, x, 4, 8),
-                _ => self.each(Opcode::I32_TO_F32, 4, x, None),
+                _ => self.unary(Opcode::I32_TO_F32, 4, x, None),
             };
         }
         let x = self.number(operand);
         match (from, to) {
             (I64, F32) => self.narrow_with(Opcode::I64_TO_F32, 8, x, None),
             (U64, F32) => self.narrow_with(Opcode::U64_TO_F32, 8, x, None),
-            (I64, _) => self.each(Opcode::I64_TO_F64, 8, x, None),
-            (U64, _) => self.each(Opcode::U64_TO_F64, 8, x, None),
-            (_, F32) => self.each(Opcode::U32_TO_F32, 4, x, None),
+            (I64, _) => self.unary(Opcode::I64_TO_F64, 8, x, None),
+            (U64, _) => self.unary(Opcode::U64_TO_F64, 8, x, None),
+            (_, F32) => self.unary(Opcode::U32_TO_F32, 4, x, None),
             (_, _) => self.widen_with(Opcode::U32_TO_F64, x, 4, 8),
         }
     }
@@ -62,12 +62,12 @@ impl Selector<'_, Avx512> {
         use LaneType::{F32, I32, I64, U32};
         match (from, to) {
             (F32, I32) => {
-                let converted = self.each(Opcode::F32_TO_I32, 4, x, None);
+                let converted = self.unary(Opcode::F32_TO_I32, 4, x, None);
                 let limit = 2_147_483_648f32.to_bits();
-                self.saturated(4, x, converted, limit.into(), i32::MAX as u64)
+                self.saturate(4, x, converted, limit.into(), i32::MAX as u64)
             }
             (_, I32) => {
-                let x = self.clamped(x, 8, f64::from(i32::MIN), f64::from(i32::MAX));
+                let x = self.clamp(x, 8, f64::from(i32::MIN), f64::from(i32::MAX));
                 self.narrow_with(Opcode::F64_TO_I32, 8, x, None)
             }
             (_, I64) => {
@@ -75,19 +75,24 @@ impl Selector<'_, Avx512> {
                     F32 => self.widen_with(Opcode::F32_TO_F64, x, 4, 8),
                     _ => x,
                 };
-                let converted = self.each(Opcode::F64_TO_I64, 8, x, None);
+                let converted = self.unary(Opcode::F64_TO_I64, 8, x, None);
                 let limit = 9_223_372_036_854_775_808f64.to_bits();
-                self.saturated(8, x, converted, limit, i64::MAX as u64)
+                self.saturate(8, x, converted, limit, i64::MAX as u64)
             }
             // What is too large becomes all ones; NaNs become the second operand, as what is negative.
             _ => {
                 let size = from.size();
-                let x = self.with(either(size, Opcode::MAX_F32, Opcode::MAX_F64), size, x, 0);
+                let x = self.binary_constant(
+                    by_size(size, Opcode::MAX_F32, Opcode::MAX_F64),
+                    size,
+                    x,
+                    0,
+                );
                 match (from, to) {
-                    (F32, U32) => self.each(Opcode::F32_TO_U32, 4, x, None),
+                    (F32, U32) => self.unary(Opcode::F32_TO_U32, 4, x, None),
                     (F32, _) => self.widen_with(Opcode::F32_TO_U64, x, 4, 8),
                     (_, U32) => self.narrow_with(Opcode::F64_TO_U32, 8, x, None),
-                    (_, _) => self.each(Opcode::F64_TO_U64, 8, x, None),
+                    (_, _) => self.unary(Opcode::F64_TO_U64, 8, x, None),
                 }
             }
         }
@@ -95,7 +100,7 @@ impl Selector<'_, Avx512> {
 
     /// What floats have been converted to, which is the smallest integer where they are not below the limit
     /// and for NaNs: `most` there, and 0.
-    fn saturated(
+    fn saturate(
         &mut self,
         size: usize,
         x: RegisterGroup,
@@ -104,18 +109,18 @@ impl Selector<'_, Avx512> {
         most: u64,
     ) -> RegisterGroup {
         let limit = self.constant(limit, size);
-        let limit = RegisterGroup::same(x.count, limit);
+        let limit = RegisterGroup::uniform(x.count, limit);
         let is_large = self.compare_floats(size, x, limit, AT_LEAST);
         let most = self.constant(most, size);
-        let most = RegisterGroup::same(x.count, most);
+        let most = RegisterGroup::uniform(x.count, most);
         let saturated = self.blend(size, is_large, most, converted);
         let is_number = self.compare_floats(size, x, x, ORDERED);
-        Avx512::kept(self, size, is_number, saturated)
+        Avx512::move_or_zero(self, size, is_number, saturated)
     }
 }
 
 /// What makes lanes of `to` bytes of the low bytes of lanes of `from`.
-fn narrowing(from: usize, to: usize) -> Opcode<Avx512> {
+fn narrow_opcode(from: usize, to: usize) -> Opcode<Avx512> {
     match (from, to) {
         (2, _) => Opcode::NARROW_16_8,
         (4, 2) => Opcode::NARROW_32_16,

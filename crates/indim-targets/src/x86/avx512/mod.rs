@@ -13,7 +13,7 @@ use indim_codegen::{LaneType, Primitive, Value};
 
 use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
-use super::select::{Selector, either};
+use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
 use crate::select::RegisterGroup;
 
@@ -54,51 +54,55 @@ impl InstructionSet for Avx512 {
         }
     }
 
-    fn of_masks(
+    fn mask_operation(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
         [x, y, z]: [RegisterGroup; 3],
     ) -> Option<RegisterGroup> {
         Some(match primitive {
-            Primitive::And => selector.pairs(Opcode::MASK_AND, size, x, y),
-            Primitive::Or => selector.pairs(Opcode::MASK_OR, size, x, y),
-            Primitive::Xor => selector.pairs(Opcode::MASK_XOR, size, x, y),
-            Primitive::Equal => selector.pairs(Opcode::MASK_EQUAL, size, x, y),
-            Primitive::Less => selector.pairs(Opcode::MASK_NOT_AND, size, x, y),
-            Primitive::Not => selector.each(Opcode::MASK_NOT, size, x, None),
+            Primitive::And => selector.binary(Opcode::MASK_AND, size, x, y),
+            Primitive::Or => selector.binary(Opcode::MASK_OR, size, x, y),
+            Primitive::Xor => selector.binary(Opcode::MASK_XOR, size, x, y),
+            Primitive::Equal => selector.binary(Opcode::MASK_EQUAL, size, x, y),
+            Primitive::Less => selector.binary(Opcode::MASK_NOT_AND, size, x, y),
+            Primitive::Not => selector.unary(Opcode::MASK_NOT, size, x, None),
             Primitive::Select => {
-                let on_true = selector.pairs(Opcode::MASK_AND, size, x, y);
-                let on_false = selector.pairs(Opcode::MASK_NOT_AND, size, x, z);
-                selector.pairs(Opcode::MASK_OR, size, on_true, on_false)
+                let on_true = selector.binary(Opcode::MASK_AND, size, x, y);
+                let on_false = selector.binary(Opcode::MASK_NOT_AND, size, x, z);
+                selector.binary(Opcode::MASK_OR, size, on_true, on_false)
             }
             _ => return None,
         })
     }
 
-    fn row_mask(selector: &mut Selector<'_, Self>, size: usize, x: RegisterGroup) -> RegisterGroup {
+    fn uniform_mask(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
         let opcode = match size {
             1 => return x,
             2 => Opcode::FROM_MASK_16,
             4 => Opcode::FROM_MASK_32,
             _ => Opcode::FROM_MASK_64,
         };
-        let lanes = selector.each(opcode, size, x, None);
-        selector.each(Opcode::TO_MASK_8, 1, lanes, None)
+        let lanes = selector.unary(opcode, size, x, None);
+        selector.unary(Opcode::TO_MASK_8, 1, lanes, None)
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
+    fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
         let ones = selector.constant(1, 1);
-        Self::kept(selector, 1, mask, RegisterGroup::same(mask.count, ones))
+        Self::move_or_zero(selector, 1, mask, RegisterGroup::uniform(mask.count, ones))
     }
 
-    fn is_not_zero(
+    fn nonzero_mask(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup {
         assert_eq!(size, 1, "invariant: masks of wider lanes are made of those of bytes");
-        selector.pairs(Opcode::TEST_8, size, x, x)
+        selector.binary(Opcode::TEST_8, size, x, x)
     }
 
     fn blend(size: usize) -> Opcode<Self> {
@@ -110,23 +114,23 @@ impl InstructionSet for Avx512 {
         }
     }
 
-    fn kept(
+    fn move_or_zero(
         selector: &mut Selector<'_, Self>,
         size: usize,
         mask: RegisterGroup,
         x: RegisterGroup,
     ) -> RegisterGroup {
         let opcode = match size {
-            1 => Opcode::KEPT_8,
-            2 => Opcode::KEPT_16,
-            4 => Opcode::KEPT_32,
-            _ => Opcode::KEPT_64,
+            1 => Opcode::MOVE_OR_ZERO_8,
+            2 => Opcode::MOVE_OR_ZERO_16,
+            4 => Opcode::MOVE_OR_ZERO_32,
+            _ => Opcode::MOVE_OR_ZERO_64,
         };
-        selector.pairs(opcode, size, x, mask)
+        selector.binary(opcode, size, x, mask)
     }
 
     fn compare_floats(size: usize) -> Opcode<Self> {
-        either(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64)
+        by_size(size, Opcode::COMPARE_F32, Opcode::COMPARE_F64)
     }
 
     fn compare_integers(
@@ -149,10 +153,10 @@ impl InstructionSet for Avx512 {
             (_, false) => Opcode::COMPARE_U64,
         };
         let predicate = if primitive == Primitive::Equal { EQUAL } else { LESS };
-        selector.pairs_with(opcode, size, x, y, Some(predicate))
+        selector.binary_immediate(opcode, size, x, y, Some(predicate))
     }
 
-    fn extremes_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)> {
+    fn min_max_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)> {
         Some(match lane.is_signed() {
             true => (Opcode::MIN_I64, Opcode::MAX_I64),
             false => (Opcode::MIN_U64, Opcode::MAX_U64),
@@ -164,16 +168,16 @@ impl InstructionSet for Avx512 {
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup {
-        selector.pairs(Opcode::MUL_64, 8, x, y)
+        selector.binary(Opcode::MUL_64, 8, x, y)
     }
 
-    fn alternating(
+    fn blend_odd_32(
         selector: &mut Selector<'_, Self>,
         even: RegisterGroup,
         odd: RegisterGroup,
     ) -> RegisterGroup {
         let is_odd = selector.mask_constant(0xaaaa_aaaa_aaaa_aaaa);
-        selector.blend(4, RegisterGroup::same(even.count, is_odd), odd, even)
+        selector.blend(4, RegisterGroup::uniform(even.count, is_odd), odd, even)
     }
 
     fn shift_signed_64() -> Option<Opcode<Self>> {
@@ -199,8 +203,8 @@ impl InstructionSet for Avx512 {
             (_, 4) => Opcode::SHIFT_SIGNED_EACH_32,
             _ => Opcode::SHIFT_SIGNED_EACH_64,
         };
-        let amount = selector.with(Opcode::BITS_AND, size, amount, 8 * size as u64 - 1);
-        Some(selector.pairs(opcode, size, x, amount))
+        let amount = selector.binary_constant(Opcode::BITS_AND, size, amount, 8 * size as u64 - 1);
+        Some(selector.binary(opcode, size, x, amount))
     }
 
     fn leading_zeros(
@@ -209,13 +213,13 @@ impl InstructionSet for Avx512 {
         x: RegisterGroup,
     ) -> Option<RegisterGroup> {
         match size {
-            4 => Some(selector.each(Opcode::LEADING_ZEROS_32, size, x, None)),
-            8 => Some(selector.each(Opcode::LEADING_ZEROS_64, size, x, None)),
+            4 => Some(selector.unary(Opcode::LEADING_ZEROS_32, size, x, None)),
+            8 => Some(selector.unary(Opcode::LEADING_ZEROS_64, size, x, None)),
             _ => None,
         }
     }
 
-    fn entries(
+    fn gather(
         selector: &mut Selector<'_, Self>,
         size: usize,
         index: Register,
@@ -225,16 +229,20 @@ impl InstructionSet for Avx512 {
         let gather = if size == 4 { Opcode::GATHER_32 } else { Opcode::GATHER_64 };
         // The mask of ones is lost: each time there must be another one.
         let equal = Opcode::COMPARE_I32;
-        let ones = selector.vector_with(equal, is_wide, &[index, index], Some(EQUAL));
-        selector.read_table(gather, is_wide, [index, ones], table)
+        let ones = selector.emit_immediate(equal, is_wide, &[index, index], Some(EQUAL));
+        selector.emit_gather(gather, is_wide, [index, ones], table)
     }
 
-    fn bytes_from(selector: &mut Selector<'_, Self>, register: Register, first: usize) -> Register {
+    fn shift_down_bytes(
+        selector: &mut Selector<'_, Self>,
+        register: Register,
+        first: usize,
+    ) -> Register {
         match first {
             0 => register,
             bytes => {
                 let words = Some((bytes / 4) as u8);
-                selector.vector_with(Opcode::ALIGN_32, true, &[register, register], words)
+                selector.emit_immediate(Opcode::ALIGN_32, true, &[register, register], words)
             }
         }
     }
@@ -250,22 +258,22 @@ impl InstructionSet for Avx512 {
 
     fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup {
         if x.count > 1 && !selector.is_in_row {
-            return selector.narrowed_pairs(x, 2, 1);
+            return selector.narrow_pairs(x, 2, 1);
         }
-        let shifted = selector.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
+        let shifted = selector.unary(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         selector.narrow(shifted, 4, 2)
     }
 
-    fn bitwise_of_three() -> Option<Opcode<Self>> {
-        Some(Opcode::BITS_BY_TABLE)
+    fn ternary_logic() -> Option<Opcode<Self>> {
+        Some(Opcode::TERNARY_LOGIC)
     }
 
     fn fix_up(size: usize) -> Option<Opcode<Self>> {
-        Some(either(size, Opcode::FIX_UP_F32, Opcode::FIX_UP_F64))
+        Some(by_size(size, Opcode::FIX_UP_F32, Opcode::FIX_UP_F64))
     }
 
-    fn join(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register {
-        selector.vector_with(Opcode::INSERT_HALF, true, &halves, Some(1))
+    fn concat_halves(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register {
+        selector.emit_immediate(Opcode::INSERT_HALF, true, &halves, Some(1))
     }
 
     fn integer_to_float(
@@ -286,30 +294,30 @@ impl InstructionSet for Avx512 {
         selector.float_to_integer(x, from, to)
     }
 
-    fn of_pairs(
+    fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
         part: u8,
         [first, second]: [Register; 2],
     ) -> Register {
-        selector.permuted(size, [first, second], |lane, _| 2 * lane + u64::from(part))
+        selector.permute_two(size, [first, second], |lane, _| 2 * lane + u64::from(part))
     }
 
-    fn to_pairs(
+    fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
         lanes: [Register; 2],
     ) -> [Register; 2] {
         [0, 1].map(|half| {
             let source = |lane: u64, count: u64| (half * count + lane) / 2 + lane % 2 * count;
-            selector.permuted(size, lanes, source)
+            selector.permute_two(size, lanes, source)
         })
     }
 }
 
 impl Selector<'_, Avx512> {
     /// Lanes of two registers, one after the other: for each, given how many a register has, which.
-    fn permuted(
+    fn permute_two(
         &mut self,
         size: usize,
         [first, second]: [Register; 2],
@@ -330,20 +338,20 @@ impl Selector<'_, Avx512> {
             4 => Opcode::PERMUTE_TWO_32,
             _ => Opcode::PERMUTE_TWO_64,
         };
-        self.vector(opcode, is_wide, &[first, sources, second])
+        self.emit(opcode, is_wide, &[first, sources, second])
     }
 
     /// Of lanes that are twice as wide as `size` bytes the lower parts (0) or the upper ones (1), each two
     /// registers in one.
-    pub(super) fn narrowed_pairs(
+    pub(super) fn narrow_pairs(
         &mut self,
         x: RegisterGroup,
         size: usize,
         part: u64,
     ) -> RegisterGroup {
         RegisterGroup::new(x.count / 2, |index| {
-            let pair = [0, 1].map(|half| x.part(2 * index + half));
-            self.permuted(size, pair, |lane, _| 2 * lane + part)
+            let pair = [0, 1].map(|half| x.register(2 * index + half));
+            self.permute_two(size, pair, |lane, _| 2 * lane + part)
         })
     }
 
@@ -352,12 +360,12 @@ impl Selector<'_, Avx512> {
         let [lanes, wider] = [from, to].map(|size| REGISTER_BYTES as usize / size);
         RegisterGroup::new(self.count(to), |index| {
             let first = index * wider;
-            let mask = x.part(first / lanes);
+            let mask = x.register(first / lanes);
             match first % lanes {
                 0 => mask,
                 bits => {
                     let bits = Some(bits as u8);
-                    self.vector_with(Opcode::MASK_SHIFT_RIGHT, true, &[mask], bits)
+                    self.emit_immediate(Opcode::MASK_SHIFT_RIGHT, true, &[mask], bits)
                 }
             }
         })
@@ -368,8 +376,8 @@ impl Selector<'_, Avx512> {
         let mut size = from;
         while size > to && x.count > 1 {
             x = RegisterGroup::new(x.count / 2, |index| {
-                let [low, high] = [0, 1].map(|half| x.part(2 * index + half));
-                self.joined_mask(REGISTER_BYTES as usize / size, low, high)
+                let [low, high] = [0, 1].map(|half| x.register(2 * index + half));
+                self.concat_masks(REGISTER_BYTES as usize / size, low, high)
             });
             size /= 2;
         }
@@ -377,12 +385,12 @@ impl Selector<'_, Avx512> {
     }
 
     /// A mask of so many bits of each of two.
-    fn joined_mask(&mut self, bits: usize, low: Register, high: Register) -> Register {
-        let join = match bits {
+    fn concat_masks(&mut self, bits: usize, low: Register, high: Register) -> Register {
+        let opcode = match bits {
             8 => Opcode::MASK_JOIN_8,
             16 => Opcode::MASK_JOIN_16,
             _ => Opcode::MASK_JOIN_32,
         };
-        self.vector(join, true, &[high, low])
+        self.emit(opcode, true, &[high, low])
     }
 }

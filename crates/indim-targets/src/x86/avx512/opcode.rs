@@ -4,23 +4,23 @@ use iced_x86::Code;
 
 use super::super::opcode::{Opcode, Widths, memory_source};
 use super::Avx512;
-use crate::machine::{Class, ResultRegister};
+use crate::machine::{Class, ResultConstraint};
 
 macro_rules! opcodes {
-    ($with:tt: $($name:ident ($($widths:tt)*) $memory:tt $repeats:literal:
+    ($with:tt: $($name:ident ($($widths:tt)*) $memory:tt $broadcast_bytes:literal:
         $y:ident $z:ident;)*) => {
         impl Opcode<Avx512> {
             $(pub(super) const $name: Opcode<Avx512> = opcodes!(
                 $with Opcode::new([Code::$y, Code::$z], Widths::$($widths)*)
-                    .reading(memory_source!($memory), $repeats)
+                    .with_memory(memory_source!($memory), $broadcast_bytes)
             );)*
         }
     };
     (plain $opcode:expr) => { $opcode };
     (makes_mask $opcode:expr) => { Opcode { class: Class::Mask, ..$opcode } };
-    (replaces $opcode:expr) => { Opcode { result: ResultRegister::First, ..$opcode } };
+    (replaces $opcode:expr) => { Opcode { result: ResultConstraint::First, ..$opcode } };
     (masked_by_third $opcode:expr) => { Opcode { mask: Some(2), ..$opcode } };
-    (cleared_by_second $opcode:expr) => { Opcode { mask: Some(1), clears: true, ..$opcode } };
+    (cleared_by_second $opcode:expr) => { Opcode { mask: Some(1), zeroing: true, ..$opcode } };
 }
 
 opcodes! { plain:
@@ -87,16 +87,16 @@ opcodes! { masked_by_third:
 
 // The first source where the second is set, else 0.
 opcodes! { cleared_by_second:
-    KEPT_8 (Same) _ 0: EVEX_Vmovdqu8_ymm_k1z_ymmm256 EVEX_Vmovdqu8_zmm_k1z_zmmm512;
-    KEPT_16 (Same) _ 0: EVEX_Vmovdqu16_ymm_k1z_ymmm256 EVEX_Vmovdqu16_zmm_k1z_zmmm512;
-    KEPT_32 (Same) _ 0: EVEX_Vmovdqu32_ymm_k1z_ymmm256 EVEX_Vmovdqu32_zmm_k1z_zmmm512;
-    KEPT_64 (Same) _ 0: EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
+    MOVE_OR_ZERO_8 (Same) _ 0: EVEX_Vmovdqu8_ymm_k1z_ymmm256 EVEX_Vmovdqu8_zmm_k1z_zmmm512;
+    MOVE_OR_ZERO_16 (Same) _ 0: EVEX_Vmovdqu16_ymm_k1z_ymmm256 EVEX_Vmovdqu16_zmm_k1z_zmmm512;
+    MOVE_OR_ZERO_32 (Same) _ 0: EVEX_Vmovdqu32_ymm_k1z_ymmm256 EVEX_Vmovdqu32_zmm_k1z_zmmm512;
+    MOVE_OR_ZERO_64 (Same) _ 0: EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
 }
 
 // Bits by those of three sources. The second source fixed up as the third says, or the first. Lanes of the
 // first source and of the third by the indices in the second.
 opcodes! { replaces:
-    BITS_BY_TABLE (Same) 2 8: EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8
+    TERNARY_LOGIC (Same) 2 8: EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8
         EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8;
     FIX_UP_F32 (Same) 2 4: EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8
         EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
@@ -137,7 +137,7 @@ impl Opcode<Avx512> {
 
     /// The entries of a table: the first source has the indices, the second is a mask of ones, which is lost.
     pub(super) const GATHER_32: Opcode<Avx512> = Opcode {
-        result: ResultRegister::Apart,
+        result: ResultConstraint::EarlyClobber,
         mask: Some(1),
         ..Opcode::new(
             [Code::EVEX_Vpgatherdd_ymm_k1_vm32y, Code::EVEX_Vpgatherdd_zmm_k1_vm32z],

@@ -5,43 +5,43 @@ use iced_x86::Code;
 
 use super::moves::move_codes;
 use super::{Emitter, Operand, vector_register};
-use crate::compile_fold::Joined;
+use crate::compile_fold::LaneReduction;
 use crate::x86::assembler::Address;
 use crate::x86::instruction_set::InstructionSet;
 
 /// Instructions that combine lanes: whole registers of the widest kind, halves of them, single lanes.
-struct Joins {
+struct CombineCodes {
     registers: Code,
     halves: Code,
     lanes: Code,
 }
 
-fn joins<S: InstructionSet>(by: Joined) -> Joins {
+fn joins<S: InstructionSet>(by: LaneReduction) -> CombineCodes {
     use Code::*;
     let [registers, halves, lanes] = match (by, S::IS_EVEX) {
-        (Joined::BySum, false) => {
+        (LaneReduction::Sum, false) => {
             [VEX_Vaddpd_ymm_ymm_ymmm256, VEX_Vaddpd_ymm_ymm_ymmm256, VEX_Vaddsd_xmm_xmm_xmmm64]
         }
-        (Joined::ByProduct, false) => {
+        (LaneReduction::Product, false) => {
             [VEX_Vmulpd_ymm_ymm_ymmm256, VEX_Vmulpd_ymm_ymm_ymmm256, VEX_Vmulsd_xmm_xmm_xmmm64]
         }
-        (Joined::BySum, true) => [
+        (LaneReduction::Sum, true) => [
             EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er,
             EVEX_Vaddpd_ymm_k1z_ymm_ymmm256b64,
             EVEX_Vaddsd_xmm_k1z_xmm_xmmm64_er,
         ],
-        (Joined::ByProduct, true) => [
+        (LaneReduction::Product, true) => [
             EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er,
             EVEX_Vmulpd_ymm_k1z_ymm_ymmm256b64,
             EVEX_Vmulsd_xmm_k1z_xmm_xmmm64_er,
         ],
     };
-    Joins { registers, halves, lanes }
+    CombineCodes { registers, halves, lanes }
 }
 
 impl<S: InstructionSet> Emitter<'_, S> {
     /// Combines the lanes of each output into one accumulator.
-    pub(super) fn store_nodes(&mut self, joined: &[Joined]) {
+    pub(super) fn store_nodes(&mut self, joined: &[LaneReduction]) {
         for (output, &by) in joined.iter().enumerate() {
             let held = self.parts.accumulators.iter().filter(|it| it.output as usize == output);
             let mut lanes: Vec<(u32, u8)> = held.map(|it| (it.displacement, it.real)).collect();
@@ -57,7 +57,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// Combines the 32 lanes in these registers into the first lane of the first.
-    fn fold_lanes(&mut self, reals: &[u8], joins: &Joins) {
+    fn fold_lanes(&mut self, reals: &[u8], joins: &CombineCodes) {
         let mut count = reals.len();
         while count > 1 {
             count /= 2;

@@ -1,7 +1,7 @@
 //! Code before a row, and registers that stay loaded for all of its steps.
 
 use super::{Emitter, VirtualCode};
-use crate::allocate::{AllocatedOperand, Step};
+use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::machine::Memory;
 use crate::x86::instruction_set::InstructionSet;
 
@@ -50,9 +50,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
 
     /// A store in the row's code of a value that steps have in a register: its memory, the steps' register,
     /// and the register stored.
-    fn kept(&self, code: &VirtualCode<S>, step: &Step) -> Option<(Memory, u8, u8)> {
-        let Step::Instruction { index, sources: [AllocatedOperand::Register(from), ..], .. } =
-            *step
+    fn kept(&self, code: &VirtualCode<S>, step: &AllocatedInstruction) -> Option<(Memory, u8, u8)> {
+        let AllocatedInstruction::Instruction {
+            index,
+            sources: [AllocatedOperand::Register(from), ..],
+            ..
+        } = *step
         else {
             return None;
         };
@@ -65,11 +68,11 @@ impl<S: InstructionSet> Emitter<'_, S> {
     /// Whether the code before a row uses a register; calls may use any.
     fn is_used_before_rows(&self, real: u8) -> bool {
         let (code, steps) = self.parts.row;
-        let is_used = |step: &Step| match *step {
-            Step::Load { to, .. } => to == real,
-            Step::Store { from, .. } => from == real,
-            Step::Copy { to, from } => to == real || from == real,
-            Step::Instruction { result, sources, .. } => {
+        let is_used = |step: &AllocatedInstruction| match *step {
+            AllocatedInstruction::Load { to, .. } => to == real,
+            AllocatedInstruction::Store { from, .. } => from == real,
+            AllocatedInstruction::Copy { to, from } => to == real || from == real,
+            AllocatedInstruction::Instruction { result, sources, .. } => {
                 result == Some(real) || sources.contains(&AllocatedOperand::Register(real))
             }
         };
@@ -78,10 +81,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
 }
 
 /// Whether a step reads this memory.
-fn reads(step: &Step, memory: Memory) -> bool {
+fn reads(step: &AllocatedInstruction, memory: Memory) -> bool {
     match *step {
-        Step::Load { from, .. } => from == memory,
-        Step::Instruction { sources, .. } => sources.contains(&AllocatedOperand::Memory(memory)),
-        Step::Store { .. } | Step::Copy { .. } => false,
+        AllocatedInstruction::Load { from, .. } => from == memory,
+        AllocatedInstruction::Instruction { sources, .. } => {
+            sources.contains(&AllocatedOperand::Memory(memory))
+        }
+        AllocatedInstruction::Store { .. } | AllocatedInstruction::Copy { .. } => false,
     }
 }

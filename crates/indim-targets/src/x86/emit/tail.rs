@@ -7,7 +7,7 @@ use iced_x86::{Code, Register as Real};
 use super::{
     Address, Emitter, EncoderInput, FRAME_WORDS, MachineInstruction, Masking, Operand, VirtualCode,
 };
-use crate::allocate::{AllocatedOperand, Step};
+use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::machine::{Memory, SourceOperand};
 use crate::x86::instruction_set::InstructionSet;
 
@@ -48,8 +48,8 @@ pub(super) fn masks<S: InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<Mask>
     let (code, _) = parts.step;
     for step in parts.tail.unwrap_or_default() {
         match *step {
-            Step::Load { from, .. } => note(Some(from)),
-            Step::Instruction { index, sources, .. } => {
+            AllocatedInstruction::Load { from, .. } => note(Some(from)),
+            AllocatedInstruction::Instruction { index, sources, .. } => {
                 note(code.instructions[index].target);
                 for place in sources {
                     if let AllocatedOperand::Memory(memory) = place {
@@ -119,7 +119,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// The tail.
-    pub(super) fn tail(&mut self, code: &VirtualCode<S>, steps: &[Step]) {
+    pub(super) fn tail(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         self.is_in_tail = true;
         self.steps(code, steps);
         self.is_in_tail = false;
@@ -135,7 +135,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     pub(super) fn tail_load(&mut self, from: Memory, bytes: u32, masking: &mut Masking) -> Code {
         let Some(mask) = Mask::of(from) else { return super::moves::move_codes::<S>(bytes)[0] };
         self.load_mask(mask);
-        *masking = Masking { mask: Some(TAIL_MASK), clears: true, ..*masking };
+        *masking = Masking { mask: Some(TAIL_MASK), zeroing: true, ..*masking };
         masked_moves(mask.lane_bytes(), bytes)[0]
     }
 
@@ -155,8 +155,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
         let SourceOperand::Memory(memory) = machine.sources[0] else { return code };
         let Some(mask) = Mask::of(memory) else { return code };
         self.load_mask(mask);
-        *masking = Masking { mask: Some(TAIL_MASK), clears: true, ..*masking };
-        match moves_lanes(code) {
+        *masking = Masking { mask: Some(TAIL_MASK), zeroing: true, ..*masking };
+        match is_plain_move(code) {
             true => masked_moves(mask.lane_bytes(), bytes)[0],
             false => code,
         }
@@ -164,7 +164,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
 }
 
 /// Whether an instruction reads lanes as they are.
-fn moves_lanes(code: Code) -> bool {
+fn is_plain_move(code: Code) -> bool {
     use Code::*;
     matches!(
         code,

@@ -2,8 +2,8 @@
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
-use super::float::{ORDERED, either};
-use super::{Instructions, Register, RegisterGroup, Selector};
+use super::float::{ORDERED, by_size};
+use super::{Register, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{LaneType, Primitive, Value};
 
 /// How numbers are rounded to 16 bits.
@@ -97,15 +97,15 @@ impl<S: InstructionSet> Selector<'_, S> {
         let is_wide = self.is_wide(to);
         RegisterGroup::new(self.count(to), |index| {
             let first = index * bytes;
-            let part = x.part(first / S::REGISTER_BYTES as usize);
-            let low = S::bytes_from(self, part, first % S::REGISTER_BYTES as usize);
-            self.vector(opcode, is_wide, &[low])
+            let part = x.register(first / S::REGISTER_BYTES as usize);
+            let low = S::shift_down_bytes(self, part, first % S::REGISTER_BYTES as usize);
+            self.emit(opcode, is_wide, &[low])
         })
     }
 
     /// A register full of what its low bytes have, which is the same in all lanes there.
     pub(in crate::x86) fn repeated(&mut self, low: Register) -> Register {
-        self.vector(Opcode::BROADCAST_64, true, &[low])
+        self.emit(Opcode::BROADCAST_64, true, &[low])
     }
 
     fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> RegisterGroup {
@@ -141,20 +141,20 @@ impl<S: InstructionSet> Selector<'_, S> {
         immediate: Option<u8>,
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        let halves = x.map(|part| self.vector_with(opcode, is_wide, &[part], immediate));
+        let halves = x.map(|part| self.emit_immediate(opcode, is_wide, &[part], immediate));
         if self.is_in_row {
-            return RegisterGroup::same(1, self.repeated(halves.part(0)));
+            return RegisterGroup::uniform(1, self.repeated(halves.register(0)));
         }
         if x.count == 1 {
             return halves;
         }
         RegisterGroup::new(x.count / 2, |index| {
-            S::join(self, [halves.part(2 * index), halves.part(2 * index + 1)])
+            S::concat_halves(self, [halves.register(2 * index), halves.register(2 * index + 1)])
         })
     }
 
     /// Floats between two numbers; NaNs become 0.
-    pub(in crate::x86) fn clamped(
+    pub(in crate::x86) fn clamp(
         &mut self,
         x: RegisterGroup,
         size: usize,
@@ -162,13 +162,18 @@ impl<S: InstructionSet> Selector<'_, S> {
         most: f64,
     ) -> RegisterGroup {
         let is_number = self.compare_floats(size, x, x, ORDERED);
-        let x = S::kept(self, size, is_number, x);
+        let x = S::move_or_zero(self, size, is_number, x);
         let bits = |limit: f64| match size {
             4 => u64::from((limit as f32).to_bits()),
             _ => limit.to_bits(),
         };
-        let x = self.with(either(size, Opcode::MAX_F32, Opcode::MAX_F64), size, x, bits(least));
-        self.with(either(size, Opcode::MIN_F32, Opcode::MIN_F64), size, x, bits(most))
+        let x = self.binary_constant(
+            by_size(size, Opcode::MAX_F32, Opcode::MAX_F64),
+            size,
+            x,
+            bits(least),
+        );
+        self.binary_constant(by_size(size, Opcode::MIN_F32, Opcode::MIN_F64), size, x, bits(most))
     }
 
     /// Integers of 8 or 16 bits: those of 32 bits, between the limits.
@@ -179,9 +184,9 @@ impl<S: InstructionSet> Selector<'_, S> {
             LaneType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
             _ => (0.0, f64::from(u16::MAX)),
         };
-        let x = self.clamped(x, from.size(), least, most);
+        let x = self.clamp(x, from.size(), least, most);
         let x = match from {
-            LaneType::F32 => self.each(Opcode::F32_TO_I32, 4, x, None),
+            LaneType::F32 => self.unary(Opcode::F32_TO_I32, 4, x, None),
             _ => self.narrow_with(Opcode::F64_TO_I32, 8, x, None),
         };
         S::narrow(self, x, 4, to.size())

@@ -36,7 +36,7 @@ const KEEP_NUMBERS: u64 = 0x1111_1100;
 const LONG_BODY: usize = 16;
 
 /// One of the two, by the bytes of a lane.
-pub(in crate::x86) fn either<S>(size: usize, single: Opcode<S>, double: Opcode<S>) -> Opcode<S> {
+pub(in crate::x86) fn by_size<S>(size: usize, single: Opcode<S>, double: Opcode<S>) -> Opcode<S> {
     if size == 4 { single } else { double }
 }
 
@@ -50,9 +50,9 @@ pub(super) fn product<S: InstructionSet>(
         (false, false) => (Opcode::MUL_ADD_F32, Opcode::MUL_ADD_F64),
         (true, false) => (Opcode::ADDEND_MINUS_PRODUCT_F32, Opcode::ADDEND_MINUS_PRODUCT_F64),
         (false, true) => (Opcode::PRODUCT_MINUS_ADDEND_F32, Opcode::PRODUCT_MINUS_ADDEND_F64),
-        (true, true) => (Opcode::NEGATED_SUM_F32, Opcode::NEGATED_SUM_F64),
+        (true, true) => (Opcode::NEGATED_MUL_ADD_F32, Opcode::NEGATED_MUL_ADD_F64),
     };
-    either(size, single, double)
+    by_size(size, single, double)
 }
 
 impl<S: InstructionSet> Selector<'_, S> {
@@ -84,26 +84,29 @@ impl<S: InstructionSet> Selector<'_, S> {
                 return self.set_mask(value, size, parts);
             }
             Primitive::Add => {
-                self.pairs(either(size, Opcode::ADD_F32, Opcode::ADD_F64), size, x, y)
+                self.binary(by_size(size, Opcode::ADD_F32, Opcode::ADD_F64), size, x, y)
             }
             Primitive::Sub => {
-                self.pairs(either(size, Opcode::SUB_F32, Opcode::SUB_F64), size, x, y)
+                self.binary(by_size(size, Opcode::SUB_F32, Opcode::SUB_F64), size, x, y)
             }
             Primitive::Mul => {
-                self.pairs(either(size, Opcode::MUL_F32, Opcode::MUL_F64), size, x, y)
+                self.binary(by_size(size, Opcode::MUL_F32, Opcode::MUL_F64), size, x, y)
             }
             Primitive::Div => {
-                self.pairs(either(size, Opcode::DIV_F32, Opcode::DIV_F64), size, x, y)
+                self.binary(by_size(size, Opcode::DIV_F32, Opcode::DIV_F64), size, x, y)
             }
             Primitive::MulAdd => self.mul_add(product(false, false, size), size, x, y, z),
             Primitive::Sqrt => {
-                self.each(either(size, Opcode::SQRT_F32, Opcode::SQRT_F64), size, x, None)
+                self.unary(by_size(size, Opcode::SQRT_F32, Opcode::SQRT_F64), size, x, None)
             }
-            Primitive::Abs => {
-                self.with(either(size, Opcode::AND_F32, Opcode::AND_F64), size, x, !sign)
-            }
+            Primitive::Abs => self.binary_constant(
+                by_size(size, Opcode::AND_F32, Opcode::AND_F64),
+                size,
+                x,
+                !sign,
+            ),
             Primitive::Neg => {
-                self.with(either(size, Opcode::XOR_F32, Opcode::XOR_F64), size, x, sign)
+                self.binary_constant(by_size(size, Opcode::XOR_F32, Opcode::XOR_F64), size, x, sign)
             }
             Primitive::Floor => self.round(size, x, DOWN),
             Primitive::Ceil => self.round(size, x, UP),
@@ -121,7 +124,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         x: RegisterGroup,
         way: u8,
     ) -> RegisterGroup {
-        self.each(either(size, Opcode::ROUND_F32, Opcode::ROUND_F64), size, x, Some(way))
+        self.unary(by_size(size, Opcode::ROUND_F32, Opcode::ROUND_F64), size, x, Some(way))
     }
 
     /// A product and a sum, as one of the instructions for that.
@@ -135,7 +138,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         RegisterGroup::new(x.count, |index| {
-            self.vector(opcode, is_wide, &[x.part(index), y.part(index), z.part(index)])
+            self.emit(opcode, is_wide, &[x.register(index), y.register(index), z.register(index)])
         })
     }
 
@@ -147,7 +150,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         y: RegisterGroup,
         predicate: u8,
     ) -> RegisterGroup {
-        self.pairs_with(S::compare_floats(size), size, x, y, Some(predicate))
+        self.binary_immediate(S::compare_floats(size), size, x, y, Some(predicate))
     }
 
     pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
@@ -157,11 +160,11 @@ impl<S: InstructionSet> Selector<'_, S> {
             Some(fix_up) if self.body.instructions.len() >= LONG_BODY => {
                 let answers = self.constant(KEEP_NUMBERS, size);
                 let is_wide = self.is_wide(size);
-                x.map(|part| self.vector_with(fix_up, is_wide, &[nan, part, answers], Some(0)))
+                x.map(|part| self.emit_immediate(fix_up, is_wide, &[nan, part, answers], Some(0)))
             }
             _ => {
                 let is_nan = self.compare_floats(size, x, x, UNORDERED);
-                self.blend(size, is_nan, RegisterGroup::same(x.count, nan), x)
+                self.blend(size, is_nan, RegisterGroup::uniform(x.count, nan), x)
             }
         }
     }

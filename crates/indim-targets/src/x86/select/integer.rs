@@ -50,16 +50,16 @@ impl<S: InstructionSet> Selector<'_, S> {
         let lane = self.body.lane(value);
         let size = lane.size();
         let parts = match primitive {
-            Primitive::And => self.pairs(Opcode::BITS_AND, size, x, y),
-            Primitive::Or => self.pairs(Opcode::BITS_OR, size, x, y),
-            Primitive::Xor => self.pairs(Opcode::BITS_XOR, size, x, y),
+            Primitive::And => self.binary(Opcode::BITS_AND, size, x, y),
+            Primitive::Or => self.binary(Opcode::BITS_OR, size, x, y),
+            Primitive::Xor => self.binary(Opcode::BITS_XOR, size, x, y),
             Primitive::Not => self.not(x, size),
-            Primitive::Add => self.pairs(add(size), size, x, y),
-            Primitive::Sub => self.pairs(sub(size), size, x, y),
+            Primitive::Add => self.binary(add(size), size, x, y),
+            Primitive::Sub => self.binary(sub(size), size, x, y),
             Primitive::Mul => self.mul(size, x, y),
             Primitive::MulHigh => match lane {
-                LaneType::I16 => self.pairs(Opcode::MUL_HIGH_I16, size, x, y),
-                LaneType::U16 => self.pairs(Opcode::MUL_HIGH_U16, size, x, y),
+                LaneType::I16 => self.binary(Opcode::MUL_HIGH_I16, size, x, y),
+                LaneType::U16 => self.binary(Opcode::MUL_HIGH_U16, size, x, y),
                 LaneType::I32 => self.mul_high_32(Opcode::MUL_WIDE_I32, x, y),
                 LaneType::U32 => self.mul_high_32(Opcode::MUL_WIDE_U32, x, y),
                 _ => return false,
@@ -77,15 +77,15 @@ impl<S: InstructionSet> Selector<'_, S> {
         match size {
             1 => {
                 // The products of the even bytes are in the low halves, those of the odd ones in the high.
-                let even = self.pairs(Opcode::MUL_16, 1, x, y);
-                let even = self.with(Opcode::BITS_AND, 2, even, 0x00ff);
-                let [x, y] = [x, y].map(|x| self.each(Opcode::SHIFT_RIGHT_16, 1, x, Some(8)));
-                let odd = self.pairs(Opcode::MUL_16, 1, x, y);
-                let odd = self.each(Opcode::SHIFT_LEFT_16, 1, odd, Some(8));
-                self.pairs(Opcode::BITS_OR, 1, even, odd)
+                let even = self.binary(Opcode::MUL_16, 1, x, y);
+                let even = self.binary_constant(Opcode::BITS_AND, 2, even, 0x00ff);
+                let [x, y] = [x, y].map(|x| self.unary(Opcode::SHIFT_RIGHT_16, 1, x, Some(8)));
+                let odd = self.binary(Opcode::MUL_16, 1, x, y);
+                let odd = self.unary(Opcode::SHIFT_LEFT_16, 1, odd, Some(8));
+                self.binary(Opcode::BITS_OR, 1, even, odd)
             }
-            2 => self.pairs(Opcode::MUL_16, 2, x, y),
-            4 => self.pairs(Opcode::MUL_32, 4, x, y),
+            2 => self.binary(Opcode::MUL_16, 2, x, y),
+            4 => self.binary(Opcode::MUL_32, 4, x, y),
             _ => S::mul_64(self, x, y),
         }
     }
@@ -96,28 +96,28 @@ impl<S: InstructionSet> Selector<'_, S> {
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup {
-        let even = self.pairs(wide, 4, x, y);
-        let even = self.each(Opcode::SHIFT_RIGHT_64, 4, even, Some(32));
-        let [x, y] = [x, y].map(|x| self.each(Opcode::SHIFT_RIGHT_64, 4, x, Some(32)));
-        let odd = self.pairs(wide, 4, x, y);
-        S::alternating(self, even, odd)
+        let even = self.binary(wide, 4, x, y);
+        let even = self.unary(Opcode::SHIFT_RIGHT_64, 4, even, Some(32));
+        let [x, y] = [x, y].map(|x| self.unary(Opcode::SHIFT_RIGHT_64, 4, x, Some(32)));
+        let odd = self.binary(wide, 4, x, y);
+        S::blend_odd_32(self, even, odd)
     }
 
     /// The upper halves of unsigned products, out of the four products of their halves.
     fn mul_high_64(&mut self, x: RegisterGroup, y: Value) -> RegisterGroup {
         let upper = |selector: &mut Self, x: RegisterGroup| {
-            selector.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(32))
+            selector.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(32))
         };
         let wide = |selector: &mut Self, x: RegisterGroup, y: RegisterGroup| {
-            selector.pairs(Opcode::MUL_WIDE_U32, 8, x, y)
+            selector.binary(Opcode::MUL_WIDE_U32, 8, x, y)
         };
         let sum = |selector: &mut Self, x: RegisterGroup, y: RegisterGroup| {
-            selector.pairs(add(8), 8, x, y)
+            selector.binary(add(8), 8, x, y)
         };
         let low_y = self.number(y);
         let high_y = match self.body.instruction(y).primitive {
             Primitive::Constant(bits) => {
-                RegisterGroup::same(low_y.count, self.constant(bits >> 32, 8))
+                RegisterGroup::uniform(low_y.count, self.constant(bits >> 32, 8))
             }
             _ => upper(self, low_y),
         };
@@ -128,7 +128,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         let crossed = wide(self, high_x, low_y);
         let crossed = sum(self, crossed, low);
         let other = wide(self, x, high_y);
-        let lower = self.with(Opcode::BITS_AND, 8, crossed, u64::from(u32::MAX));
+        let lower = self.binary_constant(Opcode::BITS_AND, 8, crossed, u64::from(u32::MAX));
         let other = sum(self, other, lower);
         let high = wide(self, high_x, high_y);
         let [crossed, other] = [crossed, other].map(|it| upper(self, it));
@@ -167,27 +167,27 @@ impl<S: InstructionSet> Selector<'_, S> {
     ) -> RegisterGroup {
         match (primitive, size) {
             (Primitive::ShiftLeft, 1) => {
-                let shifted = self.each(Opcode::SHIFT_LEFT_16, 1, x, Some(amount));
-                self.with(Opcode::BITS_AND, 1, shifted, 0xff << amount)
+                let shifted = self.unary(Opcode::SHIFT_LEFT_16, 1, x, Some(amount));
+                self.binary_constant(Opcode::BITS_AND, 1, shifted, 0xff << amount)
             }
             (Primitive::ShiftRightLogical, 1) => {
-                let shifted = self.each(Opcode::SHIFT_RIGHT_16, 1, x, Some(amount));
-                self.with(Opcode::BITS_AND, 1, shifted, 0xff >> amount)
+                let shifted = self.unary(Opcode::SHIFT_RIGHT_16, 1, x, Some(amount));
+                self.binary_constant(Opcode::BITS_AND, 1, shifted, 0xff >> amount)
             }
-            (Primitive::ShiftLeft, 2) => self.each(Opcode::SHIFT_LEFT_16, 2, x, Some(amount)),
-            (Primitive::ShiftLeft, 4) => self.each(Opcode::SHIFT_LEFT_32, 4, x, Some(amount)),
-            (Primitive::ShiftLeft, _) => self.each(Opcode::SHIFT_LEFT_64, 8, x, Some(amount)),
+            (Primitive::ShiftLeft, 2) => self.unary(Opcode::SHIFT_LEFT_16, 2, x, Some(amount)),
+            (Primitive::ShiftLeft, 4) => self.unary(Opcode::SHIFT_LEFT_32, 4, x, Some(amount)),
+            (Primitive::ShiftLeft, _) => self.unary(Opcode::SHIFT_LEFT_64, 8, x, Some(amount)),
             (Primitive::ShiftRightLogical, 2) => {
-                self.each(Opcode::SHIFT_RIGHT_16, 2, x, Some(amount))
+                self.unary(Opcode::SHIFT_RIGHT_16, 2, x, Some(amount))
             }
             (Primitive::ShiftRightLogical, 4) => {
-                self.each(Opcode::SHIFT_RIGHT_32, 4, x, Some(amount))
+                self.unary(Opcode::SHIFT_RIGHT_32, 4, x, Some(amount))
             }
             (Primitive::ShiftRightLogical, _) => {
-                self.each(Opcode::SHIFT_RIGHT_64, 8, x, Some(amount))
+                self.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(amount))
             }
-            (_, 2) => self.each(Opcode::SHIFT_SIGNED_16, 2, x, Some(amount)),
-            (_, 4) => self.each(Opcode::SHIFT_SIGNED_32, 4, x, Some(amount)),
+            (_, 2) => self.unary(Opcode::SHIFT_SIGNED_16, 2, x, Some(amount)),
+            (_, 4) => self.unary(Opcode::SHIFT_SIGNED_32, 4, x, Some(amount)),
             _ => self.shift_signed(size, x, amount),
         }
     }
@@ -195,24 +195,24 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Shifts of 8 or 64 bits to the right, where copies of the top bit enter.
     fn shift_signed(&mut self, size: usize, x: RegisterGroup, amount: u8) -> RegisterGroup {
         match S::shift_signed_64() {
-            Some(opcode) if size == 8 => self.each(opcode, size, x, Some(amount)),
+            Some(opcode) if size == 8 => self.unary(opcode, size, x, Some(amount)),
             _ => {
                 let shifted = self.shift_by(Primitive::ShiftRightLogical, size, x, amount);
                 let top = 8 * size as u32 - 1;
-                self.extended(shifted, size, 1 << (top - u32::from(amount)))
+                self.sign_extend(shifted, size, 1 << (top - u32::from(amount)))
             }
         }
     }
 
     /// Numbers with copies of their top bit above it, where that is `sign`.
-    pub(in crate::x86) fn extended(
+    pub(in crate::x86) fn sign_extend(
         &mut self,
         x: RegisterGroup,
         size: usize,
         sign: u64,
     ) -> RegisterGroup {
-        let flipped = self.with(Opcode::BITS_XOR, size, x, sign);
-        self.with(sub(size), size, flipped, sign)
+        let flipped = self.binary_constant(Opcode::BITS_XOR, size, x, sign);
+        self.binary_constant(sub(size), size, flipped, sign)
     }
 
     /// The entries of a table; `false` for types without an instruction.
@@ -223,8 +223,8 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
         let index = self.number(self.body.instruction(value).operands[0]);
         let last = self.body.tables[table as usize].len() as u64 - 1;
-        let index = self.with(Opcode::BITS_AND, size, index, last);
-        let parts = index.map(|part| S::entries(self, size, part, table));
+        let index = self.binary_constant(Opcode::BITS_AND, size, index, last);
+        let parts = index.map(|part| S::gather(self, size, part, table));
         self.set(value, parts)
     }
 }

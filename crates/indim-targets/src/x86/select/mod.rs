@@ -8,7 +8,7 @@ mod cast;
 mod float;
 mod integer;
 
-pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, either};
+pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, by_size};
 
 use indim_codegen::{LaneType, Primitive, Value};
 
@@ -16,11 +16,11 @@ use super::instruction_set::InstructionSet;
 use super::opcode::Opcode;
 use super::roles::MAX_ALIGNED;
 use crate::machine::{Class, Memory, Register};
-use crate::select::{self, Instructions, Pattern, PatternKind, RegisterGroup};
+use crate::select::{self, Pattern, PatternKind, RegisterGroup, TargetLowering};
 
 pub(super) type Selector<'a, S> = select::Selector<'a, Opcode<S>>;
 
-impl<S: InstructionSet> Instructions for Opcode<S> {
+impl<S: InstructionSet> TargetLowering for Opcode<S> {
     const AND: Self = Opcode::BITS_AND;
     const OR: Self = Opcode::BITS_OR;
     const XOR: Self = Opcode::BITS_XOR;
@@ -42,7 +42,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
             4 => Opcode::STORE_4_BYTES,
             8 => Opcode::STORE_8_BYTES,
             bytes if bytes < S::REGISTER_BYTES as usize / 2 => Opcode::STORE_16_BYTES,
-            _ if streams => Opcode::STORE_PAST_CACHES,
+            _ if streams => Opcode::STORE_NON_TEMPORAL,
             _ => Opcode::STORE,
         }
     }
@@ -60,16 +60,16 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
 
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool {
         match kind {
-            PatternKind::Lesser | PatternKind::Greater => match lane {
+            PatternKind::Min | PatternKind::Max => match lane {
                 LaneType::Bool => false,
-                LaneType::I64 | LaneType::U64 => S::extremes_64(lane).is_some(),
+                LaneType::I64 | LaneType::U64 => S::min_max_64(lane).is_some(),
                 _ => true,
             },
-            PatternKind::Product { is_product_negated, is_addend_negated } => {
+            PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
                 is_product_negated || is_addend_negated
             }
             PatternKind::Negated(_) | PatternKind::Unordered | PatternKind::UpperHalf => true,
-            PatternKind::Bitwise(_) => S::bitwise_of_three().is_some(),
+            PatternKind::TernaryLogic(_) => S::ternary_logic().is_some(),
         }
     }
 
@@ -84,7 +84,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
             4 => Opcode::BROADCAST_32,
             _ => Opcode::BROADCAST_64,
         };
-        selector.read(opcode, true, memory)
+        selector.emit_load(opcode, true, memory)
     }
 
     fn load_extended(
@@ -99,7 +99,7 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
         let is_wide = selector.is_wide(to);
         RegisterGroup::new(selector.count(to), |index| {
             let memory = selector.input(input, from, index * bytes_of_part);
-            selector.read(opcode, is_wide, memory)
+            selector.emit_load(opcode, is_wide, memory)
         })
     }
 
@@ -112,25 +112,33 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
         S::resize_masks(selector, x, from, to)
     }
 
-    fn of_masks(
+    fn mask_operation(
         selector: &mut Selector<'_, S>,
         primitive: Primitive,
         size: usize,
         operands: [RegisterGroup; 3],
     ) -> Option<RegisterGroup> {
-        S::of_masks(selector, primitive, size, operands)
+        S::mask_operation(selector, primitive, size, operands)
     }
 
-    fn row_mask(selector: &mut Selector<'_, S>, size: usize, x: RegisterGroup) -> RegisterGroup {
-        S::row_mask(selector, size, x)
+    fn uniform_mask(
+        selector: &mut Selector<'_, S>,
+        size: usize,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
+        S::uniform_mask(selector, size, x)
     }
 
-    fn truth_bytes(selector: &mut Selector<'_, S>, mask: RegisterGroup) -> RegisterGroup {
-        S::truth_bytes(selector, mask)
+    fn mask_to_bytes(selector: &mut Selector<'_, S>, mask: RegisterGroup) -> RegisterGroup {
+        S::mask_to_bytes(selector, mask)
     }
 
-    fn is_not_zero(selector: &mut Selector<'_, S>, x: RegisterGroup, size: usize) -> RegisterGroup {
-        S::is_not_zero(selector, x, size)
+    fn nonzero_mask(
+        selector: &mut Selector<'_, S>,
+        x: RegisterGroup,
+        size: usize,
+    ) -> RegisterGroup {
+        S::nonzero_mask(selector, x, size)
     }
 
     fn blend(
@@ -143,21 +151,21 @@ impl<S: InstructionSet> Instructions for Opcode<S> {
         selector.blend(size, mask, on_true, on_false)
     }
 
-    fn of_pairs(
+    fn deinterleave(
         selector: &mut Selector<'_, S>,
         size: usize,
         part: u8,
         pairs: [Register; 2],
     ) -> Register {
-        S::of_pairs(selector, size, part, pairs)
+        S::deinterleave(selector, size, part, pairs)
     }
 
-    fn to_pairs(
+    fn interleave(
         selector: &mut Selector<'_, S>,
         size: usize,
         lanes: [Register; 2],
     ) -> [Register; 2] {
-        S::to_pairs(selector, size, lanes)
+        S::interleave(selector, size, lanes)
     }
 }
 
@@ -172,8 +180,8 @@ impl<S: InstructionSet> Selector<'_, S> {
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         RegisterGroup::new(on_true.count, |index| {
-            let sources = [on_false.part(index), on_true.part(index), mask.part(index)];
-            self.vector(S::blend(size), is_wide, &sources)
+            let sources = [on_false.register(index), on_true.register(index), mask.register(index)];
+            self.emit(S::blend(size), is_wide, &sources)
         })
     }
 
@@ -190,25 +198,25 @@ impl<S: InstructionSet> Selector<'_, S> {
                 let parts = S::upper_halves(self, x);
                 self.set(value, parts);
             }
-            PatternKind::Lesser | PatternKind::Greater => {
-                let (lesser, greater) = extremes(self.body.lane(value));
-                let is_lesser = pattern.kind == PatternKind::Lesser;
-                let parts = self.pairs(if is_lesser { lesser } else { greater }, size, x, y);
+            PatternKind::Min | PatternKind::Max => {
+                let (lesser, greater) = min_max(self.body.lane(value));
+                let is_lesser = pattern.kind == PatternKind::Min;
+                let parts = self.binary(if is_lesser { lesser } else { greater }, size, x, y);
                 self.set(value, parts);
             }
-            PatternKind::Product { is_product_negated, is_addend_negated } => {
+            PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
                 let z = self.number(pattern.operands[2]);
                 let opcode = float::product(is_product_negated, is_addend_negated, size);
                 let parts = self.mul_add(opcode, size, x, y, z);
                 self.set(value, parts);
             }
-            PatternKind::Bitwise(table) => {
+            PatternKind::TernaryLogic(table) => {
                 let z = self.number(pattern.operands[2]);
-                let opcode = S::bitwise_of_three().expect("invariant: others have no such pattern");
+                let opcode = S::ternary_logic().expect("invariant: others have no such pattern");
                 let is_wide = self.is_wide(size);
                 let parts = RegisterGroup::new(x.count, |index| {
-                    let sources = [x, y, z].map(|it| it.part(index));
-                    self.vector_with(opcode, is_wide, &sources, Some(table))
+                    let sources = [x, y, z].map(|it| it.register(index));
+                    self.emit_immediate(opcode, is_wide, &sources, Some(table))
                 });
                 self.set(value, parts);
             }
@@ -225,7 +233,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 }
 
-fn extremes<S: InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
+fn min_max<S: InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
     match lane {
         LaneType::F32 => (Opcode::MIN_F32, Opcode::MAX_F32),
         LaneType::F64 => (Opcode::MIN_F64, Opcode::MAX_F64),
@@ -235,6 +243,6 @@ fn extremes<S: InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
         LaneType::U16 => (Opcode::MIN_U16, Opcode::MAX_U16),
         LaneType::I32 => (Opcode::MIN_I32, Opcode::MAX_I32),
         LaneType::U32 => (Opcode::MIN_U32, Opcode::MAX_U32),
-        _ => S::extremes_64(lane).expect("invariant: others are no patterns"),
+        _ => S::min_max_64(lane).expect("invariant: others are no patterns"),
     }
 }

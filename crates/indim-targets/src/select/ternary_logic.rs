@@ -10,7 +10,7 @@ const MAX_OPERATIONS: usize = 4;
 
 /// The at most three integers of a ternary operation, and its table. Constants come last; missing integers
 /// repeat another.
-pub(super) fn bitwise(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
+pub(super) fn ternary_logic(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;
     while let Some(next) = without_one(body, &from).filter(|_| operations < MAX_OPERATIONS) {

@@ -6,7 +6,7 @@ use iced_x86::{Instruction, OpKind, Register};
 
 /// Appends an instruction, in the order of operands that Intel has; `label` is where it jumps to,
 /// `times` how often it repeats what it reads, if it does; `constant` says what lies at an address.
-pub(super) fn written(
+pub(super) fn write_instruction(
     listing: &mut String,
     instruction: &Instruction,
     label: &str,
@@ -17,7 +17,7 @@ pub(super) fn written(
     let _ = write!(listing, "    {mnemonic:<12}");
     for operand in 0..instruction.op_count() {
         let _ = write!(listing, "{}", if operand == 0 { " " } else { ", " });
-        operand_written(listing, instruction, operand, label, times);
+        write_operand(listing, instruction, operand, label, times);
         if operand == 0 && instruction.has_op_mask() {
             let _ = write!(listing, " {{{}}}", name(instruction.op_mask()));
             listing.push_str(if instruction.zeroing_masking() { "{z}" } else { "" });
@@ -30,7 +30,7 @@ pub(super) fn written(
     listing.push('\n');
 }
 
-fn operand_written(
+fn write_operand(
     listing: &mut String,
     instruction: &Instruction,
     operand: u32,
@@ -39,7 +39,7 @@ fn operand_written(
 ) {
     let _ = match instruction.op_kind(operand) {
         OpKind::Register => write!(listing, "{}", name(instruction.op_register(operand))),
-        OpKind::Memory => memory_written(listing, instruction, times),
+        OpKind::Memory => write_memory(listing, instruction, times),
         OpKind::NearBranch64 => write!(listing, "{label}"),
         OpKind::Immediate32to64 => write!(listing, "{}", instruction.immediate32to64()),
         OpKind::Immediate8 => write!(listing, "{:#x}", instruction.immediate8()),
@@ -47,19 +47,15 @@ fn operand_written(
     };
 }
 
-fn memory_written(
-    listing: &mut String,
-    instruction: &Instruction,
-    times: u32,
-) -> core::fmt::Result {
-    address_written(listing, instruction)?;
+fn write_memory(listing: &mut String, instruction: &Instruction, times: u32) -> core::fmt::Result {
+    write_address(listing, instruction)?;
     match times {
         0 => Ok(()),
         times => write!(listing, "{{1to{times}}}"),
     }
 }
 
-fn address_written(listing: &mut String, instruction: &Instruction) -> core::fmt::Result {
+fn write_address(listing: &mut String, instruction: &Instruction) -> core::fmt::Result {
     if instruction.is_ip_rel_memory_operand() {
         return write!(listing, "[constant]");
     }

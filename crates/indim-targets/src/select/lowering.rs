@@ -8,7 +8,7 @@ use crate::machine::{Class, Memory, Opcode, Register};
 /// The instructions of a target by their operation, and short sequences for the rest.
 ///
 /// Lanes have `size` bytes each. Parts are registers, one after another, as many as the lanes of a step take.
-pub(crate) trait Instructions: Opcode {
+pub(crate) trait TargetLowering: Opcode {
     /// Bitwise, of two sources.
     const AND: Self;
     /// Bitwise, of two sources.
@@ -66,17 +66,17 @@ pub(crate) trait Instructions: Opcode {
     ) -> RegisterGroup;
 
     /// A truth value from a truth value or several; `None` for what is no primitive on them.
-    fn of_masks(
+    fn mask_operation(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
         size: usize,
         operands: [RegisterGroup; 3],
     ) -> Option<RegisterGroup> {
-        selector.of_vector_masks(primitive, size, operands)
+        selector.vector_mask_operation(primitive, size, operands)
     }
 
     /// A mask for lanes of any width, from a mask whose lanes are all alike.
-    fn row_mask(
+    fn uniform_mask(
         _selector: &mut Selector<'_, Self>,
         _size: usize,
         x: RegisterGroup,
@@ -85,12 +85,12 @@ pub(crate) trait Instructions: Opcode {
     }
 
     /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
-    fn truth_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
-        selector.with(Self::AND, 1, mask, 1)
+    fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
+        selector.binary_constant(Self::AND, 1, mask, 1)
     }
 
     /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
-    fn is_not_zero(
+    fn nonzero_mask(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         size: usize,
@@ -106,7 +106,7 @@ pub(crate) trait Instructions: Opcode {
     ) -> RegisterGroup;
 
     /// Even (0) or odd (1) lanes of two consecutive registers.
-    fn of_pairs(
+    fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
         part: u8,
@@ -114,7 +114,7 @@ pub(crate) trait Instructions: Opcode {
     ) -> Register;
 
     /// The lanes of two registers, interleaved.
-    fn to_pairs(
+    fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
         lanes: [Register; 2],
