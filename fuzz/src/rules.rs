@@ -3,7 +3,7 @@
 
 use indim_shape::{
     Broadcast, RuleSet, RuleSetName, Shape, ShapeError, TargetRule, check_broadcast_in_dim,
-    draw_broadcast, draw_error, express, find_repairs, surprising_outer_product,
+    convert_broadcast, draw_broadcast, draw_error, find_repairs, surprising_outer_product,
 };
 use naive::oracle;
 
@@ -122,7 +122,7 @@ fn check_form(form: &Broadcast) {
     draw_broadcast(form, &[]);
     surprising_outer_product(form, 10);
     for name in RuleSetName::ALL {
-        let Ok(expressed) = express(form, name) else { continue };
+        let Ok(expressed) = convert_broadcast(form, name) else { continue };
         let again = expressed.elaborate(form.operands()).unwrap();
         assert_eq!(again.result(), form.result(), "{form:?} as {expressed}");
         if expressed.reshapes.iter().all(Option::is_none) {

@@ -141,12 +141,12 @@ impl GraphBuilder {
     ) -> Value {
         let (from_id, to_id) = (from.known_id(), to.known_id());
         let names = from.axis_names();
-        if from_id == to_id || !names.is_any_given() {
+        if from_id == to_id || !names.has_any() {
             return to;
         }
         let rank = self.type_of(to_id).shape.rank();
         let kept = (0..rank).map(|axis| Some((&names, axis_of(axis)?)));
-        self.with_names(|named| named.agree(to_id, AxisNames::taken(kept)));
+        self.with_names(|named| named.agree(to_id, AxisNames::gather(kept)));
         to
     }
 

@@ -38,7 +38,7 @@ impl NamedValues {
             return;
         }
         let names = self.followed(kind, operands, result);
-        if names.is_any_given() {
+        if names.has_any() {
             self.0.insert(value, names);
         }
     }
@@ -51,7 +51,7 @@ impl NamedValues {
             Some(other) if names.get(axis) != Some(other) => None,
             _ => Some((&names, axis)),
         });
-        let agreed = AxisNames::taken(agreed);
+        let agreed = AxisNames::gather(agreed);
         self.0.insert(value, agreed);
     }
 
@@ -67,7 +67,7 @@ impl NamedValues {
         let rank = result.rank();
         // For each axis of the result, which of the first operand it is.
         let taken = |axis_of: &dyn Fn(usize) -> Option<usize>| {
-            AxisNames::taken((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
+            AxisNames::gather((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
         };
         match kind {
             NodeKind::Convert
@@ -87,7 +87,7 @@ impl NamedValues {
                 taken(&|axis| places.get(axis).copied().flatten())
             }
             NodeKind::Elementwise(_) | NodeKind::Concatenate { .. } => {
-                AxisNames::taken((0..rank).map(|axis| {
+                AxisNames::gather((0..rank).map(|axis| {
                     let mut named = (0..operands.len()).filter(|&k| of(k).get(axis).is_some());
                     let first = named.next()?;
                     // Under other rules axes of two names may have met.
@@ -97,7 +97,7 @@ impl NamedValues {
             }
             NodeKind::Take { axis: at, .. } => {
                 let count = operands[1].1.rank();
-                AxisNames::taken((0..rank).map(|axis| match axis.checked_sub(*at) {
+                AxisNames::gather((0..rank).map(|axis| match axis.checked_sub(*at) {
                     None => Some((of(0), axis)),
                     Some(inner) if inner < count => Some((of(1), inner)),
                     Some(_) => Some((of(0), axis + 1 - count)),

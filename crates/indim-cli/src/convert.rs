@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 use indim::formats::ModelFormat;
-use indim::{Diagnostic, ErrorCode, RuleChoice, RuleSetName, express};
+use indim::{Diagnostic, ErrorCode, RuleChoice, RuleSetName, convert_broadcast};
 
 use indim_graph::terminal::shown;
 
@@ -78,7 +78,7 @@ impl Convert {
         let (_, form) = elaborate(from, &self.attributes, &operands)?;
         let form =
             form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&operands)))?;
-        let said = express(&form, to)
+        let said = convert_broadcast(&form, to)
             .map_err(|reason| Diagnostic::new(ErrorCode::INEXPRESSIBLE, reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)
     }

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indim::Diagnostic;
 use indim::oracle::ReductionAttributes;
-use indim_shape::{ErrorCode, ReductionRuleName, express_reduction};
+use indim_shape::{ErrorCode, ReductionRuleName, convert_reduction};
 
 use crate::bare::{List, parse_list};
 use crate::failure::Failure;
@@ -76,7 +76,7 @@ impl ConvertReduction {
         let rule = said.rule(self.from, self.sum, operand.rank()).map_err(Failure::Usage)?;
         let form =
             rule.elaborate(&operand).map_err(|error| error.diagnostic("convert-reduction"))?;
-        let said = express_reduction(&form, self.to)
+        let said = convert_reduction(&form, self.to)
             .map_err(|reason| Diagnostic::new(ErrorCode::INEXPRESSIBLE, reason.to_string()))?;
         Ok(print(format!("{said}\n").as_bytes())?)
     }

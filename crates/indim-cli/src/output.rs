@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use indim::explain::ExplainedBroadcast;
-use indim::{Diagnostic, ErrorCode, Expression, Piece};
+use indim::{Diagnostic, DiagnosticPart, ErrorCode, Expression};
 use indim_graph::terminal::{lines_shown, shown};
 
 use crate::color;
@@ -43,7 +43,7 @@ pub(crate) fn say(message: &str) {
 /// Draws a mistake on standard error.
 pub(crate) fn tell(diagnostic: &Diagnostic) {
     let mut text = String::new();
-    let drawn = diagnostic.write_pieces(&mut |piece, part| {
+    let drawn = diagnostic.write_parts(&mut |piece, part| {
         let (style, part) = (piece_style(piece), lines_shown(part));
         write!(text, "{style}{part}{style:#}")
     });
@@ -70,11 +70,11 @@ fn title_style(head: &str) -> Option<Style> {
     is_title.then(|| color.on_default().bold())
 }
 
-fn piece_style(piece: Piece) -> Style {
+fn piece_style(piece: DiagnosticPart) -> Style {
     match piece {
-        Piece::Code | Piece::Mark => AnsiColor::Red.on_default().bold(),
-        Piece::Headline => Style::new().bold(),
-        Piece::Title => AnsiColor::Cyan.on_default().bold(),
+        DiagnosticPart::Code | DiagnosticPart::Mark => AnsiColor::Red.on_default().bold(),
+        DiagnosticPart::Headline => Style::new().bold(),
+        DiagnosticPart::Title => AnsiColor::Cyan.on_default().bold(),
         _ => Style::new(),
     }
 }

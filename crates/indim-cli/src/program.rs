@@ -42,7 +42,7 @@ impl Program<'_> {
         let like = |(index, result): (usize, &ArrayType)| {
             let stored = sources.iter().filter_map(|(_, source)| source.regions());
             let mut like = Like::of(result, stored);
-            if let Some(names) = self.axis_names.get(index).filter(|names| names.is_any_given()) {
+            if let Some(names) = self.axis_names.get(index).filter(|names| names.has_any()) {
                 let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
                 like.axis_names = Some(names.collect());
             }

@@ -1,8 +1,8 @@
 //! An error in the input, for people and for programs.
 
 use indim::{
-    AnyRule, AxisOf, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
-    OperandLabel, Party, ShapeError, diagnose,
+    AnyRule, AxisOwner, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
+    OperandLabel, ShapeError, SizedAxis, diagnose,
 };
 use indim_graph::terminal::label;
 use serde::Serialize;
@@ -138,11 +138,13 @@ impl Facts {
         let name = |operand: usize| operands.get(operand).map(|facts| facts.name.clone());
         let clash = error.and_then(|error| Some((error, error.violation().clash()?)));
         let sizes = clash.map(|(error, (this, other))| {
-            [this, other].map(|AxisOf { party, axis, size }| {
-                let of = match party {
-                    Party::Operand(operand) => name(operand).unwrap_or_default(),
-                    Party::Result if matches!(error.rule(), AnyRule::Target(_)) => "target".into(),
-                    Party::Result => "result".into(),
+            [this, other].map(|SizedAxis { owner, axis, size }| {
+                let of = match owner {
+                    AxisOwner::Operand(operand) => name(operand).unwrap_or_default(),
+                    AxisOwner::Result if matches!(error.rule(), AnyRule::Target(_)) => {
+                        "target".into()
+                    }
+                    AxisOwner::Result => "result".into(),
                 };
                 SizeFacts { of, axis, size }
             })

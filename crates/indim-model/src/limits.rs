@@ -23,7 +23,7 @@ impl Default for FormatLimits {
             depth: 1000,
             operations: 500_000,
             constant_bytes: 1 << 34,
-            rank: indim_shape::MAXIMUM_RANK,
+            rank: indim_shape::MAX_RANK,
         }
     }
 }

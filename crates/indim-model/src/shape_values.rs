@@ -6,7 +6,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
 use indim_ops::{ArrayType, DType};
-use indim_shape::MAXIMUM_RANK;
+use indim_shape::MAX_RANK;
 
 use crate::model_builder::integers;
 
@@ -50,11 +50,11 @@ fn few(array: Array) -> Option<Array> {
 }
 
 /// Whether to keep the elements of arrays of this type. Integers and booleans build shapes. Floats scale
-/// sizes, so `MAXIMUM_RANK` of them are enough.
+/// sizes, so `MAX_RANK` of them are enough.
 fn is_few(array_type: &ArrayType) -> bool {
     let most = match array_type.dtype {
         dtype if dtype.is_integer() || dtype == DType::Bool => MAX_ELEMENTS,
-        _ => MAXIMUM_RANK,
+        _ => MAX_RANK,
     };
     array_type.shape.element_count().is_ok_and(|count| count <= most)
 }

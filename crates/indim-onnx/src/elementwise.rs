@@ -130,8 +130,8 @@ pub(super) fn expand(call: &Call<'_>) -> LoweringResult {
 /// # Errors
 /// `attribute`, `limit`.
 pub(super) fn sizes(given: &[i64]) -> Result<Shape, FormatErrorKind> {
-    if given.len() > indim_shape::MAXIMUM_RANK {
-        let limit = indim_shape::MAXIMUM_RANK;
+    if given.len() > indim_shape::MAX_RANK {
+        let limit = indim_shape::MAX_RANK;
         return Err(FormatErrorKind::Limit { what: "axes", limit });
     }
     let size = |&size: &i64| u64::try_from(size).map(saturating_size);

@@ -83,8 +83,8 @@ pub(super) fn unsqueeze(call: &Call<'_>) -> LoweringResult {
     let missing = || FormatErrorKind::attribute("axes", "is missing");
     let given = call.list("axes", 1, 13)?.ok_or_else(missing)?;
     let rank = shape.rank() + given.len();
-    if rank > indim_shape::MAXIMUM_RANK {
-        return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAXIMUM_RANK });
+    if rank > indim_shape::MAX_RANK {
+        return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAX_RANK });
     }
     let added = call.axes(&given, rank)?;
     let mut old = shape.iter().copied();
@@ -243,8 +243,8 @@ pub(super) fn tile(call: &Call<'_>) -> LoweringResult {
         apart.push(size);
         joined.push(size.saturating_mul(repeat));
     }
-    if apart.len() > indim_shape::MAXIMUM_RANK {
-        return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAXIMUM_RANK });
+    if apart.len() > indim_shape::MAX_RANK {
+        return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAX_RANK });
     }
     let repeated = call.builder.broadcast_in_dim(call.value(0)?, &lands, apart)?;
     one(call.builder.reshape(repeated, joined)?)

@@ -4,7 +4,7 @@ use indim::explain::{InputError, InputErrorKind};
 use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
 use indim::{
     CompileError, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel,
-    RankLimit, ShapeError, draw_error,
+    RankLimitError, ShapeError, draw_error,
 };
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -164,7 +164,7 @@ fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str 
 }
 
 /// The exception for a shape of too many axes.
-pub(crate) fn rank_limit_error(py: Python<'_>, error: RankLimit) -> PyErr {
+pub(crate) fn rank_limit_error(py: Python<'_>, error: RankLimitError) -> PyErr {
     let message = format!("error[{}]: {error}", error.code());
     Report { message, code: error.code(), ..Report::default() }.raise(py, "ShapeError")
 }

@@ -5,8 +5,8 @@ use indim::explain::{
 };
 use indim::{
     Attributes, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic, ErrorCode,
-    Expression, Literal, MAXIMUM_RANK, NumberProgram, RankLimit, Reduction, RuleChoice,
-    RuleSetName, Shape, express, oracle,
+    Expression, Literal, MAX_RANK, NumberProgram, RankLimitError, Reduction, RuleChoice,
+    RuleSetName, Shape, convert_broadcast, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -42,7 +42,7 @@ fn elaborate(
     let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
     let lists = lists.chain(of_names);
     let longest = lists.max().unwrap_or(0);
-    RankLimit::check(longest, MAXIMUM_RANK).map_err(|error| rank_limit_error(py, error))?;
+    RankLimitError::check(longest, MAX_RANK).map_err(|error| rank_limit_error(py, error))?;
     let target = target.map(Shape::from);
     let attributes =
         Attributes { dims, axis, target, names: names.map(axis_names), ..Attributes::default() };
@@ -93,7 +93,7 @@ pub(crate) fn convert(
     guard(py, || {
         let attributes = GivenAttributes { dims, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
-        match express(&form, parse_rule::<RuleSetName>(to)?) {
+        match convert_broadcast(&form, parse_rule::<RuleSetName>(to)?) {
             Ok(said) => Ok(said.to_string()),
             Err(reason) => {
                 Err(PyValueError::new_err(format!("error[{}]: {reason}", ErrorCode::INEXPRESSIBLE)))

@@ -1,7 +1,7 @@
-//! From a rule's name and its attributes to the rule, or the error that says which attribute does not
-//! belong. The only place: front ends collect attributes and call it.
+//! Construction of a rule from its name and attributes, and errors of attributes. Front ends collect
+//! attributes and call this module; nothing else makes a rule from a name.
 //!
-//! The table of `rule_set_name.rs` lists the attributes of each rule.
+//! The table in `rule_set_name.rs` lists the attributes of each rule.
 
 use crate::ErrorCode;
 use alloc::format;
@@ -14,7 +14,7 @@ use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set_name::{Attribute, RuleChoice, RuleSetName};
 use crate::shape::Shape;
 
-/// The attributes given with the name of a rule; the rule has defaults for absent ones.
+/// The attributes given with the name of a rule. Absent attributes have defaults.
 ///
 /// ```
 /// use indim_shape::{Attributes, RuleChoice, RuleSet};
@@ -28,22 +28,21 @@ use crate::shape::Shape;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: for each axis of an operand
-    /// the one on which it lands. No entries when absent.
+    /// The result axis of each operand axis: `broadcast_dimensions` of xla, `axes_mapping` of explicit, and
+    /// the like. Default: no entries.
     pub dims: Option<Vec<i64>>,
-    /// The first axis on which an operand lands, of pdpd and onnx-legacy. When absent it ends where the other
-    /// one ends.
+    /// The first result axis of an operand, under pdpd and onnx-legacy. Default: the operand is a suffix.
     pub axis: Option<i64>,
-    /// Whether onnx-legacy broadcasts at all; it does when absent.
+    /// Whether onnx-legacy broadcasts at all. Default: true.
     pub broadcast: Option<bool>,
     /// The shape to broadcast to.
     pub target: Option<Shape>,
-    /// The names of the axes of each operand, of named.
+    /// The axis names of each operand, under named.
     pub names: Option<Vec<AxisNames>>,
 }
 
 impl Attributes {
-    /// The attributes that are given.
+    /// The given attributes.
     fn given(&self) -> impl Iterator<Item = Attribute> {
         let all = [
             (Attribute::Dims, self.dims.is_some()),
@@ -55,14 +54,14 @@ impl Attributes {
         all.into_iter().filter_map(|(attribute, is_given)| is_given.then_some(attribute))
     }
 
-    /// Whether none is given.
+    /// Whether no attribute is given.
     pub fn is_empty(&self) -> bool {
         self.given().next().is_none()
     }
 }
 
 impl RuleSet {
-    /// The attributes with which its name gives this rule again.
+    /// The attributes that, with its name, construct this rule.
     pub fn attributes(&self) -> Attributes {
         let none = Attributes::default();
         match self {
@@ -82,7 +81,7 @@ impl RuleSet {
 }
 
 impl TargetRule {
-    /// The attributes with which its name gives this rule again, but for the target.
+    /// The attributes that, with its name and a target, construct this rule.
     fn attributes(&self) -> Attributes {
         let none = Attributes::default();
         match self {
@@ -99,8 +98,7 @@ impl TargetRule {
 }
 
 impl AnyRule {
-    /// The attributes with which its name gives this rule again; a rule that broadcasts to a target has it
-    /// in addition.
+    /// The attributes that, with its name, construct this rule; a target rule also needs a target.
     ///
     /// ```
     /// use indim_shape::{AnyRule, TargetRule};
@@ -118,8 +116,8 @@ impl AnyRule {
 }
 
 impl RuleSetName {
-    /// The rule of this name with these attributes. A rule of element-wise operations that is given a
-    /// `target` becomes the rule of the same system that broadcasts to one.
+    /// The rule of this name with these attributes. With a `target`, a rule set of element-wise operations
+    /// becomes the target rule of the same system.
     ///
     /// ```
     /// use indim_shape::{Attributes, RuleSetName};
@@ -136,9 +134,9 @@ impl RuleSetName {
     /// ```
     ///
     /// # Errors
-    /// `foreign-attribute`; `missing-attribute` when a rule that broadcasts to a target is given none.
+    /// `foreign-attribute`; `missing-attribute` for a target rule without a target.
     pub fn with_attributes(self, given: &Attributes) -> Result<AnyRule, AttributeError> {
-        let rule = self.onto_target().filter(|_| given.target.is_some()).unwrap_or(self);
+        let rule = self.target_rule().filter(|_| given.target.is_some()).unwrap_or(self);
         rule.check(given)?;
         if rule.is_target_rule() && given.target.is_none() {
             return Err(AttributeError::Missing { rule, attribute: Attribute::Target });
@@ -146,7 +144,7 @@ impl RuleSetName {
         Ok(rule.of_attributes(given))
     }
 
-    /// The rule of this name with those of the attributes that it takes.
+    /// The rule of this name; ignores attributes that it does not take.
     fn of_attributes(self, given: &Attributes) -> AnyRule {
         let dims = given.dims.clone().unwrap_or_default();
         let axis = given.axis;
@@ -175,7 +173,7 @@ impl RuleSetName {
         }
     }
 
-    /// Refuses attributes that the rule does not have: who gives one expects it to matter.
+    /// Refuses attributes that the rule does not have: a user who gives one expects an effect.
     fn check(self, given: &Attributes) -> Result<(), AttributeError> {
         match given.given().find(|attribute| !self.attributes().contains(attribute)) {
             Some(attribute) => Err(AttributeError::Foreign { rule: self, attribute }),
@@ -185,10 +183,10 @@ impl RuleSetName {
 }
 
 impl RuleChoice {
-    /// The rule set that is asked for; as written, the one that the attributes say.
+    /// The requested rule set; as written, the one that the attributes imply.
     ///
     /// # Errors
-    /// `conflicting-attributes` when `dims` and `axis` say two.
+    /// `conflicting-attributes` if `dims` and `axis` imply two rules.
     pub fn name(self, given: &Attributes) -> Result<RuleSetName, AttributeError> {
         match (self, &given.dims, given.axis) {
             (RuleChoice::Named(name), ..) => Ok(name),
@@ -199,7 +197,7 @@ impl RuleChoice {
         }
     }
 
-    /// The rule that is asked for with these attributes; as written, the rule that they say.
+    /// The requested rule with these attributes; as written, the rule that they imply.
     ///
     /// # Errors
     /// Like [`RuleSetName::with_attributes`]; `conflicting-attributes` if `dims` and `axis` imply two rules.
@@ -207,11 +205,10 @@ impl RuleChoice {
         self.name(given)?.with_attributes(given)
     }
 
-    /// The rule of an element-wise operation that has these attributes.
+    /// The rule of an element-wise operation with these attributes.
     ///
     /// # Errors
-    /// `foreign-attribute`, `conflicting-attributes`; `not-elementwise` for a rule that broadcasts to a
-    /// target.
+    /// `foreign-attribute`, `conflicting-attributes`; `not-elementwise` for a target rule.
     pub fn elementwise(self, given: &Attributes) -> Result<RuleSet, AttributeError> {
         let name = self.name(given)?;
         name.check(given)?;
@@ -223,7 +220,7 @@ impl RuleChoice {
         }
     }
 
-    /// The rule of all operations of an expression; none when each follows its own attributes.
+    /// The rule of all operations of an expression; `None` if each operation follows its own attributes.
     ///
     /// ```
     /// use indim_shape::{RuleChoice, RuleSet, RuleSetName};
@@ -235,7 +232,7 @@ impl RuleChoice {
     /// ```
     ///
     /// # Errors
-    /// `not-elementwise` for a rule that broadcasts to a target.
+    /// `not-elementwise` for a target rule.
     pub fn of_expression(self) -> Result<Option<RuleSet>, AttributeError> {
         match self {
             RuleChoice::AsWritten => Ok(None),
@@ -244,7 +241,7 @@ impl RuleChoice {
     }
 }
 
-/// Attributes that make no rule of a name.
+/// The error for attributes that do not fit the rule.
 ///
 /// ```
 /// use indim_shape::{Attribute, Attributes, RuleSetName};
@@ -263,7 +260,7 @@ pub enum AttributeError {
         /// The attribute that was given.
         attribute: Attribute,
     },
-    /// The rule says nothing without the attribute.
+    /// The rule needs the attribute.
     Missing {
         /// The rule.
         rule: RuleSetName,
@@ -272,7 +269,7 @@ pub enum AttributeError {
     },
     /// `dims` and `axis` imply two rules.
     Conflicting,
-    /// The rule broadcasts one operand to a target, which operations do not have.
+    /// The rule broadcasts one operand to a target, and element-wise operations have no target.
     NotElementwise {
         /// The rule.
         rule: RuleSetName,
@@ -295,7 +292,7 @@ impl AttributeError {
         }
     }
 
-    /// The attribute that does not belong, or is missing.
+    /// The foreign or missing attribute.
     pub const fn attribute(self) -> Option<Attribute> {
         match self {
             AttributeError::Foreign { attribute, .. }
@@ -304,7 +301,7 @@ impl AttributeError {
         }
     }
 
-    /// The remedy: the attributes of the rule, and the rules that have the attribute.
+    /// The remedy: the attributes of the rule, and the rules that take the attribute.
     pub fn advice(self) -> String {
         match self {
             AttributeError::Foreign { rule, attribute } => {
@@ -314,13 +311,13 @@ impl AttributeError {
             AttributeError::Missing { attribute, .. } => format!("give `{attribute}` too"),
             AttributeError::Conflicting => String::from("give one of them"),
             AttributeError::NotElementwise { .. } => {
-                format!("of operations the rule is one of {}", list(RuleChoice::of_operations()))
+                format!("operations follow one of {}", list(RuleChoice::of_operations()))
             }
         }
     }
 }
 
-/// The attributes that a rule takes, in words.
+/// The attributes that a rule takes, for a message.
 fn taken_by(rule: RuleSetName) -> String {
     match rule.attributes() {
         [] => String::from("no attributes"),
@@ -328,7 +325,7 @@ fn taken_by(rule: RuleSetName) -> String {
     }
 }
 
-/// The rules of the same kind that take an attribute, or, if none, those of the other kind.
+/// The rules of the same kind that take an attribute; if none does, those of the other kind.
 fn owners(attribute: Attribute, of_targets: bool) -> String {
     let takes = |choice: &RuleChoice| match choice {
         RuleChoice::AsWritten => matches!(attribute, Attribute::Dims | Attribute::Axis),
@@ -356,12 +353,12 @@ impl fmt::Display for AttributeError {
                 write!(formatter, "rule {rule} needs `{attribute}`")
             }
             AttributeError::Conflicting => {
-                formatter.write_str("`dims` says rule xla and `axis` rule pdpd")
+                formatter.write_str("`dims` implies rule xla, and `axis` rule pdpd")
             }
             AttributeError::NotElementwise { rule } => {
                 write!(
                     formatter,
-                    "rule {rule} broadcasts to a target, which operations do not have"
+                    "rule {rule} broadcasts to a target, and operations have no target"
                 )
             }
         }

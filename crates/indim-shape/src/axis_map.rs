@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
-/// For each axis of an operand, the axis of the result on which it lands. It may permute.
+/// The result axis of each operand axis. A map may permute axes.
 ///
-/// A clone shares the axes.
+/// Clones share the axes.
 ///
 /// ```
 /// use indim_shape::AxisMap;
@@ -22,27 +22,27 @@ use core::ops::Deref;
 pub struct AxisMap(Arc<[usize]>);
 
 impl AxisMap {
-    /// Axis `i` lands on axis `i`.
+    /// The map of axis `i` to axis `i`.
     pub fn identity(rank: usize) -> Self {
         AxisMap((0..rank).collect())
     }
 
-    /// The axes land on neighbouring ones from `start` on, in order.
+    /// The map to consecutive axes from `start` on.
     pub(crate) fn run(start: usize, rank: usize) -> Self {
         AxisMap((start..start + rank).collect())
     }
 
-    /// The axes land on the last ones of a result of rank `result_rank`, in order.
+    /// The map to the last axes of a result of rank `result_rank`, in order.
     pub(crate) fn trailing(rank: usize, result_rank: usize) -> Self {
         AxisMap::run(result_rank - rank, rank)
     }
 
-    /// Whether axis `i` lands on axis `i` of a result of the same rank.
+    /// Whether this is the identity map to a result of the same rank.
     pub fn is_identity_onto(&self, result_rank: usize) -> bool {
         self.0.len() == result_rank && self.0.iter().enumerate().all(|(axis, &to)| axis == to)
     }
 
-    /// Whether the axes keep their order. A map that does not is a transposition too.
+    /// Whether the axes keep their order. Otherwise the map also transposes.
     pub fn is_increasing(&self) -> bool {
         self.0.windows(2).all(|pair| pair[0] < pair[1])
     }
@@ -50,7 +50,7 @@ impl AxisMap {
     /// This map followed by `then`.
     ///
     /// # Panics
-    /// When an axis lands where `then` has none.
+    /// If `then` has no entry for an axis of this map.
     pub fn compose(&self, then: &AxisMap) -> AxisMap {
         AxisMap(self.0.iter().map(|&axis| then.0[axis]).collect())
     }

@@ -1,4 +1,4 @@
-//! The names of an operand's axes, by which [`RuleSet::Named`](crate::RuleSet::Named) matches them.
+//! Axis names, by which [`RuleSet::Named`](crate::RuleSet::Named) matches axes.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -6,10 +6,10 @@ use core::fmt;
 
 use crate::printable::is_printable;
 
-/// The maximal characters shown of a name.
-const SHOWN_CHARACTERS: usize = 40;
+/// Characters of a name that a message shows, so that it stays on one line.
+const MAX_SHOWN_CHARACTERS: usize = 40;
 
-/// For each axis of an operand its name, or that it has none.
+/// The names of an operand's axes. An axis may have no name.
 ///
 /// ```
 /// use indim_shape::AxisNames;
@@ -20,33 +20,34 @@ const SHOWN_CHARACTERS: usize = 40;
 ///
 /// let some = AxisNames::of_each([Some("time"), None]);
 /// assert_eq!((some.get(1), some.to_string().as_str()), (None, "[time, ?]"));
-/// assert!(some.is_any_given() && !AxisNames::unnamed(2).is_any_given());
+/// assert!(some.has_any() && !AxisNames::unnamed(2).has_any());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisNames(Arc<[Option<Arc<str>>]>);
 
 impl AxisNames {
-    /// The name of each axis, where it has one. An empty text is no name.
+    /// Names from an option for each axis. An empty string means no name.
     pub fn of_each<'a>(names: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let given = |name: Option<&str>| name.filter(|name| !name.is_empty()).map(Arc::from);
         AxisNames(names.into_iter().map(given).collect())
     }
 
-    /// Those of so many axes without names.
+    /// A list for `rank` axes without names.
     pub fn unnamed(rank: usize) -> Self {
         AxisNames((0..rank).map(|_| None).collect())
     }
 
-    /// The names of a result's axes; `from` maps each axis to an axis of other names, if any.
+    /// Gathers names: `from` gives, for each axis of the result, a list of names and an index into it, or
+    /// `None` for an axis without a name.
     ///
     /// ```
     /// use indim_shape::AxisNames;
     ///
     /// let names = AxisNames::from(["time", "lat"]);
-    /// let turned = AxisNames::taken([Some((&names, 1)), Some((&names, 0)), None]);
+    /// let turned = AxisNames::gather([Some((&names, 1)), Some((&names, 0)), None]);
     /// assert_eq!(turned.to_string(), "[lat, time, ?]");
     /// ```
-    pub fn taken<'a>(from: impl IntoIterator<Item = Option<(&'a AxisNames, usize)>>) -> Self {
+    pub fn gather<'a>(from: impl IntoIterator<Item = Option<(&'a AxisNames, usize)>>) -> Self {
         let name = |(names, axis): (&AxisNames, usize)| names.0.get(axis).cloned().flatten();
         AxisNames(from.into_iter().map(|from| from.and_then(name)).collect())
     }
@@ -76,23 +77,23 @@ impl AxisNames {
         self.0.iter().map(|name| name.as_deref())
     }
 
-    /// Whether some axis has a name.
-    pub fn is_any_given(&self) -> bool {
+    /// Whether any axis has a name.
+    pub fn has_any(&self) -> bool {
         self.0.iter().any(Option::is_some)
     }
 
-    /// The name of an axis as it is shown: on one line, and no longer than fits there.
-    pub(crate) fn shown(&self, axis: usize) -> Option<Shown<'_>> {
-        self.get(axis).map(Shown)
+    /// The name of an axis for messages: escaped, and cut to one line.
+    pub(crate) fn escaped(&self, axis: usize) -> Option<EscapedName<'_>> {
+        self.get(axis).map(EscapedName)
     }
 
-    /// Those names with another one for an axis.
+    /// These names with `name` for an axis.
     pub(crate) fn with(&self, axis: usize, name: &str) -> Self {
         let other = |(at, known)| if at == axis { Some(name) } else { known };
         AxisNames::of_each(self.iter().enumerate().map(other))
     }
 
-    /// Those of the axes but one.
+    /// These names without the entry of an axis.
     pub(crate) fn without(&self, axis: usize) -> Self {
         let kept = self.iter().enumerate().filter(|&(at, _)| at != axis);
         AxisNames::of_each(kept.map(|(_, name)| name))
@@ -122,7 +123,7 @@ impl fmt::Display for AxisNames {
         formatter.write_str("[")?;
         for axis in 0..self.len() {
             formatter.write_str(if axis > 0 { ", " } else { "" })?;
-            match self.shown(axis) {
+            match self.escaped(axis) {
                 Some(name) => write!(formatter, "{name}")?,
                 None => formatter.write_str("?")?,
             }
@@ -131,13 +132,13 @@ impl fmt::Display for AxisNames {
     }
 }
 
-/// A name that may come from a file: what is not printable is escaped.
-pub(crate) struct Shown<'a>(&'a str);
+/// A name for display, which may come from a file: unprintable characters are escaped, long names are cut.
+pub(crate) struct EscapedName<'a>(&'a str);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for EscapedName<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut characters = self.0.chars();
-        for character in characters.by_ref().take(SHOWN_CHARACTERS) {
+        for character in characters.by_ref().take(MAX_SHOWN_CHARACTERS) {
             match is_printable(character) {
                 true => write!(formatter, "{character}")?,
                 false => write!(formatter, "{}", character.escape_unicode())?,

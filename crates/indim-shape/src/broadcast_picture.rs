@@ -1,5 +1,5 @@
-//! The drawing of a legal broadcast as text: the result's axes as columns, under each of them the
-//! operands' axes that land there. Mistakes are drawn in `picture.rs`.
+//! The table that draws a legal broadcast: one column for each axis of the result, one row for each operand.
+//! `picture.rs` draws errors.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::explicit::Broadcast;
 use crate::message::OperandLabel;
 
-/// The picture of a broadcast, of several lines. Operands without a label go by position.
+/// The drawing of a broadcast, of several lines. Operands without a label are named by position.
 ///
 /// ```
 /// use indim_shape::{OperandLabel, RuleSet, Shape, draw_broadcast};
@@ -36,34 +36,34 @@ pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> S
         return "every operand and the result are scalars\n".to_string();
     }
     let axes = (0..result.rank()).map(|axis| axis.to_string()).collect();
-    let mut rows = vec![Row::new("result axis".to_string(), axes)];
+    let mut rows = vec![TableRow::new("result axis".to_string(), axes)];
     for operand in 0..broadcast.operands().len() {
         let (name, name_width) = line_name(operand, operands);
-        rows.push(Row { name, name_width, cells: cells(broadcast, operand) });
+        rows.push(TableRow { name, name_width, cells: cells(broadcast, operand) });
     }
     let sizes = result.iter().map(|size| size.to_string()).collect();
-    rows.push(Row::new("result".to_string(), sizes));
+    rows.push(TableRow::new("result".to_string(), sizes));
     let mut text = draw_table(&rows);
     text += &legend(broadcast, &rows);
     text
 }
 
 /// One row of the table.
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     pub(crate) name: String,
-    /// The width of the name, in columns.
+    /// The display width of the name, in columns.
     pub(crate) name_width: usize,
     pub(crate) cells: Vec<String>,
 }
 
-impl Row {
-    /// A row with a name of our own.
+impl TableRow {
+    /// A row with an ASCII name.
     pub(crate) fn new(name: String, cells: Vec<String>) -> Self {
-        Row { name_width: name.len(), name, cells }
+        TableRow { name_width: name.len(), name, cells }
     }
 }
 
-/// The label before the cells of an operand, and its width.
+/// The name of an operand's row, and its width.
 pub(crate) fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
     let Some(label) = labels.get(operand) else {
         let name = format!("operand {operand}");
@@ -77,7 +77,8 @@ pub(crate) fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String,
     (format!("{}{element_type}", label.name), label.width + element_type.len())
 }
 
-/// The cells of one operand, one under each axis of the result. They name the axis if the map permutes.
+/// The cells of one operand, one for each axis of the result. A cell states the operand's axis if the map
+/// permutes.
 fn cells(broadcast: &Broadcast, operand: usize) -> Vec<String> {
     let (shape, map) = (&broadcast.operands()[operand], &broadcast.maps()[operand]);
     let mut cells = vec![".".to_string(); broadcast.result().rank()];
@@ -89,8 +90,8 @@ fn cells(broadcast: &Broadcast, operand: usize) -> Vec<String> {
     cells
 }
 
-/// Sizes right-aligned in their columns; a mark stands behind its size.
-pub(crate) fn draw_table(rows: &[Row]) -> String {
+/// The table with right-aligned sizes; a mark follows its size.
+pub(crate) fn draw_table(rows: &[TableRow]) -> String {
     let name_width = rows.iter().map(|row| row.name_width).max().unwrap_or(0);
     let columns = rows.first().map_or(0, |row| row.cells.len());
     let unmarked = |cell: &str| cell.trim_end_matches('*').len();
@@ -114,7 +115,7 @@ pub(crate) fn draw_table(rows: &[Row]) -> String {
 }
 
 /// The legend of the marks that occur.
-fn legend(broadcast: &Broadcast, rows: &[Row]) -> String {
+fn legend(broadcast: &Broadcast, rows: &[TableRow]) -> String {
     let operand_cells =
         || rows[1..rows.len() - 1].iter().flat_map(|row| row.cells.iter().map(String::as_str));
     let mut entries = Vec::new();

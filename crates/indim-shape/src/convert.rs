@@ -1,7 +1,7 @@
-//! From the explicit form back to a rule set: its attributes, or the reason why it cannot say it.
+//! Conversion of a broadcast from its explicit form to a rule set with attributes.
 //!
-//! The other direction is `RuleSet::elaborate` and `TargetRule::elaborate`. Elaborating the answer
-//! again gives the same explicit form; where an operand is reshaped, its inserted axes aside.
+//! The inverse of `RuleSet::elaborate` and `TargetRule::elaborate`: elaborating the conversion gives the same
+//! explicit form, except for axes that a reshape inserts or removes.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,40 +17,40 @@ use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set_name::RuleSetName;
 use crate::shape::Shape;
 
-/// An explicit form said under a rule set.
+/// A broadcast converted to a rule: the rule with its attributes, and reshapes of operands.
 ///
 /// ```
-/// use indim_shape::{RuleSet, RuleSetName, Shape, express};
+/// use indim_shape::{RuleSet, RuleSetName, Shape, convert_broadcast};
 ///
 /// let operands = [Shape::from([2, 3, 4]), Shape::from([3])];
 /// let form = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
-/// let said = express(&form, RuleSetName::Numpy).unwrap();
-/// assert_eq!(said.to_string(), "numpy, operand 1 reshaped to [3, 1]");
-/// assert_eq!(said.elaborate(&operands)?.result(), form.result());
+/// let converted = convert_broadcast(&form, RuleSetName::Numpy).unwrap();
+/// assert_eq!(converted.to_string(), "numpy, operand 1 reshaped to [3, 1]");
+/// assert_eq!(converted.elaborate(&operands)?.result(), form.result());
 /// # Ok::<(), indim_shape::ShapeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expressed {
+pub struct RuleConversion {
     /// The rule set with its attributes.
     pub rule: AnyRule,
-    /// For each operand the shape to give it first, by more or fewer axes of size 1; `None` leaves it as it
-    /// is.
+    /// For each operand its shape after a reshape that inserts or removes axes of size 1; `None` if it keeps
+    /// its shape.
     pub reshapes: Vec<Option<Shape>>,
     /// The target of a target rule.
     pub target: Option<Shape>,
 }
 
-impl Expressed {
-    /// Elaborates the answer for the operands that it was made for.
+impl RuleConversion {
+    /// Elaborates the conversion for the operands of the converted broadcast.
     ///
     /// # Errors
-    /// None for those operands; the labels of the rule for others.
+    /// None for those operands; a violated rule for others.
     pub fn elaborate(&self, operands: &[Shape]) -> Result<Broadcast, ShapeError> {
         elaborate_reshaped(&self.rule, &self.reshapes, self.target.as_ref(), operands)
     }
 }
 
-impl fmt::Display for Expressed {
+impl fmt::Display for RuleConversion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rule {
             AnyRule::Elementwise(rule) => write!(formatter, "{rule}")?,
@@ -69,19 +69,19 @@ impl fmt::Display for Expressed {
     }
 }
 
-/// Why a rule set cannot say an explicit form.
+/// The reason why a rule set cannot state a broadcast.
 ///
 /// ```
-/// use indim_shape::{Broadcast, RuleSetName, Shape, express};
+/// use indim_shape::{Broadcast, RuleSetName, Shape, convert_broadcast};
 ///
 /// let turned = Broadcast::explicit(&[Shape::from([2, 3])], &[vec![1, 0]], Shape::from([3, 2]))?;
-/// let reason = express(&turned, RuleSetName::Unidirectional).unwrap_err();
+/// let reason = convert_broadcast(&turned, RuleSetName::Unidirectional).unwrap_err();
 /// assert_eq!(reason.to_string(), "unidirectional keeps the order of axes; transpose operand 0 first");
 /// # Ok::<(), indim_shape::ShapeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Inexpressible {
+pub enum RuleConversionError {
     /// The rule set does not speak of this number of operands.
     OperandCount {
         /// The rule set.
@@ -125,28 +125,28 @@ pub enum Inexpressible {
     },
 }
 
-impl fmt::Display for Inexpressible {
+impl fmt::Display for RuleConversionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Inexpressible::OperandCount { rule, given } => {
+            RuleConversionError::OperandCount { rule, given } => {
                 write!(formatter, "{rule} does not take {given} operands")
             }
-            Inexpressible::Uncovered { axis, size } => write!(
+            RuleConversionError::Uncovered { axis, size } => write!(
                 formatter,
                 "no operand gives axis {axis} of the result its size {size}; use a target rule"
             ),
-            Inexpressible::Permutes { rule, operand } => {
+            RuleConversionError::Permutes { rule, operand } => {
                 write!(
                     formatter,
                     "{rule} keeps the order of axes; transpose operand {operand} first"
                 )
             }
-            Inexpressible::Reorders { rule, operand, axis } => write!(
+            RuleConversionError::Reorders { rule, operand, axis } => write!(
                 formatter,
                 "{rule} has the axes in the order in which operands have them first, and operand \
                  {operand} lands on axis {axis} before an axis in front of that"
             ),
-            Inexpressible::Expands { rule, operand, axis, size } => write!(
+            RuleConversionError::Expands { rule, operand, axis, size } => write!(
                 formatter,
                 "{rule} does not expand operand {operand} to size {size} on axis {axis} of the result"
             ),
@@ -154,45 +154,48 @@ impl fmt::Display for Inexpressible {
     }
 }
 
-impl core::error::Error for Inexpressible {}
+impl core::error::Error for RuleConversionError {}
 
-/// Says an explicit form under the rule set `as_rule`.
+/// Converts a broadcast to the rule set `as_rule`.
 ///
 /// ```
-/// use indim_shape::{RuleSet, RuleSetName, Shape, express};
+/// use indim_shape::{RuleSet, RuleSetName, Shape, convert_broadcast};
 ///
 /// let operands = [Shape::from([1, 3, 224, 224]), Shape::from([3])];
 /// let broadcast = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
-/// let say = |name| express(&broadcast, name).unwrap().to_string();
+/// let say = |name| convert_broadcast(&broadcast, name).unwrap().to_string();
 /// assert_eq!(say(RuleSetName::Xla), "xla broadcast_dimensions=[1]");
 /// assert_eq!(say(RuleSetName::Numpy), "numpy, operand 1 reshaped to [3, 1, 1]");
 /// assert_eq!(
-///     express(&broadcast, RuleSetName::None).unwrap_err().to_string(),
+///     convert_broadcast(&broadcast, RuleSetName::None).unwrap_err().to_string(),
 ///     "none does not expand operand 1 to size 224 on axis 2 of the result",
 /// );
 /// # Ok::<(), indim_shape::ShapeError>(())
 /// ```
 ///
 /// # Errors
-/// The reason why the rule set has no attributes that mean the same.
-pub fn express(broadcast: &Broadcast, as_rule: RuleSetName) -> Result<Expressed, Inexpressible> {
-    let form = Form { broadcast, rule: as_rule };
+/// The reason why the rule set has no attributes for this broadcast.
+pub fn convert_broadcast(
+    broadcast: &Broadcast,
+    as_rule: RuleSetName,
+) -> Result<RuleConversion, RuleConversionError> {
+    let form = Converter { broadcast, rule: as_rule };
     match as_rule.is_target_rule() {
         true => form.as_target_rule(),
         false => form.as_elementwise_rule(),
     }
 }
 
-/// The form to state, and the target rule set.
-struct Form<'a> {
+/// The broadcast to convert, and the rule set to convert it to.
+struct Converter<'a> {
     broadcast: &'a Broadcast,
     rule: RuleSetName,
 }
 
 /// The attributes of a rule set, and the operands' new shapes.
-type Said = Result<(RuleSet, Vec<Option<Shape>>), Inexpressible>;
+type ElementwiseConversion = Result<(RuleSet, Vec<Option<Shape>>), RuleConversionError>;
 
-impl Form<'_> {
+impl Converter<'_> {
     fn result(&self) -> &Shape {
         self.broadcast.result()
     }
@@ -205,14 +208,13 @@ impl Form<'_> {
         (&self.broadcast.operands()[operand], &self.broadcast.maps()[operand])
     }
 
-    /// The operand's axes at the places `start..end` of the result where they land, ones between.
+    /// The operand reshaped to the result axes `start..end`, with ones where it has no axis.
     fn reshape(&self, operand: usize, start: usize, end: usize) -> Option<Shape> {
         let (shape, map) = self.operand(operand);
         reshape_onto(shape, map, start, end)
     }
 
-    /// The first result axis on which the operand lands, and one past the last; empty at `default`
-    /// for a scalar.
+    /// The first result axis of the operand, and one past its last; an empty span at `default` for a scalar.
     fn span(&self, operand: usize, default: usize) -> (usize, usize) {
         let (_, map) = self.operand(operand);
         match (map.first(), map.last()) {
@@ -221,14 +223,15 @@ impl Form<'_> {
         }
     }
 
-    fn check_increasing(&self) -> Result<(), Inexpressible> {
+    fn check_increasing(&self) -> Result<(), RuleConversionError> {
         let permuting = self.broadcast.maps().iter().position(|map| !map.is_increasing());
-        permuting
-            .map_or(Ok(()), |operand| Err(Inexpressible::Permutes { rule: self.rule, operand }))
+        permuting.map_or(Ok(()), |operand| {
+            Err(RuleConversionError::Permutes { rule: self.rule, operand })
+        })
     }
 
-    /// Every result axis has its size from an operand that lands there.
-    fn check_covered(&self) -> Result<(), Inexpressible> {
+    /// Checks that each result axis has the size of an operand axis that maps to it.
+    fn check_covered(&self) -> Result<(), RuleConversionError> {
         let mut covered = vec![false; self.rank()];
         for operand in 0..self.broadcast.operands().len() {
             let (shape, map) = self.operand(operand);
@@ -238,13 +241,17 @@ impl Form<'_> {
         }
         let uncovered = covered.iter().position(|&covered| !covered);
         uncovered.map_or(Ok(()), |axis| {
-            Err(Inexpressible::Uncovered { axis, size: self.result()[axis] })
+            Err(RuleConversionError::Uncovered { axis, size: self.result()[axis] })
         })
     }
 
-    /// With ones inserted, the operand has the result's sizes from axis `start` on. Gives its new
-    /// shape if it needs one.
-    fn unexpanded(&self, operand: usize, start: usize) -> Result<Option<Shape>, Inexpressible> {
+    /// The reshape that gives the operand the result's sizes from axis `start` on, or `None` if it has them.
+    /// An error if the operand would have to expand there.
+    fn unexpanded(
+        &self,
+        operand: usize,
+        start: usize,
+    ) -> Result<Option<Shape>, RuleConversionError> {
         let (shape, map) = self.operand(operand);
         let mut sizes = vec![1; self.rank()];
         for (&size, &axis) in shape.iter().zip(map) {
@@ -254,21 +261,21 @@ impl Form<'_> {
         match (start..self.rank()).find(differs) {
             Some(axis) => {
                 let size = self.result()[axis];
-                Err(Inexpressible::Expands { rule: self.rule, operand, axis, size })
+                Err(RuleConversionError::Expands { rule: self.rule, operand, axis, size })
             }
             None => Ok(self.reshape(operand, start, self.rank())),
         }
     }
 
-    fn as_elementwise_rule(&self) -> Result<Expressed, Inexpressible> {
+    fn as_elementwise_rule(&self) -> Result<RuleConversion, RuleConversionError> {
         let given = self.broadcast.operands().len();
         let is_limited = matches!(self.rule, RuleSetName::Xla | RuleSetName::Pdpd);
         if given == 0 || (is_limited && given > 3) {
-            return Err(Inexpressible::OperandCount { rule: self.rule, given });
+            return Err(RuleConversionError::OperandCount { rule: self.rule, given });
         }
         if self.rule == RuleSetName::Named {
             let (rule, reshapes) = self.as_named()?;
-            return Ok(Expressed { rule: AnyRule::Elementwise(rule), reshapes, target: None });
+            return Ok(RuleConversion { rule: AnyRule::Elementwise(rule), reshapes, target: None });
         }
         self.check_increasing()?;
         self.check_covered()?;
@@ -282,18 +289,18 @@ impl Form<'_> {
             (RuleSetName::OnnxLegacy, _) => self.as_onnx_legacy(),
             _ => self.all_full(RuleSet::None),
         }?;
-        Ok(Expressed { rule: AnyRule::Elementwise(rule), reshapes, target: None })
+        Ok(RuleConversion { rule: AnyRule::Elementwise(rule), reshapes, target: None })
     }
 
-    /// All operands have the result's shape.
-    fn all_full(&self, rule: RuleSet) -> Said {
+    /// Gives all operands the result's shape.
+    fn all_full(&self, rule: RuleSet) -> ElementwiseConversion {
         let operands = 0..self.broadcast.operands().len();
         let reshapes: Result<Vec<_>, _> = operands.map(|k| self.unexpanded(k, 0)).collect();
         Ok((rule, reshapes?))
     }
 
-    /// Scalars stay; the others, and the anchor in any case, have the result's shape.
-    fn scalars_or_full(&self, rule: RuleSet, anchor: Option<usize>) -> Said {
+    /// Keeps scalars, and gives the other operands and the anchor the result's shape.
+    fn scalars_or_full(&self, rule: RuleSet, anchor: Option<usize>) -> ElementwiseConversion {
         let mut reshapes = Vec::new();
         for (operand, shape) in self.broadcast.operands().iter().enumerate() {
             let stays = shape.is_scalar() && anchor != Some(operand);
@@ -302,17 +309,17 @@ impl Form<'_> {
         Ok((rule, reshapes))
     }
 
-    /// Right-aligned, from the first axis on which the operand lands.
-    fn as_numpy(&self) -> Said {
+    /// Right-aligns each operand, with ones between its axes and after its last axis.
+    fn as_numpy(&self) -> ElementwiseConversion {
         let rank = self.rank();
         let operands = 0..self.broadcast.operands().len();
         let reshapes = operands.map(|k| self.reshape(k, self.span(k, rank).0, rank)).collect();
         Ok((RuleSet::Numpy, reshapes))
     }
 
-    /// One operand gets the result's rank, by a reshape if neither has it; the list says where the
-    /// axes of the other one land.
-    fn as_xla_binary(&self) -> Said {
+    /// Gives one operand the result's rank, by a reshape if neither has it; `broadcast_dimensions` maps the
+    /// axes of the other.
+    fn as_xla_binary(&self) -> ElementwiseConversion {
         let ranks = [self.operand(0).0.rank(), self.operand(1).0.rank()];
         let larger = usize::from(ranks[1] > ranks[0]);
         let smaller = 1 - larger;
@@ -324,9 +331,9 @@ impl Form<'_> {
         Ok((RuleSet::Xla { dims }, reshapes))
     }
 
-    /// The anchor has the result's shape; the others are runs that start at one axis, or all end
-    /// where the result ends.
-    fn as_pdpd(&self, anchor: usize) -> Said {
+    /// The anchor has the result's shape. The others are consecutive axes from one common axis on, or all are
+    /// suffixes.
+    fn as_pdpd(&self, anchor: usize) -> ElementwiseConversion {
         let rank = self.rank();
         let mut reshapes = vec![None; self.broadcast.operands().len()];
         reshapes[anchor] = self.unexpanded(anchor, 0)?;
@@ -350,7 +357,7 @@ impl Form<'_> {
         Ok((RuleSet::Pdpd { axis: Some(start as i64) }, reshapes))
     }
 
-    fn as_onnx_legacy(&self) -> Said {
+    fn as_onnx_legacy(&self) -> ElementwiseConversion {
         let equal = self.all_full(RuleSet::OnnxLegacy { broadcast: false, axis: None });
         let is_as_it_stands =
             |(_, reshapes): &(_, Vec<Option<Shape>>)| reshapes.iter().all(Option::is_none);
@@ -365,8 +372,8 @@ impl Form<'_> {
         Ok((RuleSet::OnnxLegacy { broadcast: true, axis }, reshapes))
     }
 
-    /// The axes of the result are named `i0`, `i1`, ...; an axis of size 1 that expands is dropped.
-    fn as_named(&self) -> Said {
+    /// Names the axes of the result `i0`, `i1`, ..., and removes axes of size 1 that expand.
+    fn as_named(&self) -> ElementwiseConversion {
         self.check_covered()?;
         let (mut names, mut reshapes, mut seen) = (Vec::new(), Vec::new(), 0);
         for operand in 0..self.broadcast.operands().len() {
@@ -376,7 +383,7 @@ impl Form<'_> {
                 seen += usize::from(axis == seen);
                 is_ahead
             }) {
-                return Err(Inexpressible::Reorders { rule: self.rule, operand, axis });
+                return Err(RuleConversionError::Reorders { rule: self.rule, operand, axis });
             }
             let of_axes: Vec<String> = kept.iter().map(|axis| format!("i{axis}")).collect();
             names.push(of_axes.iter().map(String::as_str).collect::<AxisNames>());
@@ -385,7 +392,7 @@ impl Form<'_> {
         Ok((RuleSet::Named { names }, reshapes))
     }
 
-    /// The sizes and places of the operand's axes that do not expand.
+    /// The sizes and result axes of the operand's axes that do not expand.
     fn kept_axes(&self, operand: usize) -> (Shape, Vec<usize>) {
         let (shape, map) = self.operand(operand);
         let pairs = shape.iter().copied().zip(map.iter().copied());
@@ -394,10 +401,10 @@ impl Form<'_> {
         (Shape::from(sizes), axes)
     }
 
-    fn as_target_rule(&self) -> Result<Expressed, Inexpressible> {
+    fn as_target_rule(&self) -> Result<RuleConversion, RuleConversionError> {
         let given = self.broadcast.operands().len();
         if given != 1 {
-            return Err(Inexpressible::OperandCount { rule: self.rule, given });
+            return Err(RuleConversionError::OperandCount { rule: self.rule, given });
         }
         let may_permute =
             matches!(self.rule, RuleSetName::StableHloBroadcastInDim | RuleSetName::HloBroadcast);
@@ -427,10 +434,14 @@ impl Form<'_> {
             RuleSetName::HloBroadcast => self.as_hlo_broadcast(),
             _ => (TargetRule::Unidirectional, self.reshape(0, start, rank)),
         };
-        Ok(Expressed { rule: AnyRule::Target(rule), reshapes: vec![reshape], target: Some(target) })
+        Ok(RuleConversion {
+            rule: AnyRule::Target(rule),
+            reshapes: vec![reshape],
+            target: Some(target),
+        })
     }
 
-    /// Axes of size 1 that expand are dropped, as XlaBuilder does; the others keep their places.
+    /// Removes axes of size 1 that expand, like XlaBuilder; the others keep their result axes.
     fn as_hlo_broadcast(&self) -> (TargetRule, Option<Shape>) {
         let (sizes, axes) = self.kept_axes(0);
         let reshape = Some(sizes).filter(|sizes| sizes != self.operand(0).0);

@@ -1,4 +1,4 @@
-//! The diagnostic of any error, and its one renderer.
+//! Diagnostics of all errors, and their renderer.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::ErrorCode;
 
-/// A mistake for people: what is wrong, where, and what to do.
+/// A diagnostic for users: a code, a headline, marked lines and remarks.
 ///
 /// ```
 /// use indim_shape::{Diagnostic, ErrorCode, Mark, MarkedLine};
@@ -34,13 +34,13 @@ pub struct Diagnostic {
     pub headline: String,
     /// The program location of the error, as compilers print it: `src/main.rs:3:5`.
     pub place: Option<String>,
-    /// The line of the text, the operands with their shapes, and what is marked in them.
+    /// Lines of the source text, or the operands with their shapes; each may have a mark.
     pub lines: Vec<MarkedLine>,
-    /// Remarks, each with its title: `note`, `rule N2`, `help`.
+    /// Remarks as pairs of title and text. Titles are `note`, `rule N2`, `help`.
     pub remarks: Vec<(String, String)>,
 }
 
-/// A line, and what is marked in it.
+/// A line with an optional mark.
 ///
 /// ```
 /// use indim_shape::{Mark, MarkedLine};
@@ -51,13 +51,13 @@ pub struct Diagnostic {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedLine {
-    /// The line as it stands.
+    /// The line.
     pub text: String,
     /// The mark below the line.
     pub mark: Option<Mark>,
 }
 
-/// Carets below a piece of a line.
+/// Carets below a section of a line, with a message.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, diagnose};
@@ -70,7 +70,7 @@ pub struct MarkedLine {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// The text before the mark.
+    /// The text at the start of the line of carets.
     pub margin: &'static str,
     /// The columns between the margin and the carets.
     pub indent: usize,
@@ -81,57 +81,57 @@ pub struct Mark {
 }
 
 impl Diagnostic {
-    /// A mistake with a code and a headline.
+    /// A diagnostic with a code and a headline.
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Self {
         let (headline, place) = (headline.into(), None);
         Diagnostic { code, headline, place, lines: Vec::new(), remarks: Vec::new() }
     }
 
-    /// Adds a line in which nothing is marked.
+    /// Adds a line without a mark.
     pub fn line(&mut self, text: String) {
         self.lines.push(MarkedLine { text, mark: None });
     }
 
-    /// Adds what would work.
+    /// Adds a remark with the title `help`.
     pub fn help(&mut self, text: impl Into<String>) {
         self.remark("help", text);
     }
 
-    /// Adds a remark under a title.
+    /// Adds a remark with a title.
     pub fn remark(&mut self, title: impl Into<String>, text: impl Into<String>) {
         self.remarks.push((title.into(), text.into()));
     }
 
-    /// The same mistake, made there.
+    /// This diagnostic with a program location.
     #[must_use]
     pub fn at(self, place: Option<String>) -> Self {
         Diagnostic { place, ..self }
     }
 }
 
-/// The role of a piece of a drawing, for those who colour it.
+/// The role of a part of a printed diagnostic, which determines its colour.
 ///
 /// ```
-/// use indim_shape::{Diagnostic, ErrorCode, Piece};
+/// use indim_shape::{Diagnostic, ErrorCode, DiagnosticPart};
 ///
 /// let diagnostic = Diagnostic::new(ErrorCode::IO, "no such file");
-/// let mut pieces = Vec::new();
-/// diagnostic.write_pieces(&mut |piece, text| {
-///     pieces.push((piece, text.to_owned()));
+/// let mut parts = Vec::new();
+/// diagnostic.write_parts(&mut |part, text| {
+///     parts.push((part, text.to_owned()));
 ///     Ok(())
 /// })?;
-/// assert_eq!(pieces[0], (Piece::Code, "error[io]".to_owned()));
-/// assert_eq!(pieces[2], (Piece::Headline, "no such file".to_owned()));
+/// assert_eq!(parts[0], (DiagnosticPart::Code, "error[io]".to_owned()));
+/// assert_eq!(parts[2], (DiagnosticPart::Headline, "no such file".to_owned()));
 /// # Ok::<(), core::fmt::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Piece {
+pub enum DiagnosticPart {
     /// `error[size-mismatch]`.
     Code,
-    /// The first line behind the code.
+    /// The headline after the code.
     Headline,
-    /// Carets, and the message behind them.
+    /// Carets, and the message after them.
     Mark,
     /// The title of a remark: `help`.
     Title,
@@ -139,51 +139,51 @@ pub enum Piece {
     Plain,
 }
 
-/// Takes the pieces of a drawing, in their order.
-pub type WritePiece<'a> = dyn FnMut(Piece, &str) -> fmt::Result + 'a;
+/// A callback for the parts of a printed diagnostic, in order.
+pub type WriteDiagnosticPart<'a> = dyn FnMut(DiagnosticPart, &str) -> fmt::Result + 'a;
 
 impl Diagnostic {
-    /// Hands over the drawing piece by piece; joined, the pieces are what `{}` writes.
+    /// Calls `write` for each part; concatenated, the parts are the text of `Display`.
     ///
     /// # Errors
-    /// Those of `write`.
-    pub fn write_pieces(&self, write: &mut WritePiece<'_>) -> fmt::Result {
-        write(Piece::Code, &format!("error[{}]", self.code))?;
-        write(Piece::Plain, ": ")?;
-        write(Piece::Headline, &self.headline)?;
-        write(Piece::Plain, "\n")?;
+    /// Errors of `write`.
+    pub fn write_parts(&self, write: &mut WriteDiagnosticPart<'_>) -> fmt::Result {
+        write(DiagnosticPart::Code, &format!("error[{}]", self.code))?;
+        write(DiagnosticPart::Plain, ": ")?;
+        write(DiagnosticPart::Headline, &self.headline)?;
+        write(DiagnosticPart::Plain, "\n")?;
         if let Some(place) = &self.place {
-            write(Piece::Plain, &format!("  --> {place}\n"))?;
+            write(DiagnosticPart::Plain, &format!("  --> {place}\n"))?;
         }
-        self.lines.iter().try_for_each(|line| line.write_pieces(write))?;
+        self.lines.iter().try_for_each(|line| line.write_parts(write))?;
         self.remarks.iter().try_for_each(|(title, text)| {
-            write(Piece::Plain, "   = ")?;
-            write(Piece::Title, title)?;
-            write(Piece::Plain, &format!(": {text}\n"))
+            write(DiagnosticPart::Plain, "   = ")?;
+            write(DiagnosticPart::Title, title)?;
+            write(DiagnosticPart::Plain, &format!(": {text}\n"))
         })
     }
 }
 
 impl MarkedLine {
-    fn write_pieces(&self, write: &mut WritePiece<'_>) -> fmt::Result {
-        write(Piece::Plain, &format!("{}\n", self.text))?;
+    fn write_parts(&self, write: &mut WriteDiagnosticPart<'_>) -> fmt::Result {
+        write(DiagnosticPart::Plain, &format!("{}\n", self.text))?;
         let Some(Mark { margin, indent, width, message }) = &self.mark else { return Ok(()) };
-        write(Piece::Plain, &format!("{margin}{:indent$}", ""))?;
+        write(DiagnosticPart::Plain, &format!("{margin}{:indent$}", ""))?;
         let space = if message.is_empty() { "" } else { " " };
-        write(Piece::Mark, &format!("{:^<width$}{space}{message}", ""))?;
-        write(Piece::Plain, "\n")
+        write(DiagnosticPart::Mark, &format!("{:^<width$}{space}{message}", ""))?;
+        write(DiagnosticPart::Plain, "\n")
     }
 }
 
 impl fmt::Display for Diagnostic {
     /// Several lines, each ending with a line break.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_pieces(&mut |_, text| formatter.write_str(text))
+        self.write_parts(&mut |_, text| formatter.write_str(text))
     }
 }
 
 impl fmt::Display for MarkedLine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_pieces(&mut |_, text| formatter.write_str(text))
+        self.write_parts(&mut |_, text| formatter.write_str(text))
     }
 }

@@ -1,8 +1,8 @@
-//! The error of this crate: a violation, the label of the rule, the rule set with its attributes, and the
-//! shapes as given.
+//! Errors of broadcasts: a violation, the label of the violated rule, the rule set with its attributes, and
+//! the shapes as given.
 //!
-//! The kinds of mistakes are in `violation.rs`, the words in `message.rs`, the drawing in
-//! `picture.rs`, what would work instead in `repair.rs`.
+//! `violation.rs` defines the violations, `message.rs` the messages, `picture.rs` draws an error, `repair.rs`
+//! finds repairs.
 
 use crate::ErrorCode;
 use alloc::boxed::Box;
@@ -12,7 +12,7 @@ use crate::rule::AnyRule;
 use crate::shape::Shape;
 use crate::violation::{Refusal, Violation};
 
-/// Shapes that a rule refuses.
+/// The error for shapes that a rule refuses.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, find_repairs};
@@ -27,11 +27,11 @@ use crate::violation::{Refusal, Violation};
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeError(Box<Details>);
+pub struct ShapeError(Box<ShapeErrorData>);
 
-/// Boxed so that results which carry the error stay small.
+/// Boxed, so that a `Result` with this error stays small.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Details {
+struct ShapeErrorData {
     violation: Violation,
     label: &'static str,
     rule: AnyRule,
@@ -40,7 +40,7 @@ struct Details {
 }
 
 impl ShapeError {
-    /// A refused check, with the requested rule set and the shapes as given.
+    /// The error of a failed check, with the requested rule set and the shapes as given.
     pub(crate) fn new(
         refusal: Refusal,
         rule: AnyRule,
@@ -49,7 +49,7 @@ impl ShapeError {
     ) -> Self {
         let Refusal { violation, label } = refusal;
         let (shapes, target) = (shapes.to_vec(), target.cloned());
-        ShapeError(Box::new(Details { violation, label, rule, shapes, target }))
+        ShapeError(Box::new(ShapeErrorData { violation, label, rule, shapes, target }))
     }
 
     /// The violation, with operands, axes and sizes.
@@ -77,25 +77,25 @@ impl ShapeError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub fn error_code(&self) -> ErrorCode {
         self.0.violation.error_code()
     }
 
-    /// The position of the guilty operand.
+    /// The position of the operand at fault.
     pub fn operand(&self) -> Option<usize> {
         self.0.violation.operand()
     }
 
-    /// The guilty axis of the guilty operand.
+    /// The axis at fault, of that operand.
     pub fn axis(&self) -> Option<usize> {
         self.0.violation.axis()
     }
 
-    /// The label of the rule that was broken, as in [the rules](crate::rules): `N2`, `X7`, `E4`, ...
+    /// The label of the violated rule, as in [the rules](crate::rules): `N2`, `X7`, `E4`, ...
     ///
-    /// Two labels are not of the rules: `XT` stands for the ternary operations of XLA and StableHLO, and
-    /// the letter of a rule set alone for a number of operands that it does not speak of.
+    /// Two kinds of labels are indim's own: `XT` for the ternary operations of XLA and StableHLO, and the
+    /// letter of a rule set alone for a number of operands that it does not define.
     pub fn label(&self) -> &'static str {
         self.0.label
     }

@@ -1,8 +1,8 @@
-//! Legality of broadcasts: every check of every rule, each with the label of its rule. The
-//! only code that decides it.
+//! Legality of broadcasts: every check of every rule, each with the label of its rule. No other code decides
+//! legality.
 //!
-//! `rule_set.rs` and `target_rule.rs` say where the axes land, and ask the checks of their rules in their
-//! order. The result, the explicit form, passes E1 to E5 once more under every rule.
+//! `rule_set.rs` and `target_rule.rs` call the checks of each rule in its order and receive the axis maps.
+//! The resulting explicit form then passes E3 to E5 under every rule.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -13,12 +13,12 @@ use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::rule::AnyRule;
 use crate::shape::Shape;
-use crate::violation::{AxisOf, Party, Refusal, Violation};
+use crate::violation::{AxisOwner, Refusal, SizedAxis, Violation};
 
 /// The result of a check, or the broken rule.
-pub(crate) type Checked<T> = Result<T, Refusal>;
+pub(crate) type CheckResult<T> = Result<T, Refusal>;
 
-/// The size of an axis on which sizes `a` and `b` meet: the one that is not 1, if they differ.
+/// The common size of `a` and `b`: if they differ, the one that is not 1.
 ///
 /// It is not the maximum: `unify(1, 0)` is 0.
 ///
@@ -37,7 +37,7 @@ pub fn unify(a: usize, b: usize) -> Option<usize> {
     }
 }
 
-/// A legal broadcast: the result's shape, the operands' shapes, and where their axes land.
+/// The explicit form of a legal broadcast: result shape, operand shapes, and an axis map for each operand.
 ///
 /// ```
 /// use indim_shape::{Broadcast, Shape};
@@ -58,17 +58,17 @@ pub struct Broadcast {
 }
 
 impl Broadcast {
-    /// The explicit form as given: axis `i` of operand `k` lands on axis `dims[k][i]` of `result`.
+    /// Checks an explicit form: axis `i` of operand `k` maps to axis `dims[k][i]` of `result`.
     ///
     /// # Errors
-    /// [E1 to E5](crate::rules#the-explicit-form-e), for the first operand that breaks one.
+    /// [E1 to E5](crate::rules#the-explicit-form-e), for the first operand that violates one.
     pub fn explicit(
         operands: &[Shape],
         dims: &[Vec<i64>],
         result: Shape,
     ) -> Result<Self, ShapeError> {
         let lists = operands.iter().zip(dims).enumerate();
-        let maps = lists.map(|(k, (shape, dims))| named_axes(k, shape, dims, result.rank()));
+        let maps = lists.map(|(k, (shape, dims))| axis_map_of_dims(k, shape, dims, result.rank()));
         let form = match dims.len() == operands.len() {
             true => Broadcast::of(operands, maps, &result),
             false => Err(Violation::MapCount { maps: dims.len() }.breaks("E1")),
@@ -78,22 +78,27 @@ impl Broadcast {
         })
     }
 
-    /// The explicit form of the maps that a rule made: an axis of the result for each axis of an operand.
-    pub(crate) fn of_maps(operands: &[Shape], maps: Vec<AxisMap>, result: &Shape) -> Checked<Self> {
+    /// The explicit form with the axis maps that a rule produced. Each map has an entry for each axis of its
+    /// operand.
+    pub(crate) fn of_maps(
+        operands: &[Shape],
+        maps: Vec<AxisMap>,
+        result: &Shape,
+    ) -> CheckResult<Self> {
         Broadcast::of(operands, maps.into_iter().map(Ok), result)
     }
 
-    /// E3 and E4 for one operand after the other, E5.
+    /// Checks E3 and E4 operand by operand, then E5.
     fn of(
         operands: &[Shape],
-        maps: impl Iterator<Item = Checked<AxisMap>>,
+        maps: impl Iterator<Item = CheckResult<AxisMap>>,
         result: &Shape,
-    ) -> Checked<Self> {
+    ) -> CheckResult<Self> {
         let mut checked = Vec::with_capacity(operands.len());
         for (operand, (shape, map)) in operands.iter().zip(maps).enumerate() {
             let map = map?;
             check_unique(operand, &map, result.rank())?;
-            check_expands("E4", (operand, shape), &map, (Party::Result, result))?;
+            check_expands("E4", (operand, shape), &map, (AxisOwner::Result, result))?;
             checked.push(map);
         }
         count_bytes(result, 1)?;
@@ -110,13 +115,13 @@ impl Broadcast {
         &self.operands
     }
 
-    /// For each operand, where its axes land.
+    /// The axis map of each operand.
     pub fn maps(&self) -> &[AxisMap] {
         &self.maps
     }
 }
 
-/// Checks one operand of the explicit form; StableHLO's `broadcast_in_dim`, which may permute.
+/// Checks the explicit form of one operand: StableHLO's `broadcast_in_dim`, which may permute axes.
 ///
 /// | operand | dims | result | |
 /// |---|---|---|---|
@@ -158,7 +163,7 @@ impl Shape {
 }
 
 /// E5: the number of elements, and of bytes, fits `isize`.
-fn count_bytes(shape: &Shape, element_size: usize) -> Checked<usize> {
+fn count_bytes(shape: &Shape, element_size: usize) -> CheckResult<usize> {
     if shape.contains(&0) {
         return Ok(0);
     }
@@ -169,14 +174,13 @@ fn count_bytes(shape: &Shape, element_size: usize) -> Checked<usize> {
         .ok_or_else(|| Violation::TooLarge { shape: shape.clone(), element_size }.breaks("E5"))
 }
 
-/// E1 and E2 for operand number `operand`: `dims` has an entry for each axis, which names an axis that
-/// exists.
-pub(crate) fn named_axes(
+/// E1 and E2 for operand number `operand`: `dims` has an entry for each axis, below the result's rank `rank`.
+pub(crate) fn axis_map_of_dims(
     operand: usize,
     shape: &Shape,
     dims: &[i64],
     rank: usize,
-) -> Checked<AxisMap> {
+) -> CheckResult<AxisMap> {
     if dims.len() != shape.rank() {
         let (rank, length) = (shape.rank(), dims.len());
         return Err(Violation::DimsLength { operand, rank, length }.breaks("E1"));
@@ -191,7 +195,7 @@ pub(crate) fn named_axes(
 }
 
 /// E3: no axis of the result is named twice.
-fn check_unique(operand: usize, map: &AxisMap, rank: usize) -> Checked<()> {
+fn check_unique(operand: usize, map: &AxisMap, rank: usize) -> CheckResult<()> {
     if map.is_increasing() {
         return Ok(());
     }
@@ -204,34 +208,39 @@ fn check_unique(operand: usize, map: &AxisMap, rank: usize) -> Checked<()> {
     Ok(())
 }
 
-/// E4, P5, T1, T3, L: each size is 1 or that of the axis on which it lands, which stays as it is.
+/// E4, P5, T1, T3, L: each operand size is 1 or equal to the size in `onto`, which does not expand.
 pub(crate) fn check_expands(
     label: &'static str,
     operand: (usize, &Shape),
     map: &AxisMap,
-    onto: (Party, &Shape),
-) -> Checked<()> {
+    onto: (AxisOwner, &Shape),
+) -> CheckResult<()> {
     (0..map.len()).try_for_each(|axis| check_size(label, operand, axis, map, onto))
 }
 
-/// The same for one axis.
+/// Like [`check_expands`], for one axis.
 fn check_size(
     label: &'static str,
     (operand, shape): (usize, &Shape),
     axis: usize,
     map: &AxisMap,
-    (party, onto): (Party, &Shape),
-) -> Checked<()> {
-    let this = AxisOf::operand(operand, axis, shape[axis]);
-    let other = AxisOf { party, axis: map[axis], size: onto[map[axis]] };
+    (owner, onto): (AxisOwner, &Shape),
+) -> CheckResult<()> {
+    let this = SizedAxis::operand(operand, axis, shape[axis]);
+    let other = SizedAxis { owner, axis: map[axis], size: onto[map[axis]] };
     match this.size == 1 || this.size == other.size {
         true => Ok(()),
         false => Err(Violation::SizeMismatch { this, other }.breaks(label)),
     }
 }
 
-/// X8, T3: an entry is above the one before.
-fn check_increasing(label: &'static str, operand: usize, axis: usize, dims: &[i64]) -> Checked<()> {
+/// X8, T3: each entry is greater than the one before.
+fn check_increasing(
+    label: &'static str,
+    operand: usize,
+    axis: usize,
+    dims: &[i64],
+) -> CheckResult<()> {
     match axis.checked_sub(1).map(|before| (dims[axis], dims[before])) {
         Some((dim, previous)) if dim <= previous => {
             Err(Violation::DimsNotStrictlyIncreasing { operand, axis, dim, previous }.breaks(label))
@@ -240,44 +249,44 @@ fn check_increasing(label: &'static str, operand: usize, axis: usize, dims: &[i6
     }
 }
 
-/// T1: where the axes of the data land, on the last ones of the target.
-pub(crate) fn suffix(data: &Shape, target: &Shape) -> Checked<AxisMap> {
+/// T1: the axes of the data map to the last axes of the target.
+pub(crate) fn trailing_axes(data: &Shape, target: &Shape) -> CheckResult<AxisMap> {
     let (rank, onto) = (data.rank(), target.rank());
     if rank > onto {
         return Err(Violation::RankTooLarge { operand: 0, rank, onto }.breaks("T1"));
     }
     let map = AxisMap::trailing(rank, onto);
-    check_expands("T1", (0, data), &map, (Party::Result, target))?;
+    check_expands("T1", (0, data), &map, (AxisOwner::Result, target))?;
     Ok(map)
 }
 
-/// T3: as E1 and E2, then all entries increase, then the sizes.
-pub(crate) fn axes_mapping(data: &Shape, axes: &[i64], target: &Shape) -> Checked<AxisMap> {
-    let map = named_axes(0, data, axes, target.rank());
+/// T3: E1 and E2 under this label, then strictly increasing entries, then sizes.
+pub(crate) fn axes_mapping(data: &Shape, axes: &[i64], target: &Shape) -> CheckResult<AxisMap> {
+    let map = axis_map_of_dims(0, data, axes, target.rank());
     let map = map.map_err(|refusal| refusal.violation.breaks("T3"))?;
     (0..axes.len()).try_for_each(|axis| check_increasing("T3", 0, axis, axes))?;
-    check_expands("T3", (0, data), &map, (Party::Result, target))?;
+    check_expands("T3", (0, data), &map, (AxisOwner::Result, target))?;
     Ok(map)
 }
 
 /// XLA's `BroadcastInDim`: E1 and E2, then entry by entry E4 and X8.
-pub(crate) fn increasing_axes(data: &Shape, dims: &[i64], target: &Shape) -> Checked<AxisMap> {
-    let map = named_axes(0, data, dims, target.rank())?;
+pub(crate) fn increasing_axes(data: &Shape, dims: &[i64], target: &Shape) -> CheckResult<AxisMap> {
+    let map = axis_map_of_dims(0, data, dims, target.rank())?;
     for axis in 0..dims.len() {
-        check_size("E4", (0, data), axis, &map, (Party::Result, target))?;
+        check_size("E4", (0, data), axis, &map, (AxisOwner::Result, target))?;
         check_increasing("X8", 0, axis, dims)?;
     }
     Ok(map)
 }
 
-/// HLO's `broadcast`: E1 to E3, then every size is that of the axis on which it lands, E4.
-pub(crate) fn unexpanded_axes(data: &Shape, dims: &[i64], target: &Shape) -> Checked<AxisMap> {
-    let map = named_axes(0, data, dims, target.rank())?;
+/// HLO's `broadcast`: E1 to E3, then E4 without expansion: every size equals that of its target axis.
+pub(crate) fn unexpanded_axes(data: &Shape, dims: &[i64], target: &Shape) -> CheckResult<AxisMap> {
+    let map = axis_map_of_dims(0, data, dims, target.rank())?;
     check_unique(0, &map, target.rank())?;
     for (axis, (&size, &other_axis)) in data.iter().zip(map.iter()).enumerate() {
         if size != target[other_axis] {
-            let this = AxisOf::operand(0, axis, size);
-            let other = AxisOf::result(other_axis, target[other_axis]);
+            let this = SizedAxis::operand(0, axis, size);
+            let other = SizedAxis::result(other_axis, target[other_axis]);
             return Err(Violation::SizeMismatch { this, other }.breaks("E4"));
         }
     }
@@ -285,7 +294,7 @@ pub(crate) fn unexpanded_axes(data: &Shape, dims: &[i64], target: &Shape) -> Che
 }
 
 /// O1: all shapes are equal. `[]` with `[1]` is refused like any other difference.
-pub(crate) fn check_equal_shapes(operands: &[Shape]) -> Checked<()> {
+pub(crate) fn check_equal_shapes(operands: &[Shape]) -> CheckResult<()> {
     let first = &operands[0];
     for (operand, shape) in operands.iter().enumerate().skip(1) {
         if shape.rank() != first.rank() {
@@ -298,23 +307,23 @@ pub(crate) fn check_equal_shapes(operands: &[Shape]) -> Checked<()> {
     Ok(())
 }
 
-/// The sizes of a result on whose axes the operands' sizes unify, or the two axes that clash, the later
-/// operand's first.
+/// The result's sizes: on each axis the unified sizes of the operands. The error is the first pair of axes
+/// whose sizes do not unify, the later operand's axis first.
 fn unified_sizes(
     operands: &[Shape],
     maps: &[AxisMap],
     rank: usize,
-) -> Result<Shape, (AxisOf, AxisOf)> {
+) -> Result<Shape, (SizedAxis, SizedAxis)> {
     let mut sizes = vec![1; rank];
-    // For each result axis, the operand and the axis that gave the size.
+    // For each result axis, the operand and its axis that set the size.
     let mut given_by = vec![(0, 0); rank];
     for (operand, (shape, map)) in operands.iter().zip(maps).enumerate() {
         for (axis, (&size, &result_axis)) in shape.iter().zip(map.iter()).enumerate() {
             let other_size = sizes[result_axis];
             let Some(unified) = unify(other_size, size) else {
                 let (other, other_axis) = given_by[result_axis];
-                let this = AxisOf::operand(operand, axis, size);
-                return Err((this, AxisOf::operand(other, other_axis, other_size)));
+                let this = SizedAxis::operand(operand, axis, size);
+                return Err((this, SizedAxis::operand(other, other_axis, other_size)));
             };
             if unified != other_size {
                 given_by[result_axis] = (operand, axis);
@@ -326,27 +335,31 @@ fn unified_sizes(
 }
 
 /// N2: along each axis all sizes unify.
-pub(crate) fn numpy_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> Checked<Shape> {
+pub(crate) fn numpy_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> CheckResult<Shape> {
     unified_sizes(operands, maps, rank)
         .map_err(|(this, other)| Violation::SizeMismatch { this, other }.breaks("N2"))
 }
 
-/// T2: along each axis the sizes of the target and of the data, where `map` says, unify.
-pub(crate) fn bidirectional_sizes(data: &Shape, map: &AxisMap, target: &Shape) -> Checked<Shape> {
+/// T2: the sizes of the target and of the data, placed by `map`, unify along each axis.
+pub(crate) fn bidirectional_sizes(
+    data: &Shape,
+    map: &AxisMap,
+    target: &Shape,
+) -> CheckResult<Shape> {
     let rank = data.rank().max(target.rank());
-    // The target goes first so that a clash names the data as the guilty operand.
+    // The target comes first, so that an error blames the data.
     let operands = [target.clone(), data.clone()];
     let maps = [AxisMap::trailing(target.rank(), rank), map.clone()];
     unified_sizes(&operands, &maps, rank).map_err(|(this, other)| {
-        let this = AxisOf { party: Party::Operand(0), ..this };
-        let other = AxisOf { party: Party::Result, ..other };
+        let this = SizedAxis { owner: AxisOwner::Operand(0), ..this };
+        let other = SizedAxis { owner: AxisOwner::Result, ..other };
         Violation::SizeMismatch { this, other }.breaks("T2")
     })
 }
 
-/// D1, D4: every axis has a name, which no other one of the operand has. Operands behind the last entry have
-/// no names.
-pub(crate) fn check_names(operands: &[Shape], names: &[AxisNames]) -> Checked<()> {
+/// D1, D4: every axis has a name that is unique within its operand. Operands after the last entry of `names`
+/// have no names.
+pub(crate) fn check_names(operands: &[Shape], names: &[AxisNames]) -> CheckResult<()> {
     if names.len() > operands.len() {
         return Err(Violation::MapCount { maps: names.len() }.breaks("D4"));
     }
@@ -367,8 +380,8 @@ pub(crate) fn check_names(operands: &[Shape], names: &[AxisNames]) -> Checked<()
     Ok(())
 }
 
-/// The same for one operand, each of whose axes has an entry.
-fn check_distinct(operand: usize, names: &AxisNames) -> Checked<()> {
+/// D1, D4 for one operand; `names` has an entry for each axis.
+fn check_distinct(operand: usize, names: &AxisNames) -> CheckResult<()> {
     let mut seen = BTreeMap::new();
     for (axis, name) in names.iter().enumerate() {
         let Some(name) = name else {
@@ -381,9 +394,9 @@ fn check_distinct(operand: usize, names: &AxisNames) -> Checked<()> {
     Ok(())
 }
 
-/// D3: the axes that land on one axis have one size, which is the result's. 1 does not expand.
-pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> Checked<Shape> {
-    // For each result axis, the operand and the axis that came first.
+/// D3: axes that map to the same result axis have the same size, the result's. 1 does not expand.
+pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> CheckResult<Shape> {
+    // For each result axis, the first operand and axis that map to it.
     let mut given_by: Vec<(usize, usize)> = Vec::new();
     for (operand, (shape, map)) in operands.iter().zip(maps).enumerate() {
         for (axis, (&size, &result_axis)) in shape.iter().zip(map.iter()).enumerate() {
@@ -391,9 +404,9 @@ pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> Checked<Shape
                 given_by.push((operand, axis));
                 continue;
             };
-            let other = AxisOf::operand(other, other_axis, operands[other][other_axis]);
+            let other = SizedAxis::operand(other, other_axis, operands[other][other_axis]);
             if other.size != size {
-                let this = AxisOf::operand(operand, axis, size);
+                let this = SizedAxis::operand(operand, axis, size);
                 return Err(Violation::SizeMismatch { this, other }.breaks("D3"));
             }
         }
@@ -401,29 +414,29 @@ pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> Checked<Shape
     Ok(given_by.iter().map(|&(operand, axis)| operands[operand][axis]).collect())
 }
 
-/// X9: with axes of equal ranks, or after the smaller operand is placed, all sizes unify ("degenerate
-/// dimensions"). With a list, X7 has checked it.
-pub(crate) fn xla_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> Checked<Shape> {
+/// X9: between equal ranks all sizes unify ("degenerate dimensions"). With `broadcast_dimensions`, X7 has
+/// already checked this.
+pub(crate) fn xla_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> CheckResult<Shape> {
     unified_sizes(operands, maps, rank)
         .map_err(|(this, other)| Violation::DegenerateIncompatible { this, other }.breaks("X9"))
 }
 
-/// X2: for equal ranks the list is empty, or names every axis in order.
-pub(crate) fn check_list_of_equal_ranks(rank: usize, dims: &[i64]) -> Checked<()> {
+/// X2: between equal ranks `dims` is empty, or names every axis in order.
+pub(crate) fn check_list_of_equal_ranks(rank: usize, dims: &[i64]) -> CheckResult<()> {
     match dims.is_empty() || dims.iter().copied().eq(0..rank as i64) {
         true => Ok(()),
         false => Err(Violation::SameRankDimsNotIdentity { rank }.breaks("X2")),
     }
 }
 
-/// X3 to X8: where the axes of `small`, operand number `operand`, land on those of `large`. The length of the
-/// list is checked first, then each entry in order, a size before an order.
+/// X3 to X8: the map of `small`, operand number `operand`, onto the axes of `large`. Checks the length of
+/// `dims` first, then entry by entry the range, the size and the order.
 pub(crate) fn check_list(
     operand: usize,
     small: &Shape,
     large: &Shape,
     dims: &[i64],
-) -> Checked<AxisMap> {
+) -> CheckResult<AxisMap> {
     let (rank, length) = (small.rank(), dims.len());
     if rank == 0 && length > 0 {
         return Err(Violation::DimsLength { operand, rank, length }.breaks("X3"));
@@ -444,8 +457,8 @@ pub(crate) fn check_list(
         let Some(other_axis) = usize::try_from(dim).ok().filter(|&axis| axis < rank) else {
             return Err(Violation::DimTooLarge { operand, axis, dim, rank }.breaks("X6"));
         };
-        let this = AxisOf::operand(operand, axis, small[axis]);
-        let other = AxisOf::operand(1 - operand, other_axis, large[other_axis]);
+        let this = SizedAxis::operand(operand, axis, small[axis]);
+        let other = SizedAxis::operand(1 - operand, other_axis, large[other_axis]);
         if unify(this.size, other.size).is_none() {
             return Err(Violation::DimSizeMismatch { this, other }.breaks("X7"));
         }
@@ -456,7 +469,7 @@ pub(crate) fn check_list(
 }
 
 /// XT: each operand of a ternary operation is a scalar, or has the shape of the `anchor`.
-pub(crate) fn check_scalars_beside(operands: &[Shape], anchor: &Shape) -> Checked<()> {
+pub(crate) fn check_scalars_or_anchor(operands: &[Shape], anchor: &Shape) -> CheckResult<()> {
     match operands.iter().position(|shape| !shape.is_scalar() && shape != anchor) {
         Some(operand) => Err(Violation::ImplicitBroadcastUnsupported { operand }.breaks("XT")),
         None => Ok(()),
@@ -464,7 +477,7 @@ pub(crate) fn check_scalars_beside(operands: &[Shape], anchor: &Shape) -> Checke
 }
 
 /// XT: only binary operations take a list.
-pub(crate) fn check_no_list(dims: &[i64]) -> Checked<()> {
+pub(crate) fn check_no_list(dims: &[i64]) -> CheckResult<()> {
     match dims.is_empty() {
         true => Ok(()),
         false => Err(Violation::DimsNotTaken { length: dims.len() }.breaks("XT")),
@@ -472,19 +485,25 @@ pub(crate) fn check_no_list(dims: &[i64]) -> Checked<()> {
 }
 
 /// XT: the branches of StableHLO's `select`, operands 1 and 2, have equal shapes.
-pub(crate) fn check_branches(then: &Shape, otherwise: &Shape) -> Checked<()> {
+pub(crate) fn check_branches(then: &Shape, otherwise: &Shape) -> CheckResult<()> {
     match then == otherwise {
         true => Ok(()),
         false => Err(Violation::ImplicitBroadcastUnsupported { operand: 2 }.breaks("XT")),
     }
 }
 
-/// P1 to P4: the run of axes from `axis` on where `rank` axes of operand number `operand` land on `onto`.
-pub(crate) fn pdpd_run(operand: usize, rank: usize, onto: usize, axis: i64) -> Checked<AxisMap> {
+/// P1 to P4: maps the `rank` axes of operand number `operand` to the consecutive axes from `axis` on, of
+/// `onto` axes.
+pub(crate) fn pdpd_run(
+    operand: usize,
+    rank: usize,
+    onto: usize,
+    axis: i64,
+) -> CheckResult<AxisMap> {
     if rank > onto {
         return Err(Violation::RankTooLarge { operand, rank, onto }.breaks("P1"));
     }
-    // P3: it ends where the other one ends, with its full rank: ones at its end count.
+    // P3: the operand is a suffix at its full rank; trailing ones are not trimmed.
     if axis == -1 {
         return Ok(AxisMap::trailing(rank, onto));
     }
@@ -496,9 +515,9 @@ pub(crate) fn pdpd_run(operand: usize, rank: usize, onto: usize, axis: i64) -> C
     }
 }
 
-/// L: the run of axes from `axis` on where `b`, operand 1, lands on `onto` axes; the last ones without
-/// `axis`. One element goes anywhere: at the end where `axis` has no place for it.
-pub(crate) fn onnx_legacy_run(b: &Shape, onto: usize, axis: Option<i64>) -> Checked<AxisMap> {
+/// L: maps `b`, operand 1, to the consecutive axes from `axis` on, of `onto` axes; without `axis` to the last
+/// ones. A single element always fits: if `axis` leaves no room for it, it maps to the last axes.
+pub(crate) fn onnx_legacy_run(b: &Shape, onto: usize, axis: Option<i64>) -> CheckResult<AxisMap> {
     let (operand, rank) = (1, b.rank());
     if rank > onto {
         return Err(Violation::RankTooLarge { operand, rank, onto }.breaks("L"));

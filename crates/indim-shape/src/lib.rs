@@ -1,6 +1,6 @@
 //! The broadcasting rules of XLA, StableHLO, NumPy, OpenVINO, Paddle and ONNX, each elaborated into
-//! one explicit form: a result shape, and for each operand the result axis on which each of its
-//! axes lands.
+//! one explicit form: a result shape, and for each operand an axis map that names the result axis of
+//! each of its axes.
 //!
 //! ```
 //! use indim_shape::{RuleSet, Shape};
@@ -15,40 +15,34 @@
 //! # Ok::<(), indim_shape::ShapeError>(())
 //! ```
 //!
-//! The rules with their labels are written down in [`rules`]. From a name and attributes to a rule leads
-//! [`RuleChoice::with_attributes`].
+//! The page [`rules`] lists the rules with their labels. [`RuleChoice::with_attributes`] makes a rule from
+//! its name and attributes.
 //!
-//! `explicit.rs` is the only place that decides whether a broadcast is legal; `rule_set.rs` and
-//! `target_rule.rs` translate into it, `convert.rs` out of it. A refusal is a [`ShapeError`]: data with
-//! a stable code and the label of the rule (`violation.rs`, `error.rs`), words (`message.rs`), a drawing
-//! (`picture.rs`) and what would work instead (`repair.rs`).
+//! `explicit.rs` alone decides whether a broadcast is legal. `rule_set.rs` and `target_rule.rs` elaborate
+//! rules into the explicit form; `convert.rs` converts the form back to a rule. An error is a [`ShapeError`]:
+//! data with a stable code and the label of the rule (`violation.rs`, `error.rs`), its message
+//! (`message.rs`), a drawing (`picture.rs`) and repairs (`repair.rs`).
 //!
-//! - `attributes.rs`: from a rule's name and its attributes to the rule, or the error that says which
-//!   attribute does not belong;
+//! - `attributes.rs`: construction of a rule from its name and attributes, and errors of attributes;
 //! - `axis_map.rs`: axis maps: the result axis of each operand axis;
-//! - `axis_names.rs`: the names of an operand's axes, by which `RuleSet::Named` matches them;
-//! - `broadcast_picture.rs`: the drawing of a legal broadcast as text: the result's axes as columns, under
-//!   each of them the operands' axes that land there;
-//! - `diagnostic.rs`: the diagnostic of any error, and its one renderer;
-//! - `error_code/`: the codes of all errors, in one table: every crate takes its codes from here;
-//! - `lint.rs`: a lint: legal broadcasts that are seldom meant;
-//! - `named_repair.rs`: repairs of a broadcast that axis names refuse: other names for axes, or no axis of
-//!   size 1;
-//! - `placement.rs`: the search for places where the axes of one shape could land on those of another;
+//! - `axis_names.rs`: axis names, by which `RuleSet::Named` matches axes;
+//! - `broadcast_picture.rs`: the table that draws a legal broadcast: one column for each axis of the result,
+//!   one row for each operand;
+//! - `diagnostic.rs`: diagnostics of all errors, and their renderer;
+//! - `error_code/`: the registry of error codes of all crates;
+//! - `lint.rs`: a lint for legal broadcasts that are seldom intended;
+//! - `named_repair.rs`: repairs under rule `named`: renamed axes, or an axis of size 1 removed;
+//! - `placement.rs`: the search for placements of one shape's axes on those of another;
 //! - `printable.rs`: classification of printable characters;
 //! - `rank_limit.rs`: the maximal rank of a shape from a text, a file or Python;
-//! - `reduction_convert.rs`: from the explicit form of a reduction back to a rule: its attributes, or the
-//!   reason why it cannot say it;
+//! - `reduction_convert.rs`: conversion of a reduction from its explicit form to a rule with attributes;
 //! - `reduction_error.rs`: errors in the axes of a reduction: typed data, one code and one label each;
 //! - `reduction_form.rs`: elaboration of reductions: the reduced axes under each rule;
-//! - `reduction_picture.rs`: the drawing of a reduction as text: the operand's axes as columns, and what is
-//!   left of each;
-//! - `reduction_repair.rs`: repairs of a refused reduction: the same rule with other attributes, found by
-//!   trying;
-//! - `reduction_rule.rs`: reductions as systems write them: each rule with its attributes, as data;
-//! - `rule.rs`: the rules with their attributes, as data;
-//! - `rule_set_name.rs`: the names of the rule sets, as people write them, and what is known of each by its
-//!   name: one table;
+//! - `reduction_picture.rs`: the table that draws a reduction: one column for each axis of the operand;
+//! - `reduction_repair.rs`: repairs of a reduction error: the same rule with other attributes, each tried;
+//! - `reduction_rule.rs`: the reduction rules of each system with their attributes, as data;
+//! - `rule.rs`: broadcasting rules with their attributes, as data;
+//! - `rule_set_name.rs`: the table of rule sets: name, attributes, summary;
 //! - `shape.rs`: shapes: the size of each axis, and dense strides.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
@@ -93,8 +87,8 @@ pub use attributes::{AttributeError, Attributes};
 pub use axis_map::AxisMap;
 pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
-pub use convert::{Expressed, Inexpressible, express};
-pub use diagnostic::{Diagnostic, Mark, MarkedLine, Piece, WritePiece};
+pub use convert::{RuleConversion, RuleConversionError, convert_broadcast};
+pub use diagnostic::{Diagnostic, DiagnosticPart, Mark, MarkedLine, WriteDiagnosticPart};
 pub use error::ShapeError;
 pub use error_code::{ErrorCode, ErrorEntry, ErrorExample, ErrorSection, UnknownErrorCode};
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
@@ -102,9 +96,10 @@ pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;
 pub use picture::{aligned_axes, diagnose, draw_error};
 pub use printable::is_printable;
-pub use rank_limit::{MAXIMUM_RANK, RankLimit};
+pub use rank_limit::{MAX_RANK, RankLimitError};
 pub use reduction_convert::{
-    ExpressedReduction, NoAxes, ReductionRuleName, UnknownReductionRule, express_reduction,
+    ReductionConversion, ReductionConversionError, ReductionRuleName, UnknownReductionRule,
+    convert_reduction,
 };
 pub use reduction_error::{ReductionError, ReductionViolation};
 pub use reduction_form::ReductionForm;
@@ -115,4 +110,4 @@ pub use repair::{Repair, RepairReason, find_repairs};
 pub use rule::{AnyRule, RuleSet, TargetRule};
 pub use rule_set_name::{Attribute, RuleChoice, RuleSetName, UnknownRuleSet};
 pub use shape::{Shape, saturating_size};
-pub use violation::{AxisOf, Party, Violation};
+pub use violation::{AxisOwner, SizedAxis, Violation};

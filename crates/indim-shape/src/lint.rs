@@ -1,11 +1,11 @@
-//! A lint: legal broadcasts that are seldom meant. Off unless a caller asks.
+//! A lint for legal broadcasts that are seldom intended. It runs only if a caller requests it.
 
 use core::fmt;
 
 use crate::explicit::Broadcast;
 
-/// A broadcast in which every operand expands and the result is far larger than any of them, as when
-/// `[n, 1]` meets `[n]`.
+/// A broadcast in which every operand expands and the result is far larger than each of them, such as `[n,
+/// 1]` with `[n]`.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, surprising_outer_product};
@@ -13,7 +13,7 @@ use crate::explicit::Broadcast;
 /// let outer = RuleSet::Numpy.elaborate(&[Shape::from([1000, 1]), Shape::from([2000])])?;
 /// assert_eq!(
 ///     surprising_outer_product(&outer, 100).unwrap().to_string(),
-///     "every operand expands: the result has 2000000 elements, operand 1, the largest, only 2000",
+///     "every operand expands: the result has 2000000 elements, and operand 1, the largest, has 2000",
 /// );
 /// # Ok::<(), indim_shape::ShapeError>(())
 /// ```
@@ -32,14 +32,14 @@ impl fmt::Display for OuterProduct {
         let OuterProduct { largest_operand, largest_count, result_count } = self;
         write!(
             formatter,
-            "every operand expands: the result has {result_count} elements, operand \
-             {largest_operand}, the largest, only {largest_count}"
+            "every operand expands: the result has {result_count} elements, and operand \
+             {largest_operand}, the largest, has {largest_count}"
         )
     }
 }
 
-/// Whether every operand, of two or more, expands and the result has more than `factor` times the
-/// elements of the largest one.
+/// The finding if each of at least two operands expands and the result has more than `factor` times the
+/// elements of the largest operand.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, surprising_outer_product};
@@ -65,7 +65,7 @@ pub fn surprising_outer_product(broadcast: &Broadcast, factor: usize) -> Option<
         }
     }
     let (largest_operand, largest_count) = largest;
-    // No operand has the result's elements, so each repeats some of its own.
+    // If the largest operand has fewer elements than the result, every operand expands.
     let all_expand = largest_count < result_count;
     let is_far_larger = result_count > largest_count.saturating_mul(factor);
     (all_expand && is_far_larger).then_some(OuterProduct {

@@ -1,6 +1,6 @@
-//! The words of a mistake: what is wrong, in one clause, and what the broken rule asks for.
+//! Messages of shape errors: the violation in one clause, and the requirement of the violated rule.
 //!
-//! An error displays with operands by position; `picture.rs` draws it with their names.
+//! `Display` names operands by position; `picture.rs` uses their names.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,9 +8,9 @@ use core::fmt;
 
 use crate::error::ShapeError;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
-use crate::violation::{AxisOf, Party, Violation};
+use crate::violation::{AxisOwner, SizedAxis, Violation};
 
-/// The name of an operand in a picture.
+/// The name of an operand in a drawing.
 ///
 /// ```
 /// use indim_shape::OperandLabel;
@@ -21,41 +21,41 @@ use crate::violation::{AxisOf, Party, Violation};
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct OperandLabel<'a> {
-    /// The user's name for it.
+    /// The user's name of the operand.
     pub name: &'a str,
-    /// Its element type, or nothing.
+    /// The element type; may be empty.
     pub element_type: &'a str,
-    /// The width of the displayed name, in columns. This crate has no character tables, so
-    /// the caller computes the width of wide characters.
+    /// The display width of the name, in columns. This crate has no Unicode tables, so the caller computes
+    /// the width of wide characters.
     pub width: usize,
 }
 
 impl<'a> OperandLabel<'a> {
-    /// A name whose characters take one column each.
+    /// A name whose characters are one column wide.
     pub fn new(name: &'a str, element_type: &'a str) -> Self {
         OperandLabel { name, element_type, width: name.chars().count() }
     }
 }
 
 /// The names of operands and result in a message.
-pub(crate) struct Names<'a> {
+pub(crate) struct OperandNames<'a> {
     labels: &'a [OperandLabel<'a>],
     result: &'static str,
 }
 
-impl<'a> Names<'a> {
+impl<'a> OperandNames<'a> {
     /// `operand 0`, `operand 1`, ...
     pub(crate) fn by_position(rule: &AnyRule) -> Self {
-        Names::of_labels(&[], rule)
+        OperandNames::of_labels(&[], rule)
     }
 
-    /// The user's names, in back quotes.
+    /// The names of the labels, in back quotes.
     pub(crate) fn of_labels(labels: &'a [OperandLabel<'a>], rule: &AnyRule) -> Self {
         let result = match rule {
             AnyRule::Target(_) => "the target",
             _ => "the result",
         };
-        Names { labels, result }
+        OperandNames { labels, result }
     }
 
     pub(crate) fn operand(&self, operand: usize) -> String {
@@ -65,7 +65,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The name as it stands in a list of shapes or in running words: without back quotes.
+    /// The name without back quotes, for lists of shapes.
     pub(crate) fn plain(&self, operand: usize) -> String {
         match self.labels.get(operand) {
             Some(label) => label.name.to_string(),
@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The width of [`Names::plain`], in columns.
+    /// The width of [`OperandNames::plain`], in columns.
     pub(crate) fn width(&self, operand: usize) -> usize {
         match self.labels.get(operand) {
             Some(label) => label.width,
@@ -85,19 +85,19 @@ impl<'a> Names<'a> {
         self.labels.get(operand).map_or("", |label| label.element_type)
     }
 
-    pub(crate) fn party(&self, party: Party) -> String {
-        match party {
-            Party::Operand(operand) => self.operand(operand),
-            Party::Result => self.result.to_string(),
+    pub(crate) fn owner(&self, owner: AxisOwner) -> String {
+        match owner {
+            AxisOwner::Operand(operand) => self.operand(operand),
+            AxisOwner::Result => self.result.to_string(),
         }
     }
 }
 
 impl fmt::Display for ShapeError {
-    /// One line: what is wrong, the label, and what the rule asks for.
+    /// One line: the violation, the label, and the requirement of the rule.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_message(formatter, self, &Names::by_position(self.rule()))?;
-        write!(formatter, " ({}: {})", self.label(), sentence(self))
+        write_message(formatter, self, &OperandNames::by_position(self.rule()))?;
+        write!(formatter, " ({}: {})", self.label(), requirement(self))
     }
 }
 
@@ -105,12 +105,12 @@ impl fmt::Display for ShapeError {
 pub(crate) fn write_message(
     out: &mut dyn fmt::Write,
     error: &ShapeError,
-    names: &Names<'_>,
+    names: &OperandNames<'_>,
 ) -> fmt::Result {
     use Violation as V;
     let name = |operand: usize| names.operand(operand);
     if let Some((this, other)) = error.violation().clash() {
-        let (whose, others) = (names.party(this.party), names.party(other.party));
+        let (whose, others) = (names.owner(this.owner), names.owner(other.owner));
         let [axis, other_axis] = [this, other].map(|axis| axis_text(error, axis));
         let (size, other_size) = (this.size, other.size);
         return write!(
@@ -130,7 +130,7 @@ pub(crate) fn write_message(
             write!(out, "axis {axis} of {} has no name", name(operand))
         }
         V::AxisNameRepeated { operand, axis, first } => {
-            let axis_name = axis_text(error, AxisOf::operand(operand, axis, 0));
+            let axis_name = axis_text(error, SizedAxis::operand(operand, axis, 0));
             write!(out, "axes {first} and {axis} of {} are both named {axis_name}", name(operand))
         }
         V::DimsLength { operand, rank, length } => write!(
@@ -146,7 +146,7 @@ pub(crate) fn write_message(
         ),
         V::DimsNotUnique { operand, axis, dim } => write!(
             out,
-            "axis {axis} of {} is mapped to axis {dim}, where another of its axes lands already",
+            "axis {axis} of {} is mapped to axis {dim}, like another of its axes",
             name(operand)
         ),
         V::DimNegative { operand, axis, dim } => {
@@ -162,7 +162,7 @@ pub(crate) fn write_message(
         }
         V::RankMismatchWithoutDims { smaller } => write!(
             out,
-            "{} has fewer axes than {}, and nothing says where they land",
+            "{} has fewer axes than {}, and broadcast_dimensions does not place them",
             name(smaller),
             name(1 - smaller)
         ),
@@ -173,23 +173,23 @@ pub(crate) fn write_message(
     }
 }
 
-/// An axis in a message: by its name where the rule goes by names, else by its position.
-fn axis_text(error: &ShapeError, of: AxisOf) -> String {
-    let named = match (error.rule(), of.party) {
-        (AnyRule::Elementwise(RuleSet::Named { names }), Party::Operand(operand)) => {
-            names.get(operand).and_then(|names| names.shown(of.axis))
+/// An axis in a message: its name under rule `named`, else its position.
+fn axis_text(error: &ShapeError, of: SizedAxis) -> String {
+    let named = match (error.rule(), of.owner) {
+        (AnyRule::Elementwise(RuleSet::Named { names }), AxisOwner::Operand(operand)) => {
+            names.get(operand).and_then(|names| names.escaped(of.axis))
         }
         _ => None,
     };
     named.map_or_else(|| of.axis.to_string(), |name| format!("`{name}`"))
 }
 
-/// The clauses that speak of whole shapes.
+/// The clause of a violation that concerns whole shapes.
 fn write_shape_message(
     out: &mut dyn fmt::Write,
     violation: &Violation,
     error: &ShapeError,
-    names: &Names<'_>,
+    names: &OperandNames<'_>,
 ) -> fmt::Result {
     use Violation as V;
     let name = |operand: usize| names.operand(operand);
@@ -220,13 +220,13 @@ fn write_shape_message(
         ),
         V::ImplicitBroadcastUnsupported { operand } => write!(
             out,
-            "{} of shape {} is neither a scalar nor of the others' shape",
+            "{} of shape {} is no scalar and differs from the others' shape",
             name(operand),
             shapes[operand]
         ),
         V::RankTooLarge { operand, rank, onto } => write!(
             out,
-            "{} has rank {rank}, more than the {onto} axes it is broadcast onto",
+            "{} has rank {rank}, and is broadcast onto a shape of rank {onto}",
             name(operand)
         ),
         V::AxisOutOfRange { operand, axis, rank, onto } => write!(
@@ -239,13 +239,13 @@ fn write_shape_message(
     }
 }
 
-/// The requirement of the broken rule.
-pub(crate) fn sentence(error: &ShapeError) -> &'static str {
+/// The requirement of the violated rule.
+pub(crate) fn requirement(error: &ShapeError) -> &'static str {
     use Violation as V;
     match (error.violation(), error.label()) {
         (V::MapCount { .. }, "E1") => "give one map per operand",
         (V::MapCount { .. } | V::DimsLength { .. }, "D4") => "name each axis of each operand, once",
-        (V::RankTooLarge { .. }, _) => "the rank is at most that of what is broadcast onto",
+        (V::RankTooLarge { .. }, _) => "the rank is at most that of the shape broadcast onto",
         (V::DimOutOfRange { .. }, _) => "every named axis exists, counting from 0",
         (V::DimsNotUnique { .. }, _) => "no axis of the result is named twice by one operand",
         (V::DimsNotStrictlyIncreasing { .. }, _) => {
@@ -258,25 +258,25 @@ pub(crate) fn sentence(error: &ShapeError) -> &'static str {
             "give one entry per axis of the operand that is broadcast"
         }
         (V::AxisOutOfRange { .. }, "L") => "axis counts from 0, and the operand fits behind it",
-        (_, label) => sentence_of_label(label, error.rule()),
+        (_, label) => requirement_of_label(label, error.rule()),
     }
 }
 
-fn sentence_of_label(label: &str, rule: &AnyRule) -> &'static str {
+fn requirement_of_label(label: &str, rule: &AnyRule) -> &'static str {
     match (label, rule) {
         ("E4", AnyRule::Target(TargetRule::HloBroadcast { .. })) => {
-            "an operand's size is the size of the result axis it lands on; nothing expands"
+            "an operand axis has the size of its result axis; nothing expands"
         }
-        ("E4", _) => "an operand's size is 1 or the size of the result axis it lands on",
-        ("E5", _) => "the number of elements, and of bytes, fits in isize",
+        ("E4", _) => "an operand axis has size 1 or the size of its result axis",
+        ("E5", _) => "the number of elements and the number of bytes fit in isize",
         ("O1", _) => "all operands have the same shape; nothing is broadcast",
         ("N2", _) => "right-aligned axes must be equal, or one of them 1",
         ("X2", _) => {
             "for equal ranks, leave broadcast_dimensions empty or name every axis in order"
         }
-        ("X3", _) => "a scalar goes with anything, and takes no broadcast_dimensions",
+        ("X3", _) => "a scalar broadcasts to any shape, and takes no broadcast_dimensions",
         ("X4", _) => {
-            "for different ranks, broadcast_dimensions says where the smaller one's axes land"
+            "for different ranks, broadcast_dimensions places the axes of the smaller operand"
         }
         ("X6", _) => "every entry names an axis of the larger operand, counting from 0",
         ("X7", _) => "an axis and the axis it is mapped to must be equal, or one of them 1",
@@ -284,17 +284,17 @@ fn sentence_of_label(label: &str, rule: &AnyRule) -> &'static str {
         ("XT", _) => "each operand is a scalar or has the shape that the others have",
         ("D1", _) => "the axes of an operand have distinct names: give one of them another name",
         ("D3", _) => "axes of the same name have the same size; 1 does not expand",
-        ("D4", _) => "axes meet by their names: name each one; only a scalar has none",
-        ("P2", _) => "axis is -1, or 0 up to the rank of what is broadcast onto",
+        ("D4", _) => "axes match by name: name each axis; only a scalar has no names",
+        ("P2", _) => "axis is -1, or from 0 to the rank of the shape broadcast onto",
         ("P4", _) => {
-            "axis plus the operand's rank, ones included, is at most the rank of what it is broadcast onto"
+            "axis plus the operand's rank, ones included, is at most the rank of the shape broadcast onto"
         }
         ("P5", _) => {
-            "only the operand that is broadcast expands: its size is 1 or that of the axis it lands on"
+            "only the broadcast operand expands: each of its sizes is 1 or that of the axis it maps to"
         }
         ("T1", _) => "right-aligned, a size of the data is 1 or that of the target",
         ("T2", _) => "right-aligned axes of data and target must be equal, or one of them 1",
-        ("T3", _) => "a size of the data is 1 or that of the target axis it lands on",
-        _ => "the second operand is one element or a run of the first one's axes",
+        ("T3", _) => "a size of the data is 1 or that of its target axis",
+        _ => "the second operand has one element or is a run of the first operand's axes",
     }
 }

@@ -1,24 +1,24 @@
-//! Repairs of a broadcast that axis names refuse: other names for axes, or no axis of size 1.
+//! Repairs under rule `named`: renamed axes, or an axis of size 1 removed.
 //!
-//! It proposes; whether the rule takes a proposal is found by elaborating it in `repair.rs`.
+//! This file proposes; `repair.rs` elaborates each proposal to find the legal ones.
 
 use alloc::vec::Vec;
 
 use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::shape::Shape;
-use crate::violation::{AxisOf, Party, Violation};
+use crate::violation::{AxisOwner, SizedAxis, Violation};
 
-/// Names for all operands, and another shape for one of them.
-pub(crate) struct Proposal {
+/// Axis names for all operands, and a new shape for at most one of them.
+pub(crate) struct NamedProposal {
     pub(crate) names: Vec<AxisNames>,
     pub(crate) reshape: Option<(usize, Shape)>,
-    /// An operand that has the only axis of a size, and that size, where this is why.
+    /// The reason for the proposal: the operand with the only axis of a size, and that size.
     pub(crate) only_axis: Option<(usize, usize)>,
 }
 
-/// The repairs, the likeliest first.
-pub(crate) fn propose(error: &ShapeError, names: &[AxisNames]) -> Vec<Proposal> {
+/// The proposals, the likeliest first.
+pub(crate) fn propose(error: &ShapeError, names: &[AxisNames]) -> Vec<NamedProposal> {
     match *error.violation() {
         Violation::SizeMismatch { this, other } => {
             let without = [this, other].into_iter().filter(|axis| axis.size == 1);
@@ -32,26 +32,27 @@ pub(crate) fn propose(error: &ShapeError, names: &[AxisNames]) -> Vec<Proposal> 
     }
 }
 
-fn position(axis: AxisOf) -> Option<usize> {
-    match axis.party {
-        Party::Operand(operand) => Some(operand),
-        Party::Result => None,
+fn position(axis: SizedAxis) -> Option<usize> {
+    match axis.owner {
+        AxisOwner::Operand(operand) => Some(operand),
+        AxisOwner::Result => None,
     }
 }
 
-/// The operand without an axis of size 1: its one element then goes with every one.
-fn without_axis(error: &ShapeError, names: &[AxisNames], of: AxisOf) -> Option<Proposal> {
+/// Removes an axis of size 1: the operand then broadcasts along it.
+fn without_axis(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Option<NamedProposal> {
     let operand = position(of)?;
     let shape = &error.shapes()[operand];
     let sizes = shape.iter().enumerate().filter(|&(axis, _)| axis != of.axis);
     let shape: Shape = sizes.map(|(_, &size)| size).collect();
     let mut names = names.to_vec();
     names[operand] = names[operand].without(of.axis);
-    Some(Proposal { names, reshape: Some((operand, shape)), only_axis: None })
+    Some(NamedProposal { names, reshape: Some((operand, shape)), only_axis: None })
 }
 
-/// The guilty axis by the name of an axis of its size that another operand has, and its own has not.
-fn renamed(error: &ShapeError, names: &[AxisNames], of: AxisOf) -> Option<Proposal> {
+/// Renames the axis at fault to the name of an axis of equal size in another operand, if that name is the
+/// only one and the operand does not have it.
+fn renamed(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Option<NamedProposal> {
     let operand = position(of).filter(|_| of.size != 1)?;
     let mut meant = None;
     for (other, (shape, others)) in error.shapes().iter().zip(names).enumerate() {
@@ -66,11 +67,16 @@ fn renamed(error: &ShapeError, names: &[AxisNames], of: AxisOf) -> Option<Propos
     let (name, other) = meant.filter(|(name, _)| names[operand].axis(name).is_none())?;
     let mut names = names.to_vec();
     names[operand] = names[operand].with(of.axis, name);
-    Some(Proposal { names, reshape: None, only_axis: Some((other, of.size)) })
+    Some(NamedProposal { names, reshape: None, only_axis: Some((other, of.size)) })
 }
 
-/// Names for an operand that has none, where each of its sizes is that of one axis of the others.
-fn named_by_sizes(error: &ShapeError, names: &[AxisNames], operand: usize) -> Option<Proposal> {
+/// Names for an operand with unnamed axes, if each of its sizes equals that of exactly one named axis of the
+/// others.
+fn named_by_sizes(
+    error: &ShapeError,
+    names: &[AxisNames],
+    operand: usize,
+) -> Option<NamedProposal> {
     let shapes = error.shapes();
     let is_other = |&(other, _): &(usize, _)| other != operand;
     let mut axes: Vec<(usize, &str)> = Vec::new();
@@ -92,5 +98,5 @@ fn named_by_sizes(error: &ShapeError, names: &[AxisNames], operand: usize) -> Op
     let mut all = names.to_vec();
     all.resize(shapes.len().max(names.len()), AxisNames::unnamed(0));
     all[operand] = AxisNames::from(found);
-    Some(Proposal { names: all, reshape: None, only_axis: None })
+    Some(NamedProposal { names: all, reshape: None, only_axis: None })
 }

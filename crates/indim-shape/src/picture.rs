@@ -1,8 +1,6 @@
-//! The drawing of a mistake as text: headline, the shapes aligned, the guilty axis, the rule, and what
-//! would work.
+//! The drawing of a shape error as text: headline, aligned shapes, the axis at fault, the rule, and repairs.
 //!
-//! The words come from `message.rs` and `repair.rs`; legal broadcasts are drawn in
-//! `broadcast_picture.rs`.
+//! `message.rs` and `repair.rs` have the texts; `broadcast_picture.rs` draws legal broadcasts.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,17 +11,17 @@ use crate::axis_map::AxisMap;
 use crate::axis_names::AxisNames;
 use crate::diagnostic::{Diagnostic, Mark, MarkedLine};
 use crate::error::ShapeError;
-use crate::message::{Names, OperandLabel, sentence, write_message};
+use crate::message::{OperandLabel, OperandNames, requirement, write_message};
 use crate::repair::find_repairs;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set::maps_by_name;
 use crate::shape::Shape;
-use crate::violation::{Party, Violation};
+use crate::violation::{AxisOwner, Violation};
 
-/// The maximal number of meanings that help lines offer.
+/// Distinct broadcasts that help lines offer, each in at most two lines.
 const MAX_HELP: usize = 3;
 
-/// The report of a mistake for people, of several lines. Operands without a label go by position.
+/// The drawing of an error, of several lines. Operands without a label are named by position.
 ///
 /// ```
 /// use indim_shape::{OperandLabel, RuleSet, Shape, draw_error};
@@ -48,7 +46,7 @@ pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<
     diagnose(error, operation, operands).to_string()
 }
 
-/// The same report in its parts.
+/// The diagnostic that [`draw_error`] prints.
 ///
 /// ```
 /// use indim_shape::{OperandLabel, RuleSet, Shape, diagnose};
@@ -61,7 +59,7 @@ pub fn draw_error(error: &ShapeError, operation: &str, operands: &[OperandLabel<
 /// assert_eq!(diagnostic.remarks[0].0, "rule N2");
 /// ```
 pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_>]) -> Diagnostic {
-    let names = Names::of_labels(operands, error.rule());
+    let names = OperandNames::of_labels(operands, error.rule());
     let headline = format!("`{operation}` {}", headline(error, &names));
     let mut diagnostic = Diagnostic::new(error.error_code(), headline);
     let mut message = String::new();
@@ -70,13 +68,13 @@ pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_
     if diagnostic.lines.iter().all(|line| line.mark.is_none()) {
         diagnostic.remark("note", message);
     }
-    diagnostic.remark(format!("rule {}", error.label()), sentence(error));
+    diagnostic.remark(format!("rule {}", error.label()), requirement(error));
     add_help(&mut diagnostic, error, &names);
     diagnostic
 }
 
-fn headline(error: &ShapeError, names: &Names<'_>) -> String {
-    // The names stand in the drawing.
+fn headline(error: &ShapeError, names: &OperandNames<'_>) -> String {
+    // The drawing shows the names.
     let rule = match error.rule() {
         AnyRule::Elementwise(RuleSet::Named { .. }) => "rule named".to_string(),
         rule => rule.to_string(),
@@ -85,7 +83,7 @@ fn headline(error: &ShapeError, names: &Names<'_>) -> String {
         (Violation::TooLarge { .. }, ..) => {
             format!("makes an array that is too large under {rule}")
         }
-        (Violation::OperandCount { .. }, ..) => format!("cannot be said under {rule}"),
+        (Violation::OperandCount { .. }, ..) => format!("is not defined under {rule}"),
         (Violation::AxisNameMissing { operand, .. }, ..)
         | (Violation::AxisNameRepeated { operand, .. }, ..)
         | (Violation::DimsLength { operand, .. }, [_], None) => {
@@ -97,9 +95,9 @@ fn headline(error: &ShapeError, names: &Names<'_>) -> String {
         (violation, shapes, _) => {
             let operand = violation.operand().unwrap_or(shapes.len().saturating_sub(1));
             let onto = match (violation.clash(), shapes) {
-                (Some((_, other)), _) => match other.party {
-                    Party::Operand(other) => names.operand(other),
-                    Party::Result => "the result".to_string(),
+                (Some((_, other)), _) => match other.owner {
+                    AxisOwner::Operand(other) => names.operand(other),
+                    AxisOwner::Result => "the result".to_string(),
                 },
                 (None, [_, _]) => names.operand(1 - operand),
                 (None, _) => "the others".to_string(),
@@ -109,30 +107,30 @@ fn headline(error: &ShapeError, names: &Names<'_>) -> String {
     }
 }
 
-/// One line of the drawing.
-struct Row<'a> {
+/// The shape of an operand or target, as a line of the drawing.
+struct ShapeRow<'a> {
     name: String,
     name_width: usize,
     element_type: &'a str,
-    /// The text of each axis: its size, and its name under a rule of names.
+    /// The text of each axis: its size, and its name under rule `named`.
     axes: Vec<String>,
-    /// For each axis the column under which it stands; `None` where the rule does not say.
+    /// The column of each axis; `None` if the rule does not align this shape.
     columns: Option<Vec<usize>>,
 }
 
-/// The shapes; the guilty one is marked if it has an axis to mark.
-fn shape_lines(error: &ShapeError, names: &Names<'_>, message: &str) -> Vec<MarkedLine> {
+/// The lines of shapes, with a mark below the axis at fault, if the violation has one.
+fn shape_lines(error: &ShapeError, names: &OperandNames<'_>, message: &str) -> Vec<MarkedLine> {
     let rows = rows(error, names);
     let widths = column_widths(&rows);
     let name_width = rows.iter().map(|row| row.name_width).max().unwrap_or(0);
     let type_width = rows.iter().map(|row| row.element_type.chars().count()).max().unwrap_or(0);
-    let line = |(position, row): (usize, &Row<'_>)| {
+    let line = |(position, row): (usize, &ShapeRow<'_>)| {
         let blank = " ".repeat(name_width - row.name_width);
         let prefix = format!("   {}{blank} : {:>type_width$}", row.name, row.element_type);
         let prefix_width = "    : ".len() + name_width + type_width;
         let (shape, spans) = shape_text(row, &widths);
-        let guilty = error.operand().filter(|&operand| operand == position).and(error.axis());
-        let mark = guilty.and_then(|axis| spans.get(axis)).map(|&(offset, width)| {
+        let marked_axis = error.operand().filter(|&operand| operand == position).and(error.axis());
+        let mark = marked_axis.and_then(|axis| spans.get(axis)).map(|&(offset, width)| {
             let (indent, message) = (prefix_width + offset, message.to_string());
             Mark { margin: "", indent, width, message }
         });
@@ -142,23 +140,23 @@ fn shape_lines(error: &ShapeError, names: &Names<'_>, message: &str) -> Vec<Mark
 }
 
 /// The operands in order, then the target or the result of the explicit form.
-fn rows<'a>(error: &'a ShapeError, names: &Names<'a>) -> Vec<Row<'a>> {
+fn rows<'a>(error: &'a ShapeError, names: &OperandNames<'a>) -> Vec<ShapeRow<'a>> {
     let mut columns = aligned_axes(error);
     let target_columns = columns.as_mut().and_then(|columns| columns.pop());
-    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut rows: Vec<ShapeRow<'a>> = Vec::new();
     for (operand, shape) in error.shapes().iter().enumerate() {
         let columns = columns.as_ref().map(|columns| columns[operand].clone());
         let (name, element_type) = (names.plain(operand), names.element_type(operand));
         let name_width = names.width(operand);
         let axes = axis_texts(error, operand, shape);
-        rows.push(Row { name, name_width, element_type, axes, columns });
+        rows.push(ShapeRow { name, name_width, element_type, axes, columns });
     }
     if let Some(shape) = error.target() {
         let is_target = matches!(error.rule(), AnyRule::Target(_));
         let name = if is_target { "target" } else { "result" }.to_string();
         let name_width = name.len();
         let axes = shape.iter().map(usize::to_string).collect();
-        rows.push(Row { name, name_width, element_type: "", axes, columns: target_columns });
+        rows.push(ShapeRow { name, name_width, element_type: "", axes, columns: target_columns });
     }
     rows
 }
@@ -169,15 +167,15 @@ fn axis_texts(error: &ShapeError, operand: usize, shape: &Shape) -> Vec<String> 
         AnyRule::Elementwise(RuleSet::Named { names }) => names.get(operand),
         _ => None,
     };
-    let text = |(axis, size): (usize, &usize)| match names.and_then(|names| names.shown(axis)) {
+    let text = |(axis, size): (usize, &usize)| match names.and_then(|names| names.escaped(axis)) {
         Some(name) => format!("{name}: {size}"),
         None => size.to_string(),
     };
     shape.iter().enumerate().map(text).collect()
 }
 
-/// For each operand, and last for the target, which has none without one, the column in which each axis is
-/// drawn: as the rule aligns them. `None` where the attributes are too wrong for that.
+/// The columns in which axes are drawn, as the rule aligns them: a list for each operand, then one for the
+/// target, which is empty without a target. `None` if the attributes are too wrong to align the axes.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, aligned_axes};
@@ -221,7 +219,7 @@ fn elementwise_columns(rule: &RuleSet, shapes: &[Shape], rank: usize) -> Option<
     shapes.iter().map(place).collect()
 }
 
-/// The columns of the result's axes, where every operand has them in that order.
+/// The columns of named axes; `None` if a map permutes or does not cover its operand.
 fn named_columns(names: &[AxisNames], shapes: &[Shape]) -> Option<Vec<Vec<usize>>> {
     let maps = maps_by_name(names, shapes.len());
     let is_drawn =
@@ -252,7 +250,7 @@ fn trailing(shape: &Shape, rank: usize) -> Vec<usize> {
     (rank - shape.rank()..rank).collect()
 }
 
-/// The columns from `axis` on, or the last ones, if they fit.
+/// Consecutive columns from `axis` on, or the last ones; `None` if they do not fit.
 fn run(axis: Option<i64>, shape: &Shape, onto: usize) -> Option<Vec<usize>> {
     let room = onto.checked_sub(shape.rank())?;
     let start = match axis.unwrap_or(-1) {
@@ -262,7 +260,7 @@ fn run(axis: Option<i64>, shape: &Shape, onto: usize) -> Option<Vec<usize>> {
     Some((start..start + shape.rank()).collect())
 }
 
-/// The columns that a list names, if it names one per axis, in order.
+/// The columns that a list names, if it has an entry per axis, in increasing order.
 fn listed(dims: &[i64], shape: &Shape, rank: usize) -> Option<Vec<usize>> {
     let column = |&dim: &i64| usize::try_from(dim).ok().filter(|&dim| dim < rank);
     let columns: Vec<usize> = dims.iter().map(column).collect::<Option<_>>()?;
@@ -271,7 +269,7 @@ fn listed(dims: &[i64], shape: &Shape, rank: usize) -> Option<Vec<usize>> {
     is_drawable.then_some(columns)
 }
 
-fn column_widths(rows: &[Row<'_>]) -> Vec<usize> {
+fn column_widths(rows: &[ShapeRow<'_>]) -> Vec<usize> {
     let mut widths = Vec::new();
     for row in rows {
         let columns = row.columns.iter().flatten();
@@ -285,8 +283,8 @@ fn column_widths(rows: &[Row<'_>]) -> Vec<usize> {
     widths
 }
 
-/// The shape in brackets, each size in its column, and for each axis its offset and length.
-fn shape_text(row: &Row<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) {
+/// The shape in brackets, each size right-aligned in its column, and for each axis its offset and width.
+fn shape_text(row: &ShapeRow<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) {
     let mut text = String::from("[");
     let mut spans = Vec::with_capacity(row.axes.len());
     let mut column = 0;
@@ -309,8 +307,9 @@ fn shape_text(row: &Row<'_>, widths: &[usize]) -> (String, Vec<(usize, usize)>) 
     (text, spans)
 }
 
-/// One line for each meaning and its reason, one for the other ways to say it.
-fn add_help(diagnostic: &mut Diagnostic, error: &ShapeError, names: &Names<'_>) {
+/// For each distinct broadcast a help line with the first repair and its reason, and one with the other
+/// repairs.
+fn add_help(diagnostic: &mut Diagnostic, error: &ShapeError, names: &OperandNames<'_>) {
     let repairs = find_repairs(error);
     let element_type = common_element_type(error, names);
     for meaning in repairs.chunk_by(|a, b| a.meaning == b.meaning).take(MAX_HELP) {
@@ -327,8 +326,8 @@ fn add_help(diagnostic: &mut Diagnostic, error: &ShapeError, names: &Names<'_>) 
     }
 }
 
-/// The element type if all operands have the same, else nothing.
-fn common_element_type<'a>(error: &ShapeError, names: &Names<'a>) -> &'a str {
+/// The element type, if all operands have the same; else an empty string.
+fn common_element_type<'a>(error: &ShapeError, names: &OperandNames<'a>) -> &'a str {
     let first = names.element_type(0);
     let is_common = (0..error.shapes().len()).all(|k| names.element_type(k) == first);
     if is_common { first } else { "" }

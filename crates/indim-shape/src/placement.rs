@@ -1,24 +1,23 @@
-//! The search for places where the axes of one shape could land on those of another.
+//! The search for placements of one shape's axes on those of another.
 //!
-//! It proposes; whether a rule set takes a proposal is found by elaborating it in `repair.rs`.
+//! This file proposes; `repair.rs` elaborates each proposal under the rule sets to find the legal ones.
 
 use alloc::vec::Vec;
 
 use crate::shape::Shape;
 
-/// The maximal number of positions searched. Shapes of few axes need a handful; the bound is for
-/// hostile ranks.
+/// Steps of one search. Shapes with few axes need a handful; the limit bounds the work for hostile ranks.
 const MAX_STEPS: usize = 1 << 14;
 
-/// The maximal number of placements returned.
+/// Placements that one search returns.
 const MAX_PLACEMENTS: usize = 64;
 
-/// One way of placing a smaller shape's axes, in order, on axes of a larger one.
+/// A placement of a smaller shape's axes, in order, on axes of a larger one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Placement {
-    /// For each axis of the smaller shape the larger one's.
+    /// The axis of the larger shape for each axis of the smaller one.
     pub(crate) axes: Vec<usize>,
-    /// The number of axes of the larger shape that must expand, which is seldom intended.
+    /// The number of axes of the larger shape that must expand; this is seldom intended.
     larger_expands: usize,
     /// The number of axes of the smaller shape that expand from 1.
     smaller_expands: usize,
@@ -37,10 +36,10 @@ impl Placement {
     }
 }
 
-/// The places where `small` fits on `large`, the likeliest first: sizes that are equal before sizes
-/// that expand, neighbouring axes before spread ones, the last axes before the first.
+/// The placements of `small` on `large`, the likeliest first: equal sizes before sizes that expand,
+/// consecutive axes before axes with gaps, trailing axes before leading ones.
 ///
-/// Placements that expand the larger shape are dropped if others exist.
+/// Drops placements that expand the larger shape if others exist.
 pub(crate) fn placements(small: &Shape, large: &Shape) -> Vec<Placement> {
     let mut found = search(small, large);
     found.sort_by_key(|place| (place.larger_expands, place.smaller_expands, place.gaps));
@@ -49,15 +48,15 @@ pub(crate) fn placements(small: &Shape, large: &Shape) -> Vec<Placement> {
     found
 }
 
-/// Every increasing placement in which each pair of sizes is equal or has a 1, up to the bounds.
-/// Backtracking from the last axis on, so that right-aligned placements come first.
+/// Every increasing placement whose sizes unify, up to the limits. Backtracks from the last axis on, so that
+/// right-aligned placements come first.
 fn search(small: &Shape, large: &Shape) -> Vec<Placement> {
     let (rank, onto) = (small.rank(), large.rank());
     let mut found = Vec::new();
     if rank > onto {
         return found;
     }
-    // `chosen[k]` is where axis `rank - 1 - k` lands; `next` is one past where the next one is tried.
+    // `chosen[k]` is the axis for axis `rank - 1 - k`; the next axis is tried at `next - 1`.
     let mut chosen: Vec<usize> = Vec::with_capacity(rank);
     let mut next = onto;
     for _ in 0..MAX_STEPS {

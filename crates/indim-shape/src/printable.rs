@@ -1,7 +1,7 @@
 //! Classification of printable characters.
 
-/// Whether a character of a text that others wrote shows as itself: none that steers a terminal, breaks
-/// lines, turns the direction of writing, or is not assigned.
+/// Whether a character of untrusted text is safe to print: it is assigned, and does not control a terminal,
+/// break a line or change the writing direction.
 ///
 /// Combining characters are printable, as in `e\u{301}`.
 ///
@@ -15,7 +15,7 @@ pub fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return character == ' ' || character.is_ascii_graphic();
     }
-    // The standard library knows, and tells by escaping; behind a letter it leaves what combines.
+    // `escape_debug` escapes unprintable characters; after a letter it leaves combining characters unescaped.
     let mut text = [b'a', 0, 0, 0, 0];
     let bytes = character.encode_utf8(&mut text[1..]).len();
     let behind_letter = core::str::from_utf8(&text[..=bytes]).unwrap_or_default();

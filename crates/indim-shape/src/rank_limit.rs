@@ -6,46 +6,46 @@ use core::fmt;
 
 use crate::diagnostic::Diagnostic;
 
-/// The most axes of a shape that comes from a text, a file or Python: as many as NumPy has.
+/// The maximal rank of a shape that comes from a text, a file or Python: NumPy's limit.
 ///
-/// Callers in Rust may choose another limit where they read texts, and make shapes of any rank.
+/// Rust callers may set another limit for texts, and may make shapes of any rank.
 ///
 /// ```
-/// use indim_shape::{MAXIMUM_RANK, Shape};
+/// use indim_shape::{MAX_RANK, Shape};
 ///
-/// let deep = Shape::from(vec![1; MAXIMUM_RANK + 1]); // Rust may; a text, a file or Python may not
+/// let deep = Shape::from(vec![1; MAX_RANK + 1]); // Rust may; a text, a file or Python may not
 /// assert_eq!(deep.rank(), 65);
 /// ```
-pub const MAXIMUM_RANK: usize = 64;
+pub const MAX_RANK: usize = 64;
 
-/// A shape of more axes than it may have.
+/// The error for a shape with more axes than the limit.
 ///
 /// ```
-/// use indim_shape::RankLimit;
+/// use indim_shape::RankLimitError;
 ///
-/// let error = RankLimit::check(3, 2).unwrap_err();
+/// let error = RankLimitError::check(3, 2).unwrap_err();
 /// assert_eq!((error.limit, error.code()), (2, "rank-limit"));
 /// assert_eq!(error.diagnostic().to_string(), format!("error[rank-limit]: {error}\n"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct RankLimit {
-    /// The most axes it may have.
+pub struct RankLimitError {
+    /// The maximal number of axes.
     pub limit: usize,
 }
 
-impl RankLimit {
-    /// Refuses a shape, or a list with an entry for each axis, of more axes than `limit`.
+impl RankLimitError {
+    /// Refuses a shape, or a list with an entry for each axis, if its rank exceeds `limit`.
     ///
     /// ```
-    /// use indim_shape::{MAXIMUM_RANK, RankLimit};
-    /// assert!(RankLimit::check(64, MAXIMUM_RANK).is_ok());
-    /// assert_eq!(RankLimit::check(65, MAXIMUM_RANK).unwrap_err().code(), "rank-limit");
+    /// use indim_shape::{MAX_RANK, RankLimitError};
+    /// assert!(RankLimitError::check(64, MAX_RANK).is_ok());
+    /// assert_eq!(RankLimitError::check(65, MAX_RANK).unwrap_err().code(), "rank-limit");
     /// ```
     ///
     /// # Errors
     /// `rank-limit`.
-    pub fn check(rank: usize, limit: usize) -> Result<(), RankLimit> {
-        if rank <= limit { Ok(()) } else { Err(RankLimit { limit }) }
+    pub fn check(rank: usize, limit: usize) -> Result<(), RankLimitError> {
+        if rank <= limit { Ok(()) } else { Err(RankLimitError { limit }) }
     }
 
     /// The stable code.
@@ -53,7 +53,7 @@ impl RankLimit {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub const fn error_code(self) -> ErrorCode {
         ErrorCode::RANK_LIMIT
     }
@@ -64,14 +64,14 @@ impl RankLimit {
     }
 }
 
-impl fmt::Display for RankLimit {
+impl fmt::Display for RankLimitError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "an array has at most {} axes: merge some, or leave out those of size 1",
+            "an array has at most {} axes: merge axes, or remove axes of size 1",
             self.limit
         )
     }
 }
 
-impl core::error::Error for RankLimit {}
+impl core::error::Error for RankLimitError {}

@@ -1,4 +1,4 @@
-//! From the explicit form of a reduction back to a rule: its attributes, or the reason why it cannot say it.
+//! Conversion of a reduction from its explicit form to a rule with attributes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,7 +11,7 @@ use crate::shape::Shape;
 
 macro_rules! names {
     ($($(#[$attribute:meta])+ $variant:ident = $text:literal;)*) => {
-        /// The rules for reductions, without their attributes.
+        /// The name of a reduction rule, without attributes.
         ///
         /// ```
         /// use indim_shape::ReductionRuleName;
@@ -25,7 +25,7 @@ macro_rules! names {
         }
 
         impl ReductionRuleName {
-            /// Every rule.
+            /// All names.
             pub const ALL: &[ReductionRuleName] = &[$(ReductionRuleName::$variant),*];
 
             /// The name.
@@ -55,8 +55,9 @@ names! {
 }
 
 impl ReductionRuleName {
-    /// The rule with these axes, all without a list; ONNX's of opset 18, where `keeps_axes` says `keepdims`.
-    /// Under `xla` and `stablehlo`, which say neither, all are those of `rank`, and none stays.
+    /// The rule with these axes, or with all axes for `None`. `keeps_axes` is `keepdims`; ONNX's rule is that
+    /// of opset 18. `xla`, `stablehlo` and `openvino` need a list, so `rank` gives all axes; `xla` and
+    /// `stablehlo` ignore `keeps_axes`.
     ///
     /// ```
     /// use indim_shape::ReductionRuleName;
@@ -89,7 +90,7 @@ impl fmt::Display for ReductionRuleName {
     }
 }
 
-/// A name that no rule for reductions has.
+/// The error for a text that names no reduction rule.
 ///
 /// ```
 /// let error = "numpi".parse::<indim_shape::ReductionRuleName>().unwrap_err();
@@ -118,37 +119,37 @@ impl FromStr for ReductionRuleName {
     }
 }
 
-/// A reduction said under a rule.
+/// A reduction converted to a rule: the rule with its attributes, and a reshape of the result.
 ///
 /// ```
-/// use indim_shape::{ReductionRule, ReductionRuleName, Shape, express_reduction};
+/// use indim_shape::{ReductionRule, ReductionRuleName, Shape, convert_reduction};
 ///
 /// let kept = ReductionRule::Numpy { axis: Some(vec![-1]), keepdims: true };
 /// let form = kept.elaborate(&Shape::from([4, 3]))?;
-/// let said = express_reduction(&form, ReductionRuleName::Xla).unwrap();
-/// assert_eq!(said.to_string(), "xla dimensions=[1], result reshaped to [4, 1]");
+/// let converted = convert_reduction(&form, ReductionRuleName::Xla).unwrap();
+/// assert_eq!(converted.to_string(), "xla dimensions=[1], result reshaped to [4, 1]");
 /// # Ok::<(), indim_shape::ReductionError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpressedReduction {
+pub struct ReductionConversion {
     /// The rule with its attributes.
     pub rule: ReductionRule,
-    /// The shape to give the result, where the rule has no word for axes that stay.
+    /// The shape of the result after a reshape, if the rule cannot keep reduced axes.
     pub reshape: Option<Shape>,
 }
 
-impl ExpressedReduction {
+impl ReductionConversion {
     /// The shape of the result for an operand of this shape.
     ///
     /// # Errors
-    /// None for the operand that it was made for; the labels of the rule for others.
+    /// None for the operand of the converted reduction; a violated rule for others.
     pub fn result(&self, operand: &Shape) -> Result<Shape, ReductionError> {
         let result = self.rule.elaborate(operand)?.result();
         Ok(self.reshape.clone().unwrap_or(result))
     }
 }
 
-impl fmt::Display for ExpressedReduction {
+impl fmt::Display for ReductionConversion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.rule.fmt(formatter)?;
         match &self.reshape {
@@ -158,43 +159,43 @@ impl fmt::Display for ExpressedReduction {
     }
 }
 
-/// Why a rule cannot say a reduction: it has no word for reducing no axis.
+/// The reason why a rule cannot state a reduction: its list of axes cannot be empty.
 ///
 /// ```
-/// use indim_shape::{ReductionRule, ReductionRuleName, Shape, express_reduction};
+/// use indim_shape::{ReductionRule, ReductionRuleName, Shape, convert_reduction};
 ///
 /// let none = ReductionRule::Numpy { axis: Some(vec![]), keepdims: false };
 /// let form = none.elaborate(&Shape::from([4, 3]))?;
-/// let reason = express_reduction(&form, ReductionRuleName::OpenVino).unwrap_err();
+/// let reason = convert_reduction(&form, ReductionRuleName::OpenVino).unwrap_err();
 /// assert_eq!(reason.to_string(), "openvino cannot reduce no axis; leave the reduction out");
 /// # Ok::<(), indim_shape::ReductionError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoAxes {
+pub struct ReductionConversionError {
     /// The rule.
     pub rule: ReductionRuleName,
 }
 
-impl fmt::Display for NoAxes {
+impl fmt::Display for ReductionConversionError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} cannot reduce no axis; leave the reduction out", self.rule)
     }
 }
 
-impl core::error::Error for NoAxes {}
+impl core::error::Error for ReductionConversionError {}
 
-/// The reduction under the rule of this name. Elaborated again, it has the same axes and the same result.
+/// Converts a reduction to the rule of this name. Elaborating the conversion gives the same axes and result.
 ///
 /// # Errors
-/// Why the rule cannot say it.
-pub fn express_reduction(
+/// The reason why the rule cannot state it.
+pub fn convert_reduction(
     form: &ReductionForm,
     name: ReductionRuleName,
-) -> Result<ExpressedReduction, NoAxes> {
+) -> Result<ReductionConversion, ReductionConversionError> {
     let axes: Vec<i64> = form.axes().iter().map(|&axis| axis as i64).collect();
     let is_empty = axes.is_empty();
     if is_empty && matches!(name, ReductionRuleName::OpenVino | ReductionRuleName::Pdpd) {
-        return Err(NoAxes { rule: name });
+        return Err(ReductionConversionError { rule: name });
     }
     let keeps = form.keeps_axes();
     let mut rule = name.rule(Some(&axes), keeps, form.operand().rank());
@@ -203,5 +204,5 @@ pub fn express_reduction(
     }
     let has_no_word = matches!(name, ReductionRuleName::Xla | ReductionRuleName::StableHlo);
     let reshape = (keeps && has_no_word && !is_empty).then(|| form.result());
-    Ok(ExpressedReduction { rule, reshape })
+    Ok(ReductionConversion { rule, reshape })
 }

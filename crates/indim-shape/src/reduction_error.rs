@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::reduction_rule::ReductionRule;
 use crate::shape::Shape;
 
-/// A broken rule, with the guilty axis.
+/// The violation of a reduction rule, with the axis at fault.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, ReductionViolation, Shape};
@@ -27,31 +27,31 @@ pub enum ReductionViolation {
         /// The axis as given.
         axis: i64,
     },
-    /// R2: the rule counts axes from the front alone.
+    /// R2: the rule has no negative axes.
     AxisNegative {
         /// The axis as given.
         axis: i64,
     },
     /// R3: an axis is named twice.
     AxesNotUnique {
-        /// The axis as it is given the second time.
+        /// The second entry, as given.
         axis: i64,
     },
-    /// R4: the rule names at least one axis.
+    /// R4: the rule needs at least one axis.
     AxesMissing,
-    /// R5: the axes stand in the attribute where this opset of ONNX has an input, or the other way round.
+    /// R5: the axes are an attribute, and this opset of ONNX has an input, or vice versa.
     AxesMisplaced {
-        /// The first opset in which they are an input.
+        /// The first opset in which the axes are an input.
         input_since: u32,
     },
-    /// R6: `noop_with_empty_axes` where this opset of ONNX does not have it.
+    /// R6: `noop_with_empty_axes` in an opset of ONNX without it.
     ForeignNoop {
         /// The first opset that has it.
         input_since: u32,
     },
 }
 
-/// Axes that a rule for reductions refuses.
+/// The error for axes that a reduction rule refuses.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, Shape};
@@ -70,11 +70,11 @@ pub enum ReductionViolation {
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReductionError(Box<Details>);
+pub struct ReductionError(Box<ReductionErrorData>);
 
-/// Boxed so that results which carry the error stay small.
+/// Boxed, so that a `Result` with this error stays small.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Details {
+struct ReductionErrorData {
     violation: ReductionViolation,
     rule: ReductionRule,
     operand: Shape,
@@ -82,7 +82,7 @@ struct Details {
 
 impl ReductionError {
     pub(crate) fn new(violation: ReductionViolation, rule: ReductionRule, operand: Shape) -> Self {
-        ReductionError(Box::new(Details { violation, rule, operand }))
+        ReductionError(Box::new(ReductionErrorData { violation, rule, operand }))
     }
 
     /// The violation.
@@ -105,7 +105,7 @@ impl ReductionError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub fn error_code(&self) -> ErrorCode {
         match self.0.violation {
             ReductionViolation::AxisOutOfRange { .. } => ErrorCode::AXIS_OUT_OF_RANGE,
@@ -117,7 +117,7 @@ impl ReductionError {
         }
     }
 
-    /// The label of the rule that was broken, as in [the rules](crate::rules#reductions-r).
+    /// The label of the violated rule, as in [the rules](crate::rules#reductions-r).
     pub fn label(&self) -> &'static str {
         match self.0.violation {
             ReductionViolation::AxisOutOfRange { .. } => "R1",
@@ -129,7 +129,7 @@ impl ReductionError {
         }
     }
 
-    /// The text to write instead.
+    /// The remedy.
     pub fn advice(&self) -> String {
         let rank = self.0.operand.rank();
         match self.0.violation {
@@ -137,12 +137,14 @@ impl ReductionError {
                 "a scalar has no axes: leave them out".to_string()
             }
             ReductionViolation::AxisOutOfRange { .. } => {
-                let first = if self.counts_from_the_end() { -(rank as i64) } else { 0 };
+                let first = if self.allows_negative_axes() { -(rank as i64) } else { 0 };
                 format!("name an axis from {first} to {}", rank - 1)
             }
             ReductionViolation::AxisNegative { axis } => {
                 match axis.checked_add_unsigned(rank as u64) {
-                    Some(counted @ 0..) => format!("write {counted}, the same axis from the front"),
+                    Some(counted @ 0..) => {
+                        format!("write {counted}, the same axis from the front")
+                    }
                     _ => "count axes from the front".to_string(),
                 }
             }
@@ -151,9 +153,7 @@ impl ReductionError {
                 "name the axes, or leave the reduction out".to_string()
             }
             ReductionViolation::AxesMisplaced { input_since } => {
-                format!(
-                    "axes are an attribute before opset {input_since}, and an input from there on"
-                )
+                format!("axes are an attribute before opset {input_since}, and an input since then")
             }
             ReductionViolation::ForeignNoop { input_since } => {
                 format!("leave it out, or ask for opset {input_since}")
@@ -161,15 +161,15 @@ impl ReductionError {
         }
     }
 
-    fn counts_from_the_end(&self) -> bool {
+    fn allows_negative_axes(&self) -> bool {
         match &self.0.rule {
             ReductionRule::Xla { .. } | ReductionRule::StableHlo { .. } => false,
-            ReductionRule::Onnx(onnx) => onnx.counts_from_the_end(),
+            ReductionRule::Onnx(onnx) => onnx.allows_negative_axes(),
             _ => true,
         }
     }
 
-    /// The mistake for people, made in what is called `operation`.
+    /// The diagnostic for a reduction called `operation`.
     pub fn diagnostic(&self, operation: &str) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(self.error_code(), format!("`{operation}`: {self}"));
         let rule = format!("{} of {}", self.0.rule, self.0.operand);
@@ -188,14 +188,14 @@ impl fmt::Display for ReductionError {
                 self.0.operand.rank()
             ),
             ReductionViolation::AxisNegative { axis } => {
-                write!(formatter, "axis {axis} is negative, and here axes count from the front")
+                write!(formatter, "axis {axis} is negative, and this rule counts axes from 0")
             }
             ReductionViolation::AxesNotUnique { axis } => {
-                write!(formatter, "axis {axis} has been named before")
+                write!(formatter, "axis {axis} repeats an axis of the list")
             }
             ReductionViolation::AxesMissing => formatter.write_str("the list of axes is empty"),
             ReductionViolation::AxesMisplaced { .. } => {
-                formatter.write_str("the axes stand where this opset does not look for them")
+                formatter.write_str("the axes are in a place that this opset does not read")
             }
             ReductionViolation::ForeignNoop { .. } => {
                 formatter.write_str("this opset has no `noop_with_empty_axes`")

@@ -1,7 +1,7 @@
 //! Elaboration of reductions: the reduced axes under each rule.
 //!
-//! Every rule yields the same explicit form: the axes in ascending order, and whether they
-//! stay with size 1. Errors are in `reduction_error.rs`; the way back in `reduction_convert.rs`.
+//! Every rule elaborates into the same explicit form: the axes in ascending order, and whether they stay with
+//! size 1. `reduction_error.rs` has the errors, `reduction_convert.rs` the inverse.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -10,7 +10,7 @@ use crate::reduction_error::{ReductionError, ReductionViolation};
 use crate::reduction_rule::{OnnxAxes, OnnxReduction, ReductionRule};
 use crate::shape::Shape;
 
-/// The explicit form of a reduction: which axes of the operand go.
+/// The explicit form of a reduction: the reduced axes of the operand.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, Shape};
@@ -34,12 +34,12 @@ impl ReductionForm {
         &self.operand
     }
 
-    /// The axes that are reduced, in ascending order.
+    /// The reduced axes, in ascending order.
     pub fn axes(&self) -> &[usize] {
         &self.axes
     }
 
-    /// Whether they stay, with size 1.
+    /// Whether the reduced axes stay, with size 1.
     pub fn keeps_axes(&self) -> bool {
         self.keeps_axes
     }
@@ -70,18 +70,18 @@ impl ReductionRule {
         let axes = match self {
             ReductionRule::Numpy { axis: Some(axes), .. } if rank == 0 => scalar_axes(axes),
             ReductionRule::Numpy { axis, .. } | ReductionRule::ArrayApi { axis, .. } => {
-                some_or_all(axis.as_deref(), rank)
+                axes_or_all(axis.as_deref(), rank)
             }
             ReductionRule::Xla { dimensions } | ReductionRule::StableHlo { dimensions } => {
-                from_the_front(dimensions).and_then(|()| counted(dimensions, rank))
+                check_not_negative(dimensions).and_then(|()| normalized_axes(dimensions, rank))
             }
-            ReductionRule::Onnx(onnx) => onnx.counted_axes(rank),
+            ReductionRule::Onnx(onnx) => onnx.reduced_axes(rank),
             ReductionRule::OpenVino { axes, .. } => {
-                not_empty(axes).and_then(|()| counted(axes, rank))
+                check_not_empty(axes).and_then(|()| normalized_axes(axes, rank))
             }
             ReductionRule::Pdpd { axis: None, .. } => Ok((0..rank).collect()),
             ReductionRule::Pdpd { axis: Some(axes), .. } => {
-                not_empty(axes).and_then(|()| counted(axes, rank))
+                check_not_empty(axes).and_then(|()| normalized_axes(axes, rank))
             }
         };
         match axes {
@@ -106,10 +106,10 @@ impl ReductionRule {
     }
 }
 
-type Axes = Result<Vec<usize>, ReductionViolation>;
+type AxesResult = Result<Vec<usize>, ReductionViolation>;
 
 impl OnnxReduction {
-    fn counted_axes(&self, rank: usize) -> Axes {
+    fn reduced_axes(&self, rank: usize) -> AxesResult {
         let is_input = self.opset >= self.input_since();
         let misplaced = ReductionViolation::AxesMisplaced { input_since: self.input_since() };
         let axes: &[i64] = match &self.axes {
@@ -121,19 +121,19 @@ impl OnnxReduction {
         if self.noop_with_empty_axes && !is_input {
             return Err(ReductionViolation::ForeignNoop { input_since: self.input_since() });
         }
-        if !self.counts_from_the_end() {
-            from_the_front(axes)?;
+        if !self.allows_negative_axes() {
+            check_not_negative(axes)?;
         }
         match axes {
             [] if self.noop_with_empty_axes => Ok(Vec::new()),
             [] => Ok((0..rank).collect()),
-            axes => counted(axes, rank),
+            axes => normalized_axes(axes, rank),
         }
     }
 }
 
-/// NumPy's axes of a scalar, which has none.
-fn scalar_axes(axes: &[i64]) -> Axes {
+/// NumPy accepts the axes 0 and -1 of a scalar, once.
+fn scalar_axes(axes: &[i64]) -> AxesResult {
     match axes.iter().find(|axis| !matches!(axis, 0 | -1)) {
         Some(&axis) => Err(ReductionViolation::AxisOutOfRange { axis }),
         None if axes.len() > 1 => Err(ReductionViolation::AxesNotUnique { axis: axes[1] }),
@@ -141,25 +141,25 @@ fn scalar_axes(axes: &[i64]) -> Axes {
     }
 }
 
-fn some_or_all(axes: Option<&[i64]>, rank: usize) -> Axes {
-    axes.map_or_else(|| Ok((0..rank).collect()), |axes| counted(axes, rank))
+fn axes_or_all(axes: Option<&[i64]>, rank: usize) -> AxesResult {
+    axes.map_or_else(|| Ok((0..rank).collect()), |axes| normalized_axes(axes, rank))
 }
 
-/// R4.
-fn not_empty(axes: &[i64]) -> Result<(), ReductionViolation> {
+/// R4: the list has an axis.
+fn check_not_empty(axes: &[i64]) -> Result<(), ReductionViolation> {
     if axes.is_empty() { Err(ReductionViolation::AxesMissing) } else { Ok(()) }
 }
 
-/// R2.
-fn from_the_front(axes: &[i64]) -> Result<(), ReductionViolation> {
+/// R2: no axis is negative.
+fn check_not_negative(axes: &[i64]) -> Result<(), ReductionViolation> {
     match axes.iter().find(|&&axis| axis < 0) {
         Some(&axis) => Err(ReductionViolation::AxisNegative { axis }),
         None => Ok(()),
     }
 }
 
-/// R1 and R3, axis by axis; in ascending order.
-fn counted(given: &[i64], rank: usize) -> Axes {
+/// R1 and R3, axis by axis. Returns the axes counted from the front, in ascending order.
+fn normalized_axes(given: &[i64], rank: usize) -> AxesResult {
     let mut axes = Vec::with_capacity(given.len());
     for &axis in given {
         let counted = if axis < 0 { axis.checked_add_unsigned(rank as u64) } else { Some(axis) };

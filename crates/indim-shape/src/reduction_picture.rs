@@ -1,14 +1,14 @@
-//! The drawing of a reduction as text: the operand's axes as columns, and what is left of each.
+//! The table that draws a reduction: one column for each axis of the operand.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-use crate::broadcast_picture::{Row, draw_table, line_name};
+use crate::broadcast_picture::{TableRow, draw_table, line_name};
 use crate::message::OperandLabel;
 use crate::reduction_form::ReductionForm;
 
-/// The picture of a reduction, of several lines. An operand without a label goes by position.
+/// The drawing of a reduction, of several lines. An operand without a label is named by position.
 ///
 /// ```
 /// use indim_shape::{OperandLabel, ReductionRule, Shape, draw_reduction};
@@ -39,9 +39,9 @@ pub fn draw_reduction(form: &ReductionForm, label: Option<OperandLabel<'_>>) -> 
     let (name, name_width) = line_name(0, label.as_slice());
     let sizes = row(&|axis| format!("{}{}", operand[axis], mark(axis)));
     let rows = vec![
-        Row::new("operand axis".to_string(), row(&|axis| axis.to_string())),
-        Row { name, name_width, cells: sizes },
-        Row::new("result".to_string(), row(&left)),
+        TableRow::new("operand axis".to_string(), row(&|axis| axis.to_string())),
+        TableRow { name, name_width, cells: sizes },
+        TableRow::new("result".to_string(), row(&left)),
     ];
     let legend = match (form.axes().is_empty(), form.keeps_axes()) {
         (true, _) => "",

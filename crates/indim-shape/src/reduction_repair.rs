@@ -1,4 +1,4 @@
-//! Repairs of a refused reduction: the same rule with other attributes, found by trying.
+//! Repairs of a reduction error: the same rule with other attributes, each tried.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 use crate::reduction_error::{ReductionError, ReductionViolation};
 use crate::reduction_rule::{OnnxAxes, OnnxReduction, ReductionRule};
 
-/// The same rule with attributes that it takes, the likeliest first: axes counted from the front, named
-/// once, without those that do not exist; those of ONNX where its opset has them. Each was tried.
+/// The same rule with legal attributes, the likeliest first. Axes are counted from the front and unique; axes
+/// that do not exist are removed, and ONNX's axes move to the place that the opset reads. Each repair was
+/// elaborated.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, Shape, find_reduction_repairs};
@@ -21,7 +22,7 @@ pub fn find_reduction_repairs(error: &ReductionError) -> Vec<ReductionRule> {
     let given = given_axes(error.rule());
     let candidates = match error.violation() {
         ReductionViolation::AxesMissing => vec![(0..rank as i64).collect()],
-        // `[1, 2]` for two axes means both to someone who counts from 1.
+        // `[1, 2]` for two axes means both if the user counts from 1.
         ReductionViolation::AxisOutOfRange { .. } => {
             let lower = given.iter().map(|axis| axis.saturating_sub(1)).collect();
             vec![existing(&given, rank), lower]
@@ -29,7 +30,7 @@ pub fn find_reduction_repairs(error: &ReductionError) -> Vec<ReductionRule> {
         _ => vec![existing(&given, rank)],
     };
     let mut found: Vec<ReductionRule> = Vec::new();
-    // No axes are all axes to some rules, which is not what somebody who named some has meant.
+    // An empty list means all axes under some rules; a user who named some axes did not mean that.
     let is_meant = |axes: &Vec<i64>| !axes.is_empty() || given.is_empty();
     for axes in candidates.into_iter().filter(is_meant) {
         let rule = with_axes(error.rule(), axes);

@@ -1,6 +1,6 @@
-//! Reductions as systems write them: each rule with its attributes, as data.
+//! The reduction rules of each system with their attributes, as data.
 //!
-//! `reduction_form.rs` determines the reduced axes under each.
+//! `reduction_form.rs` determines the reduced axes under each rule.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -24,40 +24,40 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReductionRule {
-    /// NumPy: the axes, all of them without a list; a scalar has the axes 0 and -1.
+    /// NumPy: `None` means all axes; a scalar has the axes 0 and -1.
     Numpy {
         /// `axis`; `None` means all.
         axis: Option<Vec<i64>>,
         /// Whether the axes stay, with size 1.
         keepdims: bool,
     },
-    /// The array API: as NumPy, but that a scalar has no axis.
+    /// The array API: like NumPy, except that a scalar has no axis.
     ArrayApi {
         /// `axis`; `None` means all.
         axis: Option<Vec<i64>>,
         /// Whether the axes stay, with size 1.
         keepdims: bool,
     },
-    /// XLA's `Reduce`: the axes go, counted from the front, in any order.
+    /// XLA's `Reduce`: removes the axes, counted from the front, in any order.
     Xla {
         /// `dimensions`.
         dimensions: Vec<i64>,
     },
-    /// StableHLO's `reduce`, as XLA's.
+    /// StableHLO's `reduce`: like XLA's.
     StableHlo {
         /// `dimensions`.
         dimensions: Vec<i64>,
     },
-    /// ONNX's `ReduceSum` and its kin.
+    /// ONNX's `ReduceSum` and similar operators.
     Onnx(OnnxReduction),
-    /// OpenVINO's `ReduceSum` and its kin: the list has an axis.
+    /// OpenVINO's `ReduceSum` and similar operations; the list is not empty.
     OpenVino {
         /// The constant input `axes`.
         axes: Vec<i64>,
         /// `keep_dims`.
         keep_dims: bool,
     },
-    /// Paddle's `sum` and its kin.
+    /// Paddle's `sum` and similar functions.
     Pdpd {
         /// `axis`; `None` means all.
         axis: Option<Vec<i64>>,
@@ -66,27 +66,27 @@ pub enum ReductionRule {
     },
 }
 
-/// A reduction of ONNX: what its attributes mean has changed.
+/// A reduction of ONNX. The meaning of its attributes depends on the opset.
 ///
 /// ```
 /// use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, Shape};
 ///
 /// let sum = OnnxReduction { axes: OnnxAxes::Input(vec![-1]), ..OnnxReduction::new(13, true) };
 /// let form = ReductionRule::Onnx(sum).elaborate(&Shape::from([4, 3]))?;
-/// assert_eq!(form.result(), Shape::from([4, 1])); // keepdims is 1 unless it is said
+/// assert_eq!(form.result(), Shape::from([4, 1])); // keepdims is 1 by default
 /// # Ok::<(), indim_shape::ReductionError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OnnxReduction {
     /// The version of the operator set.
     pub opset: u32,
-    /// Whether it is `ReduceSum`, whose axes are an input from opset 13 on; those of the others from 18 on.
+    /// Whether the operator is `ReduceSum`: its axes are an input since opset 13, those of others since 18.
     pub is_sum: bool,
     /// The axes.
     pub axes: OnnxAxes,
     /// `keepdims`.
     pub keepdims: bool,
-    /// Whether without axes none is reduced; else all are. It came with the input.
+    /// Whether an empty or absent list reduces no axis instead of all. Exists only if axes are an input.
     pub noop_with_empty_axes: bool,
 }
 
@@ -98,16 +98,16 @@ pub struct OnnxReduction {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum OnnxAxes {
-    /// Nowhere.
+    /// No axes are given.
     Absent,
-    /// In the attribute `axes`.
+    /// The attribute `axes`.
     Attribute(Vec<i64>),
-    /// In the second input, which must be known.
+    /// The second input, which must be a constant.
     Input(Vec<i64>),
 }
 
 impl OnnxReduction {
-    /// A reduction without axes, and with the defaults of its attributes.
+    /// A reduction without axes and with default attributes.
     pub const fn new(opset: u32, is_sum: bool) -> Self {
         let axes = OnnxAxes::Absent;
         OnnxReduction { opset, is_sum, axes, keepdims: true, noop_with_empty_axes: false }
@@ -118,13 +118,13 @@ impl OnnxReduction {
         if self.is_sum { 13 } else { 18 }
     }
 
-    /// Whether negative axes count from the end.
-    pub(crate) fn counts_from_the_end(&self) -> bool {
+    /// Whether the opset allows negative axes, which count from the end.
+    pub(crate) fn allows_negative_axes(&self) -> bool {
         self.opset >= ONNX_NEGATIVE_SINCE
     }
 }
 
-/// The first opset of ONNX in which axes count from the end where they are negative.
+/// The first opset of ONNX with negative axes, which count from the end.
 const ONNX_NEGATIVE_SINCE: u32 = 11;
 
 impl fmt::Display for ReductionRule {
@@ -151,7 +151,7 @@ impl fmt::Display for ReductionRule {
     }
 }
 
-/// In Python's notation, without defaults.
+/// Writes a rule in Python's notation, without `keepdims` if it is the default.
 fn write_named(
     formatter: &mut fmt::Formatter<'_>,
     name: &str,

@@ -1,7 +1,6 @@
-//! Repairs of a refused broadcast, found by trying, so every repair is legal.
+//! Repairs of a broadcast error. Each candidate is elaborated, so every repair is legal.
 //!
-//! `placement.rs` proposes axis maps; the
-//! words are here, with names from `message.rs`.
+//! `placement.rs` and `named_repair.rs` propose candidates; `message.rs` has the names for their texts.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,18 +11,18 @@ use core::fmt;
 use crate::axis_names::AxisNames;
 use crate::error::ShapeError;
 use crate::explicit::Broadcast;
-use crate::message::Names;
+use crate::message::OperandNames;
 use crate::named_repair::propose;
 use crate::placement::{Placement, placements};
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set::right_aligned;
 use crate::shape::Shape;
-use crate::violation::{Party, Violation};
+use crate::violation::{AxisOwner, Violation};
 
-/// The maximal number of placements offered; each may be stated under several rule sets.
+/// Placements that repairs cover; a placement gives a repair for each of up to four rule sets.
 const MAX_OFFERED: usize = 16;
 
-/// A way to make a refused broadcast legal.
+/// A change that makes an illegal broadcast legal: another rule, or other shapes.
 ///
 /// Displays as one clause: `pdpd axis=1 gives [1, 3, 224, 224]`.
 ///
@@ -41,20 +40,21 @@ const MAX_OFFERED: usize = 16;
 pub struct Repair {
     /// The rule set to use, with its attributes.
     pub rule: AnyRule,
-    /// For each operand the shape to give it first, by inserting or dropping axes of size 1; `None` leaves
-    /// it.
+    /// For each operand its shape after a reshape that inserts or removes axes of size 1; `None` if it keeps
+    /// its shape.
     pub reshapes: Vec<Option<Shape>>,
     /// The target of a target rule.
     pub target: Option<Shape>,
     /// The shape of the result.
     pub result: Shape,
-    /// Why this is what the user may have meant.
+    /// The reason why the user may have meant this repair.
     pub reason: Option<RepairReason>,
-    /// Repairs of the same number mean the same thing, said under different rule sets.
+    /// The number of the broadcast that the repair gives. Repairs with the same number state the same
+    /// broadcast under different rule sets.
     pub meaning: usize,
 }
 
-/// Why a repair is likely to be what was meant.
+/// The reason why a repair is likely to match the user's intent.
 ///
 /// ```
 /// use indim_shape::{RepairReason, RuleSet, Shape, find_repairs};
@@ -66,31 +66,31 @@ pub struct Repair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairReason {
-    /// The axis lands on the only axis of that size.
+    /// The axis maps to the only axis of equal size.
     OnlyAxisOfSize {
-        /// The operand with that axis; `None` for the target.
+        /// The operand with the only axis; `None` for the target.
         operand: Option<usize>,
         /// The size.
         size: usize,
     },
     /// No other placement of the operand's axes exists.
-    OnlyPlace {
+    OnlyPlacement {
         /// The operand whose axes are placed.
         operand: usize,
     },
 }
 
 impl Repair {
-    /// Elaborates the repair for the operands of the mistake.
+    /// Elaborates the repair for the operands of the error.
     ///
     /// # Errors
-    /// None for the operands of the mistake, in their order; the labels of the rule for others.
+    /// None for the operands of the error, in their order; a violated rule for others.
     pub fn elaborate(&self, operands: &[Shape]) -> Result<Broadcast, ShapeError> {
         elaborate_reshaped(&self.rule, &self.reshapes, self.target.as_ref(), operands)
     }
 
-    /// The instruction, without its result.
-    pub(crate) fn action(&self, names: &Names<'_>) -> String {
+    /// The text of the change, without its result.
+    pub(crate) fn action(&self, names: &OperandNames<'_>) -> String {
         let rule = match &self.rule {
             AnyRule::Elementwise(RuleSet::Xla { dims }) if dims.is_empty() => {
                 String::from("xla without broadcast_dimensions")
@@ -117,14 +117,14 @@ impl Repair {
         }
     }
 
-    /// The reason in brackets, after a blank, or nothing.
-    pub(crate) fn reason_text(&self, names: &Names<'_>) -> String {
+    /// The reason in parentheses, after a space; empty without a reason.
+    pub(crate) fn reason_text(&self, names: &OperandNames<'_>) -> String {
         match self.reason {
             Some(RepairReason::OnlyAxisOfSize { operand, size }) => {
-                let whose = names.party(operand.map_or(Party::Result, Party::Operand));
+                let whose = names.owner(operand.map_or(AxisOwner::Result, AxisOwner::Operand));
                 format!(" (the only axis of {whose} of size {size})")
             }
-            Some(RepairReason::OnlyPlace { operand }) => {
+            Some(RepairReason::OnlyPlacement { operand }) => {
                 format!(" (the only place for {})", names.operand(operand))
             }
             None => String::new(),
@@ -134,13 +134,13 @@ impl Repair {
 
 impl fmt::Display for Repair {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = Names::by_position(&self.rule);
+        let names = OperandNames::by_position(&self.rule);
         let (action, reason) = (self.action(&names), self.reason_text(&names));
         write!(formatter, "{action} gives {}{reason}", self.result)
     }
 }
 
-/// Elaborates after giving operands other shapes. Shared with `convert.rs`.
+/// Elaborates operands with new shapes. Shared with `convert.rs`.
 pub(crate) fn elaborate_reshaped(
     rule: &AnyRule,
     reshapes: &[Option<Shape>],
@@ -155,8 +155,8 @@ pub(crate) fn elaborate_reshaped(
     rule.elaborate(&reshaped, target)
 }
 
-/// `shape` with axis `i` at position `map[i] - start` of `end - start` axes, and ones between. `None`
-/// when that is the shape itself. The map is increasing and lies in the range.
+/// `shape` with axis `i` at position `map[i] - start` of `end - start` axes, and ones elsewhere. `None` if
+/// that is the shape itself. The map is increasing and within `start..end`.
 pub(crate) fn reshape_onto(
     shape: &Shape,
     map: &[usize],
@@ -170,10 +170,10 @@ pub(crate) fn reshape_onto(
     Some(Shape::from(sizes)).filter(|reshaped| reshaped != shape)
 }
 
-/// The repairs of a refused broadcast, the likeliest first; each was tried and is legal.
+/// The repairs of a broadcast error, the likeliest first. Each is legal, because it was elaborated.
 ///
-/// For each place where the guilty operand's axes could land, these are the rule sets that say so. The
-/// search is bounded, so of operands with many axes only the first finds are here.
+/// For each placement of the axes of the operand at fault, the repairs are the rule sets that can state it.
+/// The search is bounded, so operands with many axes get only the first placements found.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, find_repairs};
@@ -183,7 +183,7 @@ pub(crate) fn reshape_onto(
 /// assert_eq!(texts[1], "pdpd axis=0 gives [2, 3] (the only axis of operand 0 of size 2)");
 /// ```
 pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
-    let mut found = Found { error, repairs: Vec::new(), meaning: 0 };
+    let mut found = RepairSearch { error, repairs: Vec::new(), meaning: 0 };
     match (error.violation(), error.rule(), error.shapes(), error.target()) {
         (Violation::TooLarge { .. } | Violation::MapCount { .. }, ..) => {}
         (_, AnyRule::Elementwise(RuleSet::Named { names }), ..) => found.try_names(names),
@@ -194,14 +194,14 @@ pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
     found.repairs
 }
 
-struct Found<'a> {
+struct RepairSearch<'a> {
     error: &'a ShapeError,
     repairs: Vec<Repair>,
     meaning: usize,
 }
 
-impl Found<'_> {
-    /// Keeps the repair if its rule takes the operands.
+impl RepairSearch<'_> {
+    /// Adds the repair if its rule accepts the operands.
     fn offer(
         &mut self,
         rule: AnyRule,
@@ -238,7 +238,7 @@ impl Found<'_> {
             self.offer(AnyRule::Elementwise(RuleSet::Xla { dims: Vec::new() }), None, None);
             self.meaning += 1;
         }
-        let Some((operand, base)) = guilty_and_base(self.error, shapes) else {
+        let Some((operand, base)) = operand_and_base(self.error, shapes) else {
             return;
         };
         let places = placements(&shapes[operand], &base);
@@ -258,15 +258,15 @@ impl Found<'_> {
         }
     }
 
-    /// The rules whose attributes say one place for an operand's axes. The rule that was asked for
-    /// goes first; numpy, which has no attributes, is tried with a reshape.
+    /// The rules whose attributes can state a placement, the requested rule first. numpy has no attributes;
+    /// the caller tries it with a reshape.
     fn elementwise_rules(&self, shape: &Shape, base: &Shape, place: &Placement) -> Vec<RuleSet> {
         let mut rules = Vec::new();
         let start = place.axes.first().copied();
         let axis = start.map(|start| start as i64);
         let is_run = place.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         if self.error.shapes().len() == 2 {
-            // Without a list, xla still takes equal ranks, and a scalar.
+            // Without a list, xla accepts equal ranks and a scalar.
             let has_list = shape.rank() < base.rank();
             let dims = if has_list { as_dims(&place.axes) } else { Vec::new() };
             rules.push(RuleSet::Xla { dims });
@@ -298,13 +298,13 @@ impl Found<'_> {
             self.offer(unidirectional, reshape.map(|shape| (0, shape)), reason);
             self.meaning += 1;
         }
-        // Useful if the target must grow; otherwise it repeats the others.
+        // Helps if the target must grow; otherwise it repeats the other repairs.
         if self.repairs.is_empty() {
             self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
         }
     }
 
-    /// The rule that was asked for with other attributes, or else the explicit ones.
+    /// The rules that state a placement: the requested rule with other attributes, else an explicit rule.
     fn target_rules(&self, place: &Placement) -> Vec<TargetRule> {
         let dims = as_dims(&place.axes);
         match self.error.rule() {
@@ -336,9 +336,9 @@ fn as_dims(axes: &[usize]) -> Vec<i64> {
     axes.iter().map(|&axis| axis as i64).collect()
 }
 
-/// The operand to place, and the shape to place it on: of two operands the one of smaller rank on
-/// the other, of more the guilty one on what the others make together.
-fn guilty_and_base(error: &ShapeError, shapes: &[Shape]) -> Option<(usize, Shape)> {
+/// The operand to place, and the shape to place it on. With two operands: the one of smaller rank, on the
+/// other. With more: the operand at fault, on the NumPy broadcast of the others.
+fn operand_and_base(error: &ShapeError, shapes: &[Shape]) -> Option<(usize, Shape)> {
     if let [first, second] = shapes {
         return match first.rank() < second.rank() {
             true => Some((0, second.clone())),
@@ -353,10 +353,10 @@ fn guilty_and_base(error: &ShapeError, shapes: &[Shape]) -> Option<(usize, Shape
 }
 
 fn only_place(places: &[Placement], operand: usize) -> Option<RepairReason> {
-    (places.len() == 1).then_some(RepairReason::OnlyPlace { operand })
+    (places.len() == 1).then_some(RepairReason::OnlyPlacement { operand })
 }
 
-/// The name of a single placement's axis, if that says more.
+/// The reason for placing `small` on `large`: the only axis of equal size, or the only placement.
 fn reason(
     places: &[Placement],
     small: &Shape,

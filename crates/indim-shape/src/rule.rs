@@ -1,7 +1,7 @@
-//! The rules with their attributes, as data.
+//! Broadcasting rules with their attributes, as data.
 //!
-//! Their names are in `rule_set_name.rs`; where the axes land under each is in `rule_set.rs` and
-//! `target_rule.rs`, what is legal in `explicit.rs`.
+//! `rule_set_name.rs` has their names. `rule_set.rs` and `target_rule.rs` compute the axis maps of each rule,
+//! `explicit.rs` checks legality.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,8 +34,8 @@ pub enum RuleSet {
     /// [X2 to X9](crate::rules#xla-x): XlaBuilder's binary operations; a ternary operation takes scalars and
     /// equal shapes.
     Xla {
-        /// `broadcast_dimensions`: for each axis of the smaller operand the larger one's; empty when not
-        /// given.
+        /// `broadcast_dimensions`: for each axis of the smaller operand the axis of the larger one; empty if
+        /// not given.
         dims: Vec<i64>,
     },
     /// [S](crate::rules#stablehlo-s): StableHLO's binary operations, O1. With three operands (`clamp`) the
@@ -44,24 +44,24 @@ pub enum RuleSet {
     /// [S](crate::rules#stablehlo-s): StableHLO's `select`. The predicate may be a scalar, the branches have
     /// equal shapes.
     StableHloSelect,
-    /// [P1 to P5](crate::rules#pdpd-p): the other operands onto the first (of three: onto the second), from
-    /// `axis` on.
+    /// [P1 to P5](crate::rules#pdpd-p): the second operand is broadcast onto the first, from `axis` on. With
+    /// three operands, the first and third are broadcast onto the second.
     Pdpd {
-        /// The first axis they land on; absent and -1 mean that they end where the first ends.
+        /// The first result axis of a broadcast operand. `None` and -1 mean that it is a suffix.
         axis: Option<i64>,
     },
     /// [L](crate::rules#onnx-before-opset-7-l): ONNX before opset 7.
     OnnxLegacy {
-        /// The attribute `broadcast`; without it the shapes are equal.
+        /// The attribute `broadcast`. If false, the shapes must be equal.
         broadcast: bool,
-        /// The first axis the second operand lands on; absent: it is a suffix.
+        /// The first result axis of the second operand. `None` means that it is a suffix.
         axis: Option<i64>,
     },
     /// [D1 to D4](crate::rules#named-d): axes of the same name meet, in any order.
     /// xarray, Penzai.
     Named {
-        /// The names of the axes of each operand; without an entry an operand has none. Without any entries
-        /// a builder takes the names of its values.
+        /// The axis names of each operand; an operand without an entry has none. If the list is empty, a
+        /// graph builder uses the names of its values.
         names: Vec<AxisNames>,
     },
 }
@@ -123,34 +123,34 @@ pub enum TargetRule {
     /// [T1](crate::rules#onto-a-target-shape-t): right-aligned, only the data expands. `broadcast_to`,
     /// OpenVINO's `numpy` mode of Broadcast.
     Unidirectional,
-    /// [T2](crate::rules#onto-a-target-shape-t): as NumPy between data and target; the result may differ from
-    /// the target. ONNX Expand.
+    /// [T2](crate::rules#onto-a-target-shape-t): NumPy's rule between data and target; the result may differ
+    /// from the target. ONNX Expand.
     Bidirectional,
     /// [T3](crate::rules#onto-a-target-shape-t): OpenVINO's `explicit` mode.
     Explicit {
-        /// `axes_mapping`: for each axis of the data the target's, strictly increasing.
+        /// `axes_mapping`: the target axis of each axis of the data, strictly increasing.
         axes: Vec<i64>,
     },
-    /// [T4](crate::rules#onto-a-target-shape-t): as the PDPD rule with the target as the first operand.
+    /// [P1 to P5](crate::rules#onto-a-target-shape-t): the PDPD rule with the target as the first operand.
     Pdpd {
-        /// The first axis the data lands on; absent and -1 mean that it ends where the target ends.
+        /// The first target axis of the data. `None` and -1 mean that it is a suffix.
         axis: Option<i64>,
     },
-    /// [XLA's `Broadcast`](crate::rules#xla-x): the target's sizes are put in front of the data's.
+    /// [XLA's `Broadcast`](crate::rules#xla-x): prepends the target's sizes to the data's.
     XlaBroadcast,
     /// [XLA's `BroadcastInDim`](crate::rules#xla-x): E1, E2, E4, and strictly increasing.
     XlaBroadcastInDim {
-        /// For each axis of the data the result's.
+        /// The result axis of each axis of the data.
         dims: Vec<i64>,
     },
     /// [StableHLO's `broadcast_in_dim`](crate::rules#stablehlo-s): E1 to E4; it may permute.
     StableHloBroadcastInDim {
-        /// For each axis of the data the result's.
+        /// The result axis of each axis of the data.
         dims: Vec<i64>,
     },
     /// `broadcast` in HLO text: E1 to E3 and equal sizes; it may permute.
     HloBroadcast {
-        /// For each axis of the data the result's.
+        /// The result axis of each axis of the data.
         dims: Vec<i64>,
     },
 }
@@ -172,7 +172,7 @@ impl TargetRule {
 }
 
 impl fmt::Display for TargetRule {
-    /// The systems' notation: the rule set, then their name of the operation.
+    /// In the system's notation: the rule set, then its name of the operation.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TargetRule::Unidirectional | TargetRule::Bidirectional => {
@@ -193,7 +193,7 @@ impl fmt::Display for TargetRule {
     }
 }
 
-/// A rule with its attributes, of either kind: asked for, broken, or offered instead.
+/// A rule of either kind with its attributes.
 ///
 /// ```
 /// use indim_shape::{AnyRule, RuleSet, RuleSetName, Shape, TargetRule};
@@ -226,9 +226,9 @@ impl AnyRule {
         }
     }
 
-    /// The label of what the rule does not speak of.
-    pub(crate) fn letter(&self) -> &'static str {
-        self.name().map_or("E", RuleSetName::letter)
+    /// The label of errors that no numbered rule covers: the prefix alone.
+    pub(crate) fn label_prefix(&self) -> &'static str {
+        self.name().map_or("E", RuleSetName::label_prefix)
     }
 }
 

@@ -1,13 +1,13 @@
-//! The names of the rule sets, as people write them, and what is known of each by its name: one table.
+//! The table of rule sets: name, attributes, summary.
 //!
-//! The rules themselves, with their attributes, are in `rule.rs`; what a name and attributes make
-//! together is decided in `attributes.rs`.
+//! `rule.rs` defines the rules with their attributes; `attributes.rs` makes a rule from a name and
+//! attributes.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// The rule sets without their attributes: first those of element-wise operations, then those that
-/// broadcast one operand to a target.
+/// The name of a rule set, without attributes: first the rule sets of element-wise operations, then the
+/// target rules, which broadcast one operand to a target.
 ///
 /// ```
 /// use indim_shape::{Attribute, RuleSetName};
@@ -63,15 +63,15 @@ pub enum RuleSetName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Attribute {
-    /// `dims`: for each axis of an operand the one on which it lands.
+    /// `dims`: the result axis of each operand axis.
     Dims,
-    /// `axis`: the first axis on which an operand lands.
+    /// `axis`: the first result axis of an operand.
     Axis,
     /// `broadcast`: whether ONNX before opset 7 broadcasts at all.
     Broadcast,
     /// `target`: the shape to broadcast to.
     Target,
-    /// `names`: the names of the axes of each operand.
+    /// `names`: the axis names of each operand.
     Names,
 }
 
@@ -95,61 +95,61 @@ impl fmt::Display for Attribute {
 }
 
 /// The table row of a rule set.
-struct Row {
+struct RuleSetRow {
     name: RuleSetName,
     text: &'static str,
-    /// With which the labels of its rules begin.
-    letter: &'static str,
+    /// The letters with which the labels of its rules begin.
+    label_prefix: &'static str,
     attributes: &'static [Attribute],
-    /// The rule of the same system with a target.
-    onto_target: Option<RuleSetName>,
-    /// One line for those who choose.
+    /// The target rule of the same system.
+    target_rule: Option<RuleSetName>,
+    /// A summary in one line.
     summary: &'static str,
 }
 
 const fn row(
     name: RuleSetName,
     text: &'static str,
-    letter: &'static str,
+    label_prefix: &'static str,
     attributes: &'static [Attribute],
-    onto_target: Option<RuleSetName>,
+    target_rule: Option<RuleSetName>,
     summary: &'static str,
-) -> Row {
-    Row { name, text, letter, attributes, onto_target, summary }
+) -> RuleSetRow {
+    RuleSetRow { name, text, label_prefix, attributes, target_rule, summary }
 }
 
 /// A row for each rule set, in the order of the variants.
 #[rustfmt::skip]
-const ROWS: [Row; 15] = {
+const ROWS: [RuleSetRow; 15] = {
     use Attribute::{Axis, Broadcast, Dims, Names, Target};
     use RuleSetName as R;
     [
         row(R::None, "none", "O", &[], None,
             "Equal shapes only"),
         row(R::Numpy, "numpy", "N", &[], Some(R::Unidirectional),
-            "Right-aligned axes, sizes of 1 expand, types are promoted as in NumPy 2"),
+            "Axes are right-aligned, sizes of 1 expand, types are promoted as in NumPy 2"),
         row(R::Xla, "xla", "X", &[Dims], Some(R::XlaBroadcastInDim),
             "XLA: explicit `dims`, scalars, and sizes of 1 between equal ranks"),
         row(R::StableHlo, "stablehlo", "S", &[], Some(R::StableHloBroadcastInDim),
-            "StableHLO: equal shapes, but for scalar bounds of `clamp` and predicates of `select`"),
+            "StableHLO: equal shapes; bounds of `clamp` and the predicate of `select` may be scalars"),
         row(R::Pdpd, "pdpd", "P", &[Axis], Some(R::PdpdBroadcast),
-            "Paddle: the second operand onto the first, from `axis` on"),
+            "Paddle: the second operand is broadcast onto the first, from `axis` on"),
         row(R::OnnxLegacy, "onnx-legacy", "L", &[Axis, Broadcast], None,
-            "ONNX before opset 7: as pdpd, and a single element goes with anything"),
+            "ONNX before opset 7: like pdpd, and a single element broadcasts to any shape"),
         row(R::Named, "named", "D", &[Names], None,
-            "xarray: axes of the same name meet, whatever their order, and no size of 1 expands"),
+            "xarray: axes match by name, in any order, and no size of 1 expands"),
         row(R::Unidirectional, "unidirectional", "T", &[Target], None,
             "To a target: right-aligned, only the data expands"),
         row(R::Bidirectional, "bidirectional", "T", &[Target], None,
-            "To a target: as numpy between data and target"),
+            "To a target: numpy between data and target"),
         row(R::Explicit, "explicit", "T", &[Dims, Target], None,
-            "To a target: `dims` say where the axes of the data land, in order"),
+            "To a target: `dims` names the target axis of each data axis, in order"),
         row(R::PdpdBroadcast, "pdpd-broadcast", "T", &[Axis, Target], None,
             "To a target: from `axis` on, only the data expands"),
         row(R::XlaBroadcast, "xla-broadcast", "T", &[Target], None,
-            "XLA's Broadcast: the target's sizes in front of the data's"),
+            "XLA's Broadcast: prepends the target's sizes to the data's"),
         row(R::XlaBroadcastInDim, "xla-broadcast-in-dim", "T", &[Dims, Target], None,
-            "XLA's BroadcastInDim: `dims` say where the axes of the data land, in order"),
+            "XLA's BroadcastInDim: `dims` names the target axis of each data axis, in order"),
         row(R::StableHloBroadcastInDim, "stablehlo-broadcast-in-dim", "T", &[Dims, Target], None,
             "StableHLO's broadcast_in_dim: `dims` may permute"),
         row(R::HloBroadcast, "hlo-broadcast", "T", &[Dims, Target], None,
@@ -169,21 +169,21 @@ impl RuleSetName {
         all
     };
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static RuleSetRow {
         &ROWS[self as usize]
     }
 
-    /// The name as it is read and printed.
+    /// The name.
     pub const fn as_str(self) -> &'static str {
         self.row().text
     }
 
-    /// One line for those who choose a rule set.
+    /// A summary in one line.
     pub const fn summary(self) -> &'static str {
         self.row().summary
     }
 
-    /// The attributes that it takes.
+    /// The attributes that the rule set takes.
     pub const fn attributes(self) -> &'static [Attribute] {
         self.row().attributes
     }
@@ -193,22 +193,23 @@ impl RuleSetName {
         self.attributes().contains(&Attribute::Target)
     }
 
-    /// The rule that broadcasts to a target: itself, or that of the same system, if it has one.
+    /// The target rule: the rule set itself, or the target rule of the same system, if it has one.
     ///
     /// ```
     /// use indim_shape::RuleSetName;
     ///
-    /// assert_eq!(RuleSetName::Numpy.onto_target(), Some(RuleSetName::Unidirectional));
-    /// assert_eq!(RuleSetName::Bidirectional.onto_target(), Some(RuleSetName::Bidirectional));
-    /// assert_eq!(RuleSetName::None.onto_target(), None);
+    /// assert_eq!(RuleSetName::Numpy.target_rule(), Some(RuleSetName::Unidirectional));
+    /// assert_eq!(RuleSetName::Bidirectional.target_rule(), Some(RuleSetName::Bidirectional));
+    /// assert_eq!(RuleSetName::None.target_rule(), None);
     /// ```
-    pub fn onto_target(self) -> Option<RuleSetName> {
-        if self.is_target_rule() { Some(self) } else { self.row().onto_target }
+    pub fn target_rule(self) -> Option<RuleSetName> {
+        if self.is_target_rule() { Some(self) } else { self.row().target_rule }
     }
 
-    /// The letter with which the labels of its rules begin; what no rule speaks of has it alone.
-    pub(crate) const fn letter(self) -> &'static str {
-        self.row().letter
+    /// The letter with which the labels of its rules begin. It is the label of errors that no numbered rule
+    /// covers.
+    pub(crate) const fn label_prefix(self) -> &'static str {
+        self.row().label_prefix
     }
 }
 
@@ -226,10 +227,10 @@ impl FromStr for RuleSetName {
     }
 }
 
-/// The rule that is asked for: one rule set, or the one that the attributes of each operation say.
+/// The requested rule: one rule set, or for each operation the one that its attributes imply.
 ///
-/// `numpy` and `as-written` are two things: an operation with `dims` or `axis` follows another rule as
-/// written, and is refused under numpy.
+/// `numpy` differs from `as-written`: an operation with `dims` or `axis` follows xla or pdpd as written, and
+/// is an error under `numpy`.
 ///
 /// ```
 /// use indim_shape::{RuleChoice, RuleSetName};
@@ -251,13 +252,13 @@ pub enum RuleChoice {
 }
 
 impl RuleChoice {
-    /// Everything that may be asked for.
+    /// All choices.
     pub fn all() -> impl Iterator<Item = RuleChoice> {
         let named = RuleSetName::ALL.into_iter().map(RuleChoice::Named);
         core::iter::once(RuleChoice::AsWritten).chain(named)
     }
 
-    /// The rules for operations: all but the rules that broadcast to a target.
+    /// The choices for element-wise operations: all except the target rules.
     pub fn of_operations() -> impl Iterator<Item = RuleChoice> {
         let takes_target = |choice: &RuleChoice| match choice {
             RuleChoice::AsWritten => false,
@@ -266,7 +267,7 @@ impl RuleChoice {
         RuleChoice::all().filter(move |choice| !takes_target(choice))
     }
 
-    /// The name as it is read and printed.
+    /// The name.
     pub const fn as_str(self) -> &'static str {
         match self {
             RuleChoice::AsWritten => "as-written",
@@ -274,7 +275,7 @@ impl RuleChoice {
         }
     }
 
-    /// One line for those who choose.
+    /// A summary in one line.
     pub const fn summary(self) -> &'static str {
         match self {
             RuleChoice::AsWritten => {
@@ -299,21 +300,21 @@ impl FromStr for RuleChoice {
     }
 }
 
-/// A text that names no rule set.
+/// The error for a text that names no rule set.
 ///
 /// ```
 /// let error = "nunpy".parse::<indim_shape::RuleSetName>().unwrap_err();
-/// assert!(error.to_string().starts_with("no such rule set; there are none, numpy, xla"));
+/// assert!(error.to_string().starts_with("no such rule set; the names are none, numpy, xla"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownRuleSet {
-    /// Whether `as-written` would have been taken.
+    /// Whether `as-written` is also a valid name here.
     takes_as_written: bool,
 }
 
 impl fmt::Display for UnknownRuleSet {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("no such rule set; there are")?;
+        formatter.write_str("no such rule set; the names are")?;
         let known = RuleChoice::all().skip(usize::from(!self.takes_as_written));
         for (position, name) in known.enumerate() {
             write!(formatter, "{} {name}", if position == 0 { "" } else { "," })?;
@@ -334,7 +335,7 @@ mod tests {
             assert_eq!(name.row().name, name);
             assert_eq!(name.as_str().parse(), Ok(name));
             assert_eq!(name.as_str().parse(), Ok(RuleChoice::Named(name)));
-            assert!(name.onto_target().is_none_or(RuleSetName::is_target_rule));
+            assert!(name.target_rule().is_none_or(RuleSetName::is_target_rule));
         }
         assert_eq!("as-written".parse(), Ok(RuleChoice::AsWritten));
         assert!("as-written".parse::<RuleSetName>().is_err());

@@ -1,5 +1,5 @@
-//! Shapes: the size of each axis, and dense strides. The number of elements and bytes, and whether it is
-//! too large, is in `explicit.rs`. Used by everything else.
+//! Shapes: the size of each axis, and dense strides. `explicit.rs` counts elements and bytes, and checks that
+//! they fit `isize`.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -9,7 +9,7 @@ use core::ops::Deref;
 
 /// The size of each axis of an array; no axes for a scalar.
 ///
-/// A clone shares the sizes: a graph says the same shape at node after node.
+/// Clones share the sizes, because many nodes of a graph have the same shape.
 ///
 /// ```
 /// use indim_shape::Shape;
@@ -56,7 +56,7 @@ impl Shape {
         let mut stride: isize = 1;
         for (slot, &size) in strides.iter_mut().zip(&self[..]).rev() {
             *slot = stride;
-            // Only a shape that no array in memory can have saturates.
+            // Saturates only for shapes too large for an array in memory.
             stride = stride.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
         }
         strides
@@ -70,8 +70,8 @@ impl Deref for Shape {
     }
 }
 
-/// A size given in 64 bits. One beyond the machine's word becomes the largest `usize`, so that
-/// E5 refuses the shape as `too-large`, as it does on machines with a longer word.
+/// Converts a 64-bit size to `usize`. On a 32-bit machine a size that does not fit becomes `usize::MAX`, so
+/// that E5 refuses the shape as `too-large`, as a 64-bit machine does.
 ///
 /// ```
 /// assert_eq!(indim_shape::saturating_size(3), 3);

@@ -1,63 +1,62 @@
 //! Violations of broadcasting rules, as data: one variant per kind, with operands, axes and sizes.
 //!
-//! Made by the checks of `explicit.rs`, together with the label of the rule; the rule set and the shapes as
-//! given are added in `error.rs`. The words are in `message.rs`.
+//! The checks of `explicit.rs` return them with the label of the rule. `error.rs` adds the rule set and the
+//! shapes, `message.rs` the message.
 
 use crate::ErrorCode;
 use crate::shape::Shape;
 
-/// Whose axis is spoken of.
+/// The owner of an axis: an operand, or the result.
 ///
 /// ```
-/// use indim_shape::{Party, Shape, TargetRule};
+/// use indim_shape::{AxisOwner, Shape, TargetRule};
 ///
 /// let error = TargetRule::Unidirectional.elaborate(&Shape::from([3]), &Shape::from([2])).unwrap_err();
 /// let (this, other) = error.violation().clash().unwrap();
-/// assert_eq!((this.party, other.party), (Party::Operand(0), Party::Result)); // of a target rule: the target
+/// assert_eq!((this.owner, other.owner), (AxisOwner::Operand(0), AxisOwner::Result)); // here the target
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Party {
+pub enum AxisOwner {
     /// The operand at this position, from 0.
     Operand(usize),
     /// The result of the explicit form, or the target of a target rule.
     Result,
 }
 
-/// One axis and its size.
+/// An axis with its owner and size.
 ///
 /// ```
-/// use indim_shape::{AxisOf, Party, RuleSet, Shape};
+/// use indim_shape::{SizedAxis, AxisOwner, RuleSet, Shape};
 ///
 /// let error = RuleSet::Numpy.elaborate(&[Shape::from([4, 3]), Shape::from([2])]).unwrap_err();
 /// let (this, other) = error.violation().clash().unwrap();
-/// assert_eq!(this, AxisOf { party: Party::Operand(1), axis: 0, size: 2 });
-/// assert_eq!(other, AxisOf { party: Party::Operand(0), axis: 1, size: 3 });
+/// assert_eq!(this, SizedAxis { owner: AxisOwner::Operand(1), axis: 0, size: 2 });
+/// assert_eq!(other, SizedAxis { owner: AxisOwner::Operand(0), axis: 1, size: 3 });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AxisOf {
-    /// Whose axis it is.
-    pub party: Party,
-    /// The axis of the operand, from 0.
+pub struct SizedAxis {
+    /// The operand or result that has the axis.
+    pub owner: AxisOwner,
+    /// The axis, counted from 0.
     pub axis: usize,
     /// The size of that axis.
     pub size: usize,
 }
 
-impl AxisOf {
+impl SizedAxis {
     pub(crate) fn operand(operand: usize, axis: usize, size: usize) -> Self {
-        AxisOf { party: Party::Operand(operand), axis, size }
+        SizedAxis { owner: AxisOwner::Operand(operand), axis, size }
     }
 
     pub(crate) fn result(axis: usize, size: usize) -> Self {
-        AxisOf { party: Party::Result, axis, size }
+        SizedAxis { owner: AxisOwner::Result, axis, size }
     }
 }
 
-/// A broken rule, with the guilty operand and axis and the sizes.
+/// The violation of a rule, with the operand and axis at fault and the sizes.
 ///
-/// `operand` counts the operands from 0, `axis` the axes of that operand. If a rule of XLA
-/// speaks of the smaller operand, that is the operand named. The labels are those of
-/// [the rules](crate::rules).
+/// `operand` counts operands from 0, `axis` the axes of that operand. XLA's rules on `broadcast_dimensions`
+/// name the operand of smaller rank. The labels are those of [the rules](crate::rules).
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, Violation};
@@ -72,12 +71,12 @@ impl AxisOf {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
-    /// E1: the maps are not one per operand. D4: more lists of names than operands.
+    /// E1: the number of maps is not the number of operands. D4: more lists of names than operands.
     MapCount {
         /// The number of maps, or lists.
         maps: usize,
     },
-    /// E1, X3, X5, T3, D4: not one entry per axis of the operand.
+    /// E1, X3, X5, T3, D4: the number of entries is not the operand's rank.
     DimsLength {
         /// The operand whose axes are mapped.
         operand: usize,
@@ -97,16 +96,16 @@ pub enum Violation {
         /// The number of axes of the result.
         rank: usize,
     },
-    /// E3: two axes of one operand land on the same axis of the result.
+    /// E3: two axes of one operand map to the same axis of the result.
     DimsNotUnique {
         /// The operand whose axis is mapped.
         operand: usize,
-        /// The second axis that lands there.
+        /// The second axis with this entry.
         axis: usize,
-        /// The axis of the result that is named twice.
+        /// The repeated entry.
         dim: usize,
     },
-    /// D4: an axis has no name by which it could meet another one.
+    /// D4: an axis has no name.
     AxisNameMissing {
         /// The operand.
         operand: usize,
@@ -117,30 +116,30 @@ pub enum Violation {
     AxisNameRepeated {
         /// The operand.
         operand: usize,
-        /// The second axis of the name.
+        /// The second axis with the name.
         axis: usize,
-        /// The first one.
+        /// The first axis with the name.
         first: usize,
     },
-    /// E4, N2, D3, P5, T1, T2, T3, L: two sizes on one axis do not go together.
+    /// E4, N2, D3, P5, T1, T2, T3, L: two sizes on one result axis do not unify.
     SizeMismatch {
-        /// The guilty axis.
-        this: AxisOf,
-        /// The axis that it meets, which set the size.
-        other: AxisOf,
+        /// The axis at fault.
+        this: SizedAxis,
+        /// The axis that set the size.
+        other: SizedAxis,
     },
     /// E5: the number of elements, or of bytes, does not fit `isize`.
     TooLarge {
         /// The shape that is too large.
         shape: Shape,
-        /// The bytes of one element; 1 where elements are counted.
+        /// The bytes of one element; 1 for a count of elements.
         element_size: usize,
     },
-    /// O1: the shape is not that of the first operand.
+    /// O1: a shape differs from that of the first operand.
     ShapesDiffer {
         /// The first operand that differs.
         operand: usize,
-        /// Its first axis that differs; `None` when the ranks differ.
+        /// Its first axis that differs; `None` if the ranks differ.
         axis: Option<usize>,
     },
     /// X2: equal ranks, but the list is neither empty nor 0, 1, ..., rank - 1.
@@ -162,7 +161,7 @@ pub enum Violation {
         /// The entry as given.
         dim: i64,
     },
-    /// X6: an entry is not below the larger rank.
+    /// X6: an entry is not less than the larger rank.
     DimTooLarge {
         /// The operand of smaller rank.
         operand: usize,
@@ -173,14 +172,14 @@ pub enum Violation {
         /// The larger rank.
         rank: usize,
     },
-    /// X7: an axis of the smaller operand does not fit the axis it is mapped to.
+    /// X7: the sizes of an axis of the smaller operand and of the axis it is mapped to do not unify.
     DimSizeMismatch {
         /// The axis of the smaller operand.
-        this: AxisOf,
+        this: SizedAxis,
         /// The axis of the larger operand it is mapped to.
-        other: AxisOf,
+        other: SizedAxis,
     },
-    /// X8, T3: an entry is not above the one before.
+    /// X8, T3: an entry is not greater than the one before.
     DimsNotStrictlyIncreasing {
         /// The operand whose axes are mapped.
         operand: usize,
@@ -191,24 +190,24 @@ pub enum Violation {
         /// The entry before.
         previous: i64,
     },
-    /// X9: on one axis of equal ranks the sizes differ and neither is 1.
+    /// X9: between equal ranks, sizes differ on one axis and neither is 1.
     DegenerateIncompatible {
         /// The axis of the second operand.
-        this: AxisOf,
+        this: SizedAxis,
         /// The axis of the first.
-        other: AxisOf,
+        other: SizedAxis,
     },
-    /// XT, of XLA's and StableHLO's ternary operations: neither a scalar nor of the others' shape.
+    /// XT, ternary operations of XLA and StableHLO: an operand is neither a scalar nor of the others' shape.
     ImplicitBroadcastUnsupported {
         /// The operand that differs.
         operand: usize,
     },
-    /// XT: `broadcast_dimensions` was given to an operation that takes none.
+    /// XT: an operation that takes no `broadcast_dimensions` got one.
     DimsNotTaken {
         /// The number of entries.
         length: usize,
     },
-    /// P1, T1, L: the operand has more axes than what it is broadcast onto.
+    /// P1, T1, L: the operand has a larger rank than the shape it is broadcast onto.
     RankTooLarge {
         /// The operand.
         operand: usize,
@@ -217,7 +216,7 @@ pub enum Violation {
         /// The number of axes it is broadcast onto.
         onto: usize,
     },
-    /// P2, P4, L: the axis does not exist, or the operand does not fit behind it.
+    /// P2, P4, L: `axis` is out of range, or the operand does not fit after it.
     AxisOutOfRange {
         /// The operand that is broadcast.
         operand: usize,
@@ -228,14 +227,14 @@ pub enum Violation {
         /// The number of axes it is broadcast onto.
         onto: usize,
     },
-    /// The rule says nothing about this number of operands.
+    /// The rule does not define this number of operands.
     OperandCount {
-        /// The number given.
+        /// The number of operands.
         given: usize,
     },
 }
 
-/// A check that failed: what is wrong, and the label of the rule that says so.
+/// A failed check: the violation, and the label of the violated rule.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) violation: Violation,
@@ -243,7 +242,7 @@ pub(crate) struct Refusal {
 }
 
 impl Violation {
-    /// The refusal of this under the rule with the label.
+    /// This violation with the label of the violated rule.
     pub(crate) fn breaks(self, label: &'static str) -> Refusal {
         Refusal { violation: self, label }
     }
@@ -253,7 +252,7 @@ impl Violation {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub const fn error_code(&self) -> ErrorCode {
         match self {
             Violation::MapCount { .. } | Violation::DimsLength { .. } => {
@@ -282,8 +281,8 @@ impl Violation {
         }
     }
 
-    /// The two axes whose sizes clash, the guilty one first.
-    pub const fn clash(&self) -> Option<(AxisOf, AxisOf)> {
+    /// The two axes whose sizes clash, the one at fault first.
+    pub const fn clash(&self) -> Option<(SizedAxis, SizedAxis)> {
         match *self {
             Violation::SizeMismatch { this, other }
             | Violation::DimSizeMismatch { this, other }
@@ -292,7 +291,7 @@ impl Violation {
         }
     }
 
-    /// The position of the guilty operand.
+    /// The position of the operand at fault.
     pub const fn operand(&self) -> Option<usize> {
         match *self {
             Violation::DimsLength { operand, .. }
@@ -309,13 +308,13 @@ impl Violation {
             | Violation::AxisNameRepeated { operand, .. }
             | Violation::AxisOutOfRange { operand, .. } => Some(operand),
             _ => match self.clash() {
-                Some((AxisOf { party: Party::Operand(operand), .. }, _)) => Some(operand),
+                Some((SizedAxis { owner: AxisOwner::Operand(operand), .. }, _)) => Some(operand),
                 _ => None,
             },
         }
     }
 
-    /// The guilty axis of the guilty operand.
+    /// The axis at fault, of that operand.
     pub const fn axis(&self) -> Option<usize> {
         match *self {
             Violation::DimOutOfRange { axis, .. }

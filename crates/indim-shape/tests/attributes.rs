@@ -1,5 +1,5 @@
-//! From names and attributes to rules: every name makes the rule of its name, attributes that do not belong
-//! are refused, and as written the attributes decide.
+//! Construction of rules from names and attributes: every name gives its rule, foreign attributes are
+//! refused, and as written the attributes imply the rule.
 
 use indim_shape::{
     AnyRule, Attribute, AttributeError, Attributes, AxisNames, RuleChoice, RuleSet, RuleSetName,
@@ -9,7 +9,7 @@ use indim_shape::{
 const ALL: [Attribute; 5] =
     [Attribute::Dims, Attribute::Axis, Attribute::Broadcast, Attribute::Target, Attribute::Names];
 
-/// These attributes, with some value.
+/// These attributes with arbitrary values.
 fn given(attributes: &[Attribute]) -> Attributes {
     let is_given = |attribute| attributes.contains(&attribute);
     Attributes {
@@ -46,7 +46,7 @@ fn attributes_that_do_not_belong_are_refused_by_name() {
     for name in RuleSetName::ALL {
         for set in sets() {
             let has_target = set.contains(&Attribute::Target);
-            let rule = name.onto_target().filter(|_| has_target).unwrap_or(name);
+            let rule = name.target_rule().filter(|_| has_target).unwrap_or(name);
             let is_foreign = |attribute: &&Attribute| !rule.attributes().contains(attribute);
             let made = name.with_attributes(&given(&set));
             let expected = match set.iter().find(is_foreign) {
@@ -81,7 +81,7 @@ fn attributes_reach_the_rule() {
     assert_eq!(of(RuleSetName::OnnxLegacy, &[Attribute::Broadcast]), legacy(false, None));
     let explicit = TargetRule::Explicit { axes: vec![1] };
     assert_eq!(of(RuleSetName::Explicit, &[dims, target]), explicit.into());
-    // With a target, the rule of the same system that has one.
+    // With a target, the target rule of the same system.
     assert_eq!(of(RuleSetName::Numpy, &[target]), TargetRule::Unidirectional.into());
     assert_eq!(of(RuleSetName::Pdpd, &[axis, target]), TargetRule::Pdpd { axis: Some(1) }.into());
     let in_dim = TargetRule::XlaBroadcastInDim { dims: vec![1] };
@@ -123,12 +123,12 @@ fn operations_have_the_rules_without_a_target() {
     assert_eq!(refused.code(), "not-elementwise");
     assert_eq!(
         refused.advice(),
-        "of operations the rule is one of as-written, none, numpy, xla, stablehlo, pdpd, onnx-legacy, named",
+        "operations follow one of as-written, none, numpy, xla, stablehlo, pdpd, onnx-legacy, named",
     );
 }
 
 #[test]
-fn a_rule_says_the_attributes_that_make_it() {
+fn a_rule_has_the_attributes_that_construct_it() {
     let rules = [
         RuleSet::None,
         RuleSet::Xla { dims: vec![] },

@@ -1,11 +1,11 @@
-//! Conversion: every legal use in the exhaustive scope, said under every rule set, means the same.
+//! Conversion of every legal broadcast of the exhaustive scope to every rule set keeps its meaning.
 
 mod common;
 
 use std::collections::HashSet;
 
 use common::{lists, reads, shapes};
-use indim_shape::{AnyRule, Broadcast, RuleSet, RuleSetName, Shape, TargetRule, express};
+use indim_shape::{AnyRule, Broadcast, RuleSet, RuleSetName, Shape, TargetRule, convert_broadcast};
 
 fn elementwise_rules() -> Vec<(RuleSetName, RuleSet)> {
     let mut rules = vec![
@@ -46,49 +46,49 @@ fn target_rules() -> Vec<(RuleSetName, TargetRule)> {
     rules
 }
 
-/// Says `form` under every rule set. The one it comes from must be able to.
+/// Converts `form` to every rule set. Conversion to its own rule set must succeed.
 fn check_round_trips(from: RuleSetName, form: &Broadcast) -> usize {
-    let mut said = 0;
+    let mut conversions = 0;
     for name in RuleSetName::ALL {
-        let expressed = match express(form, name) {
-            Ok(expressed) => expressed,
+        let converted = match convert_broadcast(form, name) {
+            Ok(converted) => converted,
             Err(reason) => {
                 assert_ne!(name, from, "{form:?}: {reason}");
                 continue;
             }
         };
-        said += 1;
-        assert_eq!(expressed.rule.name(), Some(name), "{form:?} as {expressed}");
-        let again = expressed.elaborate(form.operands());
-        let again = again.unwrap_or_else(|error| panic!("{form:?} as {expressed}: {error}"));
-        assert_eq!(again.result(), form.result(), "{form:?} as {expressed}");
-        assert_eq!(reads(&again), reads(form), "{form:?} as {expressed}");
-        if expressed.reshapes.iter().all(Option::is_none) {
-            assert_eq!(again, *form, "{expressed}");
+        conversions += 1;
+        assert_eq!(converted.rule.name(), Some(name), "{form:?} as {converted}");
+        let again = converted.elaborate(form.operands());
+        let again = again.unwrap_or_else(|error| panic!("{form:?} as {converted}: {error}"));
+        assert_eq!(again.result(), form.result(), "{form:?} as {converted}");
+        assert_eq!(reads(&again), reads(form), "{form:?} as {converted}");
+        if converted.reshapes.iter().all(Option::is_none) {
+            assert_eq!(again, *form, "{converted}");
         }
-        for (shape, reshape) in form.operands().iter().zip(&expressed.reshapes) {
+        for (shape, reshape) in form.operands().iter().zip(&converted.reshapes) {
             let others =
                 |shape: &Shape| shape.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
             assert!(reshape.as_ref().is_none_or(|to| others(to) == others(shape) && to != shape));
         }
     }
-    said
+    conversions
 }
 
 #[test]
 fn two_operands() {
-    let (all, mut seen, mut said) = (shapes(3), HashSet::new(), 0);
+    let (all, mut seen, mut conversions) = (shapes(3), HashSet::new(), 0);
     for (name, rule) in elementwise_rules() {
         for x in &all {
             for y in &all {
                 let Ok(form) = rule.elaborate(&[x.clone(), y.clone()]) else { continue };
                 if seen.insert((name, form.clone())) {
-                    said += check_round_trips(name, &form);
+                    conversions += check_round_trips(name, &form);
                 }
             }
         }
     }
-    assert!(said > 3 * seen.len(), "{said} {}", seen.len());
+    assert!(conversions > 3 * seen.len(), "{conversions} {}", seen.len());
 }
 
 #[test]
@@ -127,9 +127,9 @@ fn targets() {
     assert!(seen.len() > 5_000);
 }
 
-/// Where a rule set is said to be unable, none of its attributes gives the same explicit form.
+/// If a conversion fails, no attributes of the rule set give the same explicit form.
 #[test]
-fn inexpressible_is_true() {
+fn failed_conversions_are_impossible() {
     let (all, rules, mut refused) = (shapes(2), elementwise_rules(), 0);
     let mut forms = HashSet::new();
     for (_, rule) in &rules {
@@ -147,7 +147,7 @@ fn inexpressible_is_true() {
     }
     for form in &forms {
         for (name, rule) in &rules {
-            if express(form, *name).is_err() {
+            if convert_broadcast(form, *name).is_err() {
                 refused += 1;
                 assert_ne!(rule.elaborate(form.operands()).as_ref(), Ok(form), "{rule}");
             }
@@ -162,15 +162,15 @@ fn names_are_read_as_they_are_printed() {
         assert_eq!(name.to_string().parse(), Ok(name));
     }
     let error = "NumPy".parse::<RuleSetName>().unwrap_err();
-    assert!(error.to_string().starts_with("no such rule set; there are none, numpy, xla"));
+    assert!(error.to_string().starts_with("no such rule set; the names are none, numpy, xla"));
 }
 
 #[test]
 fn examples() {
     let bias = [Shape::from([1, 3, 224, 224]), Shape::from([3])];
     let form = RuleSet::Xla { dims: vec![1] }.elaborate(&bias).unwrap();
-    let say = |name| match express(&form, name) {
-        Ok(expressed) => expressed.to_string(),
+    let say = |name| match convert_broadcast(&form, name) {
+        Ok(converted) => converted.to_string(),
         Err(reason) => reason.to_string(),
     };
     assert_eq!(say(RuleSetName::Xla), "xla broadcast_dimensions=[1]");
@@ -180,9 +180,9 @@ fn examples() {
     assert_eq!(say(RuleSetName::Explicit), "explicit does not take 2 operands");
 
     let outer = RuleSet::Numpy.elaborate(&[Shape::from([3, 1]), Shape::from([4])]).unwrap();
-    let expressed = express(&outer, RuleSetName::Xla).unwrap();
-    assert_eq!(expressed.rule, AnyRule::Elementwise(RuleSet::Xla { dims: vec![1] }));
-    let reason = express(&outer, RuleSetName::Pdpd).unwrap_err();
+    let converted = convert_broadcast(&outer, RuleSetName::Xla).unwrap();
+    assert_eq!(converted.rule, AnyRule::Elementwise(RuleSet::Xla { dims: vec![1] }));
+    let reason = convert_broadcast(&outer, RuleSetName::Pdpd).unwrap_err();
     assert_eq!(
         reason.to_string(),
         "pdpd does not expand operand 0 to size 4 on axis 1 of the result"
@@ -191,17 +191,17 @@ fn examples() {
     let transposed = [Shape::from([2, 3])];
     let form = Broadcast::explicit(&transposed, &[vec![1, 0]], Shape::from([3, 2])).unwrap();
     assert_eq!(
-        express(&form, RuleSetName::XlaBroadcastInDim).unwrap_err().to_string(),
+        convert_broadcast(&form, RuleSetName::XlaBroadcastInDim).unwrap_err().to_string(),
         "xla-broadcast-in-dim keeps the order of axes; transpose operand 0 first"
     );
     assert_eq!(
-        express(&form, RuleSetName::StableHloBroadcastInDim).unwrap().to_string(),
+        convert_broadcast(&form, RuleSetName::StableHloBroadcastInDim).unwrap().to_string(),
         "stablehlo broadcast_in_dim dims=[1, 0] target=[3, 2]"
     );
     let repeated =
         Broadcast::explicit(&[Shape::from([3])], &[vec![1]], Shape::from([2, 3])).unwrap();
     assert_eq!(
-        express(&repeated, RuleSetName::Numpy).unwrap_err().to_string(),
+        convert_broadcast(&repeated, RuleSetName::Numpy).unwrap_err().to_string(),
         "no operand gives axis 0 of the result its size 2; use a target rule"
     );
 }

@@ -1,4 +1,4 @@
-//! Drawings as people see them, in full.
+//! Complete drawings.
 
 use indim_shape::{
     Broadcast, OperandLabel, RuleSet, Shape, TargetRule, draw_broadcast, draw_error,
@@ -35,8 +35,8 @@ fn no_list_under_xla() {
 error[rank-mismatch-without-dims]: `add` cannot broadcast `v` onto `X` under rule xla
    X : f32[2, 3]
    v : f32[3]
-   = note: `v` has fewer axes than `X`, and nothing says where they land
-   = rule X4: for different ranks, broadcast_dimensions says where the smaller one's axes land
+   = note: `v` has fewer axes than `X`, and broadcast_dimensions does not place them
+   = rule X4: for different ranks, broadcast_dimensions places the axes of the smaller operand
    = help: broadcast_dimensions=[1] gives f32[2, 3] (the only axis of `X` of size 3)
    = help: pdpd axis=1 gives the same; so does numpy
 ";
@@ -52,7 +52,7 @@ error[size-mismatch]: `mul` cannot broadcast `B` onto `A` under rule pdpd axis=1
    A : f32[2, 3, 400, 5]
    B : f32[   3,  40]
                   ^^ axis 1 of `B` is 40, axis 2 of `A` is 400
-   = rule P5: only the operand that is broadcast expands: its size is 1 or that of the axis it lands on
+   = rule P5: only the broadcast operand expands: each of its sizes is 1 or that of the axis it maps to
 ";
     assert_eq!(drawing, expected);
 }

@@ -1,4 +1,4 @@
-//! The table of error codes is complete and has each code once.
+//! The registry of error codes is complete and has each code once.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Every rule set against the naive oracle, over all shapes of rank at most 3 with sizes 0 to 3, every
-//! list of dimensions and every axis, the illegal ones too; three operands over rank at most 2.
+//! Every rule set against the naive oracle: all shapes of rank at most 3 with sizes 0 to 3, all lists of
+//! dimensions and all axes, legal or not; for three operands, ranks at most 2.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn pairs() -> Vec<[Shape; 2]> {
     all.iter().flat_map(with_each).collect()
 }
 
-/// How many cases were legal, so that no test passes by refusing everything.
+/// Returns the number of legal cases, so that no test passes by refusing everything.
 fn check_elementwise(rules: &[RuleSet], cases: &[impl AsRef<[Shape]>]) -> usize {
     let mut legal = 0;
     for rule in rules {

@@ -1,5 +1,5 @@
-//! Every label of the rules: a case that it lets pass and a case that it refuses, with the code, the
-//! guilty operand and axis. The pass is next to the failure: one number apart where that can be.
+//! A legal and an illegal case of every label of the rules, with the code and the operand and axis at fault.
+//! The two cases differ in one number if possible.
 
 use indim_shape::{AxisNames, Broadcast, RuleSet, Shape, ShapeError, TargetRule};
 
@@ -78,7 +78,7 @@ fn e5() {
     assert_eq!(result(under(&RuleSet::Numpy, &[&[half, 1], &[half]])), [half, half]);
     let too_large = under(&RuleSet::Numpy, &[&[4 * half, 1], &[half]]);
     assert_eq!(refusal(too_large), ("E5", "too-large", None, None));
-    // No elements always fit, however large the other sizes.
+    // A shape without elements always fits.
     let none = under(&RuleSet::Numpy, &[&[usize::MAX, 1, 0], &[usize::MAX, 1]]);
     assert_eq!(result(none), [usize::MAX, usize::MAX, 0]);
     let shape = Shape::from([half, half]);
@@ -108,7 +108,7 @@ fn n1_n2() {
     assert_eq!(result(under(&RuleSet::Numpy, &[&[3], &[2, 3]])), [2, 3]);
     let refused = ("N2", "size-mismatch", Some(1), Some(0));
     assert_eq!(refusal(under(&RuleSet::Numpy, &[&[2, 3], &[2]])), refused);
-    // The sizes of zero: 1 gives way to 0, 2 does not.
+    // Size 0: 1 unifies with 0, 2 does not.
     assert_eq!(result(under(&RuleSet::Numpy, &[&[1], &[0]])), [0]);
     assert_eq!(refusal(under(&RuleSet::Numpy, &[&[0], &[2]])), refused);
 }
@@ -177,7 +177,7 @@ fn x8() {
     let refused = ("X8", "dims-not-strictly-increasing", Some(1), Some(1));
     assert_eq!(refusal(under(&xla(&[1, 0]), &[&[2, 2, 4], &[2, 2]])), refused);
     assert_eq!(refusal(under(&xla(&[0, 0]), &[&[2, 2, 4], &[2, 2]])), refused);
-    // The first index at fault counts, and at one index a size before the order.
+    // The first entry at fault is reported; within an entry, size before order.
     let size = ("X7", "dim-size-mismatch", Some(1), Some(1));
     assert_eq!(refusal(under(&xla(&[1, 0]), &[&[3, 2, 4], &[2, 2]])), size);
     let order_before_range = under(&xla(&[1, 0, 9]), &[&[2, 2, 4, 4], &[2, 2, 4]]);
@@ -198,7 +198,8 @@ fn ternary_operations_of_xla() {
     assert_eq!(result(under(&xla(&[]), &[&[], &[], &[]])), []);
     let refused = ("XT", "implicit-broadcast-unsupported", Some(0), None);
     assert_eq!(refusal(under(&xla(&[]), &[&[2, 3], &[1, 3], &[]])), refused);
-    // The odd one out is named; of two shapes, the one that is not the middle operand's.
+    // The error names the operand whose shape differs from the two others; with two shapes, the one that
+    // differs from the middle operand.
     let odd = |shapes: &[&[usize]]| refusal(under(&xla(&[]), shapes)).2;
     assert_eq!(odd(&[&[3], &[2, 3], &[2, 3]]), Some(0));
     assert_eq!(odd(&[&[2, 3], &[3], &[2, 3]]), Some(1));
@@ -207,7 +208,7 @@ fn ternary_operations_of_xla() {
     assert_eq!(odd(&[&[3], &[], &[2, 3]]), Some(0));
     let list = ("XT", "implicit-broadcast-unsupported", None, None);
     assert_eq!(refusal(under(&xla(&[0, 1]), &[&[2, 3], &[2, 3], &[2, 3]])), list);
-    // StableHLO: operand 1 is the one that the result follows.
+    // StableHLO: the result has the shape of operand 1.
     let stablehlo = RuleSet::StableHlo;
     assert_eq!(result(under(&stablehlo, &[&[], &[2, 3], &[]])), [2, 3]);
     let refused = ("XT", "implicit-broadcast-unsupported", Some(0), None);
@@ -236,7 +237,7 @@ fn s_and_hlo() {
     let order = ("X8", "dims-not-strictly-increasing", Some(0), Some(1));
     assert_eq!(refusal(onto(&xla(&[1, 0]), &[3, 3], &[3, 3])), order);
     assert_eq!(refusal(onto(&xla(&[1, 1]), &[3, 3], &[3, 3])), order);
-    // Entry by entry, as XLA does: the order of entry 1 before the size of entry 2, after its own.
+    // Entry by entry, like XLA: the order of entry 1 comes after its size and before the size of entry 2.
     assert_eq!(refusal(onto(&xla(&[1, 0, 2]), &[3, 3, 5], &[3, 3, 4])), order);
     let size = ("E4", "size-mismatch", Some(0), Some(1));
     assert_eq!(refusal(onto(&xla(&[1, 0]), &[3, 5], &[3, 3])), size);
@@ -267,7 +268,7 @@ fn p2() {
 #[test]
 fn p3() {
     assert_eq!(result(under(&pdpd(1), &[&[2, 3, 4, 5], &[3, 1]])), [2, 3, 4, 5]);
-    // The one at the end of B counts, so 3 meets 4.
+    // The trailing 1 of B is not trimmed, so 3 is matched with 4.
     let refused = ("P5", "size-mismatch", Some(1), Some(0));
     assert_eq!(refusal(under(&pdpd(-1), &[&[2, 3, 4, 5], &[3, 1]])), refused);
 }
@@ -287,7 +288,7 @@ fn p5() {
     let refused = ("P5", "size-mismatch", Some(1), Some(1));
     assert_eq!(refusal(under(&pdpd(0), &[&[2, 1], &[2, 0]])), refused);
     assert_eq!(refusal(under(&pdpd(0), &[&[2, 1], &[2, 5]])), refused);
-    // With three operands the second is the anchor; the third goes onto it before the first.
+    // With three operands the second is the anchor; the third is broadcast onto it before the first.
     assert_eq!(result(under(&pdpd(0), &[&[2], &[2, 3], &[]])), [2, 3]);
     let first = ("P5", "size-mismatch", Some(0), Some(0));
     assert_eq!(refusal(under(&pdpd(0), &[&[3], &[2, 3], &[2]])), first);

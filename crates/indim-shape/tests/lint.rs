@@ -1,4 +1,4 @@
-//! The lint: which legal broadcasts it finds surprising.
+//! The lint for surprising outer products: findings and silent cases.
 
 use indim_shape::{OuterProduct, RuleSet, Shape, TargetRule, surprising_outer_product};
 
@@ -18,7 +18,7 @@ fn every_operand_expands_and_the_result_is_far_larger() {
     assert_eq!(found(&[&[8, 1], &[10], &[]], 7), Some(outer));
     assert_eq!(
         outer.to_string(),
-        "every operand expands: the result has 80 elements, operand 1, the largest, only 10"
+        "every operand expands: the result has 80 elements, and operand 1, the largest, has 10"
     );
 }
 

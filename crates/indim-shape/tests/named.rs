@@ -1,5 +1,5 @@
-//! The rule `named` against an oracle that knows nothing of maps: it looks each element up by the names of
-//! its coordinates. Every pair and triple of operands of few axes, names and sizes; random ones of many
+//! Rule `named` against an oracle without axis maps, which looks up each element by the names of its
+//! coordinates. All pairs and triples of operands with few axes, names and sizes; random operands with many
 //! names; conversion, repairs and drawings.
 
 mod common;
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use common::{indices, lists, position, reads};
 use indim_shape::{
-    AxisNames, OperandLabel, RuleSet, RuleSetName, Shape, ShapeError, draw_error, express,
-    find_repairs,
+    AxisNames, OperandLabel, RuleSet, RuleSetName, Shape, ShapeError, convert_broadcast,
+    draw_error, find_repairs,
 };
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn rule_and_shapes(operands: &[Operand]) -> (RuleSet, Vec<Shape>) {
     (rule, operands.iter().map(shape).collect())
 }
 
-/// The sizes of the result and the element that each operand gives for each of its indices; or the code.
+/// The sizes of the result and, for each of its indices, the element read of each operand; or the error code.
 fn oracle(operands: &[Operand]) -> Result<(Vec<usize>, Vec<Vec<usize>>), &'static str> {
     for operand in operands {
         for (axis, (name, _)) in operand.iter().enumerate() {
@@ -60,15 +60,20 @@ fn oracle(operands: &[Operand]) -> Result<(Vec<usize>, Vec<Vec<usize>>), &'stati
     Ok((result, reads))
 }
 
-/// Compares, and asks everything of what is refused; says whether it was legal.
+/// Compares with the oracle, and calls every method of an error. Returns whether the case is legal.
 fn check(operands: &[Operand]) -> bool {
     let (rule, shapes) = rule_and_shapes(operands);
     match (rule.elaborate(&shapes), oracle(operands)) {
         (Ok(form), Ok((result, read))) => {
             assert_eq!(form.result().sizes(), result, "{rule} {shapes:?}");
             assert_eq!(reads(&form), read, "{rule} {shapes:?}");
-            let said = express(&form, RuleSetName::Named).expect("it was said by names");
-            assert_eq!(said.elaborate(&shapes).expect("what is said is legal"), form, "{said}");
+            let converted =
+                convert_broadcast(&form, RuleSetName::Named).expect("the form has names");
+            assert_eq!(
+                converted.elaborate(&shapes).expect("a conversion is legal"),
+                form,
+                "{converted}"
+            );
             true
         }
         (Err(error), Err(code)) => {
@@ -149,15 +154,15 @@ proptest! {
     }
 
     #[test]
-    fn every_rule_is_said_by_names_where_that_can_be(
+    fn every_rule_converts_to_names_if_possible(
         x in prop::collection::vec(1_usize..4, 0..4),
         y in prop::collection::vec(1_usize..4, 0..4),
     ) {
         let shapes = [Shape::from(x), Shape::from(y)];
         if let Ok(form) = RuleSet::Numpy.elaborate(&shapes)
-            && let Ok(said) = express(&form, RuleSetName::Named)
+            && let Ok(converted) = convert_broadcast(&form, RuleSetName::Named)
         {
-            let again = said.elaborate(&shapes).expect("what is said is legal");
+            let again = converted.elaborate(&shapes).expect("a conversion is legal");
             prop_assert_eq!(again.result(), form.result());
             prop_assert_eq!(reads(&again), reads(&form));
         }
@@ -165,16 +170,16 @@ proptest! {
 }
 
 #[test]
-fn what_names_cannot_say() {
+fn broadcasts_that_names_cannot_state() {
     let form = RuleSet::Numpy.elaborate(&[Shape::from([3]), Shape::from([2, 3])]).unwrap();
     assert_eq!(
-        express(&form, RuleSetName::Named).unwrap_err().to_string(),
+        convert_broadcast(&form, RuleSetName::Named).unwrap_err().to_string(),
         "named has the axes in the order in which operands have them first, and operand 0 lands on axis 1 \
          before an axis in front of that"
     );
     let form = RuleSet::Numpy.elaborate(&[Shape::from([2, 3]), Shape::from([2, 1])]).unwrap();
     assert_eq!(
-        express(&form, RuleSetName::Named).unwrap().to_string(),
+        convert_broadcast(&form, RuleSetName::Named).unwrap().to_string(),
         "named names=[[i0, i1], [i0]], operand 1 reshaped to [2]"
     );
 }
@@ -224,7 +229,7 @@ error[axis-name-missing]: `sub` cannot match the axes of `m` by name under rule 
    x : f32[time: 8760, lat: 721]
    m : f32[721]
            ^^^ axis 0 of `m` has no name
-   = rule D4: axes meet by their names: name each one; only a scalar has none
+   = rule D4: axes match by name: name each axis; only a scalar has no names
    = help: names=[[time, lat], [lat]] gives f32[8760, 721]
 ";
     assert_eq!(drawn(&[(&["time", "lat"], &[8760, 721]), (&[], &[721])]), expected);

@@ -1,13 +1,13 @@
-//! Beyond the exhaustive scope: ranks up to 8, many operands, larger sizes, any attribute, against the
-//! naive oracle. Also that nothing panics on hostile ranks and sizes.
+//! Random cases beyond the exhaustive scope against the naive oracle: ranks up to 8, many operands, larger
+//! sizes, any attribute. Hostile ranks and sizes cause no panic.
 
 mod common;
 
 use common::oracle::{agree, elementwise, target};
 use common::reads;
 use indim_shape::{
-    RuleSet, RuleSetName, Shape, ShapeError, TargetRule, check_broadcast_in_dim, draw_broadcast,
-    draw_error, express, find_repairs,
+    RuleSet, RuleSetName, Shape, ShapeError, TargetRule, check_broadcast_in_dim, convert_broadcast,
+    draw_broadcast, draw_error, find_repairs,
 };
 use proptest::prelude::*;
 
@@ -17,8 +17,7 @@ fn shape(rank: usize) -> impl Strategy<Value = Shape> {
     prop::collection::vec(size, 0..=rank).prop_map(Shape::from)
 }
 
-/// A shape, and another one made from it by keeping some axes, some of them as 1; the list of the
-/// axes kept.
+/// A shape, a second shape with some of its axes, some of them of size 1, and the list of kept axes.
 fn related() -> impl Strategy<Value = (Shape, Shape, Vec<i64>)> {
     shape(8).prop_flat_map(|large| {
         let choices = prop::collection::vec(0..4, large.rank());
@@ -43,7 +42,7 @@ fn any_rule() -> impl Strategy<Value = RuleSet> {
     ]
 }
 
-/// Everything that can be asked of a mistake.
+/// Calls every method of an error.
 fn ask(error: &ShapeError) {
     assert!(!error.to_string().contains('\n') && !error.label().is_empty());
     assert!(draw_error(error, "add", &[]).starts_with(&format!("error[{}]", error.code())));
@@ -111,10 +110,10 @@ proptest! {
         for form in forms.into_iter().flatten() {
             draw_broadcast(&form, &[]);
             for name in RuleSetName::ALL {
-                let Ok(expressed) = express(&form, name) else { continue };
-                let again = expressed.elaborate(form.operands()).expect("what is said is legal");
+                let Ok(converted) = convert_broadcast(&form, name) else { continue };
+                let again = converted.elaborate(form.operands()).expect("a conversion is legal");
                 prop_assert_eq!(again.result(), form.result());
-                prop_assert_eq!(reads(&again), reads(&form), "{}", expressed);
+                prop_assert_eq!(reads(&again), reads(&form), "{}", converted);
             }
         }
     }

@@ -1,8 +1,8 @@
-//! The rules for reductions: every label, what each system's defaults mean, and the way from rule to rule.
+//! Reduction rules: every label, the defaults of each system, and conversion between rules.
 
 use indim_shape::{
     OnnxAxes, OnnxReduction, ReductionForm, ReductionRule, ReductionRuleName, Shape,
-    express_reduction, find_reduction_repairs,
+    convert_reduction, find_reduction_repairs,
 };
 use proptest::prelude::*;
 
@@ -116,11 +116,11 @@ fn advice_names_what_works() {
     assert_eq!(advice(xla(&[2]), &[4, 3]), "name an axis from 0 to 1");
     assert_eq!(advice(array_api(&[0]), &[]), "a scalar has no axes: leave them out");
     let misplaced = ReductionRule::Onnx(onnx(18, attribute(&[0])));
-    let expected = "axes are an attribute before opset 18, and an input from there on";
+    let expected = "axes are an attribute before opset 18, and an input since then";
     assert_eq!(advice(misplaced, &[3]), expected);
 }
 
-/// Every reduction of a shape: each set of axes, which stay or go.
+/// Every reduction of a shape: each set of axes, kept or removed.
 fn forms(operand: &Shape) -> Vec<ReductionForm> {
     let rank = operand.rank();
     let axes_of =
@@ -133,10 +133,10 @@ fn forms(operand: &Shape) -> Vec<ReductionForm> {
 
 proptest! {
     #[test]
-    fn what_is_said_means_the_same(sizes in prop::collection::vec(0usize..4, 0..5)) {
+    fn conversion_keeps_the_meaning(sizes in prop::collection::vec(0usize..4, 0..5)) {
         let operand = Shape::from(sizes);
         for form in forms(&operand) {
-            // By the definition, axis by axis.
+            // The definition, axis by axis.
             let mut expected = Vec::new();
             for (axis, &size) in operand.iter().enumerate() {
                 match form.axes().contains(&axis) {
@@ -147,12 +147,12 @@ proptest! {
             }
             prop_assert_eq!(&form.result().to_vec(), &expected);
             for &name in ReductionRuleName::ALL {
-                match express_reduction(&form, name) {
-                    Ok(said) => {
-                        let again = said.rule.elaborate(&operand).unwrap();
+                match convert_reduction(&form, name) {
+                    Ok(converted) => {
+                        let again = converted.rule.elaborate(&operand).unwrap();
                         prop_assert_eq!(again.axes(), form.axes());
-                        prop_assert_eq!(said.result(&operand).unwrap(), form.result());
-                        prop_assert!(said.to_string().starts_with(name.as_str()));
+                        prop_assert_eq!(converted.result(&operand).unwrap(), form.result());
+                        prop_assert!(converted.to_string().starts_with(name.as_str()));
                     }
                     Err(reason) => prop_assert!(form.axes().is_empty(), "{}", reason),
                 }
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// Of every rule that names axes, with lists of up to two of them on operands of up to three axes.
+/// All rules that list axes, with lists of up to two axes, on operands of rank up to three.
 #[test]
 fn repairs_are_legal_and_of_the_same_rule() {
     let axes: Vec<i64> = (-4..5).collect();

@@ -1,4 +1,4 @@
-//! Repairs: each does what it says, over the exhaustive scope; and the likeliest comes first.
+//! Repairs over the exhaustive scope: each gives its stated result, and the likeliest comes first.
 
 mod common;
 
@@ -8,8 +8,8 @@ use indim_shape::{
     find_repairs,
 };
 
-/// Every repair elaborates to what it says, for operands with the same sizes other than 1, and is not
-/// the refused use again; those of one meaning have one result. Returns the number of repairs.
+/// Every repair elaborates to its stated result, keeps the sizes other than 1, and differs from the refused
+/// broadcast; repairs with the same `meaning` have the same result. Returns the number of repairs.
 fn check(error: &ShapeError) -> usize {
     let repairs = find_repairs(error);
     for repair in &repairs {
@@ -69,8 +69,8 @@ fn target_repairs_do_what_they_say() {
     assert!(offered > 20_000, "{offered}");
 }
 
-/// With two operands of different rank, every list that xla would take without expanding the larger
-/// one is offered; if none exists, every list that it takes.
+/// For two operands of different rank, the repairs offer every list that xla accepts without expanding the
+/// larger operand; if none exists, every list that it accepts.
 #[test]
 fn no_list_is_missed() {
     let all = shapes(3);
@@ -105,7 +105,7 @@ fn list_of(repair: &Repair) -> Option<&Vec<i64>> {
     }
 }
 
-fn said(error: &ShapeError) -> Vec<String> {
+fn offered(error: &ShapeError) -> Vec<String> {
     find_repairs(error).iter().map(Repair::to_string).collect()
 }
 
@@ -113,7 +113,7 @@ fn said(error: &ShapeError) -> Vec<String> {
 fn the_likeliest_comes_first() {
     let refused = |rule: RuleSet, shapes: &[&[usize]]| {
         let shapes: Vec<Shape> = shapes.iter().map(|&sizes| Shape::from(sizes)).collect();
-        said(&rule.elaborate(&shapes).unwrap_err())
+        offered(&rule.elaborate(&shapes).unwrap_err())
     };
     assert_eq!(
         refused(RuleSet::Numpy, &[&[1, 3, 224, 224], &[3]]),
@@ -124,7 +124,7 @@ fn the_likeliest_comes_first() {
              of size 3)",
         ]
     );
-    // The last axes before the first ones, and a run before spread axes.
+    // Trailing axes before leading ones, and consecutive axes before axes with gaps.
     let lists = refused(RuleSet::Xla { dims: vec![] }, &[&[2, 2, 2], &[2, 2]]);
     let lists: Vec<&String> = lists.iter().filter(|text| text.starts_with("broadcast")).collect();
     assert_eq!(
@@ -135,7 +135,7 @@ fn the_likeliest_comes_first() {
             "broadcast_dimensions=[0, 2] gives [2, 2, 2]",
         ]
     );
-    // The rule that was asked for goes first.
+    // The requested rule comes first.
     let pdpd = refused(RuleSet::Pdpd { axis: Some(2) }, &[&[2, 3, 4, 5], &[3, 4]]);
     assert_eq!(pdpd[0], "pdpd axis=1 gives [2, 3, 4, 5] (the only place for operand 1)");
     let list = refused(RuleSet::Xla { dims: vec![0] }, &[&[2, 3], &[2, 3], &[]]);
@@ -148,9 +148,9 @@ fn targets() {
     let data = Shape::from([3]);
     let explicit = check_broadcast_in_dim(&data, &[0], &Shape::from([2, 3])).unwrap_err();
     assert_eq!(
-        said(&explicit)[0],
+        offered(&explicit)[0],
         "stablehlo broadcast_in_dim dims=[1] gives [2, 3] (the only axis of the target of size 3)"
     );
     let grows = TargetRule::Unidirectional.elaborate(&Shape::from([5, 3]), &data).unwrap_err();
-    assert_eq!(said(&grows), ["bidirectional gives [5, 3]"]);
+    assert_eq!(offered(&grows), ["bidirectional gives [5, 3]"]);
 }

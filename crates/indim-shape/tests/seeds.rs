@@ -1,9 +1,9 @@
-//! The examples of the documents that the rules come from: XLA's page on broadcasting, and OpenVINO's
-//! page on the broadcast rules of element-wise operations.
+//! Examples of the source documents: XLA's page on broadcasting, and OpenVINO's page on the broadcast rules
+//! of element-wise operations.
 
 use indim_shape::{RuleSet, Shape, TargetRule};
 
-/// The result's shape, and for each operand where its axes land.
+/// The result's shape, and the axis map of each operand.
 fn forms(rule: &RuleSet, shapes: &[&[usize]]) -> (Vec<usize>, Vec<Vec<usize>>) {
     let shapes: Vec<Shape> = shapes.iter().map(|&sizes| Shape::from(sizes)).collect();
     let broadcast = rule.elaborate(&shapes).expect("the document says that this works");

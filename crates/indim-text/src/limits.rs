@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_shape::{ErrorCode, MAXIMUM_RANK, RankLimit};
+use indim_shape::{ErrorCode, MAX_RANK, RankLimitError};
 
 /// Limits of a text; a parser refuses texts above them.
 ///
@@ -28,7 +28,7 @@ pub struct ParseLimits {
 impl Default for ParseLimits {
     /// Generous for what people and generators of expressions write, small for a server.
     fn default() -> Self {
-        ParseLimits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAXIMUM_RANK }
+        ParseLimits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAX_RANK }
     }
 }
 
@@ -56,7 +56,7 @@ pub enum LimitError {
     /// The text has more operands and operations than this limit.
     TooManyNodes(usize),
     /// An array has too many axes.
-    Rank(RankLimit),
+    Rank(RankLimitError),
 }
 
 impl LimitError {

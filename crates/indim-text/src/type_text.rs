@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{
-    AxisNames, Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape, saturating_size,
+    AxisNames, Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape, saturating_size,
 };
 
 /// Reads a type. The element type may be missing.
@@ -54,7 +54,7 @@ pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
 
 /// Refuses a shape, or a list with an entry for each axis, that is too long.
 fn check_rank(rank: usize) -> Result<(), Diagnostic> {
-    RankLimit::check(rank, MAXIMUM_RANK).map_err(RankLimit::diagnostic)
+    RankLimitError::check(rank, MAX_RANK).map_err(RankLimitError::diagnostic)
 }
 
 /// Reads a type that must say its element type.
@@ -95,7 +95,7 @@ pub fn parse_symbolic_type(text: &str) -> Option<(DType, Vec<&str>)> {
     };
     let is_name = |size: &&str| size.starts_with(|c: char| !c.is_ascii_digit());
     let is_symbolic = sizes.iter().all(is_size) && sizes.iter().any(is_name);
-    (is_symbolic && sizes.len() <= MAXIMUM_RANK).then_some((dtype.trim().parse().ok()?, sizes))
+    (is_symbolic && sizes.len() <= MAX_RANK).then_some((dtype.trim().parse().ok()?, sizes))
 }
 
 /// Names take no more bytes than this.
@@ -151,9 +151,9 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
 /// ```
 pub fn parse_axis_names(text: &str) -> Option<AxisNames> {
     let inside = text.trim().strip_prefix('[')?.strip_suffix(']')?;
-    let names = inside.split(',').take(MAXIMUM_RANK + 1).map(axis_name);
+    let names = inside.split(',').take(MAX_RANK + 1).map(axis_name);
     let names = names.collect::<Option<Vec<&str>>>()?;
-    (names.len() <= MAXIMUM_RANK).then(|| AxisNames::from(names))
+    (names.len() <= MAX_RANK).then(|| AxisNames::from(names))
 }
 
 /// The text of an array without the names of its axes, and these names; `None` where it ends in no names.

@@ -95,7 +95,7 @@ fn the_rank_of_every_array_is_limited() {
     assert!(
         error
             .to_string()
-            .ends_with("an array has at most 64 axes: merge some, or leave out those of size 1"),
+            .ends_with("an array has at most 64 axes: merge axes, or remove axes of size 1"),
         "{error}"
     );
     let graph = parse_graph_up_to_rank(&text(1000), 1000).unwrap();

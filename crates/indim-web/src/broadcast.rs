@@ -3,8 +3,9 @@
 
 use indim::explain::ExplainedBroadcast;
 use indim_shape::{
-    AnyRule, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, ErrorCode, Expressed,
-    Repair, RepairReason, RuleChoice, Shape, ShapeError, diagnose, express, find_repairs,
+    AnyRule, AttributeError, Attributes, AxisNames, Broadcast, Diagnostic, ErrorCode, Repair,
+    RepairReason, RuleChoice, RuleConversion, Shape, ShapeError, convert_broadcast, diagnose,
+    find_repairs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +87,7 @@ impl Request {
             names.push(name);
             shapes.push(shape);
         }
-        let is_named = axis_names.iter().any(AxisNames::is_any_given);
+        let is_named = axis_names.iter().any(AxisNames::has_any);
         let attributes = Attributes {
             dims: list(self.dims.as_deref(), "dims")?,
             axis: number(self.axis.as_deref(), "axis")?,
@@ -149,7 +150,7 @@ fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Reason>) {
     let form = explained.form();
     let (mut same, mut not): (Vec<Offer>, Vec<Reason>) = (Vec::new(), Vec::new());
     for (name, said) in explained.under_other_rules() {
-        match (said, express(form, name)) {
+        match (said, convert_broadcast(form, name)) {
             (Ok(text), Ok(said)) => same.extend(offer(text, None, &said, form.operands())),
             (Err(reason), _) => match not.iter_mut().find(|known| known.reason == reason) {
                 Some(known) => known.rules.push(name.as_str()),
@@ -164,10 +165,10 @@ fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Reason>) {
 fn offer(
     text: String,
     reason: Option<String>,
-    said: &Expressed,
+    said: &RuleConversion,
     operands: &[Shape],
 ) -> Option<Offer> {
-    let Expressed { rule, reshapes, target } = said;
+    let RuleConversion { rule, reshapes, target } = said;
     let state = BroadcastState::of_rule(rule, reshapes, target.as_ref(), operands)?;
     Some(Offer { text, reason, state: State::Broadcast(state) })
 }
@@ -215,7 +216,7 @@ fn repair_offer(repair: &Repair, names: &[(String, String)], operands: &[Shape])
             let whose = operand.map_or("the target", name);
             Some(format!("the only axis of {whose} of size {size}"))
         }
-        RepairReason::OnlyPlace { operand } => {
+        RepairReason::OnlyPlacement { operand } => {
             Some(format!("the only place for {}", name(operand)))
         }
         _ => None,

@@ -9,7 +9,7 @@ use indim::{
     ExecutorChoice, ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphError,
     GraphErrorKind, ParseLimits, RuleChoice, Value, compile,
 };
-use indim_shape::{ErrorCode, MAXIMUM_RANK, RuleSetName, ShapeError, express};
+use indim_shape::{ErrorCode, MAX_RANK, RuleSetName, ShapeError, convert_broadcast};
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast::{Explained as ExplainedBroadcast, refuse_shapes};
@@ -20,7 +20,7 @@ use crate::state::{BroadcastState, Offer, State};
 
 /// The limits of a text: a page is no place for long programs.
 const LIMITS: ParseLimits =
-    ParseLimits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAXIMUM_RANK };
+    ParseLimits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAX_RANK };
 
 /// All values of an expression together have no more elements, or nothing is computed.
 const MAX_ELEMENTS: usize = 1 << 20;
@@ -296,7 +296,7 @@ fn drawn(explained: &indim::explain::ExplainedBroadcast) -> Drawn {
     ];
     let form = explained.form();
     let said = WAYS.iter().find_map(|&way| {
-        let said = express(form, way).ok()?;
+        let said = convert_broadcast(form, way).ok()?;
         // Unchanged, without a reshape that the expression lacks.
         said.reshapes.iter().all(Option::is_none).then_some(said)
     });

@@ -2,7 +2,7 @@
 //! the axis. A cell's text is short; its label is for screen readers.
 
 use indim::ShapeError;
-use indim_shape::{AxisOf, Broadcast, Party, ReductionForm, Shape, aligned_axes};
+use indim_shape::{AxisOwner, Broadcast, ReductionForm, Shape, SizedAxis, aligned_axes};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -95,29 +95,30 @@ impl Picture {
         let aligned = aligned_axes(error);
         let operands = error.shapes().iter().enumerate().map(|(index, shape)| {
             let (name, dtype) = names.get(index).cloned().unwrap_or_default();
-            (Party::Operand(index), name, dtype, shape)
+            (AxisOwner::Operand(index), name, dtype, shape)
         });
         let target = error.target().map(|shape| {
             let name = if error.shapes().len() == 1 { "target" } else { "result" };
-            (Party::Result, name.to_owned(), String::new(), shape)
+            (AxisOwner::Result, name.to_owned(), String::new(), shape)
         });
         let parties: Vec<_> = operands.chain(target).collect();
         let ranks = parties.iter().map(|(.., shape)| shape.rank());
         let last = aligned.iter().flatten().flatten().map(|&column| column + 1);
         let columns = ranks.chain(last).max().unwrap_or(0);
-        let row =
-            |(index, (party, name, dtype, shape)): (usize, &(Party, String, String, &Shape))| {
-                let mut cells = vec![Cell::new(Role::Empty, "", ""); columns];
-                for (axis, size) in shape.iter().enumerate() {
-                    let column =
-                        aligned.as_ref().and_then(|maps| maps.get(index)?.get(axis).copied());
-                    if let Some(cell) = cells.get_mut(column.unwrap_or(axis)) {
-                        *cell = error_cell(error, *party, axis, *size);
-                    }
+        let row = |(index, (owner, name, dtype, shape)): (
+            usize,
+            &(AxisOwner, String, String, &Shape),
+        )| {
+            let mut cells = vec![Cell::new(Role::Empty, "", ""); columns];
+            for (axis, size) in shape.iter().enumerate() {
+                let column = aligned.as_ref().and_then(|maps| maps.get(index)?.get(axis).copied());
+                if let Some(cell) = cells.get_mut(column.unwrap_or(axis)) {
+                    *cell = error_cell(error, *owner, axis, *size);
                 }
-                let is_result = *party == Party::Result;
-                Row { name: name.clone(), shape: format!("{dtype}{shape}"), cells, is_result }
-            };
+            }
+            let is_result = *owner == AxisOwner::Result;
+            Row { name: name.clone(), shape: format!("{dtype}{shape}"), cells, is_result }
+        };
         let rows = parties.iter().enumerate().map(row).collect();
         Picture { columns, is_aligned: aligned.is_some(), rows }
     }
@@ -153,9 +154,9 @@ fn broadcast_cell(form: &Broadcast, operand: usize, axis: usize) -> Cell {
     }
 }
 
-fn error_cell(error: &ShapeError, party: Party, axis: usize, size: usize) -> Cell {
-    let is_this = |of: &AxisOf| (of.party, of.axis) == (party, axis);
-    let blamed = party == Party::Operand(error.operand().unwrap_or(usize::MAX));
+fn error_cell(error: &ShapeError, owner: AxisOwner, axis: usize, size: usize) -> Cell {
+    let is_this = |of: &SizedAxis| (of.owner, of.axis) == (owner, axis);
+    let blamed = owner == AxisOwner::Operand(error.operand().unwrap_or(usize::MAX));
     let (role, ending) = match error.violation().clash() {
         Some((this, _)) if is_this(&this) => (Role::Guilty, ", which does not fit"),
         Some((_, other)) if is_this(&other) => (Role::Clashing, ", which it clashes with"),

@@ -3,7 +3,7 @@
 use indim::oracle::ReductionAttributes;
 use indim_shape::{
     Diagnostic, ErrorCode, OnnxAxes, OnnxReduction, ReductionError, ReductionForm, ReductionRule,
-    ReductionRuleName, express_reduction, find_reduction_repairs,
+    ReductionRuleName, convert_reduction, find_reduction_repairs,
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ impl Explained {
     ) -> Self {
         let (mut same, mut not): (Vec<Offer>, Vec<Reason>) = (Vec::new(), Vec::new());
         for &name in ReductionRuleName::ALL {
-            match express_reduction(form, name) {
+            match convert_reduction(form, name) {
                 Ok(said) => same.push(Offer {
                     text: said.to_string(),
                     reason: None,

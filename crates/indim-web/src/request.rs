@@ -1,6 +1,6 @@
 //! Parsing of requests within limits, and writing of answers.
 
-use indim_shape::{AxisNames, Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{AxisNames, Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +90,7 @@ impl OperandText {
 pub(crate) fn list(text: Option<&str>, field: &str) -> Result<Option<Vec<i64>>, Box<Refusal>> {
     let Some(text) = text else { return Ok(None) };
     let count = text.split(',').count();
-    RankLimit::check(count, MAXIMUM_RANK)
+    RankLimitError::check(count, MAX_RANK)
         .map_err(|error| Refusal::of_field(&error.diagnostic(), field))?;
     let read = indim_text::parse_integers(text).map_err(|message| bad_field(message, field))?;
     Ok(Some(read))

@@ -11,7 +11,7 @@ use std::fs;
 use std::process::Command;
 
 use indim::{
-    CompileOptions, DType, Expression, GraphBuilder, MAXIMUM_RANK, ParseLimits, Shape, compile,
+    CompileOptions, DType, Expression, GraphBuilder, MAX_RANK, ParseLimits, Shape, compile,
 };
 
 /// A text over `x` and `y`, of one shape, and `v`, whose first axis has size 1.
@@ -88,7 +88,7 @@ fn processor_seconds() -> Result<f64, Box<dyn Error>> {
 }
 
 fn shapes(case: &Case, text: &str) -> [Shape; 2] {
-    let rank = if text.contains("[3,3])") { 2 } else { case.rank.min(MAXIMUM_RANK) };
+    let rank = if text.contains("[3,3])") { 2 } else { case.rank.min(MAX_RANK) };
     let of = |first: usize| (0..rank).map(|axis| [first, 3, 1][axis.min(2)]).collect();
     [of(3), of(1)]
 }

@@ -3,7 +3,9 @@
 //! `cargo run --package indim --example rules`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{OperandLabel, RuleSet, RuleSetName, Shape, draw_broadcast, draw_error, express};
+use indim::{
+    OperandLabel, RuleSet, RuleSetName, Shape, convert_broadcast, draw_broadcast, draw_error,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let operands = [Shape::from([1, 3, 224, 224]), Shape::from([3])];
@@ -11,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let broadcast = RuleSet::Pdpd { axis: Some(1) }.elaborate(&operands)?;
     println!("{}", draw_broadcast(&broadcast, &labels));
-    println!("{}\n", express(&broadcast, RuleSetName::Numpy)?);
+    println!("{}\n", convert_broadcast(&broadcast, RuleSetName::Numpy)?);
 
     let error = RuleSet::Numpy.elaborate(&operands).unwrap_err();
     println!("{}", draw_error(&error, "add", &labels));

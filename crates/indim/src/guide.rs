@@ -72,7 +72,7 @@
 //! axes. Shapes alone are enough to ask.
 //!
 //! ```
-//! use indim::{RuleSet, RuleSetName, Shape, express};
+//! use indim::{RuleSet, RuleSetName, Shape, convert_broadcast};
 //!
 //! let pictures = Shape::from([8, 3, 32, 32]);
 //! let bias = Shape::from([3]);
@@ -87,7 +87,7 @@
 //! assert_eq!(RuleSet::Xla { dims: vec![1] }.elaborate(&operands)?, broadcast);
 //!
 //! // NumPy cannot without a reshape.
-//! let in_numpy = express(&broadcast, RuleSetName::Numpy)?;
+//! let in_numpy = convert_broadcast(&broadcast, RuleSetName::Numpy)?;
 //! assert_eq!(in_numpy.to_string(), "numpy, operand 1 reshaped to [3, 1, 1]");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -326,7 +326,7 @@
 //! assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
 //! ```
 //!
-//! Arrays of texts and files have at most [`MAXIMUM_RANK`](crate::MAXIMUM_RANK) axes; those that are made in
+//! Arrays of texts and files have at most [`MAX_RANK`](crate::MAX_RANK) axes; those that are made in
 //! Rust have as many as you like. A [`Forecast`] tells what a run will hold before anything is allocated, and
 //! a `memory_limit` refuses one that would hold more. Compiling has a limit of its own, in
 //! [`CompileOptions`]. Without one [`compile`] does not fail.

@@ -31,7 +31,7 @@
 //! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`ReduceOp`], [`Composition`]; [`Graph`]; [`GraphError`] |
 //! | gradients | [`Differentiate`]: the graph that computes them, of a [`Graph`] |
 //! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
-//! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`express`]; [`rules`]: all, with labels |
+//! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`convert_broadcast`]; [`rules`]: all, with labels |
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`ParseLimits`], [`parse_graph`]; [`literal`] for arrays |
@@ -92,7 +92,7 @@ pub use indim_graph::{Array, WrongElementCount};
 pub use indim_ops::{
     ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,
 };
-pub use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
+pub use indim_shape::{MAX_RANK, RankLimitError, Shape};
 
 // Graphs: made by the builder, read node by node.
 pub use indim_builder::{
@@ -121,14 +121,14 @@ pub use indim_graph::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
 // Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.
 pub use indim_shape::rules;
 pub use indim_shape::{
-    AnyRule, Attribute, AttributeError, Attributes, AxisMap, AxisNames, Broadcast, Expressed,
-    Inexpressible, OuterProduct, RuleChoice, RuleSet, RuleSetName, TargetRule, UnknownRuleSet,
-    express, surprising_outer_product,
+    AnyRule, Attribute, AttributeError, Attributes, AxisMap, AxisNames, Broadcast, OuterProduct,
+    RuleChoice, RuleConversion, RuleConversionError, RuleSet, RuleSetName, TargetRule,
+    UnknownRuleSet, convert_broadcast, surprising_outer_product,
 };
 pub use indim_shape::{
-    AxisOf, Diagnostic, ErrorCode, ErrorEntry, ErrorExample, ErrorSection, Mark, MarkedLine,
-    OperandLabel, Party, Piece, Repair, RepairReason, ShapeError, Violation, WritePiece, diagnose,
-    draw_broadcast, draw_error, find_repairs,
+    AxisOwner, Diagnostic, DiagnosticPart, ErrorCode, ErrorEntry, ErrorExample, ErrorSection, Mark,
+    MarkedLine, OperandLabel, Repair, RepairReason, ShapeError, SizedAxis, Violation,
+    WriteDiagnosticPart, diagnose, draw_broadcast, draw_error, find_repairs,
 };
 
 // Text: expressions, and the text form of graphs.

@@ -10,7 +10,7 @@ use core::ops::Range;
 use indim_graph::Array;
 use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
-use indim_shape::{Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 
 /// A text that is no literal.
 ///
@@ -65,7 +65,7 @@ pub enum LiteralErrorKind {
         rank: usize,
     },
     /// Lists are nested deeper than an array has axes.
-    TooDeep(RankLimit),
+    TooDeep(RankLimitError),
 }
 
 impl LiteralError {
@@ -323,7 +323,7 @@ struct Nest {
 impl Nest {
     fn open(&mut self, at: usize) -> Result<(), LiteralError> {
         let span = at..at + 1;
-        RankLimit::check(self.open.len() + 1, MAXIMUM_RANK).map_err(|error| LiteralError {
+        RankLimitError::check(self.open.len() + 1, MAX_RANK).map_err(|error| LiteralError {
             kind: LiteralErrorKind::TooDeep(error),
             span: span.clone(),
         })?;

@@ -12,7 +12,7 @@ mod json;
 use core::fmt::Write as _;
 
 use indim_ops::{DType, bf16, c64, c128, f16, for_each_element};
-use indim_shape::{MAXIMUM_RANK, Shape};
+use indim_shape::{MAX_RANK, Shape};
 
 use crate::buffer::Buffer;
 use complex::complex_format;
@@ -87,7 +87,7 @@ pub fn array_text(buffer: &Buffer) -> String {
 /// ```
 pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
     let shape = &buffer.array_type().shape;
-    if shape.rank() > MAXIMUM_RANK {
+    if shape.rank() > MAX_RANK {
         return format!("<{} has too many axes to print>", buffer.array_type());
     }
     if shape.contains(&0) {

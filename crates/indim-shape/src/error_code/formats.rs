@@ -1,13 +1,13 @@
-//! Programs of other systems: StableHLO, HLO, OpenVINO IR, ONNX.
+//! Errors of model files: StableHLO, HLO, OpenVINO IR, ONNX.
 
 use super::ErrorExample::Command;
 use super::{ErrorCode, ErrorEntry};
 
 codes! {
     UNSUPPORTED_OP = "unsupported-op" {
-        title: "The program has operations that indim does not have",
-        explanation: "The message lists each with its number and its first place. Parts before them can \
-            be cut out with the tools of the other system.",
+        title: "The program has operations that indim does not support",
+        explanation: "The message lists each operation with its count and first location. Extract the part \
+            of the program before them with the tools of its system.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -20,8 +20,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     UNSUPPORTED = "unsupported" {
-        title: "The program uses something that is not supported",
-        explanation: "The message says what. Export the program without it.",
+        title: "The program uses an unsupported feature",
+        explanation: "The message names the feature. Export the program without it.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -34,9 +34,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     LIMIT = "limit" {
-        title: "The file asks for more than a limit allows",
-        explanation: "Limits bound what a file can cost: operations, elements, depth. Raise the limit of \
-            the call if the file is trusted.",
+        title: "The file exceeds a limit",
+        explanation: "Limits on operations, elements and depth bound the cost of a file. If you trust the \
+            file, raise the limit of the call.",
         example: Command(&[
             "cat > p.hlo <<end",
             "HloModule p",
@@ -49,9 +49,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     UNDEFINED = "undefined" {
-        title: "A name is used that nothing defines",
-        explanation: "Values, functions and aliases are defined in the file before they are used. The \
-            file was edited, or cut.",
+        title: "A name is not defined",
+        explanation: "A file defines values, functions and aliases before their use. This file was edited \
+            or truncated.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -76,7 +76,7 @@ codes! {
     }
     DUPLICATE = "duplicate" {
         title: "A name is defined twice",
-        explanation: "Each value and each function has one definition.",
+        explanation: "Each value and each function has one definition. Rename one.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -90,7 +90,7 @@ codes! {
     }
     CYCLE = "cycle" {
         title: "A function or a layer depends on itself",
-        explanation: "Functions do not call themselves, and layers do not wait for their own results.",
+        explanation: "Recursive functions and cycles of layers are not supported.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -103,8 +103,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     ATTRIBUTE = "attribute" {
-        title: "An attribute is missing or has a value that is not allowed",
-        explanation: "The message names the attribute and what is wrong with it.",
+        title: "An attribute is missing or has an illegal value",
+        explanation: "The message names the attribute and the error.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -117,8 +117,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     WRONG_COUNT = "wrong-count" {
-        title: "An operation has another number of operands, results or regions than it takes",
-        explanation: "The message states both. The file is damaged, or of another version.",
+        title: "An operation has the wrong number of operands, results or regions",
+        explanation: "The message states both numbers. The file is damaged, or of another version.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -131,7 +131,7 @@ codes! {
         raised_by: ["indim-model"],
     }
     ELIDED_ELEMENTS = "elided-elements" {
-        title: "The elements of a constant were left out of the file",
+        title: "The file omits the elements of a constant",
         explanation: "Printers elide large constants. Write the file with all elements.",
         example: Command(&[
             "cat > p.mlir <<'end'",
@@ -145,8 +145,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     TYPE_MISMATCH = "type-mismatch" {
-        title: "The file states another type than follows from the operands",
-        explanation: "The file is inconsistent. Export it anew.",
+        title: "A stated type does not follow from the operands",
+        explanation: "The file is inconsistent. Export it again.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -159,8 +159,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     DAMAGED = "damaged" {
-        title: "The file is cut or damaged",
-        explanation: "The library that reads the encoding says why. Copy or export it anew.",
+        title: "The file is truncated or damaged",
+        explanation: "The message is that of the library that decodes the file. Copy or export it again.",
         example: Command(&[
             "printf '<net' > p.xml",
             "indim explain p.xml",
@@ -168,8 +168,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     FILE_BESIDE = "file-beside" {
-        title: "A file that belongs to the program cannot be read",
-        explanation: "Weights lie in a file beside the program, whose name the message has. Put it there.",
+        title: "A file of weights that belongs to the program cannot be read",
+        explanation: "The weights are in a separate file in the folder of the program. The message states \
+            its name. Put the file there.",
         example: Command(&[
             "cat > p.xml <<'end'",
             "<net name=\"p\" version=\"11\">",
@@ -190,9 +191,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     DEPENDS_ON_DATA = "depends-on-data" {
-        title: "A size depends on elements that only a run knows",
-        explanation: "The message lists the values from which the size comes. Give these inputs as \
-            constants, or export with fixed sizes.",
+        title: "A size depends on elements that are known only at run time",
+        explanation: "The message lists the values that determine the size. Give these inputs as constants, \
+            or export the program with fixed sizes.",
         example: Command(&[
             "printf '\\010\\010\\072R\\012\\027\\012\\001x\\022\\001s\\042\\004Cast\\052\\011\\012\\002to\
                 \\030\\007\\240\\001\\002\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
@@ -204,8 +205,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     WHICH_FUNCTION = "which-function" {
-        title: "The file has several functions that may be meant",
-        explanation: "Name one with `--function`.",
+        title: "The file has several functions, and none is selected",
+        explanation: "Select one with `--function`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -220,8 +221,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     INPUT_MISSING = "input-missing" {
-        title: "An input of the program is not given",
-        explanation: "Give it by name: `name=file.npy`.",
+        title: "An input of the program is missing",
+        explanation: "Give the input by name: `name=file.npy`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -233,8 +234,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     INPUT_ELEMENTS = "input-elements" {
-        title: "An input that says a shape is given without elements",
-        explanation: "Sizes of the program follow from its elements. Give the array, not only its type.",
+        title: "An input that determines a shape has no elements",
+        explanation: "The elements of this input are sizes of the program. Give the array, not only its \
+            type.",
         example: Command(&[
             "printf '\\010\\010\\072J\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
                 \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002Z\\017\
@@ -245,9 +247,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     SEVERAL_PROGRAMS = "several-programs" {
-        title: "A file holds several programs where one is needed",
-        explanation: "Lines `// -----` separate the programs in a file of StableHLO. Give a file with \
-            one; `indim check` runs all of them.",
+        title: "A file has several programs, and the command needs one",
+        explanation: "Lines `// -----` separate programs in a StableHLO file. Give a file with one program, \
+            or run all with `indim check`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -264,7 +266,7 @@ codes! {
     }
     NO_TEST = "no-test" {
         title: "A folder has no test to run",
-        explanation: "Tests of ONNX are folders with `model.onnx` and `test_data_set_0`.",
+        explanation: "An ONNX test is a folder with `model.onnx` and `test_data_set_0`.",
         example: Command(&[
             "mkdir tests",
             "indim check tests",

@@ -1,4 +1,4 @@
-//! Front ends: the command, the oracle, the site; broken invariants.
+//! Errors of the command, the oracle and the site; broken invariants.
 
 use super::ErrorExample::{Command, Words};
 use super::{ErrorCode, ErrorEntry};
@@ -6,7 +6,8 @@ use super::{ErrorCode, ErrorEntry};
 codes! {
     ELEMENT_LIMIT = "element-limit" {
         title: "The oracle does not evaluate results of this size",
-        explanation: "Leave `data` out: shapes are answered for any size. Or raise `--limit-elements`.",
+        explanation: "Leave `data` out: the oracle answers questions about shapes of any size. Or raise \
+            `--limit-elements`.",
         example: Command(&[
             "echo '{\"rule\":\"numpy\",\"op\":\"exp\",\"operands\":[{\"shape\":[2],\"data\":[1,2]}]}' |",
             "  indim oracle --limit-elements 1",
@@ -14,15 +15,15 @@ codes! {
         raised_by: ["indim"],
     }
     BAD_REQUEST = "bad-request" {
-        title: "A request to the oracle or to the site is not well formed",
-        explanation: "The message says which field is missing or has another form. docs/oracle.md lists \
-            the fields.",
+        title: "A request to the oracle or the site is malformed",
+        explanation: "The message names the field that is missing or malformed. docs/oracle.md lists the \
+            fields.",
         example: Command(&["echo '{}' | indim oracle"]),
         raised_by: ["indim", "indim-web"],
     }
     BAD_BINDING = "bad-binding" {
-        title: "An argument is not of the form NAME=VALUE",
-        explanation: "Write a name, `=` and a file or a literal: `x=data.npy`, `x=[1, 2]`.",
+        title: "An argument does not have the form NAME=VALUE",
+        explanation: "Write a name, `=`, and a file or a literal: `x=data.npy`, `x=[1, 2]`.",
         example: Command(&["indim eval 'x' 2.0"]),
         raised_by: ["indim-cli"],
     }
@@ -33,26 +34,26 @@ codes! {
         raised_by: ["indim-cli"],
     }
     TERMINAL = "terminal" {
-        title: "Standard input or output is a terminal where bytes of an array are needed",
-        explanation: "Redirect it into a file or a pipe, or name a file.",
-        example: Words("`indim eval 'x' x=-` is typed without a pipe or a file as standard input."),
+        title: "The bytes of an array would be read from or written to a terminal",
+        explanation: "Redirect standard input or output to a file or a pipe, or name a file.",
+        example: Words("`indim eval 'x' x=-` runs with a terminal as standard input."),
         raised_by: ["indim-cli"],
     }
     FORMAT = "format" {
         title: "An array cannot be printed in this format",
-        explanation: "Choose another `--format`, or an output file.",
+        explanation: "Choose another `--format`, or write to a file.",
         example: Command(&["indim eval 'x' 'x=[[[1.0]]]' --format csv"]),
         raised_by: ["indim-cli"],
     }
     DUPLICATE_OUTPUT = "duplicate-output" {
-        title: "Two results go to the same file",
+        title: "Two results have the same output file",
         explanation: "Give each result a file of its own.",
         example: Command(&["indim eval 'a = x; b = x; a, b' x=1.0 --output a=x.npy --output b=x.npy"]),
         raised_by: ["indim-cli"],
     }
     BAD_NAME = "bad-name" {
-        title: "The name of a result cannot be a name of a file",
-        explanation: "The name is empty or too long. Write all results into one archive: `-o all.npz`.",
+        title: "The name of a result cannot be a file name",
+        explanation: "The name is empty or too long. Write all results to one archive: `-o all.npz`.",
         example: Command(&[
             "cat > p.mlir <<end",
             "func.func @main(%x: tensor<2xf32>)",
@@ -72,13 +73,13 @@ codes! {
     }
     UNUSED_NAME = "unused-name" {
         title: "A bound name does not occur in the expression",
-        explanation: "Remove it, or correct the name: the message suggests a near one.",
+        explanation: "Remove the binding, or correct the name: the message suggests a similar one.",
         example: Command(&["indim eval 'x' x=1.0 y=2.0"]),
         raised_by: ["indim-cli"],
     }
     OUTPUT_NEEDED = "output-needed" {
-        title: "A program in bytes needs a file to be written to",
-        explanation: "Standard output takes texts only. Give `--output FILE`.",
+        title: "A program in a binary format needs an output file",
+        explanation: "Standard output is for text formats only. Give `--output FILE`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -90,41 +91,41 @@ codes! {
         raised_by: ["indim-cli"],
     }
     RULE_NOT_IN_FORMAT = "rule-not-in-format" {
-        title: "A kit of tests cannot be written in this format for the rule",
-        explanation: "The format has no operator that broadcasts by this rule. The message lists the \
-            rules it has.",
+        title: "A test kit for the rule cannot be written in this format",
+        explanation: "The format has no operator that broadcasts by this rule. The message lists the rules \
+            of the format.",
         example: Command(&["indim oracle --kit kit --rule numpy --files stablehlo"]),
         raised_by: ["indim-cli"],
     }
     TOO_MANY_OPERANDS = "too-many-operands" {
-        title: "The site draws fewer operands",
-        explanation: "Remove operands; the command takes any number.",
-        example: Words("The site is asked to draw a broadcast of 100 operands."),
+        title: "A broadcast has more operands than the site draws",
+        explanation: "Remove operands, or use the command, which has no limit.",
+        example: Words("A request to the site has a broadcast of 100 operands."),
         raised_by: ["indim-web"],
     }
     NAME_TOO_LONG = "name-too-long" {
         title: "A name is longer than the site draws",
         explanation: "Use a shorter name.",
-        example: Words("The site is asked to draw an operand with a name of 1000 letters."),
+        example: Words("A request to the site has an operand with a name of 1000 letters."),
         raised_by: ["indim-web"],
     }
     BAD_FIELD = "bad-field" {
-        title: "A field of the site's form cannot be read",
-        explanation: "The message says what belongs there.",
+        title: "A field of the site's form cannot be parsed",
+        explanation: "The message states the expected form.",
         example: Words("A request to the site has `axis` with the text `one`."),
         raised_by: ["indim-web"],
     }
     INTERNAL_ERROR = "internal-error" {
         title: "An invariant of indim is broken",
-        explanation: "This is a mistake in indim, not in your input. Report it, with the version of \
-            indim, the program or its text from `explain`, and the message. The command ends \
-            with exit code 70, Python raises `indim.InternalError`.",
+        explanation: "This is a bug in indim, not an error in your input. Report it with the version of \
+            indim, the program or its text from `explain`, and the message. The command exits \
+            with code 70; Python raises `indim.InternalError`.",
         example: Words("An assertion of indim fails."),
         raised_by: ["indim"],
     }
     UNKNOWN_ERROR_CODE = "unknown-error-code" {
         title: "No error has this code",
-        explanation: "The message suggests a near one. `indim explain --code list` lists all codes.",
+        explanation: "The message suggests a similar code. `indim explain --code list` lists all codes.",
         example: Command(&["indim explain --code size-mismatched"]),
         raised_by: ["indim"],
     }

@@ -1,4 +1,4 @@
-//! Graphs: operations, element types, views, derivatives.
+//! Errors of graphs: operations, element types, views, derivatives.
 
 use super::ErrorExample::{Command, Words};
 use super::{ErrorCode, ErrorEntry};
@@ -6,8 +6,8 @@ use super::{ErrorCode, ErrorEntry};
 codes! {
     ELEMENT_TYPE_NOT_ALLOWED = "element-type-not-allowed" {
         title: "An operation does not take elements of this type",
-        explanation: "`sin` takes no truth values, an ordering takes no complex numbers. Convert the \
-            operand, as in `f32(x)`, if that is meant. `indim ops NAME` lists the types.",
+        explanation: "For example, `sin` takes no truth values, and an ordering takes no complex numbers. \
+            Convert the operand, as in `f32(x)`. `indim ops NAME` lists the types.",
         example: Command(&["indim explain 'sin(x)' 'x=bool[2]' --rule xla"]),
         raised_by: ["indim-graph"],
     }
@@ -19,22 +19,22 @@ codes! {
     }
     RESHAPE_ELEMENT_COUNT = "reshape-element-count" {
         title: "A reshape changes the number of elements",
-        explanation: "The product of the sizes must stay the same. One size may be -1 in expressions: it \
+        explanation: "The product of the sizes must stay the same. In expressions one size may be -1 and \
             follows from the others.",
         example: Command(&["indim explain 'reshape(x, [4])' 'x=f32[2,3]'"]),
         raised_by: ["indim-graph"],
     }
     NOT_A_PERMUTATION = "not-a-permutation" {
         title: "A transposition does not name every axis exactly once",
-        explanation: "Give each axis from 0 to the rank less 1 once.",
+        explanation: "List each axis from 0 to the rank minus 1 once.",
         example: Command(&["indim explain 'transpose(x, [0, 0])' 'x=f32[2,3]'"]),
         raised_by: ["indim-graph"],
     }
     NOT_A_PARAMETER = "not-a-parameter" {
         title: "Axis names are given to a value that is no parameter",
-        explanation: "Names of computed values follow from those of their operands. Name the axes of the \
-            parameters.",
-        example: Words("`name_axes` of a graph's builder is given `sin(x)`."),
+        explanation: "The axis names of a computed value follow from those of its operands. Name the axes \
+            of the parameters.",
+        example: Words("`GraphBuilder::name_axes` gets `sin(x)`."),
         raised_by: ["indim-graph"],
     }
     UNKNOWN_AXIS_NAME = "unknown-axis-name" {
@@ -45,59 +45,59 @@ codes! {
         raised_by: ["indim-graph"],
     }
     EMPTY_REDUCTION = "empty-reduction" {
-        title: "A reduction without an identity meets an axis without elements",
-        explanation: "`max`, `argmax` and the like have no result over nothing. Give `initial` where the \
-            function takes it, or check for empty arrays first.",
+        title: "A reduction without an identity reduces an axis of size 0",
+        explanation: "`max`, `argmax` and similar functions have no result for zero elements. Give \
+            `initial` if the function takes it, or check for empty arrays first.",
         example: Command(&["indim explain 'argmax(x)' 'x=f32[0]'"]),
         raised_by: ["indim-graph"],
     }
     INITIAL_REQUIRED = "initial-required" {
         title: "A masked reduction may select nothing and has no initial value",
-        explanation: "With `where` there may be no element left, and `max` has no identity. Give \
+        explanation: "`where` may select no element, and functions such as `max` have no identity. Give \
             `initial`, the result in that case.",
         example: Command(&["indim explain 'max(x, where=m)' 'x=f32[2]' 'm=bool[2]'"]),
         raised_by: ["indim-graph"],
     }
     ARGUMENT_NOT_TAKEN = "argument-not-taken" {
         title: "A reduction does not take this argument",
-        explanation: "The message names the function and the argument. `indim ops NAME` lists what it \
-            takes.",
-        example: Words("A graph's builder is asked for `argmax` with an initial value. Expressions say \
-            `unknown-keyword`."),
+        explanation: "The message names the function and the argument. `indim ops NAME` lists the \
+            arguments of a function.",
+        example: Words("A graph builder is called for `argmax` with an initial value. In expressions the \
+            error is `unknown-keyword`."),
         raised_by: ["indim-graph"],
     }
     MATRIX_PRODUCT = "matrix-product" {
         title: "`dot` of operands with several axes would be a product of matrices",
         explanation: "indim's `dot` takes vectors. Use `vecdot` with an axis, or write the product as a \
-            sum over the axis that both share.",
+            sum over the shared axis.",
         example: Command(&["indim explain 'dot(x, y)' 'x=f32[2,3]' 'y=f32[3,4]'"]),
         raised_by: ["indim-graph"],
     }
     SLICE_RANK = "slice-rank" {
         title: "The number of slices or widths is not the number of axes",
-        explanation: "`slice` and `pad` of a graph take one entry for each axis. Give a whole slice, or \
-            a width of 0, where nothing changes.",
+        explanation: "`slice` and `pad` of a graph take one entry for each axis. For an axis that does \
+            not change, give a full slice or a width of 0.",
         example: Command(&["indim eval 'pad(x, [[1, 2], [3, 4]])' 'x=[1.0]'"]),
         raised_by: ["indim-graph"],
     }
     ZERO_STEP = "zero-step" {
         title: "A slice has step 0",
-        explanation: "A step says how many elements to advance and cannot be 0. Use a negative step to \
+        explanation: "The step is the distance between elements and cannot be 0. Use a negative step to \
             reverse an axis.",
         example: Command(&["indim explain 'x[::0]' 'x=f32[2]'"]),
         raised_by: ["indim-graph"],
     }
     SLICE_OUT_OF_RANGE = "slice-out-of-range" {
-        title: "A slice leaves its axis",
-        explanation: "Slices of a graph name existing elements only. Slices in Python's syntax, \
+        title: "A slice exceeds its axis",
+        explanation: "Slices of a graph select existing elements only. Slices in Python's syntax, \
             `x[start:stop:step]`, are clamped to the axis.",
-        example: Words("`slice` of a graph's builder takes elements 0 to 9 of an axis of size 3."),
+        example: Words("`GraphBuilder::slice` takes elements 0 to 9 of an axis of size 3."),
         raised_by: ["indim-graph"],
     }
     INDEX_OUT_OF_RANGE = "index-out-of-range" {
-        title: "An index names no element of its axis",
-        explanation: "Valid indices of an axis of size n are -n to n - 1. For indices that are known \
-            only during the run, `take` with mode `clip` or `wrap` never fails.",
+        title: "An index is out of range",
+        explanation: "Valid indices of an axis of size n are -n to n - 1. If indices are known only at \
+            run time, `take` with mode `clip` or `wrap` never fails.",
         example: Command(&["indim explain 'x[5]' 'x=f32[2]'"]),
         raised_by: ["indim-cpu", "indim-graph"],
     }
@@ -114,41 +114,40 @@ codes! {
         raised_by: ["indim-graph"],
     }
     MIXED_INDICES = "mixed-indices" {
-        title: "An index combines several arrays, or an array with an integer apart from it",
+        title: "An index combines several arrays, or an array and an integer that are not adjacent",
         explanation: "NumPy moves axes in these cases. Index in two steps: `x[i][:, j]`.",
         example: Command(&["indim explain 'x[i, :, 0]' 'x=f32[2,3,4]' 'i=i64[2]' --rule numpy"]),
         raised_by: ["indim-graph"],
     }
     NOTHING_TO_CONCATENATE = "nothing-to-concatenate" {
         title: "A concatenation or a stack has no operands",
-        explanation: "Give at least one array: its element type and shape are those of the result.",
+        explanation: "Give at least one array; it determines the element type and the other sizes.",
         example: Command(&["indim eval 'concatenate([])'"]),
         raised_by: ["indim-graph"],
     }
     CONCATENATE_SHAPE = "concatenate-shape" {
-        title: "Operands of a concatenation differ along another axis",
-        explanation: "All sizes except those along the joined axis must agree, and the ranks too.",
+        title: "Operands of a concatenation differ outside the concatenated axis",
+        explanation: "The ranks and all sizes except those along the concatenated axis must be equal.",
         example: Command(&["indim explain 'concatenate([x, y], axis=0)' 'x=f32[2,3]' 'y=f32[2,4]'"]),
         raised_by: ["indim-graph"],
     }
     STACK_SHAPE = "stack-shape" {
         title: "Operands of a stack have different shapes",
-        explanation: "`stack` puts arrays of one shape beside one another along a new axis. Broadcast \
-            them first.",
+        explanation: "`stack` joins arrays of equal shape along a new axis. Broadcast them first.",
         example: Command(&["indim explain 'stack([x, y])' 'x=f32[2]' 'y=f32[3]'"]),
         raised_by: ["indim-graph"],
     }
     TAKE_FROM_EMPTY = "take-from-empty" {
-        title: "Elements are taken along an axis without elements",
+        title: "`take` gathers along an axis of size 0",
         explanation: "No index is valid on an axis of size 0.",
         example: Command(&["indim explain 'take(x, i, axis=0)' 'x=f32[0]' 'i=i64[2]'"]),
         raised_by: ["indim-graph"],
     }
     SCATTER_SHAPE = "scatter-shape" {
-        title: "The scattered values do not have the shape that the indices ask for",
-        explanation: "Values of `scatter_add` have the shape that `take` with the same indices gives. \
-            The message states it.",
-        example: Words("`scatter_add` of a graph's builder is given two indices and three values."),
+        title: "The shape of scattered values does not match the indices",
+        explanation: "The values of `scatter_add` have the shape of `take` with the same indices. The \
+            message states it.",
+        example: Words("`GraphBuilder::scatter_add` gets two indices and three values."),
         raised_by: ["indim-graph"],
     }
     PAD_WIDTH = "pad-width" {
@@ -159,119 +158,120 @@ codes! {
         raised_by: ["indim-graph"],
     }
     EXACT_SUM_TYPE = "exact-sum-type" {
-        title: "An exact sum is asked for of a type that has none",
+        title: "An element type has no exact sum",
         explanation: "Exact sums take `f64` and `c128`. Convert the operand.",
         example: Command(&["indim explain 'sum(x, exact=True)' 'x=f32[3]'"]),
         raised_by: ["indim-graph"],
     }
     EXACT_SUM_LENGTH = "exact-sum-length" {
-        title: "An exact sum has more elements than its accumulator can add",
-        explanation: "The accumulator holds 2^31 additions. Sum pieces, then the sums.",
+        title: "An exact sum has too many elements for its accumulator",
+        explanation: "The accumulator holds 2^31 additions. Sum parts of the axis, then sum the results.",
         example: Command(&["indim explain 'sum(x, exact=True)' 'x=f64[3000000000]'"]),
         raised_by: ["indim-graph"],
     }
     BITCAST_WIDTH = "bitcast-width" {
         title: "A bitcast changes the width of the elements",
-        explanation: "A bitcast keeps the bits, so both types have the same number of them, and neither \
-            is `bool` or complex.",
-        example: Words("`bitcast` of a graph's builder turns `f32` into `f64`."),
+        explanation: "A bitcast keeps the bits, so both types must have the same width, and neither may be \
+            `bool` or complex.",
+        example: Words("`GraphBuilder::bitcast` converts `f32` to `f64`."),
         raised_by: ["indim-graph"],
     }
     NO_EXPONENT_BITS = "no-exponent-bits" {
-        title: "A float format has no bits for the exponent",
-        explanation: "`reduce_precision` takes at least one bit of exponent.",
+        title: "A float format has no exponent bits",
+        explanation: "`reduce_precision` needs at least one exponent bit.",
         example: Command(&["indim explain 'reduce_precision(x, 0, 5)' 'x=f32[2]'"]),
         raised_by: ["indim-graph"],
     }
     LITERAL_OUT_OF_RANGE = "literal-out-of-range" {
-        title: "A number is no value of the element type that it meets",
-        explanation: "The type cannot hold the number, as 300 in `u8`. Convert the array to a wider \
-            type, or write the number otherwise.",
+        title: "A number is out of range of the array's element type",
+        explanation: "The type cannot represent the number, such as 300 in `u8`. Convert the array to a \
+            wider type, or use another number.",
         example: Command(&["indim explain 'x + 300' 'x=u8[2]' --rule numpy"]),
         raised_by: ["indim-graph", "indim-text"],
     }
     LITERAL_KIND = "literal-kind" {
-        title: "A number of one kind meets an element type of another",
-        explanation: "Without promotion a float literal does not meet integers. Write a whole number, or \
-            convert the array.",
+        title: "A number and an array have different kinds of element types",
+        explanation: "Under a rule without promotion, a float literal does not combine with integers. \
+            Write a whole number, or convert the array.",
         example: Command(&["indim explain 'x + 0.5' 'x=i32[2]' --rule xla"]),
         raised_by: ["indim-graph", "indim-text"],
     }
     DUPLICATE_PARAMETER = "duplicate-parameter" {
         title: "Two parameters have the same name",
         explanation: "Names identify inputs. Rename one.",
-        example: Words("A graph's builder is asked for the parameter `x` twice."),
+        example: Words("A graph builder declares the parameter `x` twice."),
         raised_by: ["indim-graph"],
     }
     BAD_SIZE = "bad-size" {
         title: "A size is neither a number nor a name",
-        explanation: "Sizes are whole numbers from 0, or names for sizes that any number may stand for.",
-        example: Words("A graph's builder is asked for a parameter with the size `2n`."),
+        explanation: "A size is a whole number from 0, or a name for a symbolic size.",
+        example: Words("A graph builder declares a parameter with the size `2n`."),
         raised_by: ["indim-graph"],
     }
     FOREIGN_VALUE = "foreign-value" {
         title: "A value belongs to another builder",
-        explanation: "Values refer to the graph they were made in. Make all of them with one builder.",
-        example: Words("A graph's builder is given a value of another builder."),
+        explanation: "A value refers to the builder that made it. Make all values of a graph with one \
+            builder.",
+        example: Words("A graph builder gets a value of another builder."),
         raised_by: ["indim-graph"],
     }
     ARGUMENT_TYPE = "argument-type" {
-        title: "A graph is called with a value of another type than its parameter",
-        explanation: "Element type and shape must be the parameter's. Convert or reshape the value.",
-        example: Words("A graph with a parameter `f32[2]` is called in another graph with a value \
+        title: "The type of an argument differs from that of the called graph's parameter",
+        explanation: "Element type and shape must be equal. Convert or reshape the argument.",
+        example: Words("A graph with a parameter `f32[2]` is called from another graph with a value \
             `f32[3]`."),
         raised_by: ["indim-graph"],
     }
     NOT_DIFFERENTIABLE = "not-differentiable" {
         title: "An operation or a parameter has no derivative",
-        explanation: "Integers and truth values move in steps, and some operations define none. \
-            Differentiate with respect to floats or complex numbers.",
-        example: Words("The gradient with respect to a parameter of type `i32` is asked for."),
+        explanation: "Integers and truth values have no derivative, nor do some operations. Differentiate \
+            with respect to floats or complex numbers.",
+        example: Words("A gradient with respect to a parameter of type `i32` is requested."),
         raised_by: ["indim-graph"],
     }
     NOT_ONE_NUMBER = "not-one-number" {
-        title: "A gradient is asked for of a result that is not one real number",
+        title: "The gradient of a result that is not one real number is requested",
         explanation: "Sum the result, or take its real part. A vector-Jacobian product (`vjp`) takes any \
             result, with a cotangent.",
-        example: Words("The gradient of a graph with the result `f32[3]` is asked for."),
+        example: Words("The gradient of a graph with the result `f32[3]` is requested."),
         raised_by: ["indim-graph"],
     }
     UNKNOWN_PARAMETER = "unknown-parameter" {
         title: "A graph has no parameter of this number",
-        explanation: "Parameters are counted from 0. The message says how many there are.",
-        example: Words("The gradient with respect to parameter 7 of a graph with one parameter is asked \
-            for."),
+        explanation: "Parameters are counted from 0. The message states their number.",
+        example: Words("The gradient with respect to parameter 7 of a graph with one parameter is \
+            requested."),
         raised_by: ["indim-graph"],
     }
     OPERAND_NOT_EARLIER = "operand-not-earlier" {
         title: "A node refers to itself or to a later node",
-        explanation: "Nodes stand in execution order: operands come before their uses. Reorder the nodes.",
-        example: Words("A graph is made of nodes, and node 0 has the operand 1."),
+        explanation: "Nodes are in execution order: operands precede their uses. Reorder the nodes.",
+        example: Words("`Graph::from_nodes` gets a node 0 with the operand 1."),
         raised_by: ["indim-graph"],
     }
     OPERAND_SHAPE = "operand-shape" {
-        title: "An operand's shape is not the one its node needs",
+        title: "The shape of an operand does not fit its node",
         explanation: "Inside a graph the operands of an element-wise operation have the shape of the \
             result. Insert `broadcast_in_dim`.",
-        example: Words("A graph is made of nodes, and one adds values of the shapes `[2, 3]` and `[3]`."),
+        example: Words("`Graph::from_nodes` gets an addition of values of the shapes `[2, 3]` and `[3]`."),
         raised_by: ["indim-graph"],
     }
     RESULT_TYPE = "result-type" {
-        title: "A node states another type than follows from its operands",
-        explanation: "Correct the type: the message has the one that follows.",
-        example: Words("A graph is made of nodes, and one states the type `f64` for a sum of `f32`."),
+        title: "The type of a node does not follow from its operands",
+        explanation: "The message states the inferred type. Correct the node.",
+        example: Words("`Graph::from_nodes` gets a sum of `f32` with the type `f64`."),
         raised_by: ["indim-graph"],
     }
     PARAMETER_INDEX = "parameter-index" {
-        title: "Parameters are not numbered in their order",
+        title: "Parameters are not numbered in order",
         explanation: "The parameters of a graph have the numbers 0, 1, 2, ..., each once.",
-        example: Words("A graph is made of nodes, and both of its parameters have the number 0."),
+        example: Words("`Graph::from_nodes` gets two parameters with the number 0."),
         raised_by: ["indim-graph"],
     }
     UNKNOWN_OUTPUT = "unknown-output" {
         title: "An output of a graph is no node of it",
-        explanation: "Outputs name nodes by their number. Use one that exists.",
-        example: Words("A graph is made of three nodes, and its output is node 7."),
+        explanation: "Outputs name nodes by number. Use the number of an existing node.",
+        example: Words("`Graph::from_nodes` gets three nodes and the output 7."),
         raised_by: ["indim-graph"],
     }
 }

@@ -1,20 +1,20 @@
-//! The codes of all errors, in one table: every crate takes its codes from here.
+//! The registry of error codes of all crates.
 //!
-//! Each other file of this folder is a section of the table. Only these make an [`ErrorCode`], so an error
-//! without a row does not compile.
+//! Each other file of this folder is a section of the registry. Only these files construct an [`ErrorCode`],
+//! so an error without an entry does not compile.
 //!
-//! - `files.rs`: files of arrays;
-//! - `formats.rs`: programs of other systems: StableHLO, HLO, OpenVINO IR, ONNX;
-//! - `front_ends.rs`: front ends: the command, the oracle, the site; broken invariants;
-//! - `graphs.rs`: graphs: operations, element types, views, derivatives;
-//! - `rules.rs`: rules of broadcasts and reductions;
-//! - `runs.rs`: runs: arrays, compiled programs, memory, threads;
-//! - `texts.rs`: texts: expressions, statements, literals, types, graphs in text form.
+//! - `files.rs`: errors of array files;
+//! - `formats.rs`: errors of model files: StableHLO, HLO, OpenVINO IR, ONNX;
+//! - `front_ends.rs`: errors of the command, the oracle and the site; broken invariants;
+//! - `graphs.rs`: errors of graphs: operations, element types, views, derivatives;
+//! - `rules.rs`: errors of broadcasts and reductions;
+//! - `runs.rs`: errors of runs: arrays, compiled programs, memory, threads;
+//! - `texts.rs`: errors of texts: expressions, statements, literals, types, graphs in text form.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// The constants and the rows of one section.
+/// Defines the constants and entries of one section.
 macro_rules! codes {
     ($($name:ident = $code:literal {
         title: $title:literal,
@@ -45,7 +45,7 @@ mod rules;
 mod runs;
 mod texts;
 
-/// The stable code of an error: `size-mismatch`. Each has an [`ErrorEntry`].
+/// The stable code of an error, such as `size-mismatch`. Each code has an [`ErrorEntry`].
 ///
 /// ```
 /// use indim_shape::ErrorCode;
@@ -59,7 +59,7 @@ mod texts;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(&'static str);
 
-/// The table's row of a code. `{}` writes its page.
+/// The registry entry of a code. `Display` writes its page.
 ///
 /// ```
 /// let entry = indim_shape::ErrorCode::SIZE_MISMATCH.entry();
@@ -75,46 +75,46 @@ pub struct ErrorEntry {
     pub code: ErrorCode,
     /// The title, in one line.
     pub title: &'static str,
-    /// The cause, and what to do.
+    /// The cause and the remedy.
     pub explanation: &'static str,
-    /// A case of the error.
+    /// An example that raises the error.
     pub example: ErrorExample,
-    /// The crates whose code raises it.
+    /// The crates that raise it.
     pub raised_by: &'static [&'static str],
 }
 
-/// A case of an error.
+/// An example of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorExample {
     /// Lines for a POSIX shell in an empty folder. The last command raises the error; a test runs them.
     Command(&'static [&'static str]),
-    /// A description, for an error that no command raises.
+    /// A description, for an error that no command reproduces.
     Words(&'static str),
 }
 
-/// A section of the table.
+/// A section of the registry.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ErrorSection {
-    /// The inputs that its errors are in.
+    /// The subject of its errors.
     pub title: &'static str,
-    /// Its rows.
+    /// Its entries.
     pub entries: &'static [ErrorEntry],
 }
 
-/// The whole table.
+/// The registry.
 const SECTIONS: &[ErrorSection] = &[
-    ErrorSection { title: "Rules of broadcasts and reductions", entries: rules::ENTRIES },
+    ErrorSection { title: "Broadcasts and reductions", entries: rules::ENTRIES },
     ErrorSection { title: "Graphs", entries: graphs::ENTRIES },
     ErrorSection { title: "Texts", entries: texts::ENTRIES },
     ErrorSection { title: "Arrays and runs", entries: runs::ENTRIES },
-    ErrorSection { title: "Files of arrays", entries: files::ENTRIES },
-    ErrorSection { title: "Programs of other systems", entries: formats::ENTRIES },
+    ErrorSection { title: "Array files", entries: files::ENTRIES },
+    ErrorSection { title: "Model files", entries: formats::ENTRIES },
     ErrorSection { title: "Command, oracle and site", entries: front_ends::ENTRIES },
 ];
 
-/// A text is no code of an error.
+/// The error for a text that is no error code.
 ///
 /// ```
 /// use indim_shape::{ErrorCode, UnknownErrorCode};
@@ -125,24 +125,24 @@ const SECTIONS: &[ErrorSection] = &[
 pub struct UnknownErrorCode;
 
 impl ErrorCode {
-    /// The code as text.
+    /// The code.
     pub const fn as_str(self) -> &'static str {
         self.0
     }
 
-    /// The sections of the table, with all codes.
+    /// The sections of the registry.
     pub const fn sections() -> &'static [ErrorSection] {
         SECTIONS
     }
 
-    /// All codes, in the order of the table.
+    /// All codes, in the order of the registry.
     pub fn all() -> impl Iterator<Item = ErrorCode> {
         entries().map(|entry| entry.code)
     }
 
-    /// The table's row of the code.
+    /// The registry entry of the code.
     pub fn entry(self) -> &'static ErrorEntry {
-        entries().find(|entry| entry.code == self).expect("invariant: each code has a row")
+        entries().find(|entry| entry.code == self).expect("invariant: each code has an entry")
     }
 }
 
@@ -178,17 +178,17 @@ impl fmt::Debug for ErrorCode {
 
 impl fmt::Display for UnknownErrorCode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("there is no such error code")
+        formatter.write_str("no error has this code")
     }
 }
 
 impl core::error::Error for UnknownErrorCode {}
 
-/// Columns of the page, which a terminal of 80 columns shows with its margin.
+/// Width of the page in columns: a terminal of 80 columns shows it with a margin.
 const PAGE_COLUMNS: usize = 78;
 
 impl fmt::Display for ErrorEntry {
-    /// Ends with the end of a line.
+    /// Writes the page, which ends with a line break.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "error[{}]: {}\n", self.code, self.title)?;
         write_wrapped(formatter, "", self.explanation)?;
@@ -203,7 +203,7 @@ impl fmt::Display for ErrorEntry {
     }
 }
 
-/// Writes a paragraph in lines of at most [`PAGE_COLUMNS`], each behind `indent`.
+/// Writes a paragraph in lines of at most [`PAGE_COLUMNS`], each after `indent`.
 fn write_wrapped(formatter: &mut fmt::Formatter<'_>, indent: &str, text: &str) -> fmt::Result {
     let mut column = 0;
     for word in text.split(' ') {

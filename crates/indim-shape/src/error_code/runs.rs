@@ -1,13 +1,13 @@
-//! Runs: arrays, compiled programs, memory, threads.
+//! Errors of runs: arrays, compiled programs, memory, threads.
 
 use super::ErrorExample::{Command, Words};
 use super::{ErrorCode, ErrorEntry};
 
 codes! {
     INPUT_COUNT = "input-count" {
-        title: "A program is given another number of inputs than it has",
-        explanation: "The message states both numbers. Give one array for each parameter, in their order \
-            or by their names.",
+        title: "A program gets the wrong number of inputs",
+        explanation: "The message states both numbers. Give one array for each parameter, in order or by \
+            name.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -19,9 +19,8 @@ codes! {
         raised_by: ["indim-cli", "indim-cpu", "indim-model"],
     }
     INPUT_TYPE = "input-type" {
-        title: "An input is not of its parameter's type",
-        explanation: "Element type and shape must be the parameter's. Convert the array, or compile for \
-            its type.",
+        title: "The type of an input differs from that of its parameter",
+        explanation: "Element type and shape must be equal. Convert the array, or compile for its type.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -33,89 +32,88 @@ codes! {
         raised_by: ["indim-cpu", "indim-model"],
     }
     GUARD_NOT_MET = "guard-not-met" {
-        title: "Sizes of the inputs are none that the program was compiled for",
-        explanation: "A program with named sizes states conditions on them, such as `n >= 2`. The \
-            message states the one that fails; compile for these sizes.",
-        example: Words("A program that is compiled for the type `f32[n]` with `n >= 2` is run with an \
-            array of one element."),
+        title: "Sizes of the inputs do not meet a guard of the program",
+        explanation: "A program with symbolic sizes has guards on them, such as `n >= 2`. The message \
+            states the guard that fails. Compile the program for these sizes.",
+        example: Words("A program compiled for the type `f32[n]` with the guard `n >= 2` runs with an array \
+            of one element."),
         raised_by: ["indim-graph"],
     }
     UNKNOWN_INPUT = "unknown-input" {
         title: "No parameter has the name of an input",
         explanation: "The message lists the parameters.",
-        example: Words("A program with the parameter `x` is run with inputs by name, among them `y`."),
+        example: Words("A program with the parameter `x` runs with named inputs, among them `y`."),
         raised_by: ["indim-cpu"],
     }
     DUPLICATE_INPUT = "duplicate-input" {
         title: "Two inputs have the same name",
         explanation: "Give each name once.",
-        example: Words("A program is run with inputs by name, and two are called `x`."),
+        example: Words("A program runs with named inputs, and two are called `x`."),
         raised_by: ["indim", "indim-cpu"],
     }
     MISSING_INPUT = "missing-input" {
         title: "A parameter has no input",
-        explanation: "Give an array for it.",
-        example: Words("A program with the parameters `x` and `y` is run with inputs by name, and none is \
-            called `y`."),
+        explanation: "Give an array for the parameter.",
+        example: Words("A program with the parameters `x` and `y` runs with named inputs, and none is called \
+            `y`."),
         raised_by: ["indim-cpu"],
     }
     UNUSED_INPUT = "unused-input" {
         title: "A bound name does not occur in the expression",
-        explanation: "Remove it, or correct the name: the expression may spell it otherwise.",
+        explanation: "Remove the input, or correct its name: the expression may spell it differently.",
         example: Words("`x + 1` is evaluated in Rust with the inputs `x` and `y`."),
         raised_by: ["indim"],
     }
     OUTPUT_COUNT = "output-count" {
-        title: "Another number of output arrays is given than the program has outputs",
+        title: "A program gets the wrong number of output arrays",
         explanation: "Give one array for each output.",
-        example: Words("A program with two results is run into one array."),
+        example: Words("A program with two results runs into one array."),
         raised_by: ["indim-cpu"],
     }
     OUTPUT_TYPE = "output-type" {
-        title: "An output array is not of its output's type",
-        explanation: "Element type and shape must be the output's.",
-        example: Words("A program with the result `f32[3]` is run into an array `f64[3]`."),
+        title: "The type of an output array differs from that of its output",
+        explanation: "Element type and shape must be equal.",
+        example: Words("A program with the result `f32[3]` runs into an array `f64[3]`."),
         raised_by: ["indim-cpu"],
     }
     OUTPUTS_OVERLAP = "outputs-overlap" {
         title: "Two outputs share memory",
-        explanation: "Each element of an output needs memory of its own. Give distinct arrays.",
-        example: Words("A program with two results is run into two views of the same memory."),
+        explanation: "Outputs must not overlap. Give distinct arrays.",
+        example: Words("A program with two results runs into two views of the same memory."),
         raised_by: ["indim-cpu"],
     }
     OVERLAP_UNDECIDED = "overlap-undecided" {
-        title: "It is not decided in bounded time whether outputs share memory",
-        explanation: "The strides interleave the outputs too intricately. Give them memory of their own.",
-        example: Words("A program is run into two views of the same memory with many axes and strides \
-            without a common pattern."),
+        title: "The search whether outputs share memory exceeds its limit",
+        explanation: "The strides interleave the outputs in a way that is too expensive to decide. Give \
+            outputs in separate memory.",
+        example: Words("A program runs into two views of the same memory with many axes and unrelated \
+            strides."),
         raised_by: ["indim-cpu"],
     }
     MEMORY_LIMIT = "memory-limit" {
-        title: "More memory is needed than the limit allows",
-        explanation: "Nothing is allocated beyond the limit; the message states the bytes that are \
-            needed, where they are known, and the limit. Raise the limit (`--memory-limit`, \
-            `memory_limit`), compute a part at a time, or stream the program piece by piece.",
+        title: "A computation needs more memory than the limit allows",
+        explanation: "indim does not allocate beyond the limit. The message states the limit and, if \
+            known, the bytes needed. Raise the limit (`--memory-limit`, `memory_limit`), compute \
+            the result in parts, or stream the program piece by piece.",
         example: Command(&["indim eval 'sum(broadcast_to(x, [1000000, 1000]) * sin(broadcast_to(x, \
             [1000000, 1000])))' x=1.0 --memory-limit 1KiB"]),
         raised_by: ["indim", "indim-cli", "indim-cpu", "indim-stores", "indim-stream"],
     }
     OUT_OF_MEMORY = "out-of-memory" {
-        title: "The system has no memory for an array",
-        explanation: "Free memory, compute a part of the result at a time, or stream the program piece \
-            by piece.",
+        title: "The system cannot allocate memory for an array",
+        explanation: "Free memory, compute the result in parts, or stream the program piece by piece.",
         example: Command(&["indim eval 'broadcast_to(x, [1000000000, 1000000]) * 2' x=1.0"]),
         raised_by: ["indim", "indim-arrays", "indim-cli"],
     }
     STOPPED = "stopped" {
         title: "The caller stopped the computation",
-        explanation: "A progress callback returned that it shall stop. Outputs may have been written in \
-            part.",
-        example: Words("A progress callback of a run returns that it shall stop."),
+        explanation: "A progress callback returned `ControlFlow::Break`. Outputs may be partly written.",
+        example: Words("The progress callback of a run returns `ControlFlow::Break`."),
         raised_by: ["indim-cpu", "indim-stream"],
     }
     UNKNOWN_EXECUTOR = "unknown-executor" {
-        title: "No executor has the name that the environment gives",
-        explanation: "`INDIM_EXECUTOR` names a way to run programs. Unset it, or use a name from the \
+        title: "`INDIM_EXECUTOR` names no executor",
+        explanation: "The environment variable selects an executor. Unset it, or use a name from the \
             message.",
         example: Command(&["INDIM_EXECUTOR=fast indim eval 'x + 1' x=1.0"]),
         raised_by: ["indim-cpu"],
@@ -123,50 +121,50 @@ codes! {
     STRIDE_COUNT = "stride-count" {
         title: "The number of strides is not the number of axes",
         explanation: "Give one stride for each axis.",
-        example: Words("A view of the shape `[2, 3]` is made with one stride."),
+        example: Words("A view of the shape `[2, 3]` is constructed with one stride."),
         raised_by: ["indim-arrays"],
     }
     ELEMENT_COUNT = "element-count" {
         title: "The number of elements is not that of the shape",
-        explanation: "Give as many elements as the product of the sizes.",
-        example: Words("A view of the shape `[2, 2]` is made of a slice of three elements."),
+        explanation: "The number of elements must be the product of the sizes.",
+        example: Words("A view of the shape `[2, 2]` is constructed from a slice of three elements."),
         raised_by: ["indim-arrays"],
     }
     OUT_OF_BOUNDS = "out-of-bounds" {
-        title: "A view leaves its memory",
-        explanation: "Offset, shape and strides reach bytes outside of the given memory. Correct them.",
-        example: Words("A view of the shape `[4]` with strides of 8 bytes is made of 16 bytes."),
+        title: "A view is out of bounds of its memory",
+        explanation: "Offset, shape and strides address bytes outside of the given memory. Correct them.",
+        example: Words("A view of the shape `[4]` with strides of 8 bytes is constructed over 16 bytes."),
         raised_by: ["indim-arrays"],
     }
     SHARED_ELEMENTS = "shared-elements" {
         title: "Elements of a writable view share memory",
-        explanation: "A writable view needs distinct memory for each element. A stride of 0 is for views \
-            that are only read.",
-        example: Words("A writable view of the shape `[4]` is made with stride 0."),
+        explanation: "A writable view needs distinct memory for each element. Use a stride of 0 only for \
+            read-only views.",
+        example: Words("A writable view of the shape `[4]` is constructed with stride 0."),
         raised_by: ["indim-arrays"],
     }
     ELEMENT_TYPE = "element-type" {
-        title: "Elements are read as numbers of another type",
-        explanation: "Ask for the type of the elements, or convert the array first.",
-        example: Words("The elements of an array `f32[3]` are asked for as `f64`."),
+        title: "Elements are read as another type",
+        explanation: "Read the elements as their own type, or convert the array first.",
+        example: Words("The elements of an array `f32[3]` are read as `f64`."),
         raised_by: ["indim-arrays"],
     }
     NOT_SCALAR = "not-scalar" {
-        title: "One number is asked for of an array with another number of elements",
+        title: "An array that is read as one number does not have one element",
         explanation: "Index the array first, or reduce it.",
-        example: Words("The one number of an array `f32[3]` is asked for."),
+        example: Words("An array `f32[3]` is read as one number."),
         raised_by: ["indim-arrays"],
     }
     AXIS_COUNT = "axis-count" {
-        title: "An array is asked for with another number of axes",
-        explanation: "Ask for the rank that the array has.",
-        example: Words("An array `f32[3]` is asked for as an array of the crate ndarray with two axes."),
+        title: "An array is converted to an array of another rank",
+        explanation: "Convert to the rank of the array.",
+        example: Words("An array `f32[3]` is converted to an array of the crate ndarray with two axes."),
         raised_by: ["indim-arrays"],
     }
     UNSUPPORTED_TYPE = "unsupported-type" {
-        title: "Elements of another system have no element type here",
-        explanation: "Strings, dates, objects, quantised types and foreign byte orders are not \
-            supported. Convert them first.",
+        title: "An element type of another system is not supported",
+        explanation: "indim has no strings, dates, objects, quantised types or foreign byte orders. \
+            Convert the array first.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xi5>) -> tensor<2xi5> {",
@@ -179,22 +177,22 @@ codes! {
     }
     TOO_MANY_READINGS = "too-many-readings" {
         title: "A program reads its values in too many orders to be streamed",
-        explanation: "Transposes multiply the ways in which a value is read. Compute the transposed part \
+        explanation: "Transposes multiply the orders in which a value is read. Compute the transposed part \
             separately.",
-        example: Words("A program is streamed in which each of many steps adds a value and its transposes."),
+        example: Words("A streamed program has many steps, each of which adds a value and its transposes."),
         raised_by: ["indim-stream"],
     }
     THREADS = "threads" {
-        title: "The system gives no thread",
-        explanation: "The limit of threads of the process or of the system is reached. Use fewer with \
+        title: "The system cannot start a thread",
+        explanation: "The process or the system has reached its limit of threads. Use fewer threads, with \
             `--threads`.",
-        example: Words("A run starts when the process has as many threads as the system allows."),
+        example: Words("A run starts while the process has the maximal number of threads."),
         raised_by: ["indim-cli", "indim-stream"],
     }
     LEVEL = "level" {
-        title: "The environment asks for a level that this machine does not have",
-        explanation: "`INDIM_LEVEL` names a set of instructions. Unset it, or use one that the message \
-            lists.",
+        title: "`INDIM_LEVEL` names a level that this machine does not support",
+        explanation: "The environment variable selects an instruction set. Unset it, or use a name from \
+            the message.",
         example: Command(&["INDIM_LEVEL=mmx indim eval 'x + 1' x=1.0"]),
         raised_by: ["indim-cli"],
     }

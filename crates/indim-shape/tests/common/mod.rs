@@ -1,4 +1,4 @@
-//! Shared parts of the tests: the exhaustive scope, and the naive oracle in `oracle.rs`.
+//! Shared code of the tests: the exhaustive scope, and the naive oracle in `oracle.rs`.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod oracle;

@@ -1,13 +1,12 @@
-//! The rules once more, naively and from the prose: an operand is padded with ones or taken through
-//! XLA's two stages, and every result index is traced to the element it reads. Nothing here uses the
-//! crate's elaboration.
+//! A naive oracle, written from the documents: it pads an operand with ones or applies XLA's two stages, and
+//! traces every result index to the element it reads. It does not use the crate's elaboration.
 
 use indim_shape::{Broadcast, RuleSet, Shape, ShapeError, TargetRule};
 
 use super::{indices, position, reads};
 
-/// Verdict of a rule: the result and the element that each operand gives to each result index; or the
-/// code of the mistake, and the index at fault where the rules promise one.
+/// The verdict of a rule: the result's sizes and, for each result index, the element read of each operand; or
+/// the error code, and the index at fault if the rules define one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Legal { result: Vec<usize>, reads: Vec<Vec<usize>> },
@@ -33,21 +32,21 @@ pub(crate) fn agree(elaborated: &Result<Broadcast, ShapeError>, verdict: &Verdic
     }
 }
 
-/// The element of an operand at a result index, when the operand is padded to the result's rank.
+/// The element of an operand at a result index, for an operand padded to the result's rank.
 fn read_padded(padded: &[usize], index: &[usize]) -> usize {
     let at: Vec<usize> =
         padded.iter().zip(index).map(|(&size, &k)| if size == 1 { 0 } else { k }).collect();
     position(padded, &at)
 }
 
-/// Legal, with each operand padded to the result's rank.
+/// A legal verdict, with each operand padded to the result's rank.
 fn legal_padded(result: Vec<usize>, padded: &[Vec<usize>]) -> Verdict {
     let read = |index: Vec<usize>| padded.iter().map(|shape| read_padded(shape, &index)).collect();
     let reads = indices(&result).into_iter().map(read).collect();
     Legal { result, reads }
 }
 
-/// `shape` with `before` ones in front and ones behind, `rank` axes in all.
+/// `shape` with `before` leading ones, and trailing ones up to `rank` axes.
 fn pad(shape: &[usize], before: usize, rank: usize) -> Vec<usize> {
     let after = rank - before - shape.len();
     [vec![1; before], shape.to_vec(), vec![1; after]].concat()
@@ -83,7 +82,7 @@ pub(crate) fn elementwise(rule: &RuleSet, shapes: &[Shape]) -> Verdict {
     }
 }
 
-/// Same rank and same sizes, nothing else.
+/// Equal ranks and sizes only.
 fn none(shapes: &[Shape]) -> Verdict {
     let padded: Vec<Vec<usize>> = shapes.iter().map(|shape| shape.to_vec()).collect();
     match padded.windows(2).all(|pair| pair[0] == pair[1]) {
@@ -111,8 +110,7 @@ fn numpy(shapes: &[Shape]) -> Verdict {
     legal_padded(result, &padded)
 }
 
-/// The faults of a list are gathered with the place in the order in which XLA looks for them; the
-/// first one counts.
+/// Collects the errors of a list with their positions in XLA's order of checks; the first is the verdict.
 fn xla(x: &[usize], y: &[usize], dims: &[i64]) -> Verdict {
     let identity: Vec<i64> = (0..x.len() as i64).collect();
     if x.len() == y.len() {
@@ -169,7 +167,7 @@ fn xla(x: &[usize], y: &[usize], dims: &[i64]) -> Verdict {
     }
 }
 
-/// Equal ranks: per axis equal, or one of them is 1 and the other one's size counts.
+/// Equal ranks: on each axis the sizes are equal, or one is 1 and the other is the result's.
 fn degenerate(x: &[usize], y: &[usize]) -> Verdict {
     let mut result = Vec::new();
     for (axis, (&m, &n)) in x.iter().zip(y).enumerate() {
@@ -183,7 +181,7 @@ fn degenerate(x: &[usize], y: &[usize]) -> Verdict {
     legal_padded(result, &[x.to_vec(), y.to_vec()])
 }
 
-/// Scalars, and all others of one shape; of the anchor's, if one exists.
+/// Operands are scalars or have one common shape: the anchor's, if the rule has an anchor.
 fn ternary(shapes: &[Shape], dims: &[i64], anchor: Option<usize>) -> Verdict {
     let others: Vec<&Shape> = shapes.iter().filter(|shape| !shape.is_empty()).collect();
     let scalar = Shape::scalar();
@@ -206,7 +204,7 @@ fn pdpd(a: &[usize], b: &[usize], axis: Option<i64>) -> Verdict {
     }
 }
 
-/// `else` onto `then`, then the condition onto `then`.
+/// Broadcasts `else` onto `then`, then the condition onto `then`.
 fn pdpd_ternary(p: &[usize], a: &[usize], b: &[usize], axis: Option<i64>) -> Verdict {
     match (pad_pdpd(a, b, axis), pad_pdpd(a, p, axis)) {
         (Err(code), _) | (Ok(_), Err(code)) => illegal(code),
@@ -214,7 +212,7 @@ fn pdpd_ternary(p: &[usize], a: &[usize], b: &[usize], axis: Option<i64>) -> Ver
     }
 }
 
-/// B as a run of A's axes with ones around it.
+/// B on consecutive axes of A, padded with ones.
 fn pad_pdpd(a: &[usize], b: &[usize], axis: Option<i64>) -> Result<Vec<usize>, &'static str> {
     let (a_rank, b_rank) = (a.len() as i64, b.len() as i64);
     if b_rank > a_rank {
@@ -270,7 +268,7 @@ pub(crate) fn target(rule: &TargetRule, data: &Shape, target: &Shape) -> Verdict
             listed(data, target, axes, &order)
         }
         TargetRule::XlaBroadcastInDim { dims } => {
-            // XLA looks at the sizes and the order entry by entry: ever longer lists, cut off.
+            // XLA checks sizes and order entry by entry, so this checks each prefix of the list.
             let whole = ["dims-length-mismatch", "dim-out-of-range"];
             let entries = ["size-mismatch", INCREASING];
             let part = |length| fault(&data[..length], target, &dims[..length], &entries);
@@ -299,7 +297,7 @@ pub(crate) fn explicit(data: &[usize], dims: &[i64], result: &[usize]) -> Verdic
     listed(data, result, dims, &order)
 }
 
-/// The first demand of `order` that a list breaks.
+/// The first check of `order` that a list fails.
 fn fault(
     data: &[usize],
     result: &[usize],
@@ -325,7 +323,7 @@ fn fault(
     None
 }
 
-/// A list names a result axis for each axis of the data; the demands are looked at in `order`.
+/// A list names a result axis for each axis of the data; `order` is the order of the checks.
 fn listed(data: &[usize], result: &[usize], dims: &[i64], order: &[&'static str]) -> Verdict {
     if let Some(illegal) = fault(data, result, dims, order) {
         return illegal;
@@ -338,7 +336,7 @@ fn listed(data: &[usize], result: &[usize], dims: &[i64], order: &[&'static str]
     Legal { result: result.to_vec(), reads: indices(result).into_iter().map(read).collect() }
 }
 
-/// New axes in front: the data follows itself again and again.
+/// Prepends axes: the data repeats along them.
 fn prepended(data: &[usize], sizes: &[usize]) -> Verdict {
     let result = [sizes, data].concat();
     let count: usize = data.iter().product();

@@ -1,4 +1,4 @@
-//! `docs/errors.md` says what the registry of error codes says.
+//! `docs/errors.md` matches the registry of error codes.
 
 mod page;
 

@@ -1,6 +1,6 @@
-//! The page `docs/errors.md`, from the registry of error codes.
+//! Generates the page `docs/errors.md` from the registry of error codes.
 //!
-//! Used by the test `main.rs` here and by `examples/errors_page.rs`, which prints the page.
+//! The test `main.rs` here compares the page, and `examples/errors_page.rs` prints it.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ print an entry of this page.
 The command exits with 1 for an error in the input, with 2 for wrong usage, and with 70 for a broken
 invariant (`internal-error`), where Python raises `indim.InternalError`.
 
-This page is written by `cargo xtask errors` from the table in `crates/indim-shape/src/error_code/`.
+`cargo xtask errors` generates this page from the registry in `crates/indim-shape/src/error_code/`.
 ";
 
 /// The page.

@@ -31,7 +31,7 @@ use std::sync::Mutex;
 use indim_arrays::{ArrayError, Buffer};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_shape::{Diagnostic, ErrorCode, MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 use zarrs::array::Array;
 
 use self::files::Files;
@@ -157,8 +157,8 @@ fn array_type(array: &Array<Files>) -> Result<ArrayType, StoreErrorKind> {
     };
     let sizes = array.shape().iter().map(|&size| usize_of(size));
     let array_type = ArrayType::new(dtype, sizes.collect::<Shape>());
-    let rank = RankLimit::check(array_type.shape.rank(), MAXIMUM_RANK);
-    rank.map_err(RankLimit::diagnostic)?;
+    let rank = RankLimitError::check(array_type.shape.rank(), MAX_RANK);
+    rank.map_err(RankLimitError::diagnostic)?;
     array_type.shape.byte_count(dtype.size()).map_err(ArrayError::TooLarge)?;
     Ok(array_type)
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{GraphError, evaluate};
 use indim_ops::{BinaryOperator, DType, Op};
-use indim_shape::{AxisNames, RankLimit, RuleChoice, RuleSet, Shape};
+use indim_shape::{AxisNames, RankLimitError, RuleChoice, RuleSet, Shape};
 
 use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind};
@@ -117,7 +117,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     fn check_rank(&self, operand: &Operand, mark: Span) -> Elaborated<()> {
         let Operand::Array(value) = operand else { return Ok(()) };
         let rank = self.array_shape(value, mark)?.rank();
-        RankLimit::check(rank, self.expression.maximum_rank)
+        RankLimitError::check(rank, self.expression.maximum_rank)
             .map_err(|error| ExprError::limit(LimitError::Rank(error), mark))
     }
 

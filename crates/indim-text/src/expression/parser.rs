@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use indim_ops::{BinaryOperator, Op, UNARY_PRECEDENCE};
-use indim_shape::RankLimit;
+use indim_shape::RankLimitError;
 
 use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind};
@@ -369,7 +369,7 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn check_rank(&self, rank: usize, span: Span) -> ParseResult<()> {
-        RankLimit::check(rank, self.limits.rank)
+        RankLimitError::check(rank, self.limits.rank)
             .map_err(|error| ExprError::limit(LimitError::Rank(error), span))
     }
 

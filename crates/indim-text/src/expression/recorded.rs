@@ -7,7 +7,7 @@ use core::fmt;
 use indim_builder::Index;
 use indim_graph::Literal;
 use indim_ops::{BinaryOperator, DType};
-use indim_shape::{MAXIMUM_RANK, RankLimit};
+use indim_shape::{MAX_RANK, RankLimitError};
 
 use super::Expression;
 use super::call::{attribute_named, called, check_complete};
@@ -94,7 +94,7 @@ impl Expression {
         let kind = match (call.is_operator(), written.operands.as_slice()) {
             (_, &[operand]) if call.is_index() => {
                 let items = written.items.clone();
-                RankLimit::check(items.len(), MAXIMUM_RANK)
+                RankLimitError::check(items.len(), MAX_RANK)
                     .map_err(|error| ExprError::limit(LimitError::Rank(error), written.mark))?;
                 NodeKind::Index { operand, items }
             }
@@ -105,7 +105,7 @@ impl Expression {
         let Written { text, mut nodes, names, mark, .. } = written;
         nodes.push(Node { kind, extent: Span::new(0, text.len()), mark });
         let outputs = vec![Output { name: None, node: nodes.len() - 1 }];
-        let (assigned, maximum_rank) = (Vec::new(), MAXIMUM_RANK);
+        let (assigned, maximum_rank) = (Vec::new(), MAX_RANK);
         Ok(Expression { text, nodes, names, assigned, outputs, maximum_rank })
     }
 }
@@ -318,7 +318,7 @@ impl Written {
                     AttributeValue::Pairs(pairs) => pairs.len(),
                     _ => 0,
                 };
-                RankLimit::check(entries, MAXIMUM_RANK)
+                RankLimitError::check(entries, MAX_RANK)
                     .map_err(|error| ExprErrorKind::Limit(LimitError::Rank(error)))?;
                 Ok(GivenAttribute { attribute, value, span })
             };

@@ -9,7 +9,7 @@ use indim_graph::{
     ValueId, VerifyErrorKind,
 };
 use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16};
-use indim_shape::{AxisMap, MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+use indim_shape::{AxisMap, MAX_RANK, RankLimitError, Shape, saturating_size};
 
 use super::error::{ParseError, ParseErrorKind};
 use crate::cursor::Cursor;
@@ -33,10 +33,10 @@ type Parsed<T> = Result<T, ParseError>;
 /// ```
 ///
 /// # Errors
-/// Syntax errors, arrays of more than [`MAXIMUM_RANK`] axes, and nodes that break
+/// Syntax errors, arrays of more than [`MAX_RANK`] axes, and nodes that break
 /// an invariant; with the place.
 pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
-    parse_graph_up_to_rank(text, MAXIMUM_RANK)
+    parse_graph_up_to_rank(text, MAX_RANK)
 }
 
 /// Like [`parse_graph`], with arrays of at most `rank` axes.
@@ -344,7 +344,7 @@ impl<'t> Parser<'t> {
             }
             sizes.push(self.size()?);
             let list = self.cursor.since(open);
-            RankLimit::check(sizes.len(), self.maximum_rank).map_err(|error| {
+            RankLimitError::check(sizes.len(), self.maximum_rank).map_err(|error| {
                 self.error(ParseErrorKind::Limit(LimitError::Rank(error)), list)
             })?;
         }

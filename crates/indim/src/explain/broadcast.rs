@@ -4,8 +4,8 @@ use core::fmt;
 
 use indim_graph::terminal::label;
 use indim_shape::{
-    Broadcast, Expressed, Inexpressible, OperandLabel, OuterProduct, RuleSetName, draw_broadcast,
-    express, surprising_outer_product,
+    Broadcast, OperandLabel, OuterProduct, RuleConversion, RuleConversionError, RuleSetName,
+    convert_broadcast, draw_broadcast, surprising_outer_product,
 };
 
 /// A result that has this many times the elements of its largest operand is worth a warning.
@@ -144,7 +144,7 @@ impl ExplainedBroadcast {
         RuleSetName::ALL
             .into_iter()
             .filter(|name| name.is_target_rule() == is_target)
-            .map(|name| match express(&self.form, name) {
+            .map(|name| match convert_broadcast(&self.form, name) {
                 Ok(said) => (name, Ok(self.attributes(&said))),
                 Err(reason) => (name, Err(self.reason(&reason))),
             })
@@ -156,8 +156,8 @@ impl ExplainedBroadcast {
     }
 
     /// The error of a rule set, with the operands' names.
-    fn attributes(&self, said: &Expressed) -> String {
-        let unshaped = Expressed { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
+    fn attributes(&self, said: &RuleConversion) -> String {
+        let unshaped = RuleConversion { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
         let mut text = unshaped.to_string();
         for (operand, shape) in said.reshapes.iter().enumerate() {
             if let Some(shape) = shape {
@@ -168,19 +168,21 @@ impl ExplainedBroadcast {
     }
 
     /// Why a rule set cannot say it, with the operands' names and without the rule's, which stands before it.
-    fn reason(&self, reason: &Inexpressible) -> String {
+    fn reason(&self, reason: &RuleConversionError) -> String {
         match *reason {
-            Inexpressible::OperandCount { given, .. } => format!("does not take {given} operands"),
-            Inexpressible::Permutes { operand, .. } => {
+            RuleConversionError::OperandCount { given, .. } => {
+                format!("does not take {given} operands")
+            }
+            RuleConversionError::Permutes { operand, .. } => {
                 format!("keeps the order of axes; transpose {} first", self.name(operand))
             }
-            Inexpressible::Reorders { operand, axis, .. } => {
+            RuleConversionError::Reorders { operand, axis, .. } => {
                 let name = self.name(operand);
                 format!(
                     "has axes in the order of their first operand; {name} brings axis {axis} too early"
                 )
             }
-            Inexpressible::Expands { operand, axis, size, .. } => {
+            RuleConversionError::Expands { operand, axis, size, .. } => {
                 let name = self.name(operand);
                 format!("does not expand {name} to {size} on axis {axis} of the result")
             }

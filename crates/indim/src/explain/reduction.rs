@@ -6,7 +6,7 @@ use indim_graph::terminal::label;
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::ReduceOp;
 use indim_shape::{
-    ReductionForm, ReductionRule, ReductionRuleName, draw_reduction, express_reduction,
+    ReductionForm, ReductionRule, ReductionRuleName, convert_reduction, draw_reduction,
 };
 
 /// A reduction with the name of its operand.
@@ -54,7 +54,7 @@ impl ExplainedReduction {
 
     /// For each rule for reductions its attributes, or why it cannot say it.
     pub fn under_rules(&self) -> Vec<(ReductionRuleName, Result<String, String>)> {
-        let said = |name: ReductionRuleName| match express_reduction(&self.form, name) {
+        let said = |name: ReductionRuleName| match convert_reduction(&self.form, name) {
             Ok(said) => (name, Ok(said.to_string())),
             Err(reason) => (name, Err(reason.to_string())),
         };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use indim_graph::terminal::shown;
 use indim_ops::DType;
-use indim_shape::{Diagnostic, ErrorCode, RankLimit, Shape, ShapeError};
+use indim_shape::{Diagnostic, ErrorCode, RankLimitError, Shape, ShapeError};
 use indim_stores::{StoreError, system_message};
 
 /// A file that cannot be read or written as an array.
@@ -99,7 +99,7 @@ pub enum FileErrorKind {
         limit: usize,
     },
     /// The array has more axes than the limit.
-    RankLimit(RankLimit),
+    RankLimit(RankLimitError),
     /// E5: the array is too large.
     TooLarge(ShapeError),
     /// There are fewer bytes than the shape asks for; to write, also more.

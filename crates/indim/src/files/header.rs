@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use indim_cpu::{Buffer, row_major_strides};
 use indim_ops::{ArrayType, DType};
-use indim_shape::{MAXIMUM_RANK, RankLimit, Shape, saturating_size};
+use indim_shape::{MAX_RANK, RankLimitError, Shape, saturating_size};
 use indim_stores::{Region, StoreErrorKind, check_region};
 
 use super::descr::{from_descr, number_size};
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
             let size = digits.strip_suffix('L').unwrap_or(digits).parse::<u64>();
             let size = size.map_err(|_| self.wrong("a size that is a non-negative integer"))?;
             sizes.push(saturating_size(size));
-            RankLimit::check(sizes.len(), MAXIMUM_RANK).map_err(FileErrorKind::RankLimit)?;
+            RankLimitError::check(sizes.len(), MAX_RANK).map_err(FileErrorKind::RankLimit)?;
             if !self.accept(b',') {
                 self.expect(b')', "`,` or `)`")?;
                 break;

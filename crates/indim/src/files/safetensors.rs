@@ -13,7 +13,7 @@ use std::path::Path;
 
 use indim_cpu::safetensors::{dtype_of, tensor_dtype};
 use indim_ops::{ArrayType, DType};
-use indim_shape::{MAXIMUM_RANK, RankLimit, Shape};
+use indim_shape::{MAX_RANK, RankLimitError, Shape};
 use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::header::{Header, swap_bytes};
@@ -113,7 +113,7 @@ pub(super) fn locate_in(
         return Err(FileErrorKind::NoMember { member, members });
     };
     let start = LENGTH_BYTES + header.len();
-    RankLimit::check(info.shape.len(), MAXIMUM_RANK).map_err(FileErrorKind::RankLimit)?;
+    RankLimitError::check(info.shape.len(), MAX_RANK).map_err(FileErrorKind::RankLimit)?;
     let dtype = dtype_of(info.dtype);
     let unknown = || FileErrorKind::UnknownElementType { descr: info.dtype.to_string() };
     let dtype = dtype.ok_or_else(unknown)?;

@@ -6,7 +6,7 @@ use indim_graph::terminal::shown;
 use indim_graph::{Array, GraphError, GraphErrorKind, evaluate};
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::{
-    AnyRule, Attributes, AxisNames, Broadcast, ErrorCode, MAXIMUM_RANK, RankLimit, ReductionForm,
+    AnyRule, Attributes, AxisNames, Broadcast, ErrorCode, MAX_RANK, RankLimitError, ReductionForm,
     RuleChoice, RuleSetName, Shape, saturating_size,
 };
 
@@ -58,7 +58,7 @@ pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Re
     let request = request(case, &attributes)?;
     let dtype = result_dtype(&request, &types)?;
     let broadcast = request.rule.elaborate(&shapes, attributes.target.as_ref())?;
-    RankLimit::check(broadcast.result().rank(), MAXIMUM_RANK)?;
+    RankLimitError::check(broadcast.result().rank(), MAX_RANK)?;
     broadcast.result().byte_count(dtype.size())?;
     let array = evaluated(case, &request, &types, &broadcast, element_limit)?;
     let result = ArrayType::new(dtype, broadcast.result().clone());
@@ -76,13 +76,13 @@ fn operand_type(operand: &Operand<'_>) -> Result<ArrayType, Refusal> {
 }
 
 fn shape(sizes: &[u64]) -> Result<Shape, Refusal> {
-    RankLimit::check(sizes.len(), MAXIMUM_RANK)?;
+    RankLimitError::check(sizes.len(), MAX_RANK)?;
     Ok(sizes.iter().map(|&size| saturating_size(size)).collect())
 }
 
 /// The attributes of the case's rule.
 fn attributes(case: &Case<'_>) -> Result<Attributes, Refusal> {
-    RankLimit::check(case.dims.as_ref().map_or(0, Vec::len), MAXIMUM_RANK)?;
+    RankLimitError::check(case.dims.as_ref().map_or(0, Vec::len), MAX_RANK)?;
     let broadcast = match case.broadcast {
         None => None,
         Some(flag @ 0..=1) => Some(flag == 1),
@@ -131,18 +131,18 @@ fn target_rule(case: &Case<'_>, name: RuleSetName) -> Result<Option<RuleSetName>
     use RuleSetName as R;
     let onto = match (case.op.as_deref(), name) {
         (None, _) if name.is_target_rule() || case.target.is_some() => {
-            return Ok(name.onto_target());
+            return Ok(name.target_rule());
         }
         (None, _) => return Ok(None),
         (Some("broadcast"), R::Xla | R::XlaBroadcast) => Some(R::XlaBroadcast),
         (Some("broadcast"), R::StableHlo | R::StableHloBroadcastInDim | R::XlaBroadcastInDim) => {
             None
         }
-        (Some("broadcast"), _) => name.onto_target(),
+        (Some("broadcast"), _) => name.target_rule(),
         (
             Some("broadcast_in_dim"),
             R::Xla | R::XlaBroadcastInDim | R::StableHlo | R::StableHloBroadcastInDim,
-        ) => name.onto_target(),
+        ) => name.target_rule(),
         (Some("broadcast_in_dim"), _) => None,
         (Some(_), _) if name.is_target_rule() => None,
         (Some(_), _) => return Ok(None),

@@ -21,7 +21,7 @@ use std::io::{self, Write};
 
 use indim_graph::GraphError;
 use indim_ops::ArrayType;
-use indim_shape::{AttributeError, ErrorCode, RankLimit, ReductionError, ShapeError};
+use indim_shape::{AttributeError, ErrorCode, RankLimitError, ReductionError, ShapeError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -73,8 +73,8 @@ impl From<AttributeError> for Refusal {
     }
 }
 
-impl From<RankLimit> for Refusal {
-    fn from(error: RankLimit) -> Self {
+impl From<RankLimitError> for Refusal {
+    fn from(error: RankLimitError) -> Self {
         Refusal { code: error.error_code(), label: None, message: error.to_string() }
     }
 }

@@ -3,7 +3,7 @@
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, Op};
-use indim_shape::{MAXIMUM_RANK, RankLimit, ReductionRule, ReductionRuleName, Shape};
+use indim_shape::{MAX_RANK, RankLimitError, ReductionRule, ReductionRuleName, Shape};
 
 use super::answer::{Answer, Form, check_count, parameters, run};
 use super::case::Case;
@@ -91,7 +91,7 @@ fn rule(
 ) -> Result<ReductionRule, Refusal> {
     let said = &case.reduction;
     for list in [&said.axes, &said.axes_input].into_iter().flatten() {
-        RankLimit::check(list.len(), MAXIMUM_RANK)?;
+        RankLimitError::check(list.len(), MAX_RANK)?;
     }
     said.rule(name, function == Reduction::Sum, operand.rank()).map_err(bad_request)
 }
