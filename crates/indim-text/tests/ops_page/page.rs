@@ -1,4 +1,4 @@
-//! The page `docs/ops.md`, made from the table of operations and from what was measured.
+//! The page `docs/ops.md`, from the table of operations and the measured errors.
 //!
 //! Used by the test `main.rs` here and by `examples/ops_page.rs`, which writes the page.
 
@@ -8,66 +8,68 @@ use indim_text::catalogue::{Entry, EntryKind, entries};
 const HEADER: &str = "\
 # Operations
 
-This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
+`cargo xtask ops` generates this page from the tables in `crates/indim-ops/src/op.rs`,
 `crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/along/mod.rs` and
-`crates/indim-text/src/expression/view_function.rs`.
-`indim ops` lists the same, `indim ops NAME` shows one.
+`crates/indim-text/src/expression/view_function.rs`. `indim ops` lists the same, `indim ops NAME` shows one.
 
-An operation takes operands of one element type; it never promotes. The types are written by their
-classes: P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The
-result has the operands' type where nothing else is said. Every result NaN is the canonical one of its
-type. The 16-bit floats compute in `f32` and round after every operation.
+An operation takes operands of one element type; it never promotes. The column of types has classes:
+P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The result has
+the operands' type unless the meaning states another. Every result NaN is the canonical one of its type.
+The 16-bit floats compute in `f32` and round after every operation.
 
 ";
 
 const COMPOSITIONS: &str = "
+
 ## Compositions
 
-Functions made of several operations: methods of the builder, and functions in expressions and in
-Python. Their parameters are numbers, not arrays. The parameters are rounded to the operand's element
-type, and so is every step, but where something else is said. A formula is in the language of
-[expressions.md](expressions.md); a test computes it beside the function.
+Compositions consist of several operations. They are methods of the builder, and functions in expressions
+and in Python. Their parameters are numbers, not arrays. Parameters and every step are rounded to the
+operand's element type, unless the meaning states another. A formula is in the language of
+[expressions.md](expressions.md); a test compares it with the function.
 
-Under the numpy rule, integers and truth values that a composition does not take are converted to
-`f64`; by `deg2rad`, `rad2deg` and `heaviside`, as by `sqrt` and the like, to `f16`, `f32` or `f64`.
+Under the numpy rule, integers and truth values that a composition does not take are converted to `f64`.
+`deg2rad`, `rad2deg` and `heaviside` convert them to `f16`, `f32` or `f64`, as `sqrt` and the like do.
 
 | call | types | meaning | other names |
 |---|---|---|---|
 ";
 
 const ALONG_AXES: &str = "
+
 ## Functions along axes
 
-Functions of the elements along some axes, made of operations and reductions: in expressions, and methods of
-the builder. `axis` is an axis, a list of them, or `None` for all; negative ones count from the end. The axes
-go, or stay with size 1 under `keepdims=True`. `max` and `min` of one operand are these, of two the
-operations.
+These functions reduce or normalise along some axes. They consist of operations and reductions, and are
+methods of the builder, and functions in expressions and in Python. `axis` is an axis, a list of axes, or
+`None` for all; negative ones count from the end. A reduction removes the axes, or keeps them with size 1
+under `keepdims=True`. `max` and `min` of one operand are reductions, of two they are operations.
 
-Sums of floats are those of a fixed tree in `f64` (`crates/indim-ops/src/meaning/reduction.rs`),
-rounded to the type at the end: they have the same bits on every machine, for any number of threads
-and any order of memory. Several axes are summed one after another, the last one first. Under the
-numpy rule integers are summed in 64 bits, and functions of floats alone take them as `f64`;
-elsewhere types stay.
+Sums of floats are those of a fixed tree in `f64` (`crates/indim-ops/src/meaning/reduction.rs`), rounded to
+the type at the end. They have the same bits on every machine, for any number of threads and any order of
+memory. Several axes are summed one after another, the last one first. Under the numpy rule integers are
+summed in 64 bits, and functions that take only floats convert them to `f64`; under other rules types stay.
 
-`where` selects elements by truth values that broadcast onto the operand, `initial` is combined with the
-result as one more element, `dtype` is the type to which elements are converted before, and of the result.
+`where` selects elements by truth values that broadcast onto the operand. `initial` is combined with the
+result as one more element. `dtype` is the type of the result; elements are converted to it first.
 
 | call | types | meaning | other names |
 |---|---|---|---|
 ";
 
 const VIEWS: &str = "
+
 ## Views
 
-What shows arrays otherwise, or puts them together: in expressions, in Python, and by methods of the builder.
-A view moves nothing: whatever reads it walks the array so. What puts arrays together writes each part
-in its place. [expressions.md](expressions.md#indices-slices-and-parts) has examples.
+Views rearrange arrays or combine several. They are functions in expressions and in Python, and methods of
+the builder. A view of one array copies nothing: its readers use adjusted strides. A combination writes
+each part at its offset. [expressions.md](expressions.md#indices-slices-and-parts) has examples.
 
 | call | types | meaning | other names |
 |---|---|---|---|
 ";
 
 const TYPES: &str = "
+
 ## Changes of type
 
 | name | types | meaning |
@@ -79,37 +81,40 @@ rounded once; complex → real drops the imaginary part |
 ";
 
 const ACCURACY: &str = "
+
 ## Accuracy
 
-The largest errors that `cargo xtask accuracy` has measured. For `f32` in ULP of the exact value (0.5 is
-the nearest float), by `core-math`; for the others in floats from the correctly rounded result. The
-sums, products, quotients, square roots, remainders and conversions are correctly rounded. Results
-of the 16-bit floats are those of `f32` rounded once more, which misses the nearest float where the
-first rounding reached the middle of two; the count is out of all 65536 arguments.
+The table has the largest errors that `cargo xtask accuracy` has measured: for `f32` in ULP of the exact
+value (0.5 is the nearest float), by `core-math`; for the other types in floats from the correctly rounded
+result. Sums, products, quotients, square roots, remainders and conversions are correctly rounded.
+
+Results of the 16-bit floats are those of `f32` rounded once more. That misses the nearest float if the first
+rounding hits the middle of two floats. The table counts these cases among all 65536 arguments.
 
 | function | f32, ULP | of arguments | f64, floats | of arguments | f16, not nearest | bf16, not nearest |
 |---|---|---|---|---|---|---|
 ";
 
 const COMPLEX: &str = "
-Powers to one exponent for all elements, known when the program is compiled or not, cost a few products
-if it is whole from -3 to 16, or half of an odd number between -3 and 3. If it is known, `x^2` and
-`x^-1` become `square` and `reciprocal`, which have the same bits. To other exponents `pow` takes the
-exponential of a logarithm.
 
-`logaddexp` cancels where `e^x + e^y` is nearly 1. There its error is below `2^-54` (in `f32` `2^-25`),
-which may be many ULP of a result near 0; elsewhere it is within 1 ULP.
+Powers with one exponent for all elements, known at compile time or not, cost a few products if the exponent
+is whole from -3 to 16, or half of an odd number between -3 and 3. If it is known, `x^2` and `x^-1` become
+`square` and `reciprocal`, which have the same bits. For other exponents `pow` takes the exponential of a
+logarithm.
 
-Near its zeros below zero, where it is smaller than 1/2, `digamma` is measured in floats of size 1/2. From -32
-on up, tables give its zeros; below, the error there may be many ULP of a result near 0.
+`logaddexp` cancels if `e^x + e^y` is nearly 1. There its error is below `2^-54` (in `f32` `2^-25`), which
+may be many ULP of a result near 0; elsewhere it is within 1 ULP.
 
-Complex functions: `c64` computes in `c128`, but for sums, products and what is as simple, and is
-rounded once, so its error is about half an ULP of the modulus. In `c128` the test's corpus of values in
-300 bits allows 3 ULP of the modulus, 1 for `tan` and `tanh`, and 100 for `pow`, whose error grows with
-`|y log x|`. A complex product is the plain formula, each product and sum rounded; where the terms of a
-part cancel, that part has the error of the terms, and where they overflow, NumPy's and XLA's results,
-not those of C99's annex G. The formulas stand at the functions in
-`crates/indim-ops/src/meaning/complex/`.
+Near its negative zeros, where `digamma` is smaller than 1/2, its error is measured in floats of size 1/2.
+From -32 on up, tables give its zeros; below, the error there may be many ULP of a result near 0.
+
+Complex functions of `c64` compute in `c128`, except sums, products and other simple operations, and round
+once, so the error is about half an ULP of the modulus. In `c128` the test's corpus of values in 300 bits
+allows 3 ULP of the modulus, 1 for `tan` and `tanh`, and 100 for `pow`, whose error grows with `|y log x|`.
+
+A complex product is the plain formula, with each product and sum rounded. If the terms of a part cancel,
+that part has the error of the terms. If they overflow, the results are NumPy's and XLA's, not those of C99's
+annex G. The functions in `crates/indim-ops/src/meaning/complex/` state their formulas.
 ";
 
 /// The text of the page.
