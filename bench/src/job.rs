@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use indim::{ArrayView, Element, Shape, StoredAs};
+use indim::{ArrayView, Element, ElementLayout, Shape};
 use rayon::prelude::*;
 
 use crate::numbers::Number;
@@ -16,7 +16,7 @@ pub(crate) const SERIAL_BELOW: usize = 64 * 1024;
 /// One computation at one size, with its arguments.
 pub(crate) trait Job: Sync {
     /// The element type of the result.
-    type Result: Element + StoredAs + Number;
+    type Result: Element + ElementLayout + Number;
 
     /// Its name in the table.
     const NAME: &'static str;

@@ -1,7 +1,7 @@
-//! Arrays of our own. Holds unsafe code.
+//! Arrays that own their memory. Holds unsafe code.
 //!
-//! A run makes them: outputs for users, and its scratch memory. Large ones lie in the pages of
-//! `pages.rs`; their views are those of `view.rs`.
+//! A run allocates them for new outputs and for scratch memory. Large ones use the pages of `pages.rs`;
+//! `view.rs` has their views.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -12,14 +12,14 @@ use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
+use crate::element_layout::{ElementLayout, as_elements};
 use crate::pages::{self, Pages};
-use crate::stored_as::{StoredAs, as_elements};
 use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
-/// An array of our own: dense, aligned to [`ALIGNMENT`], and row-major unless a run was asked for
+/// An array that owns its memory: dense, aligned to [`ALIGNMENT`], and row-major unless the run was asked for
 /// another [`Order`](crate::Order).
 ///
 /// ```
@@ -35,7 +35,7 @@ pub const ALIGNMENT: usize = 64;
 /// };
 /// assert_eq!((buffer.array_type().to_string().as_str(), buffer.strides()), ("f32[2, 2]", vec![4, 8]));
 /// assert_eq!(buffer.elements_in_memory::<f32>(), Some(&[0.0, 1.0, 0.0, 1.0][..]));
-/// assert_eq!(buffer.elements::<f32>(), None); // they do not lie in row-major order
+/// assert_eq!(buffer.elements::<f32>(), None); // they are not in row-major order
 /// assert_eq!(buffer.to_row_major()?.elements::<f32>(), Some(&[0.0, 0.0, 1.0, 1.0][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,15 +50,15 @@ pub struct Buffer {
 
 /// The memory of a buffer.
 enum Memory {
-    /// In memory of the allocator, which begins here.
+    /// Memory of the allocator, with its start and layout.
     Allocated(NonNull<u8>, Layout),
-    /// In pages of their own, which free themselves.
+    /// Pages of the pool, which return to it when dropped.
     Pages { _pages: Pages },
 }
 
 // SAFETY: a buffer owns its memory, which holds plain numbers.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; shared buffers are only read.
+// SAFETY: a buffer owns its memory, and a shared buffer is only read.
 unsafe impl Sync for Buffer {}
 
 impl fmt::Debug for Buffer {
@@ -67,7 +67,7 @@ impl fmt::Debug for Buffer {
     }
 }
 
-/// A copy, in the same order in memory.
+/// A copy with the same memory order.
 ///
 /// # Panics
 /// If memory is exhausted; [`Buffer::try_clone`] returns that as an error.
@@ -87,11 +87,12 @@ impl Buffer {
     /// The elements are not initialised: the caller must write each of them before the buffer is
     /// read or handed out.
     pub unsafe fn uninitialised(array_type: ArrayType) -> Result<Self, ArrayError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller writes each element before the buffer is read or handed out, which is the
+        // contract of both functions.
         unsafe { Self::uninitialised_in_order(array_type, None) }
     }
 
-    /// Like [`Buffer::uninitialised`]; the strides are those of a dense array, `None` for row-major.
+    /// Like [`Buffer::uninitialised`], with the strides of a dense array in bytes; `None` is row-major.
     ///
     /// # Safety
     /// Like [`Buffer::uninitialised`].
@@ -112,7 +113,7 @@ impl Buffer {
         Ok(Buffer { array_type, strides, is_row_major, first, bytes, memory })
     }
 
-    /// A row-major array whose bytes `fill` writes; they are zeros before. For bools every byte but 0 is
+    /// A row-major array whose bytes `fill` writes; they are zero before. For bools every byte except 0 is
     /// true.
     ///
     /// ```
@@ -128,7 +129,8 @@ impl Buffer {
     /// ```
     ///
     /// # Errors
-    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`; `out-of-memory`; what `fill` says.
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`; `out-of-memory`; the error of
+    /// `fill`.
     pub fn filled<E: From<ArrayError>>(
         array_type: ArrayType,
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
@@ -136,8 +138,8 @@ impl Buffer {
         Self::filled_with_strides(array_type, None, fill)
     }
 
-    /// Like [`Buffer::filled`], of an array whose elements lie in column-major order: neighbours along the
-    /// first axis are adjacent, as in Fortran.
+    /// Like [`Buffer::filled`], for an array in column-major order: neighbours along the first axis are
+    /// adjacent, as in Fortran.
     ///
     /// ```
     /// use indim_arrays::{ArrayError, Buffer};
@@ -177,7 +179,7 @@ impl Buffer {
     ///
     /// # Errors
     /// Like [`ArrayView::from_slice`]; `out-of-memory`.
-    pub fn from_slice<T: StoredAs>(
+    pub fn from_slice<T: ElementLayout>(
         shape: impl Into<Shape>,
         elements: &[T],
     ) -> Result<Self, ArrayError> {
@@ -194,14 +196,15 @@ impl Buffer {
         // SAFETY: every byte is written below.
         let buffer = unsafe { Self::uninitialised_in_order(array_type, strides)? };
         assert_eq!(buffer.bytes, bytes.len(), "the bytes are those of the array");
-        // SAFETY: the new memory is owned, apart from `bytes`, and as long; elements of the type are copied.
+        // SAFETY: the new memory is owned, does not overlap `bytes`, and has the same length; the bytes are
+        // elements of the type.
         unsafe {
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), buffer.first.as_ptr(), bytes.len());
         }
         Ok(buffer)
     }
 
-    /// A copy, in the same order in memory.
+    /// A copy with the same memory order.
     ///
     /// ```
     /// use indim_arrays::Buffer;
@@ -242,7 +245,7 @@ impl Buffer {
         &self.array_type
     }
 
-    /// The address of the first byte, for those who keep the buffer and lend its memory themselves.
+    /// The address of the first byte, for callers that own the buffer and lend its memory themselves.
     pub fn as_mut_ptr(&mut self) -> NonNull<u8> {
         self.first
     }
@@ -252,23 +255,23 @@ impl Buffer {
         self.strides.clone()
     }
 
-    /// Whether the elements lie in row-major order.
+    /// Whether the elements are in row-major order.
     pub fn is_row_major(&self) -> bool {
         self.is_row_major
     }
 
-    /// The elements' bytes in the machine's byte order, as they lie in memory: in row-major order, unless
-    /// the run was asked for another.
+    /// The bytes of the elements in native byte order and memory order: row-major, unless the run was asked
+    /// for another order.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: the memory is owned, of this size, and initialised before the buffer was handed out.
         unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.bytes) }
     }
 
-    /// The elements as they lie in memory, if they are of type `T`.
-    pub fn elements_in_memory<T: StoredAs>(&self) -> Option<&[T]> {
+    /// The elements in memory order, if they are of type `T`.
+    pub fn elements_in_memory<T: ElementLayout>(&self) -> Option<&[T]> {
         let count = self.bytes / core::mem::size_of::<T>();
-        // SAFETY: T is stored as the buffer's element type is, the memory is aligned for it and initialised;
-        // a kernel writes only 0 and 1 as bool.
+        // SAFETY: T has the layout of the buffer's element type, and the memory is aligned for it and
+        // initialised; kernels write only 0 and 1 as bool.
         (T::Element::DTYPE == self.array_type.dtype)
             .then(|| unsafe { core::slice::from_raw_parts(self.first.as_ptr().cast(), count) })
     }
@@ -303,13 +306,13 @@ impl Buffer {
         let to = copy.as_mut_ptr().as_ptr();
         for (position, offset) in self.row_major_offsets().enumerate() {
             let from = self.first.as_ptr().wrapping_add(offset).cast_const();
-            // SAFETY: both buffers have as many elements of this size.
+            // SAFETY: both buffers have the same number of elements of this size.
             unsafe { core::ptr::copy_nonoverlapping(from, to.wrapping_add(position * size), size) }
         }
         Ok(copy)
     }
 
-    /// A copy as an array of the graph crate.
+    /// A copy as an array of `indim-graph`.
     pub fn to_array(&self) -> Array {
         macro_rules! copy {
             ($($variant:ident $type:ident $class:ident;)*) => {
@@ -321,7 +324,7 @@ impl Buffer {
             };
         }
         for_each_element!(copy)
-            .expect("invariant: buffers are of evaluated types")
+            .expect("invariant: the elements are of the matched type")
             .expect("invariant: a buffer has as many elements as its shape")
     }
 
@@ -364,13 +367,13 @@ fn allocate(bytes: usize) -> Option<(NonNull<u8>, Memory)> {
     {
         return Some((first, Memory::Pages { _pages: pages }));
     }
-    // Small, or on a machine that cannot map memory, as WebAssembly.
-    // Allocators are slow to align what is small, but fast to give a little more.
+    // Small arrays, and machines that cannot map memory, such as WebAssembly. Allocators are slow for aligned
+    // small blocks, but fast for slightly larger ones.
     let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
     // SAFETY: the layout is not of size zero.
     let start = NonNull::new(unsafe { std::alloc::alloc(layout) })?;
     let before = start.addr().get().next_multiple_of(ALIGNMENT) - start.addr().get();
-    // SAFETY: the memory is larger by more than what lies before.
+    // SAFETY: the memory has `ALIGNMENT` bytes more than needed, and `before` is less than that.
     Some((unsafe { start.add(before) }, Memory::Allocated(start, layout)))
 }
 

@@ -1,4 +1,4 @@
-//! The elements of a buffer as numbers of Rust: as a slice, a vector, a single number.
+//! The elements of a buffer as Rust numbers: a slice, a vector, or a single number.
 
 use core::fmt;
 
@@ -6,11 +6,11 @@ use indim_ops::Element;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::buffer::Buffer;
+use crate::element_layout::ElementLayout;
 use crate::print::array_text;
-use crate::stored_as::StoredAs;
 use crate::view::ArrayError;
 
-/// A buffer that does not become the vector or the array asked for, and why. It keeps the buffer.
+/// A failed conversion of a buffer to a vector or an array: the buffer and the reason.
 ///
 /// ```
 /// use indim_arrays::Buffer;
@@ -30,7 +30,7 @@ use crate::view::ArrayError;
 /// ```
 pub struct IntoElementsError {
     reason: ArrayError,
-    /// Behind a pointer, which keeps results small.
+    /// Boxed, which keeps results small.
     buffer: Box<Buffer>,
 }
 
@@ -39,12 +39,12 @@ impl IntoElementsError {
         IntoElementsError { reason, buffer: Box::new(buffer) }
     }
 
-    /// The buffer, as it was.
+    /// The unchanged buffer.
     pub fn into_buffer(self) -> Buffer {
         *self.buffer
     }
 
-    /// Why the buffer does not become what was asked for.
+    /// The reason why the conversion failed.
     pub fn reason(&self) -> &ArrayError {
         &self.reason
     }
@@ -93,12 +93,12 @@ impl fmt::Display for Buffer {
 }
 
 impl Buffer {
-    /// The elements in row-major order, if they lie so and are of type `T`.
-    pub fn elements<T: StoredAs>(&self) -> Option<&[T]> {
+    /// The elements, if they are in row-major order and of type `T`.
+    pub fn elements<T: ElementLayout>(&self) -> Option<&[T]> {
         self.elements_in_memory().filter(|_| self.is_row_major())
     }
 
-    /// The only element: of an array without axes, or with axes of size 1.
+    /// The only element of an array without axes, or with axes of size 1.
     ///
     /// ```
     /// use indim_arrays::Buffer;
@@ -115,22 +115,22 @@ impl Buffer {
     ///
     /// # Errors
     /// `element-type` unless it is of type `T`; `not-scalar` unless it has exactly one element.
-    pub fn scalar<T: StoredAs>(&self) -> Result<T, ArrayError> {
+    pub fn scalar<T: ElementLayout>(&self) -> Result<T, ArrayError> {
         match self.typed_elements::<T>()? {
             [only] => Ok(*only),
             _ => Err(ArrayError::NotScalar { array_type: self.array_type().clone() }),
         }
     }
 
-    /// The elements as they lie in memory.
-    pub(crate) fn typed_elements<T: StoredAs>(&self) -> Result<&[T], ArrayError> {
+    /// The elements in memory order.
+    pub(crate) fn typed_elements<T: ElementLayout>(&self) -> Result<&[T], ArrayError> {
         self.elements_in_memory().ok_or_else(|| ArrayError::ElementType {
             elements: self.array_type().dtype,
             wanted: T::Element::DTYPE,
         })
     }
 
-    /// A copy of the elements in row-major order, in memory that a `Vec` may free.
+    /// A copy of the elements in row-major order as a `Vec`.
     ///
     /// ```
     /// use indim_arrays::Buffer;
@@ -143,7 +143,7 @@ impl Buffer {
     ///
     /// # Errors
     /// `element-type` unless the elements are of type `T`; the error keeps the buffer.
-    pub fn into_vec<T: StoredAs>(self) -> Result<Vec<T>, IntoElementsError> {
+    pub fn into_vec<T: ElementLayout>(self) -> Result<Vec<T>, IntoElementsError> {
         match self.row_major_elements() {
             Ok(elements) => Ok(elements),
             Err(reason) => Err(IntoElementsError::new(reason, self)),
@@ -151,7 +151,7 @@ impl Buffer {
     }
 
     /// A copy of the elements in row-major order.
-    pub(crate) fn row_major_elements<T: StoredAs>(&self) -> Result<Vec<T>, ArrayError> {
+    pub(crate) fn row_major_elements<T: ElementLayout>(&self) -> Result<Vec<T>, ArrayError> {
         let elements = self.typed_elements::<T>()?;
         if self.is_row_major() {
             return Ok(elements.to_vec());
@@ -161,7 +161,7 @@ impl Buffer {
 }
 
 /// Like [`Buffer::into_vec`].
-impl<T: StoredAs> TryFrom<Buffer> for Vec<T> {
+impl<T: ElementLayout> TryFrom<Buffer> for Vec<T> {
     type Error = IntoElementsError;
 
     fn try_from(buffer: Buffer) -> Result<Self, IntoElementsError> {

@@ -1,4 +1,4 @@
-//! Files as memory. Holds unsafe code.
+//! Mapped input files. Holds unsafe code.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::system_memory::Mmap;
 
-/// The bytes of a file, read by the system when they are touched.
+/// The bytes of a file, which the system reads at the first access.
 ///
 /// ```
 /// use indim_arrays::MappedFile;
@@ -26,7 +26,7 @@ pub struct MappedFile {
     /// `None` for an empty file, which cannot be mapped.
     map: Option<Mmap>,
     file: File,
-    /// The length and the time of change when it was opened.
+    /// Length and modification time at opening.
     version: (u64, Option<SystemTime>),
 }
 
@@ -34,12 +34,11 @@ impl MappedFile {
     /// Maps a file for reading.
     ///
     /// # Errors
-    /// When the file cannot be opened or mapped.
+    /// If the file cannot be opened or mapped.
     ///
     /// # Safety
-    /// Nobody changes or shortens the file while it is mapped, in this or another process; or else the
-    /// caller answers for it that bytes change while they are read, and that the system sends `SIGBUS`
-    /// to who reads what is no longer there.
+    /// No process changes or shortens the file while it is mapped. Otherwise the caller accepts that bytes
+    /// change while they are read, and that the system sends `SIGBUS` for a read beyond the new end.
     pub unsafe fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -48,21 +47,21 @@ impl MappedFile {
         }
         let map = match metadata.len() {
             0 => None,
-            // SAFETY: the map is only read, as bytes, for which every value is valid; that others leave
-            // the file alone is the caller's promise.
+            // SAFETY:
+            // - the map is only read, as bytes, for which every value is valid;
+            // - the caller guarantees that no process changes the file.
             _ => Some(unsafe { Mmap::map(&file)? }),
         };
         Ok(MappedFile { map, file, version: version(&metadata) })
     }
 
-    /// Whether the file is as long as when it was opened and was not written to since, as far as the
-    /// system notes the time of that.
+    /// Whether the length and the modification time of the file are those at opening.
     pub fn is_unchanged(&self) -> bool {
         self.file.metadata().is_ok_and(|metadata| version(&metadata) == self.version)
     }
 }
 
-/// The state of a file; some systems record no time.
+/// Length and modification time; some systems record no time.
 fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }

@@ -1,4 +1,4 @@
-//! Arrays of `ndarray` as views, in any layout, and buffers as its arrays. Holds unsafe code.
+//! Views of `ndarray` arrays in any layout, and buffers as `ndarray` arrays. Holds unsafe code.
 
 use core::ptr::NonNull;
 
@@ -7,25 +7,25 @@ use indim_shape::Shape;
 use ndarray::{ArrayBase, ArrayD, ArrayViewD, Data, DataMut, Dimension, IxDyn, ShapeBuilder};
 
 use crate::buffer::Buffer;
+use crate::element_layout::ElementLayout;
 use crate::elements::IntoElementsError;
-use crate::stored_as::StoredAs;
 use crate::view::{ArrayError, ArrayView, ArrayViewMut};
 
 /// Element type, shape, and strides in bytes.
 ///
 /// # Panics
-/// When an array repeats elements by strides of 0 until it would have more bytes than memory can have.
-fn described<T: StoredAs>(sizes: &[usize], strides: &[isize]) -> (ArrayType, Vec<isize>) {
+/// If the array repeats elements by strides of 0 so often that its bytes exceed the address space.
+fn view_layout<T: ElementLayout>(sizes: &[usize], strides: &[isize]) -> (ArrayType, Vec<isize>) {
     let array_type = ArrayType::new(T::Element::DTYPE, Shape::from(sizes));
     let bytes = array_type.shape.byte_count(size_of::<T>());
-    assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond what memory can hold");
-    // For one element or none, `ndarray` may keep meaningless strides.
+    assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond the address space");
+    // For one element or none, `ndarray` may have meaningless strides.
     let is_moved = array_type.shape.element_count().is_ok_and(|count| count > 1);
     let in_bytes = |stride: &isize| if is_moved { stride * size_of::<T>() as isize } else { 0 };
     (array_type, strides.iter().map(in_bytes).collect())
 }
 
-/// The same memory, with any strides.
+/// A view of the same memory, with any strides.
 ///
 /// ```
 /// use indim_arrays::ArrayView;
@@ -38,24 +38,27 @@ fn described<T: StoredAs>(sizes: &[usize], strides: &[isize]) -> (ArrayType, Vec
 /// ```
 ///
 /// # Panics
-/// When the array repeats elements by strides of 0 until it would have more bytes than memory can have.
+/// If the array repeats elements by strides of 0 so often that its bytes exceed the address space.
 impl<'a, S, D> From<&'a ArrayBase<S, D>> for ArrayView<'a>
 where
     S: Data,
-    S::Elem: StoredAs,
+    S::Elem: ElementLayout,
     D: Dimension,
 {
     fn from(array: &'a ArrayBase<S, D>) -> Self {
-        let (array_type, strides) = described::<S::Elem>(array.shape(), array.strides());
+        let (array_type, strides) = view_layout::<S::Elem>(array.shape(), array.strides());
         let first = NonNull::new(array.as_ptr().cast_mut().cast());
-        let first = first.expect("invariant: arrays are somewhere");
-        // SAFETY: `ndarray` vouches that shape and strides reach elements of the array, which is borrowed
-        // for 'a; the bytes have been counted; `StoredAs` says that they are elements.
+        let first = first.expect("invariant: arrays have an address");
+        // SAFETY:
+        // - `ndarray` guarantees that shape and strides reach only elements of the array, which is borrowed
+        //   for 'a;
+        // - `view_layout` has checked the number of bytes;
+        // - by `ElementLayout` they are elements.
         unsafe { Self::from_raw(array_type, strides, first) }
     }
 }
 
-/// The same memory, writable, with any strides.
+/// A writable view of the same memory, with any strides.
 ///
 /// ```
 /// use indim_arrays::ArrayViewMut;
@@ -71,15 +74,18 @@ where
 impl<'a, S, D> From<&'a mut ArrayBase<S, D>> for ArrayViewMut<'a>
 where
     S: DataMut,
-    S::Elem: StoredAs,
+    S::Elem: ElementLayout,
     D: Dimension,
 {
     fn from(array: &'a mut ArrayBase<S, D>) -> Self {
         let first =
-            NonNull::new(array.as_mut_ptr().cast()).expect("invariant: arrays are somewhere");
-        let (array_type, strides) = described::<S::Elem>(array.shape(), array.strides());
-        // SAFETY: as above; the borrow is exclusive, and `ndarray` lets no two elements of an array that
-        // can be written be the same memory.
+            NonNull::new(array.as_mut_ptr().cast()).expect("invariant: arrays have an address");
+        let (array_type, strides) = view_layout::<S::Elem>(array.shape(), array.strides());
+        // SAFETY:
+        // - `ndarray` guarantees that shape and strides reach only elements of the array, which is borrowed
+        //   exclusively for 'a, and that elements of a writable array do not share memory;
+        // - `view_layout` has checked the number of bytes;
+        // - by `ElementLayout` they are elements.
         unsafe { Self::from_raw(array_type, strides, first) }
     }
 }
@@ -94,18 +100,18 @@ impl Buffer {
     ///     Some(result.ndarray::<f32>()?[[0, 0]])
     /// }
     /// ```
-    pub fn ndarray<T: StoredAs>(&self) -> Option<ArrayViewD<'_, T>> {
+    pub fn ndarray<T: ElementLayout>(&self) -> Option<ArrayViewD<'_, T>> {
         self.try_into().ok()
     }
 
     /// A copy of the elements as an array of `ndarray`, if they are of type `T`. To compute in an array of
     /// your own, without a copy, run into a view of it.
-    pub fn to_ndarray<T: StoredAs>(&self) -> Option<ArrayD<T>> {
+    pub fn to_ndarray<T: ElementLayout>(&self) -> Option<ArrayD<T>> {
         Some(self.ndarray::<T>()?.to_owned())
     }
 }
 
-/// The elements where they lie, as a view of `ndarray` with a number of axes that is known or not.
+/// A view of the elements as an `ndarray` view, with a static or dynamic number of axes.
 ///
 /// ```
 /// use indim_arrays::Buffer;
@@ -118,7 +124,7 @@ impl Buffer {
 /// assert_eq!(error.to_string(), "f32[2, 2] has 2 axes, the array asked for has 1");
 /// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
-impl<'a, T: StoredAs, D: Dimension> TryFrom<&'a Buffer> for ndarray::ArrayView<'a, T, D> {
+impl<'a, T: ElementLayout, D: Dimension> TryFrom<&'a Buffer> for ndarray::ArrayView<'a, T, D> {
     type Error = ArrayError;
 
     fn try_from(buffer: &'a Buffer) -> Result<Self, ArrayError> {
@@ -152,7 +158,7 @@ impl<'a, T: StoredAs, D: Dimension> TryFrom<&'a Buffer> for ndarray::ArrayView<'
 /// assert_eq!(matrix, array![[1.0, 2.0], [3.0, 4.0]]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-impl<T: StoredAs, D: Dimension> TryFrom<Buffer> for ndarray::Array<T, D> {
+impl<T: ElementLayout, D: Dimension> TryFrom<Buffer> for ndarray::Array<T, D> {
     type Error = IntoElementsError;
 
     fn try_from(buffer: Buffer) -> Result<Self, IntoElementsError> {

@@ -1,4 +1,4 @@
-//! In which order the elements of new outputs lie in memory. Called by `run/`.
+//! Memory order of new outputs. `run/` of `indim-cpu` calls it.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use indim_ops::ArrayType;
 
 use crate::view::ArrayView;
 
-/// In which order the elements of new outputs lie in memory, as NumPy's `order` says it.
+/// Memory order of new outputs, with the values of NumPy's `order`.
 ///
 /// ```
 /// assert_eq!(indim_arrays::Order::default(), indim_arrays::Order::C);
@@ -28,13 +28,13 @@ pub enum Order {
     K,
 }
 
-/// The orders of a graph's outputs: how they follow the inputs is found when it is first asked for.
+/// The memory orders of a graph's outputs. Their dependence on the inputs is computed at the first use.
 #[derive(Debug, Default)]
 pub struct OutputOrders(OnceLock<MemoryOrder>);
 
 impl OutputOrders {
-    /// For each output, of these types, the strides in bytes in which its elements lie densely in this order;
-    /// `None` for row-major. Empty where all are. The nests are those of the graph, over any sizes.
+    /// The dense strides in bytes of each output in this order; `None` for row-major. The result is empty if
+    /// all are row-major. The nests are those of the graph, for any sizes.
     pub fn strides(
         &self,
         loops: &LoopNests,

@@ -28,7 +28,7 @@ struct PagePool {
 
 static POOL: Mutex<PagePool> = Mutex::new(PagePool { maps: Vec::new(), limit: DEFAULT_POOL_BYTES });
 
-/// Pages for an array; given back when dropped.
+/// Pages for an array, which return to the pool when dropped.
 pub(crate) struct Pages(Option<MmapMut>);
 
 impl Pages {
@@ -52,16 +52,15 @@ impl Drop for Pages {
         pool.maps.push(map);
         let released = pool.shrink();
         drop(pool);
-        // Unmapping takes a while; others need not do without the lock for so long.
+        // Unmapping is slow, so it happens after the lock is released.
         drop(released);
     }
 }
 
-/// The number of attempts to take the lock, which is held for less than a microsecond at a time, to take or
-/// to give back memory.
+/// Attempts to lock the pool to take or return memory. A thread holds the lock for less than a microsecond.
 const TRIES: usize = 20;
 
-/// Attempts to take the lock to set the limit, which is worth a longer wait.
+/// Attempts to lock the pool to set the limit, which is worth a longer wait.
 const TRIES_FOR_LIMIT: usize = 100_000;
 
 /// The locked pool; `None` if another thread holds it at each of `tries` attempts.
@@ -101,7 +100,7 @@ fn take(bytes: usize) -> Option<MmapMut> {
 
 fn map(bytes: usize) -> Option<MmapMut> {
     let map = MmapMut::map_anon(bytes).ok()?;
-    // A hint: if the system does not follow it, the pages are small.
+    // A hint: a system that ignores it uses small pages.
     #[cfg(all(target_os = "linux", feature = "memmap2"))]
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)

@@ -8,7 +8,7 @@ use safetensors::tensor::TensorView;
 
 use crate::view::{ArrayError, ArrayView};
 
-/// The element types that both have.
+/// The element types of both `safetensors` and indim.
 const COMMON: [(Dtype, DType); 14] = [
     (Dtype::BOOL, DType::Bool),
     (Dtype::U8, DType::U8),
@@ -26,7 +26,7 @@ const COMMON: [(Dtype, DType); 14] = [
     (Dtype::C64, DType::C64),
 ];
 
-/// The element type of a tensor, where indim has it.
+/// The element type of a tensor, if indim has it.
 ///
 /// ```
 /// use indim_arrays::safetensors::dtype_of;
@@ -54,7 +54,7 @@ pub fn tensor_dtype(elements: DType) -> Option<Dtype> {
     COMMON.iter().find(|(_, ours)| *ours == elements).map(|(theirs, _)| *theirs)
 }
 
-/// A tensor of a file, where it lies: the file may be mapped.
+/// A view of a tensor in a file, which may be mapped.
 ///
 /// ```
 /// use indim_arrays::ArrayView;
@@ -70,8 +70,8 @@ pub fn tensor_dtype(elements: DType) -> Option<Dtype> {
 /// ```
 ///
 /// # Errors
-/// `unsupported-type`: the element type is not to be had, or, on a big-endian machine, its bytes are in the
-/// other order; `out-of-bounds`, `too-large`.
+/// `unsupported-type` if indim lacks the element type, or, on a big-endian machine, if its bytes are in the
+/// other order; `out-of-bounds`; `too-large`.
 impl<'a> TryFrom<&TensorView<'a>> for ArrayView<'a> {
     type Error = ArrayError;
 
@@ -81,7 +81,7 @@ impl<'a> TryFrom<&TensorView<'a>> for ArrayView<'a> {
             return Err(ArrayError::ForeignElements { name: tensor.dtype().to_string() });
         };
         let array_type = ArrayType::new(dtype, Shape::from(tensor.shape()));
-        // Sizes that overflow would give strides that do.
+        // Checked first, because sizes that overflow give strides that overflow.
         array_type.shape.byte_count(dtype.size()).map_err(ArrayError::TooLarge)?;
         let strides = row_major_strides(&array_type);
         Self::from_bytes(array_type, strides, tensor.data(), 0)

@@ -1,14 +1,14 @@
-//! Memory mapped by the system: the types of `memmap2`, or what stands in for them without that feature. Then
-//! files are read, and no pages are to be had, so that callers use the allocator's memory.
+//! Memory mapped by the system: the types of `memmap2`, or substitutes without that feature. The substitutes
+//! read files, and never provide pages, so callers use the allocator's memory.
 
 #[cfg(feature = "memmap2")]
 pub(crate) use memmap2::{Mmap, MmapMut};
 
 #[cfg(not(feature = "memmap2"))]
-pub(crate) use stand_in::{Mmap, MmapMut};
+pub(crate) use substitute::{Mmap, MmapMut};
 
 #[cfg(not(feature = "memmap2"))]
-mod stand_in {
+mod substitute {
     use std::fs::File;
     use std::io::{Error, ErrorKind, Read, Result};
     use std::ops::{Deref, DerefMut};
@@ -18,7 +18,7 @@ mod stand_in {
     pub(crate) struct Mmap(Vec<u8>);
 
     impl Mmap {
-        /// Unsafe as the original is, though nothing can happen here.
+        /// Unsafe like the original, although this body is safe.
         pub(crate) unsafe fn map(mut file: &File) -> Result<Self> {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
@@ -33,7 +33,7 @@ mod stand_in {
         }
     }
 
-    /// None, on this system.
+    /// A type without values: the substitute provides no pages.
     #[derive(Debug)]
     pub(crate) enum MmapMut {}
 
@@ -42,7 +42,7 @@ mod stand_in {
             Err(Error::from(ErrorKind::Unsupported))
         }
 
-        /// Unsafe as the original is.
+        /// Unsafe like the original.
         pub(crate) unsafe fn map_mut(_file: &File) -> Result<Self> {
             Err(Error::from(ErrorKind::Unsupported))
         }

@@ -1,4 +1,4 @@
-//! Files that have no name until they are complete, as memory to write to. Holds unsafe code.
+//! Output files without a name until they are complete, mapped for writing. Holds unsafe code.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::system_memory::MmapMut;
 
-/// Pages that are written to disk at a time.
+/// Bytes that one flush writes to the disk, between reports of progress.
 const FLUSHED_BYTES: usize = 32 << 20;
 
-/// A new file without a name, which vanishes unless it is given one.
+/// A new file without a name, which the system deletes unless it gets one.
 ///
-/// Linux has them on most file systems (`O_TMPFILE`). Nobody else can open such a file, so its mapped pages
-/// are nobody else's either.
+/// Linux supports this on most file systems (`O_TMPFILE`). No other process can open such a file, so none can
+/// change its mapped pages.
 #[derive(Debug)]
 pub struct UnnamedFile {
     file: File,
@@ -20,19 +20,19 @@ pub struct UnnamedFile {
 }
 
 impl UnnamedFile {
-    /// A file in `folder`, as public as the user's mask says. It is locked for as long as somebody has it, so
-    /// that a process that finds it under a temporary name detects that.
+    /// A file in `folder`, with the permissions of the user's mask. It stays locked while it is open, so that
+    /// a process that finds it under a temporary name detects the writer.
     ///
     /// # Errors
     /// [`io::ErrorKind::Unsupported`] if the system has no such files; if the folder is not writable.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
         let file = system::create_in(folder)?;
-        // A file system without locks removes nothing either.
+        // If the file system has no locks, no process removes unlocked files either.
         let _ = file.try_lock();
         Ok(UnnamedFile { file, map: None })
     }
 
-    /// Takes room on the disk for a file of so many bytes; whether the file system can.
+    /// Reserves disk space for a file of `bytes` bytes. Returns whether the file system supports this.
     ///
     /// # Errors
     /// If the disk is full.
@@ -43,7 +43,7 @@ impl UnnamedFile {
     /// Gives the file the owner and the permissions of another, as [`copy_owner_and_mode`] does.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the system refuses.
     pub fn copy_owner_and_mode(&self, of: &Metadata) -> io::Result<()> {
         copy_owner_and_mode(of, &self.file)
     }
@@ -57,8 +57,9 @@ impl UnnamedFile {
         if !system::reserve(&self.file, bytes as u64)? {
             return Ok(None);
         }
-        // SAFETY: the file has no name and its handle is not lent out, so that nobody else writes to it or
-        // shortens it; it is `bytes` long, and writing to its pages cannot fail for want of room.
+        // SAFETY:
+        // - the file has no name and its handle is private, so no other code writes to it or shortens it;
+        // - `reserve` made it `bytes` long with disk space, so writes to its pages cannot fail.
         match unsafe { MmapMut::map_mut(&self.file) } {
             Ok(map) => Ok(Some(&mut *self.map.insert(map))),
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => Err(error),
@@ -66,12 +67,12 @@ impl UnnamedFile {
         }
     }
 
-    /// Writes everything to the disk; `progress` hears of bytes of mapped memory that are there.
+    /// Writes everything to the disk; `progress` receives the number of mapped bytes after each flush.
     ///
     /// # Errors
-    /// When the disk fails.
+    /// If the disk fails.
     pub fn complete(mut self, progress: &mut dyn FnMut(usize)) -> io::Result<CompleteFile> {
-        // Once it has a name, others may change it: the map ends here.
+        // Other processes may change the file once it has a name, so the map ends here.
         if let Some(map) = self.map.take() {
             for start in (0..map.len()).step_by(FLUSHED_BYTES) {
                 let bytes = FLUSHED_BYTES.min(map.len() - start);
@@ -92,8 +93,8 @@ impl CompleteFile {
     /// Gives the file a name, in the file system in which it was created.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] when something has the name, over which no system links; when the
-    /// system refuses.
+    /// [`io::ErrorKind::AlreadyExists`] if the name exists, because no system links over one; if the system
+    /// refuses.
     pub fn link(&self, path: &Path) -> io::Result<()> {
         system::link(&self.0, path)
     }
@@ -115,11 +116,10 @@ impl Seek for UnnamedFile {
     }
 }
 
-/// Gives the file `to` the owner and the group that are told of another, where they differ, and its
-/// permissions.
+/// Gives the file `to` the owner, the group and the permissions in `of`, if they differ.
 ///
 /// # Errors
-/// [`io::ErrorKind::PermissionDenied`] when the user may not give files away.
+/// [`io::ErrorKind::PermissionDenied`] if the user may not change the owner.
 pub fn copy_owner_and_mode(of: &Metadata, to: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -131,7 +131,7 @@ pub fn copy_owner_and_mode(of: &Metadata, to: &File) -> io::Result<()> {
             std::os::unix::fs::fchown(to, uid, gid)?;
         }
     }
-    // A change of owner takes bits away, so they come after it.
+    // A change of owner clears permission bits, so permissions are set after it.
     to.set_permissions(of.permissions())
 }
 
@@ -159,13 +159,13 @@ mod system {
             {
                 Err(io::ErrorKind::Unsupported.into())
             }
-            // Without this way to it the file could never get a name.
+            // The file gets its name through this path, so it must exist.
             Ok(file) if !own_path(&file).exists() => Err(io::ErrorKind::Unsupported.into()),
             opened => opened,
         }
     }
 
-    /// Makes the file `bytes` long and takes room for them; whether that can be done.
+    /// Makes the file `bytes` long and reserves disk space. Returns whether the file system supports this.
     pub(super) fn reserve(file: &File, bytes: u64) -> io::Result<bool> {
         let reserve = || fallocate(file, FallocateFlags::empty(), 0, bytes);
         match retry_on_intr(reserve) {

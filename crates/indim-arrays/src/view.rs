@@ -1,9 +1,8 @@
-//! Views of arrays in the caller's memory, and what strides say about them. Holds unsafe code.
+//! Views of arrays in the caller's memory. Holds unsafe code.
 //!
-//! Users make them for executables to run on; arrays of our own are in `buffer.rs`. A view is an
-//! element type, a shape, a stride in bytes for each axis, and a pointer to the first element. Safe
-//! constructors check that every element lies inside the memory they are given. Elements need no
-//! alignment.
+//! Executables run on views; `buffer.rs` has arrays that own their memory. A view consists of an element
+//! type, a shape, a stride in bytes for each axis, and a pointer to the first element. Safe constructors
+//! check that every element is inside the given memory. Elements need no alignment.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -17,9 +16,9 @@ use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, ErrorCode, Shape, ShapeError};
 
-use crate::stored_as::{StoredAs, as_elements, as_elements_mut};
+use crate::element_layout::{ElementLayout, as_elements, as_elements_mut};
 
-/// Why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
+/// The reason why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, ArrayView};
@@ -35,58 +34,57 @@ use crate::stored_as::{StoredAs, as_elements, as_elements_mut};
 pub enum ArrayError {
     /// [E5](indim_shape::rules#the-explicit-form-e): the array's size does not fit the address space.
     TooLarge(ShapeError),
-    /// The memory is refused by the system.
+    /// The system refuses the memory.
     OutOfMemory {
-        /// The bytes asked for.
+        /// The requested bytes.
         bytes: usize,
     },
-    /// The strides are not one per axis.
+    /// The number of strides differs from the number of axes.
     StrideCount {
         /// The number of axes.
         rank: usize,
         /// The number of strides.
         strides: usize,
     },
-    /// A slice has not as many elements as the shape.
+    /// The slice and the shape have different numbers of elements.
     ElementCount {
-        /// The shape asked for.
+        /// The requested shape.
         shape: Shape,
-        /// The elements given.
+        /// The number of given elements.
         given: usize,
     },
-    /// Some element would lie outside the memory.
+    /// An element would be outside the memory.
     OutOfBounds {
-        /// The shape asked for.
+        /// The requested shape.
         shape: Shape,
-        /// The bytes given.
+        /// The number of given bytes.
         bytes: usize,
     },
-    /// Two elements of a writable view would share memory, or it cannot be decided in bounded time that
-    /// none do.
+    /// Two elements of a writable view would share memory, or the search for such elements exceeds its limit.
     SharedElements {
-        /// The shape asked for.
+        /// The requested shape.
         shape: Shape,
     },
-    /// Elements are asked for as numbers of another type.
+    /// The elements are requested as another type.
     ElementType {
         /// The type of the elements.
         elements: DType,
-        /// The type asked for.
+        /// The requested type.
         wanted: DType,
     },
-    /// One number is asked for of an array with more elements, or none.
+    /// A scalar is requested from an array with more elements, or none.
     NotScalar {
         /// The array.
         array_type: ArrayType,
     },
-    /// An array is asked for with another number of axes.
+    /// Another number of axes is requested.
     AxisCount {
         /// The array.
         array_type: ArrayType,
-        /// The number asked for.
+        /// The requested number.
         wanted: usize,
     },
-    /// Another library's array has elements that are no element type here, or none in this byte order.
+    /// Another library's array has an element type that indim lacks, or the other byte order.
     ForeignElements {
         /// Their name in that library.
         name: String,
@@ -204,8 +202,8 @@ fn check_within(
     }
 }
 
-/// The type of a slice of so many elements seen as an array of this shape.
-fn type_of_slice<T: StoredAs>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
+/// The type of a slice of `given` elements as an array of this shape.
+fn type_of_slice<T: ElementLayout>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
     let array_type = ArrayType::new(T::Element::DTYPE, shape);
     array_type.shape.byte_count(size_of::<T>()).map_err(ArrayError::TooLarge)?;
     match array_type.shape.element_count() == Ok(given) {
@@ -214,9 +212,9 @@ fn type_of_slice<T: StoredAs>(shape: Shape, given: usize) -> Result<ArrayType, A
     }
 }
 
-/// The type of an array of `T`, and what is counted in elements counted in bytes. What does not fit is no
-/// place in memory either, where the bounds are checked.
-fn strided<T: StoredAs>(
+/// The type of an array of `T`, with strides and offset converted from elements to bytes. Values that
+/// overflow saturate, so that the check of bounds refuses them.
+fn strided<T: ElementLayout>(
     shape: Shape,
     strides: &[isize],
     offset: usize,
@@ -236,14 +234,14 @@ macro_rules! define_view {
             strides: Cow<'a, [isize]>,
             first: NonNull<u8>,
             is_row_major: bool,
-            /// The addresses from the lowest byte to past the highest.
+            /// The address range of all elements.
             range: Range<usize>,
             memory: PhantomData<$slice>,
         }
 
         // SAFETY: a view is a slice with strides; its elements are plain numbers.
         unsafe impl Send for $name<'_> {}
-        // SAFETY: as above; shared views are only read.
+        // SAFETY: a view is a slice with strides, and a shared view is only read.
         unsafe impl Sync for $name<'_> {}
 
         impl<'a> $name<'a> {
@@ -252,8 +250,8 @@ macro_rules! define_view {
             /// # Safety
             /// - every element that shape and strides reach from `first` is valid for the lifetime
             ///   `'a`, for reads, and for writes through a mutable view;
-            /// - the memory of a mutable view is not used otherwise while the view lives, but for
-            ///   inputs of the same call, whose overlap `run_into` handles;
+            /// - nothing else uses the memory of a mutable view while the view lives, except inputs of the
+            ///   same call, whose overlap `run_into` handles;
             /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
             pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
                 let is_row_major = is_row_major(&array_type, &strides);
@@ -262,8 +260,8 @@ macro_rules! define_view {
                 $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
             }
 
-            /// Like [`Self::from_raw`], of a type and strides that somebody else keeps, for an array that
-            /// fills this memory densely, and whose row-major flag is known.
+            /// Like [`Self::from_raw`], for a borrowed type and strides, a dense array over all of `memory`,
+            /// and a known row-major flag.
             ///
             /// # Safety
             /// Like [`Self::from_raw`]; no stride is negative.
@@ -299,7 +297,7 @@ macro_rules! define_view {
                 self.first.as_ptr()
             }
 
-            /// The addresses from the lowest byte to past the highest; empty without elements.
+            /// The address range of all elements; empty without elements.
             pub fn range(&self) -> &Range<usize> {
                 &self.range
             }
@@ -318,7 +316,7 @@ macro_rules! define_view {
 }
 
 define_view! {
-    /// An array to read. A clone views the same memory.
+    /// A read-only view of an array. A clone views the same memory.
     ///
     /// ```
     /// use indim_arrays::ArrayView;
@@ -332,7 +330,7 @@ define_view! {
 }
 
 define_view! {
-    /// An array to write.
+    /// A writable view of an array.
     ///
     /// ```
     /// use indim_arrays::ArrayViewMut;
@@ -350,9 +348,9 @@ impl<'a> ArrayView<'a> {
     /// A dense row-major view of `elements`.
     ///
     /// # Errors
-    /// `element-count` if the shape has another number of elements;
+    /// `element-count` if the shape and the slice have different numbers of elements;
     /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
-    pub fn from_slice<T: StoredAs>(
+    pub fn from_slice<T: ElementLayout>(
         shape: impl Into<Shape>,
         elements: &'a [T],
     ) -> Result<Self, ArrayError> {
@@ -361,10 +359,10 @@ impl<'a> ArrayView<'a> {
         Self::from_bytes(array_type, strides, bytes_of(as_elements(elements)), 0)
     }
 
-    /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
+    /// A view of `bytes`, with the first element at `offset` and `strides` in bytes.
     ///
     /// # Errors
-    /// `out-of-bounds` when an element lies outside; `stride-count`; `too-large`.
+    /// `out-of-bounds` if an element is outside; `stride-count`; `too-large`.
     pub fn from_bytes(
         array_type: ArrayType,
         strides: Vec<isize>,
@@ -373,13 +371,13 @@ impl<'a> ArrayView<'a> {
     ) -> Result<Self, ArrayError> {
         check_within(&array_type, &strides, bytes.len(), offset)?;
         let first = NonNull::from(bytes).cast::<u8>();
-        // SAFETY: every element lies inside `bytes`, which lives for 'a. Without elements the
-        // address is not used; `wrapping_add` keeps it defined.
+        // SAFETY: `check_within` has checked that every element is inside `bytes`, which lives for 'a.
+        // Without elements the address is not used, and `wrapping_add` keeps it defined.
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
-    /// A view of `elements`: the first one at `offset`, the others by `strides`, both counted in elements. A
-    /// stride may be negative, or 0 to repeat elements.
+    /// A view of `elements`, with the first one at `offset`; `offset` and `strides` count elements. A stride
+    /// may be negative, or 0 to repeat elements.
     ///
     /// ```
     /// use indim_arrays::ArrayView;
@@ -396,7 +394,7 @@ impl<'a> ArrayView<'a> {
     ///
     /// # Errors
     /// Like [`ArrayView::from_bytes`].
-    pub fn from_strided<T: StoredAs>(
+    pub fn from_strided<T: ElementLayout>(
         shape: impl Into<Shape>,
         strides: &[isize],
         elements: &'a [T],
@@ -406,7 +404,7 @@ impl<'a> ArrayView<'a> {
         Self::from_bytes(array_type, strides, bytes_of(as_elements(elements)), offset)
     }
 
-    /// A part of the array: of `extents`, from the element at `starts` on.
+    /// The part of the array with the sizes `extents` that begins at index `starts`.
     ///
     /// ```
     /// use indim_arrays::ArrayView;
@@ -418,7 +416,7 @@ impl<'a> ArrayView<'a> {
     /// ```
     ///
     /// # Panics
-    /// When the array has not all of the part.
+    /// If the part exceeds the array.
     pub fn part(&self, starts: &[usize], extents: &Shape) -> ArrayView<'a> {
         let ArrayType { dtype, shape } = &*self.array_type;
         let ends = starts.iter().zip(extents.iter()).zip(shape.iter());
@@ -441,7 +439,7 @@ impl<'a> ArrayView<'a> {
         }
     }
 
-    /// A view of an array of the graph crate.
+    /// A view of an array of `indim-graph`.
     pub fn from_array(array: &'a Array) -> Self {
         let array_type = array.array_type();
         let strides = row_major_strides(&array_type);
@@ -455,7 +453,7 @@ impl<'a> ArrayViewMut<'a> {
     ///
     /// # Errors
     /// Like [`ArrayView::from_slice`].
-    pub fn from_slice<T: StoredAs>(
+    pub fn from_slice<T: ElementLayout>(
         shape: impl Into<Shape>,
         elements: &'a mut [T],
     ) -> Result<Self, ArrayError> {
@@ -466,7 +464,7 @@ impl<'a> ArrayViewMut<'a> {
         Ok(unsafe { Self::from_raw(array_type, strides, first) })
     }
 
-    /// A view of `bytes`: the first element at `offset`, the others by `strides` in bytes.
+    /// A view of `bytes`, with the first element at `offset` and `strides` in bytes.
     ///
     /// # Errors
     /// Like [`ArrayView::from_bytes`], and `shared-elements`.
@@ -481,11 +479,12 @@ impl<'a> ArrayViewMut<'a> {
             return Err(ArrayError::SharedElements { shape: array_type.shape });
         }
         let first = NonNull::from(bytes).cast::<u8>();
-        // SAFETY: every element lies inside `bytes`, borrowed mutably for 'a, and is met once.
+        // SAFETY: every element is inside `bytes`, borrowed mutably for 'a, and no two share memory; both are
+        // checked above.
         Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
     }
 
-    /// Like [`ArrayView::from_strided`], to be written: no element may be met twice.
+    /// Like [`ArrayView::from_strided`], for a writable view: elements must not share memory.
     ///
     /// ```
     /// use indim_arrays::ArrayViewMut;
@@ -500,7 +499,7 @@ impl<'a> ArrayViewMut<'a> {
     ///
     /// # Errors
     /// Like [`ArrayViewMut::from_bytes`].
-    pub fn from_strided<T: StoredAs>(
+    pub fn from_strided<T: ElementLayout>(
         shape: impl Into<Shape>,
         strides: &[isize],
         elements: &'a mut [T],
@@ -518,15 +517,16 @@ impl<'a> ArrayViewMut<'a> {
     /// Calls `run` with these views, and with views that read the same memory, in the same order.
     ///
     /// # Safety
-    /// Nothing is read through the one while it is written through the other, unless whoever does so sees
-    /// that they overlap.
+    /// `run` does not read an element through one view while it is written through the other, unless it
+    /// handles their overlap.
     pub unsafe fn with_reads<R>(
         views: &mut [Self],
         run: impl FnOnce(&mut [Self], &[ArrayView<'_>]) -> R,
     ) -> R {
         let read = |view: &Self| {
-            // SAFETY: the elements are valid for reads during this call, which the view does not outlive;
-            // the caller promises the rest.
+            // SAFETY:
+            // - the elements are valid for reads during this call, which the view does not outlive;
+            // - the caller guarantees that `run` handles the overlap.
             unsafe {
                 ArrayView::from_raw(view.array_type().clone(), view.strides().to_vec(), view.first)
             }
@@ -535,7 +535,7 @@ impl<'a> ArrayViewMut<'a> {
         run(views, &reads)
     }
 
-    /// Whether no two elements share memory; `None` where that could not be decided.
+    /// Whether no two elements share memory; `None` if the search for such elements exceeds its limit.
     pub fn has_separate_elements(&self) -> Option<bool> {
         if self.is_row_major { Some(true) } else { self.layout().has_separate_elements() }
     }
@@ -548,7 +548,7 @@ impl<'a> From<&'a Array> for ArrayView<'a> {
 }
 
 /// An array of rank 1.
-impl<'a, T: StoredAs> From<&'a [T]> for ArrayView<'a> {
+impl<'a, T: ElementLayout> From<&'a [T]> for ArrayView<'a> {
     fn from(elements: &'a [T]) -> Self {
         Self::from_slice([elements.len()], elements)
             .expect("invariant: the bytes of a slice fit the address space")
@@ -556,14 +556,14 @@ impl<'a, T: StoredAs> From<&'a [T]> for ArrayView<'a> {
 }
 
 /// An array of rank 1.
-impl<'a, T: StoredAs> From<&'a Vec<T>> for ArrayView<'a> {
+impl<'a, T: ElementLayout> From<&'a Vec<T>> for ArrayView<'a> {
     fn from(elements: &'a Vec<T>) -> Self {
         elements.as_slice().into()
     }
 }
 
 /// An array of rank 1.
-impl<'a, T: StoredAs, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
+impl<'a, T: ElementLayout, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
     fn from(elements: &'a [T; N]) -> Self {
         elements.as_slice().into()
     }
@@ -573,7 +573,7 @@ fn add_offset(first: NonNull<u8>, offset: usize) -> NonNull<u8> {
     NonNull::new(first.as_ptr().wrapping_add(offset)).unwrap_or(first)
 }
 
-/// The elements of an array of the graph crate, as they lie in memory.
+/// The bytes of the elements of an `indim-graph` array.
 pub fn bytes_of_array(array: &Array) -> &[u8] {
     macro_rules! bytes {
         ($($variant:ident $type:ident $class:ident;)*) => {

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use foldhash::HashMap;
 use indim_ops::{
     Binary, ConvertTo, ConvertVisitor, DType, Element, ElementLanes, Fold, FoldVisitor, FromWide,
-    Op, OpVisitor, ReduceOp, Ternary, Unary, Widened, visit_convert,
+    NarrowElement, Op, OpVisitor, ReduceOp, Ternary, Unary, visit_convert,
 };
 
 use crate::bf16::push_bf16_bits;
@@ -90,7 +90,7 @@ impl OpVisitor for OperationRecorder {
     fn widened_unary<O, T>(self) -> Body
     where
         O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.widened::<T>(&[T::DTYPE], narrowing::<<O as Unary<T>>::Result, _>())
     }
@@ -98,7 +98,7 @@ impl OpVisitor for OperationRecorder {
     fn widened_binary<O, T>(self) -> Body
     where
         O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.widened::<T>(&[T::DTYPE; 2], narrowing::<<O as Binary<T>>::Result, _>())
     }
@@ -108,7 +108,7 @@ impl OpVisitor for OperationRecorder {
         O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
             + Ternary<T::Wide>
             + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         let dtypes = [<O as Ternary<T>>::First::DTYPE, T::DTYPE, T::DTYPE];
         self.widened::<T>(&dtypes, narrowing::<<O as Ternary<T>>::Result, _>())
@@ -118,7 +118,7 @@ impl OpVisitor for OperationRecorder {
 impl OperationRecorder {
     /// Widens the operands, applies the operation of the wider type, and narrows the result. An operand of
     /// type `bool` is not widened.
-    fn widened<T: Widened>(&self, dtypes: &[DType], narrowing: Body) -> Body {
+    fn widened<T: NarrowElement>(&self, dtypes: &[DType], narrowing: Body) -> Body {
         let operation = Definition::Operation(self.op, T::Wide::DTYPE).body();
         let operation = operation.expect("invariant: the wider type has the operation");
         compose_widened(dtypes, &widening::<T>(), &operation, &narrowing)
@@ -142,7 +142,7 @@ fn compose_widened(dtypes: &[DType], widening: &Body, operation: &Body, narrowin
     builder.finish()
 }
 
-fn widening<T: Widened>() -> Body {
+fn widening<T: NarrowElement>() -> Body {
     if T::DTYPE == DType::F16 {
         return single(DType::F16, Primitive::WidenF16, DType::F32);
     }

@@ -27,9 +27,9 @@ pub use indim_arrays::print;
 #[cfg(feature = "safetensors")]
 pub use indim_arrays::safetensors;
 pub use indim_arrays::{
-    ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, CompleteFile, IntoElementsError,
-    MappedFile, Order, StoredAs, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode,
-    from_elements, set_memory_pool_limit,
+    ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, CompleteFile, ElementLayout,
+    IntoElementsError, MappedFile, Order, UnnamedFile, as_elements, as_elements_mut,
+    copy_owner_and_mode, from_elements, set_memory_pool_limit,
 };
 pub use indim_kernels::{Level, UnknownLevel};
 pub use indim_loops::strides::order::row_major_strides;

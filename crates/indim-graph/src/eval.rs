@@ -7,8 +7,8 @@ use core::fmt;
 
 use indim_ops::{
     ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor,
-    FromWide, OpVisitor, ReduceOp, RunningSum, ScalarBackend, Ternary, Unary, Widened, bf16, c64,
-    c128, f16, fold, visit_convert,
+    FromWide, NarrowElement, OpVisitor, ReduceOp, RunningSum, ScalarBackend, Ternary, Unary, bf16,
+    c64, c128, f16, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -190,7 +190,7 @@ impl OpVisitor for Elementwise<'_> {
     fn widened_unary<O, T>(self) -> ArrayData
     where
         O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         let wide = of_one(&widened(self.elements::<T>(0)), <O as Unary<T::Wide>>::apply);
         narrowed::<<O as Unary<T>>::Result, _>(&wide)
@@ -199,7 +199,7 @@ impl OpVisitor for Elementwise<'_> {
     fn widened_binary<O, T>(self) -> ArrayData
     where
         O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         let [x, y] = [0, 1].map(|operand| widened(self.elements::<T>(operand)));
         let wide = of_two(&x, &y, <O as Binary<T::Wide>>::apply);
@@ -228,7 +228,7 @@ fn of_three<A: Element, B: Element, R: Element>(
 }
 
 #[inline(never)]
-fn widened<T: Widened>(elements: &[T]) -> Vec<T::Wide> {
+fn widened<T: NarrowElement>(elements: &[T]) -> Vec<T::Wide> {
     elements.iter().map(|&x| T::widen::<ScalarBackend>(x)).collect()
 }
 
@@ -330,10 +330,10 @@ fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
     let inner: usize = operand.shape()[axis + 1..].iter().product();
     let outer: usize = operand.shape()[..axis].iter().product();
     let visitor = Reduced { operand, outer, length: operand.shape()[axis], inner };
-    match op.is_search() {
+    match op.is_arg_reduction() {
         false => op.visit(operand.dtype(), visitor),
         // The extreme is a NaN if any element is, and then it equals none.
-        true => op.searched().visit(operand.dtype(), Searched(visitor)),
+        true => op.extremum().visit(operand.dtype(), Searched(visitor)),
     }
 }
 

@@ -22,7 +22,7 @@ pub fn check_reduction(
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: operand.dtype });
     }
     let shape = without_axis(&operand.shape, axis);
-    if op.is_search() && operand.shape[axis] == 0 && !shape.contains(&0) {
+    if op.is_arg_reduction() && operand.shape[axis] == 0 && !shape.contains(&0) {
         return Err(GraphErrorKind::EmptyReduction { axis });
     }
     Ok((axis, ArrayType::new(op.result_dtype(operand.dtype), shape)))

@@ -152,10 +152,10 @@ fn low_bytes(value: u128, size: usize) -> Vec<u8> {
 
 /// Element `index` of stored bytes.
 fn element<T: Element>(bytes: &[u8], index: usize) -> T {
-    let size = size_of::<T::Stored>();
+    let size = size_of::<T::Storage>();
     let stored = &bytes[index * size..(index + 1) * size];
     // SAFETY: the slice has the bytes of one stored element, and any bits are one.
-    T::from_stored(unsafe { stored.as_ptr().cast::<T::Stored>().read_unaligned() })
+    T::from_storage(unsafe { stored.as_ptr().cast::<T::Storage>().read_unaligned() })
 }
 
 fn stored<T: Element>(elements: impl Iterator<Item = T>) -> Vec<u8> {
@@ -411,8 +411,8 @@ fn a_level_is_read_by_its_name_and_only_if_the_processor_has_it() {
 }
 
 /// Runs the conversion over `operands` at every level; the results must be those of the definition.
-fn check_conversion<A: ConvertTo<B>, B: Element>(operands: &[A::Stored]) {
-    let from = |&stored: &A::Stored| A::from_stored(stored);
+fn check_conversion<A: ConvertTo<B>, B: Element>(operands: &[A::Storage]) {
+    let from = |&stored: &A::Storage| A::from_storage(stored);
     let expected = stored(operands.iter().map(|operand| from(operand).convert()));
     for &level in Level::available() {
         let kernel = convert_kernel(A::DTYPE, B::DTYPE, level);

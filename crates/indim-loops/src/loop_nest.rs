@@ -268,10 +268,11 @@ impl LoopNest {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
-    /// Whether every store says where an element is (`ReduceOp::is_search`); else none does.
+    /// Whether every store says where an element is (`ReduceOp::is_arg_reduction`); else none does.
     pub fn searches(&self) -> bool {
-        let is_search =
-            |store: &Store| store.reduction.is_some_and(|reduction| reduction.op.is_search());
+        let is_search = |store: &Store| {
+            store.reduction.is_some_and(|reduction| reduction.op.is_arg_reduction())
+        };
         self.stores.iter().any(is_search)
     }
 

@@ -130,7 +130,7 @@ pub(crate) fn reduction_operand(graph: &Graph, value: ValueId) -> ValueId {
 
 /// Whether a node is an arg-reduction: its result is the index of an element.
 pub(crate) fn is_search(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Reduce { op, .. } if op.is_search())
+    matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction())
 }
 
 /// The operands of a gather: the table, read from memory at any place, and its indices. Indices lie in memory

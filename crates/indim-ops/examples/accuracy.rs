@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use functions::{UNARY_FUNCTIONS, UnaryFunction, checksum_of, sample_checksum};
-use measure::{BINARY, BinaryCase, UnaryCase, Worst, unary_cases};
+use measure::{BINARY, BinaryCase, UnaryCase, WorstError, unary_cases};
 use random::Random;
 use record::FunctionLine;
 
@@ -46,15 +46,15 @@ fn in_parallel<T: Send>(work: impl Fn(u64, u64) -> T + Sync, together: impl Fn(T
     })
 }
 
-fn merge(one: Worst, other: Worst) -> Worst {
+fn merge(one: WorstError, other: WorstError) -> WorstError {
     let worse = if one.error >= other.error { one } else { other };
     let tried = one.tried + other.tried;
-    Worst { tried, not_nearest: one.not_nearest + other.not_nearest, ..worse }
+    WorstError { tried, not_nearest: one.not_nearest + other.not_nearest, ..worse }
 }
 
-fn unary_single(case: &UnaryCase, every: u64) -> Worst {
+fn unary_single(case: &UnaryCase, every: u64) -> WorstError {
     let part = |part: u64, parts: u64| {
-        let mut worst = Worst::default();
+        let mut worst = WorstError::default();
         for bits in (part * every..1 << 32).step_by((parts * every) as usize) {
             case.measure_single(f32::from_bits(bits as u32), &mut worst);
         }
@@ -72,9 +72,9 @@ fn checksum(function: &UnaryFunction) -> u64 {
     in_parallel(part, u64::wrapping_add)
 }
 
-fn unary_double(case: &UnaryCase) -> Worst {
+fn unary_double(case: &UnaryCase) -> WorstError {
     let part = |part, parts| {
-        let (mut worst, mut random) = (Worst::default(), Random(part));
+        let (mut worst, mut random) = (WorstError::default(), Random(part));
         for _ in 0..DOUBLE_SAMPLES / parts {
             case.measure_double(random.argument(), &mut worst);
         }
@@ -83,9 +83,9 @@ fn unary_double(case: &UnaryCase) -> Worst {
     in_parallel(part, merge)
 }
 
-fn binary_single(case: &BinaryCase) -> Worst {
+fn binary_single(case: &BinaryCase) -> WorstError {
     let part = |part, parts| {
-        let (mut worst, mut random) = (Worst::default(), Random(part));
+        let (mut worst, mut random) = (WorstError::default(), Random(part));
         for _ in 0..8 * DOUBLE_SAMPLES / parts {
             let (x, y) = random.arguments(150.0);
             case.measure_single(x as f32, y as f32, &mut worst);
@@ -95,9 +95,9 @@ fn binary_single(case: &BinaryCase) -> Worst {
     in_parallel(part, merge)
 }
 
-fn binary_double(case: &BinaryCase) -> Worst {
+fn binary_double(case: &BinaryCase) -> WorstError {
     let part = |part, parts| {
-        let (mut worst, mut random) = (Worst::default(), Random(part));
+        let (mut worst, mut random) = (WorstError::default(), Random(part));
         for _ in 0..DOUBLE_SAMPLES / parts {
             let (x, y) = random.arguments(1080.0);
             case.measure_double(x, y, &mut worst);
@@ -107,7 +107,7 @@ fn binary_double(case: &BinaryCase) -> Worst {
     in_parallel(part, merge)
 }
 
-fn line(name: &str, dtype: &str, worst: Worst) -> FunctionLine {
+fn line(name: &str, dtype: &str, worst: WorstError) -> FunctionLine {
     FunctionLine {
         name: name.to_owned(),
         dtype: dtype.to_owned(),

@@ -1,16 +1,16 @@
 //! Measured accuracy of the functions.
 
-/// A measurement of `cargo xtask accuracy`.
+/// The record that `cargo xtask accuracy record` writes.
 const MEASURED: &str = include_str!("../tests/accuracy/measured.txt");
 
-/// The largest error that was measured of a function, at one element type.
+/// The largest measured error of a function at one element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accuracy {
     /// The function.
     pub name: &'static str,
     /// The element type.
     pub dtype: &'static str,
-    /// For f32 in units in the last place of the exact value, else in floats from the correctly rounded one.
+    /// For f32 in ULP of the exact value, for other types in floats from the correctly rounded result.
     pub error: &'static str,
     /// The number of arguments tried.
     pub tried: &'static str,
@@ -18,7 +18,7 @@ pub struct Accuracy {
     pub not_nearest: &'static str,
 }
 
-/// Everything that was measured, in the order of the functions.
+/// All measurements, in the order of the functions.
 pub fn accuracies() -> impl Iterator<Item = Accuracy> {
     MEASURED.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut words = line.split_ascii_whitespace();

@@ -1,6 +1,6 @@
-//! The generic entry: any operation, or conversion, on lanes of any back end.
+//! Dynamic dispatch: any operation, or conversion, on lanes of any back end.
 //!
-//! For code that learns only when it runs what is to be computed, as a code generator does.
+//! A code generator, which knows operations and types only at run time, calls these functions.
 
 use crate::dtype::DType;
 use crate::element::Element;
@@ -10,8 +10,8 @@ use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 use crate::op::{Binary, Op, OpVisitor, Ternary, Unary};
 
 impl Op {
-    /// The result of the operation on one element of each operand, in any lane back end; `None`
-    /// where the operation does not take so many, or not of these types.
+    /// The result of the operation on one element of each operand, in any lane back end; `None` if the
+    /// operation takes another number of operands, or other types.
     ///
     /// ```
     /// use indim_ops::{AnyLane, Op, ScalarBackend};
@@ -20,7 +20,7 @@ impl Op {
     /// assert!(Op::Sqrt.apply(&operands[..1]).is_none(), "integers have no square root");
     /// ```
     pub fn apply<L: LaneBackend>(self, operands: &[AnyLane<L>]) -> Option<AnyLane<L>> {
-        self.visit(operands.last()?.dtype(), Applied { operands })?
+        self.visit(operands.last()?.dtype(), ApplyVisitor { operands })?
     }
 }
 
@@ -33,17 +33,17 @@ impl<L: LaneBackend> AnyLane<L> {
     /// assert!(matches!(converted, AnyLane::I32(-1)));
     /// ```
     pub fn convert(self, to: DType) -> AnyLane<L> {
-        let converted = visit_convert(self.dtype(), to, Applied { operands: &[self] });
+        let converted = visit_convert(self.dtype(), to, ApplyVisitor { operands: &[self] });
         converted.expect("invariant: visited with its own type")
     }
 }
 
-/// The operands of an operation, or of a conversion.
-struct Applied<'a, L: LaneBackend> {
+/// Visitor that applies an operation or a conversion to these operands.
+struct ApplyVisitor<'a, L: LaneBackend> {
     operands: &'a [AnyLane<L>],
 }
 
-impl<L: LaneBackend> OpVisitor for Applied<'_, L> {
+impl<L: LaneBackend> OpVisitor for ApplyVisitor<'_, L> {
     type Output = Option<AnyLane<L>>;
 
     fn unary<O: Unary<T> + 'static, T: Element>(self) -> Option<AnyLane<L>> {
@@ -63,7 +63,7 @@ impl<L: LaneBackend> OpVisitor for Applied<'_, L> {
     }
 }
 
-impl<L: LaneBackend> ConvertVisitor for Applied<'_, L> {
+impl<L: LaneBackend> ConvertVisitor for ApplyVisitor<'_, L> {
     type Output = Option<AnyLane<L>>;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Option<AnyLane<L>> {

@@ -1,7 +1,6 @@
-//! Complex elements as storage: two floats side by side, the real part first.
+//! Complex elements `c64` and `c128`: two adjacent floats, the real part first.
 //!
-//! For arrays of `c64` and `c128`. The definitions of operations on them are in
-//! `meaning/complex.rs`.
+//! `meaning/complex/` defines the operations on them.
 
 use alloc::string::ToString;
 use core::fmt;
@@ -30,7 +29,7 @@ pub struct Complex<F> {
 /// use indim_ops::{DType, Element, c64};
 /// assert_eq!((c64::DTYPE, c64::new(0.5, 1.0).re), (DType::C64, 0.5f32));
 /// ```
-#[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
+#[allow(non_camel_case_types, reason = "element types have the names that every framework uses")]
 pub type c64 = Complex<f32>;
 
 /// A pair of binary64.
@@ -39,7 +38,7 @@ pub type c64 = Complex<f32>;
 /// use indim_ops::{DType, Element, c128};
 /// assert_eq!((c128::DTYPE, c128::new(0.5, 1.0).im), (DType::C128, 1.0f64));
 /// ```
-#[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
+#[allow(non_camel_case_types, reason = "element types have the names that every framework uses")]
 pub type c128 = Complex<f64>;
 
 impl<F> Complex<F> {
@@ -51,7 +50,7 @@ impl<F> Complex<F> {
 }
 
 impl<F: FloatLane> Complex<F> {
-    /// `on_true` where `condition` holds, else `on_false`.
+    /// `on_true` if `condition` holds, else `on_false`.
     #[inline(always)]
     pub fn select(condition: F::Bool, on_true: Self, on_false: Self) -> Self {
         Complex {

@@ -1,6 +1,6 @@
 //! Element types: their names, classes and sizes.
 //!
-//! One table lists every type; parsing, printing and the classes of the op table come from it.
+//! One table lists every type; it generates parsing, printing and the classes of the table of operations.
 //! `element.rs` has the Rust types of elements.
 
 use core::fmt;
@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 use indim_shape::Shape;
 
-/// The class of an element type, as the op table names it.
+/// The class of an element type, as in the table of operations.
 ///
 /// ```
 /// use indim_ops::DTypeClass;
@@ -58,7 +58,8 @@ macro_rules! dtypes {
     )*) => {
         /// The type of one array element.
         ///
-        /// A `match` may list them all: who handles every element type is to hear of a new one.
+        /// The enum is exhaustive on purpose: a new element type makes each `match` that lists all types fail
+        /// to compile.
         ///
         /// ```
         /// use indim_ops::DType;
@@ -78,7 +79,7 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $name,)* }
             }
 
-            /// The class that the op table speaks of.
+            /// The class in the table of operations.
             pub const fn class(self) -> DTypeClass {
                 match self { $(DType::$variant => DTypeClass::$class,)* }
             }
@@ -93,8 +94,8 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $numpy,)* }
             }
 
-            /// The type in the header of a `.npy` file, behind the byte order: `f4`. NumPy has no bfloat16;
-            /// it writes that of ml_dtypes as two bytes without a meaning, `V2`.
+            /// The type in the header of a `.npy` file, after the byte order: `f4`. NumPy has no bfloat16; it
+            /// writes that of ml_dtypes as two bytes without a meaning, `V2`.
             pub const fn npy_code(self) -> &'static str {
                 match self { $(DType::$variant => $npy,)* }
             }
@@ -192,7 +193,7 @@ impl fmt::Display for UnknownDType {
 
 impl core::error::Error for UnknownDType {}
 
-/// An element type and a shape: what the verifier knows of a value.
+/// An element type and a shape: the type of a value in a graph.
 ///
 /// ```
 /// use indim_ops::{ArrayType, DType};
@@ -207,7 +208,7 @@ pub struct ArrayType {
 }
 
 impl ArrayType {
-    /// Puts an element type and a shape together.
+    /// The type of arrays with this element type and shape.
     pub fn new(dtype: DType, shape: impl Into<Shape>) -> Self {
         ArrayType { dtype, shape: shape.into() }
     }

@@ -1,7 +1,7 @@
-//! Elements in Rust: which scalar carries which `DType`, and lists of them.
+//! Rust types of elements, and lists of elements.
 //!
-//! `for_each_element!` lists them. The reference evaluator, the constants of a graph and the kernel
-//! tables are made from it.
+//! `for_each_element!` is the table of these types. The reference evaluator, the constants of a graph and
+//! the kernel tables are generated from it.
 
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
@@ -12,7 +12,7 @@ use crate::element_lanes::ElementLanes;
 use crate::half::{bf16, f16};
 use crate::scalars::ScalarBackend;
 
-/// Hands the table of element types (`Variant rust_type class`) to another macro, which needs the
+/// Passes the table of element types (`Variant rust_type class`) to another macro, which needs the
 /// types `f16`, `bf16`, `c64` and `c128` in scope.
 #[macro_export]
 macro_rules! for_each_element {
@@ -42,9 +42,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A Rust scalar that carries one element type.
+/// A Rust type that represents one element type.
 ///
-/// The trait is sealed: memory is read and written as these types.
+/// The trait is sealed, because unsafe code reads and writes memory as these types.
 ///
 /// ```
 /// use indim_ops::{DType, Element, bf16};
@@ -64,15 +64,16 @@ pub trait Element:
 {
     /// The element type.
     const DTYPE: DType;
-    /// The type of one part of a complex element; of any other the type itself.
+    /// The type of the parts of a complex element; for any other type the type itself.
     type Component: Element;
-    /// The type in memory: any bits are a valid value.
-    type Stored: Copy + Default + Send + Sync + 'static;
+    /// The representation in memory, for which any bits are a valid value: `u8` for `bool`, else the type
+    /// itself.
+    type Storage: Copy + Default + Send + Sync + 'static;
 
-    /// The element that is stored so; of a bool, whether any bit is set.
-    fn from_stored(stored: Self::Stored) -> Self;
-    /// The stored form of the element.
-    fn to_stored(self) -> Self::Stored;
+    /// The element of this representation; a `bool` is true if any bit is set.
+    fn from_storage(storage: Self::Storage) -> Self;
+    /// The representation of the element in memory.
+    fn to_storage(self) -> Self::Storage;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
     #[inline(always)]
@@ -83,7 +84,7 @@ pub trait Element:
     fn into_data(elements: Vec<Self>) -> ArrayData;
     /// The elements, if the data is of this type.
     fn elements(data: &ArrayData) -> Option<&[Self]>;
-    /// The element that these little-endian bytes hold; bytes that are missing are 0.
+    /// The element of these little-endian bytes; missing bytes are 0.
     fn read_bytes(bytes: &[u8]) -> Self;
     /// Appends the little-endian bytes of the element.
     fn write_bytes(self, bytes: &mut Vec<u8>);
@@ -121,13 +122,13 @@ macro_rules! define_elements {
                 match self { $(ArrayData::$variant(elements) => elements.len(),)* }
             }
 
-            /// Whether it has no elements.
+            /// Whether `len` is 0.
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The elements of type `dtype` whose little-endian bytes these are; what is left over
-            /// is not read.
+            /// The elements of type `dtype` with these little-endian bytes; an incomplete last element is
+            /// ignored.
             pub fn from_le_bytes(dtype: DType, bytes: &[u8]) -> ArrayData {
                 match dtype {
                     $(DType::$variant => {
@@ -160,11 +161,11 @@ macro_rules! define_elements {
                 }
             }
 
-            /// The elements' bytes as this machine has them in memory.
+            /// The elements' bytes in native byte order.
             pub fn to_ne_bytes(&self) -> Vec<u8> {
                 let mut bytes = self.to_le_bytes();
                 if cfg!(target_endian = "big") && !bytes.is_empty() {
-                    // A complex number is two numbers.
+                    // A complex number is two numbers, each with its own byte order.
                     let is_complex = self.dtype().class() == DTypeClass::Complex;
                     let parts = if is_complex { 2 } else { 1 };
                     bytes.chunks_exact_mut(self.dtype().size() / parts).for_each(<[u8]>::reverse);
@@ -192,11 +193,11 @@ macro_rules! define_elements {
         impl Element for $type {
             const DTYPE: DType = DType::$variant;
             type Component = define_elements!(@component $type);
-            type Stored = define_elements!(@stored $class $type);
+            type Storage = define_elements!(@storage $class $type);
             #[inline(always)]
-            fn from_stored(stored: Self::Stored) -> Self { define_elements!(@from_stored $class stored) }
+            fn from_storage(storage: Self::Storage) -> Self { define_elements!(@from_storage $class storage) }
             #[inline(always)]
-            fn to_stored(self) -> Self::Stored { define_elements!(@to_stored $class self) }
+            fn to_storage(self) -> Self::Storage { define_elements!(@to_storage $class self) }
             fn into_data(elements: Vec<Self>) -> ArrayData { ArrayData::$variant(elements) }
             fn elements(data: &ArrayData) -> Option<&[Self]> {
                 match data { ArrayData::$variant(elements) => Some(elements), _ => None }
@@ -208,12 +209,12 @@ macro_rules! define_elements {
     (@component c64) => { f32 };
     (@component c128) => { f64 };
     (@component $type:ident) => { $type };
-    (@stored boolean $type:ident) => { u8 };
-    (@stored $class:ident $type:ident) => { $type };
-    (@from_stored boolean $stored:ident) => { $stored != 0 };
-    (@from_stored $class:ident $stored:ident) => { $stored };
-    (@to_stored boolean $self:ident) => { u8::from($self) };
-    (@to_stored $class:ident $self:ident) => { $self };
+    (@storage boolean $type:ident) => { u8 };
+    (@storage $class:ident $type:ident) => { $type };
+    (@from_storage boolean $storage:ident) => { $storage != 0 };
+    (@from_storage $class:ident $storage:ident) => { $storage };
+    (@to_storage boolean $self:ident) => { u8::from($self) };
+    (@to_storage $class:ident $self:ident) => { $self };
     (@read boolean $bytes:ident $type:ident) => { first_bytes::<1>($bytes)[0] != 0 };
     (@read half $bytes:ident $type:ident) => {
         $type::from_bits(u16::from_le_bytes(first_bytes($bytes)))

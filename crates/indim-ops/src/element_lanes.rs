@@ -8,7 +8,7 @@ use crate::lane::{Cast, FloatBits, LaneBackend};
 use crate::meaning::canonical::canonical_parts;
 use crate::meaning::half;
 
-/// Mapping of an element type to the lanes of a back end.
+/// The lanes of an element type in any back end.
 ///
 /// ```
 /// use indim_ops::{ElementLanes, ScalarBackend, f16, lane::LaneBackend};
@@ -19,15 +19,15 @@ use crate::meaning::half;
 /// assert_eq!(canonical_nan::<f16, ScalarBackend>(f16::from_bits(0xfe01)).to_bits(), 0x7e00);
 /// ```
 pub trait ElementLanes {
-    /// One element in the back end `L`: a lane; of a 16-bit float its bits, of a complex number two
-    /// lanes. In Rust's scalars it is the element itself.
+    /// One element in the back end `L`: a lane; for a 16-bit float its bits, for a complex number two
+    /// lanes. In `ScalarBackend` it is the element itself.
     type In<L: LaneBackend>: Copy;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
     fn canonical_over<L: LaneBackend>(x: Self::In<L>) -> Self::In<L>;
     /// The lanes with their element type as a value.
     fn into_any<L: LaneBackend>(x: Self::In<L>) -> AnyLane<L>;
-    /// The lanes, if they are those of this type.
+    /// The lanes, if the element is of this type.
     fn from_any<L: LaneBackend>(any: AnyLane<L>) -> Option<Self::In<L>>;
 }
 
@@ -94,17 +94,18 @@ macro_rules! define_element_lanes {
 
 crate::for_each_element!(define_element_lanes);
 
-/// An element on which operations compute in a wider type, and round once at the end.
+/// An element type whose operations compute in a wider type, and round once at the end.
 ///
-/// The 16-bit floats do so always; `c64` in the functions that say so in the table of operations.
-pub trait Widened: Element {
+/// All operations on the 16-bit floats do so, and those on `c64` that the table of operations marks as
+/// `complex_widened`.
+pub trait NarrowElement: Element {
     /// The type in which operations compute.
     type Wide: Element;
     /// The same value in the wider type; the sign of a NaN is kept.
     fn widen<L: LaneBackend>(x: Self::In<L>) -> <Self::Wide as ElementLanes>::In<L>;
 }
 
-/// Rounds a result of the wider type. A truth value stays.
+/// Rounding of a result from the wider type. A truth value stays unchanged.
 pub trait FromWide<Wide: Element>: Element {
     /// The nearest value, half to even; overflow gives an infinity.
     fn from_wide<L: LaneBackend>(wide: Wide::In<L>) -> Self::In<L>;
@@ -112,7 +113,7 @@ pub trait FromWide<Wide: Element>: Element {
 
 macro_rules! define_half {
     ($($type:ident $widen:ident $round:ident;)*) => {$(
-        impl Widened for $type {
+        impl NarrowElement for $type {
             type Wide = f32;
             #[inline(always)]
             fn widen<L: LaneBackend>(x: Self::In<L>) -> L::F32 { half::$widen::<L>(x) }
@@ -126,7 +127,7 @@ macro_rules! define_half {
 
 define_half! { f16 widen_f16 round_to_f16; bf16 widen_bf16 round_to_bf16; }
 
-impl Widened for c64 {
+impl NarrowElement for c64 {
     type Wide = c128;
     #[inline(always)]
     fn widen<L: LaneBackend>(x: Complex<L::F32>) -> Complex<L::F64> {

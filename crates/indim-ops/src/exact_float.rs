@@ -1,5 +1,5 @@
-//! The exact functions of Rust's floats that `core` lacks: of the standard library, or of `libm`, which
-//! gives the same bits.
+//! Exact float functions that `core` lacks: from the standard library, or from `libm`, which gives the same
+//! bits.
 
 /// Float functions that are exact, or rounded once.
 pub(crate) trait ExactFloat: Copy {

@@ -1,4 +1,4 @@
-//! The 16-bit floats: `f16` and `bf16`, which are their bits, in any lane back end.
+//! The 16-bit floats `f16` and `bf16`, represented by their bits in any lane back end.
 //!
 //! `meaning/half.rs` widens them to `f32` and rounds results to them.
 
@@ -31,7 +31,7 @@ pub struct Bf16<Bits>(Bits);
 /// assert_eq!(f16::from_f32(0.1).to_string(), "0.1");
 /// assert_eq!(f16::from_f32(0.1).to_f32(), 0.099975586);
 /// ```
-#[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
+#[allow(non_camel_case_types, reason = "element types have the names that every framework uses")]
 pub type f16 = F16<i16>;
 
 /// The upper half of a binary32: 8 bits of exponent, 7 of significand.
@@ -40,10 +40,10 @@ pub type f16 = F16<i16>;
 /// use indim_ops::bf16;
 /// assert_eq!(bf16::from_f32(3.1415927).to_f32(), 3.140625);
 /// ```
-#[allow(non_camel_case_types, reason = "an element type is called as in every framework")]
+#[allow(non_camel_case_types, reason = "element types have the names that every framework uses")]
 pub type bf16 = Bf16<i16>;
 
-/// The sign bit of both.
+/// The sign bit of both types.
 const SIGN: u16 = 0x8000;
 
 macro_rules! half_float {
@@ -53,7 +53,7 @@ macro_rules! half_float {
             #[inline(always)]
             fn magnitude(self) -> Bits { self.0.and(Bits::minimum().not()) }
 
-            /// An integer that is ordered as the numbers are.
+            /// An integer with the order of the numbers.
             #[inline(always)]
             fn ordered(self) -> Bits {
                 let (zero, magnitude) = (Bits::constant(0), self.magnitude());
@@ -142,7 +142,7 @@ macro_rules! half_float {
             /// Converted to `f64` it prints with just these digits.
             pub fn shortest_decimal(self) -> f64 {
                 let exact = self.to_f64();
-                let mut decimals = (0..9).flat_map(|digits| decimals_beside(exact, digits));
+                let mut decimals = (0..9).flat_map(|digits| nearest_decimals(exact, digits));
                 decimals.find(|&decimal| Self::from_f64(decimal) == self).unwrap_or(exact)
             }
         }
@@ -188,7 +188,7 @@ macro_rules! half_float {
         impl FromStr for $type {
             type Err = ParseFloatError;
 
-            /// Reads what `f64` reads, and rounds that.
+            /// Parses an `f64`, and rounds it.
             fn from_str(text: &str) -> Result<Self, ParseFloatError> {
                 text.parse().map(Self::from_f64)
             }
@@ -201,11 +201,11 @@ half_float! {
     bf16 Bf16 widen_bf16 round_to_bf16, 7, "about 3.39e38";
 }
 
-/// The decimal nearest to `exact` with so many digits behind the first, and the next one away from zero.
+/// The decimal nearest to `exact` with `digits` digits after the first, and the next one away from zero.
 ///
 /// The nearest text of a power of two may lie below it, where numbers are twice as dense, and parse as
 /// another number.
-fn decimals_beside(exact: f64, digits: usize) -> Vec<f64> {
+fn nearest_decimals(exact: f64, digits: usize) -> Vec<f64> {
     let nearest = format!("{:.digits$e}", exact.abs());
     let parts = nearest.split_once('e').map(|(mantissa, exponent)| {
         (mantissa.replace('.', "").parse::<u64>(), exponent.parse::<i64>())
@@ -254,7 +254,7 @@ mod tests {
                 for pair in all.windows(2) {
                     let [low, high] = [pair[0], pair[1]].map($type::from_bits);
                     let even = if low.to_bits() & 1 == 0 { low } else { high };
-                    // Beyond the largest number the neighbour is where the next one would be.
+                    // The neighbour beyond the largest number is the value that the next exponent would have.
                     let as_number = |x: $type| match x.is_finite() {
                         true => x.to_f64(),
                         false => 2f64
@@ -265,7 +265,7 @@ mod tests {
                     let near =
                         [(middle.next_down(), low), (middle, even), (middle.next_up(), high)];
                     for (value, expected) in near {
-                        // The bits of zero: what rounds to it keeps its own sign.
+                        // A value that rounds to zero keeps its own sign.
                         let expected = if expected == $type::default() {
                             $type::from_bits(if value < 0.0 { SIGN } else { 0 })
                         } else {

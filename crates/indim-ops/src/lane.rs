@@ -54,8 +54,8 @@ pub trait LaneBackend: Sized + 'static {
 
 /// Conversion to another lane of the back end.
 ///
-/// Integer to integer keeps the low bits or extends by the source's sign; to a float gives the
-/// nearest, half to even, overflow an infinity; float to integer truncates, saturates, and of a NaN
+/// Integer to integer keeps the low bits or extends by the source's sign. Any number to a float gives the
+/// nearest, half to even, and an infinity on overflow. Float to integer truncates and saturates; a NaN
 /// gives 0.
 pub trait Cast<To> {
     /// The converted lane.
@@ -73,12 +73,12 @@ macro_rules! define_number {
 
 define_number!(I8 I16 I32 I64 U8 U16 U32 U64 F32 F64);
 
-/// One element: can be compared for equality and chosen.
+/// One element, with comparison and selection.
 pub trait Lane: Copy {
     /// The result of comparisons.
     type Bool: BoolLane;
 
-    /// `on_true` where `condition` holds, else `on_false`.
+    /// `on_true` if `condition` holds, else `on_false`.
     fn select(condition: Self::Bool, on_true: Self, on_false: Self) -> Self;
     /// Equality; a NaN equals nothing.
     fn equal(self, other: Self) -> Self::Bool;
@@ -117,9 +117,9 @@ pub trait IntLane: Lane {
     fn mul(self, other: Self) -> Self;
     /// The upper half of the exact product, which has twice the width.
     fn mul_high(self, other: Self) -> Self;
-    /// Truncated quotient, wrapping; 0 when `other` is 0.
+    /// Truncated quotient, wrapping; 0 if `other` is 0.
     fn div_or_zero(self, other: Self) -> Self;
-    /// Remainder with the dividend's sign, wrapping; 0 when `other` is 0.
+    /// Remainder with the dividend's sign, wrapping; 0 if `other` is 0.
     fn rem_or_zero(self, other: Self) -> Self;
     /// Bitwise and.
     fn and(self, other: Self) -> Self;
@@ -131,10 +131,10 @@ pub trait IntLane: Lane {
     fn not(self) -> Self;
     /// Left shift by the amount modulo the width.
     fn shl(self, amount: Self) -> Self;
-    /// Right shift by the amount modulo the width, zeros enter.
+    /// Right shift by the amount modulo the width, filled with zeros.
     fn shr_logical(self, amount: Self) -> Self;
-    /// Right shift by the amount modulo the width, copies of the top bit enter, for signed and unsigned
-    /// lanes.
+    /// Right shift by the amount modulo the width, filled with copies of the top bit, for signed and
+    /// unsigned lanes.
     fn shr_arithmetic(self, amount: Self) -> Self;
     /// Whether the value read as unsigned is less than `other` read as unsigned.
     fn less_unsigned(self, other: Self) -> Self::Bool;
@@ -142,8 +142,7 @@ pub trait IntLane: Lane {
     fn leading_zeros(self) -> Self;
     /// The number of one bits.
     fn count_ones(self) -> Self;
-    /// The low bits of the entry of `table` at the value modulo `N`, a power of two: a gather that
-    /// cannot miss.
+    /// The low bits of `table[self % N]`, where `N` is a power of two: a gather that cannot leave the table.
     fn lookup<const N: usize>(self, table: &[u64; N]) -> Self;
 }
 
@@ -163,7 +162,8 @@ pub trait FloatBits: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The float of this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The float, with any NaN replaced by the canonical one. A back end may have an instruction for it.
+    /// The float, with any NaN replaced by the canonical one. A back end may override this with an
+    /// instruction.
     #[inline(always)]
     fn with_canonical_nan(self) -> Self {
         canonical(self)

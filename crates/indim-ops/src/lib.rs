@@ -5,11 +5,10 @@
 //! `complex.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
 //!
 //! - `accuracy.rs`: measured accuracy of the functions;
-//! - `apply.rs`: the generic entry: any operation, or conversion, on lanes of any back end;
-//! - `exact_float.rs`: the exact functions of Rust's floats that `core` lacks: of the standard library, or
-//!   of `libm`, which gives the same bits;
+//! - `apply.rs`: dynamic dispatch: any operation, or conversion, on lanes of any back end;
+//! - `exact_float.rs`: exact float functions that `core` lacks;
 //! - `operator.rs`: operators of operations, as in Python: symbols and precedence;
-//! - `reduction.rs`: THE table of reductions, and what is derived from it;
+//! - `reduction.rs`: the table of reductions, and code generated from it;
 //! - `scalars.rs`: the lane back end of Rust's scalars, for the reference evaluator and, vectorised, the
 //!   kernels.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -20,7 +19,7 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-// x87 computes in 80 bits: every function would give other bits, and none the promised accuracy.
+// x87 computes in 80 bits: every function would give other bits, and miss its documented accuracy.
 #[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
 compile_error!("indim needs SSE2 on 32-bit x86: build for i686, or with `-C target-feature=+sse2`");
 
@@ -43,7 +42,7 @@ pub use accuracy::{Accuracy, accuracies};
 pub use complex::{Complex, c64, c128};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{ArrayData, Element};
-pub use element_lanes::{AnyLane, ElementLanes, FromWide, Widened};
+pub use element_lanes::{AnyLane, ElementLanes, FromWide, NarrowElement};
 pub use half::{Bf16, F16, bf16, f16};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use meaning::running_sum::{RunningSum, has_running_sum};

@@ -1,14 +1,16 @@
-//! THE table of element-wise operations, and what is derived from it.
+//! The table of element-wise operations, and code generated from it.
 //!
-//! A row gives the name, the element types it takes, the result type, what is known of it, the names other
-//! systems use, and the sentence of the documentation with the edge cases. The definition has the
-//! same name in `meaning/` (one per class module). To add an operation: write its row here and its
-//! definition there; the compiler names what is missing.
+//! A row has the name, the classes of element types, the result type, facts, names in other systems, and the
+//! documentation with the edge cases. The definition has the same name in `meaning/`, in the module of each
+//! class. To add an operation, write its row here and its definition there; the compiler names a missing one.
 //!
-//! The words for element types are those of the classes, with three more: `float_exact` are the
-//! floats of an operation that needs each type's own bits, where `float` computes in `f32` for the
-//! 16-bit ones; `complex_widened` computes in `c128` for `c64`, `complex` in the type itself;
-//! `f32_f64` are the floats that have complex numbers.
+//! The table has three words for element types besides the classes:
+//!
+//! - `float_exact`: floats of an operation on each type's own bits; `float` computes in `f32` for the 16-bit
+//!   types;
+//! - `complex_widened`: complex numbers, computed in `c128` also for `c64`; `complex` computes in the type
+//!   itself;
+//! - `f32_f64`: the floats that have complex numbers.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,13 +19,13 @@ use core::str::FromStr;
 use crate::complex::{c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::element_lanes::{ElementLanes, FromWide, Widened};
+use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
 use crate::lane::LaneBackend;
 use crate::meaning;
 use crate::scalars::ScalarBackend;
 
-/// Hands the table of operations to another macro.
+/// Passes the table of operations to another macro.
 #[macro_export]
 macro_rules! for_each_op {
     ($callback:ident) => {
@@ -58,19 +60,19 @@ macro_rules! for_each_op {
                 is_nan = IsNan [float complex] -> boolean, [exact], ["isnan"];
                 /// Whether `x` is infinite.
                 is_inf = IsInf [float complex] -> boolean, [exact], ["isinf"];
-                /// The real part; of a float the float itself.
+                /// The real part; a float is its own.
                 real = Real [float complex] -> component, [exact], [];
-                /// The imaginary part; of a float 0.
+                /// The imaginary part; 0 for a float.
                 imag = Imag [float complex] -> component, [exact], [];
-                /// The complex conjugate: the sign of the imaginary part flips. A float stays.
+                /// The complex conjugate: the sign of the imaginary part flips. A float is unchanged.
                 conj = Conj [float complex] -> same, [exact cheap], ["conjugate"];
-                /// `x * x`. Integers are not taken: multiply instead.
+                /// `x * x`, of floats and complex numbers. For integers, multiply instead.
                 square = Square [float complex] -> same, [cheap], [];
                 /// `1 / x`.
                 reciprocal = Reciprocal [float complex_widened] -> same, [], [];
-                /// The square root, correctly rounded; `sqrt(-0) = -0`, below zero a NaN.
+                /// The square root, correctly rounded; `sqrt(-0) = -0`; a NaN below zero.
                 sqrt = Sqrt [float complex_widened] -> same, [cheap], [];
-                /// `1 / sqrt(x)`; `rsqrt(±0) = ±inf`, `rsqrt(inf) = 0`, below zero a NaN.
+                /// `1 / sqrt(x)`; `rsqrt(±0) = ±inf`, `rsqrt(inf) = 0`; a NaN below zero.
                 rsqrt = Rsqrt [float complex_widened] -> same, [], ["reciprocal_sqrt"];
                 /// `e^x`; `exp(-inf) = 0`.
                 exp = Exp [float complex_widened] -> same, [], ["exponential"];
@@ -78,29 +80,31 @@ macro_rules! for_each_op {
                 exp2 = Exp2 [float] -> same, [], [];
                 /// `e^x - 1` without cancellation; `expm1(-0) = -0`, `expm1(-inf) = -1`.
                 expm1 = Expm1 [float complex_widened] -> same, [], ["exponential_minus_one"];
-                /// The natural logarithm; `log(±0) = -inf`, below zero a NaN.
+                /// The natural logarithm; `log(±0) = -inf`; a NaN below zero.
                 log = Log [float complex_widened] -> same, [], ["ln"];
-                /// The logarithm to base 2, exact for a power of two; `log2(±0) = -inf`, below zero a NaN.
+                /// The logarithm to base 2, exact for a power of two; `log2(±0) = -inf`; a NaN below
+                /// zero.
                 log2 = Log2 [float] -> same, [], [];
-                /// The logarithm to base 10; `log10(±0) = -inf`, below zero a NaN.
+                /// The logarithm to base 10; `log10(±0) = -inf`; a NaN below zero.
                 log10 = Log10 [float] -> same, [], [];
-                /// `log(1 + x)` without cancellation; `log1p(-0) = -0`, `log1p(-1) = -inf`, below -1 a NaN.
+                /// `log(1 + x)` without cancellation; `log1p(-0) = -0`, `log1p(-1) = -inf`; a NaN
+                /// below -1.
                 log1p = Log1p [float complex_widened] -> same, [], ["log_plus_one"];
-                /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`, of an
-                /// infinity a NaN.
+                /// The sine of `x` radians, reduced exactly over the full range; `sin(-0) = -0`; a
+                /// NaN for an infinity.
                 sin = Sin [float complex_widened] -> same, [], ["sine"];
-                /// The cosine of `x` radians, reduced exactly over the full range; of an infinity a NaN.
+                /// The cosine of `x` radians, reduced exactly over the full range; a NaN for an infinity.
                 cos = Cos [float complex_widened] -> same, [], ["cosine"];
-                /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`, of an
-                /// infinity a NaN.
+                /// The tangent of `x` radians, reduced exactly over the full range; `tan(-0) = -0`; a
+                /// NaN for an infinity.
                 tan = Tan [float complex_widened] -> same, [], [];
                 /// The hyperbolic tangent; `tanh(-0) = -0`, `tanh(±inf) = ±1`.
                 tanh = Tanh [float complex_widened] -> same, [], [];
                 /// The cube root, with the sign of `x`; `cbrt(-0) = -0`.
                 cbrt = Cbrt [float] -> same, [], [];
-                /// The arc sine; `asin(-0) = -0`, outside -1 ... 1 a NaN.
+                /// The arc sine; `asin(-0) = -0`; a NaN outside -1 ... 1.
                 asin = Asin [float complex_widened] -> same, [], ["arcsin"];
-                /// The arc cosine; outside -1 ... 1 a NaN.
+                /// The arc cosine; a NaN outside -1 ... 1.
                 acos = Acos [float complex_widened] -> same, [], ["arccos"];
                 /// The arc tangent; `atan(-0) = -0`, `atan(±inf) = ±π/2`.
                 atan = Atan [float complex_widened] -> same, [], ["arctan"];
@@ -110,24 +114,26 @@ macro_rules! for_each_op {
                 cosh = Cosh [float complex_widened] -> same, [], [];
                 /// The inverse hyperbolic sine; `asinh(-0) = -0`.
                 asinh = Asinh [float complex_widened] -> same, [], ["arcsinh"];
-                /// The inverse hyperbolic cosine; below 1 a NaN.
+                /// The inverse hyperbolic cosine; a NaN below 1.
                 acosh = Acosh [float complex_widened] -> same, [], ["arccosh"];
-                /// The inverse hyperbolic tangent; `atanh(-0) = -0`, `atanh(±1) = ±inf`, beyond a NaN.
+                /// The inverse hyperbolic tangent; `atanh(-0) = -0`, `atanh(±1) = ±inf`, a NaN
+                /// beyond.
                 atanh = Atanh [float complex_widened] -> same, [], ["arctanh"];
                 /// The error function; `erf(-0) = -0`, `erf(±inf) = ±1`.
                 erf = Erf [float] -> same, [], [];
                 /// `1 - erf(x)` without cancellation; `erfc(-inf) = 2`, `erfc(inf) = 0`.
                 erfc = Erfc [float] -> same, [], [];
-                /// The inverse of `erf`; `erf_inv(-0) = -0`, `erf_inv(±1) = ±inf`, beyond a NaN.
+                /// The inverse of `erf`; `erf_inv(-0) = -0`, `erf_inv(±1) = ±inf`, a NaN
+                /// beyond.
                 erf_inv = ErfInv [float] -> same, [], ["erfinv"];
                 /// The logarithm of the magnitude of the gamma function; `lgamma(1) = lgamma(2) = +0`,
                 /// infinite at 0, at negative integers and at both infinities.
                 lgamma = Lgamma [float] -> same, [], ["gammaln"];
-                /// The derivative of `lgamma`; `digamma(±0) = ∓inf`, `digamma(inf) = inf`, at negative
-                /// integers and at `-inf` a NaN.
+                /// The derivative of `lgamma`; `digamma(±0) = ∓inf`, `digamma(inf) = inf`; a NaN at
+                /// negative integers and at `-inf`.
                 digamma = Digamma [float] -> same, [], ["psi"];
                 /// The derivative of `digamma`, which is `polygamma(1, x)`; `inf` at 0 and at negative
-                /// integers, `trigamma(inf) = 0`, at `-inf` a NaN.
+                /// integers, `trigamma(inf) = 0`; a NaN at `-inf`.
                 trigamma = Trigamma [float] -> same, [], [];
                 /// `1 / (1 + e^-x)`; `logistic(-inf) = 0`, `logistic(inf) = 1`.
                 logistic = Logistic [float complex_widened] -> same, [], ["sigmoid", "expit"];
@@ -138,16 +144,16 @@ macro_rules! for_each_op {
                 /// `x - y`. Integers wrap.
                 sub = Sub [signed unsigned float complex] -> same, [cheap], ["subtract"];
                 /// `x * y`. Integers wrap; `bool` is logical and. A complex product rounds each of its four
-                /// products and both sums, so a part that cancels keeps their errors.
+                /// products and both sums, so a part whose terms cancel keeps their errors.
                 mul = Mul [boolean signed unsigned float complex] -> same, [commutative cheap], ["multiply"];
-                /// `x / y`. Integers truncate; `x / 0` is all ones (-1, or the unsigned maximum), `MIN / -1 =
-                /// MIN`.
+                /// `x / y`. Integers truncate; `x / 0` has all bits set (-1, or the unsigned maximum), `MIN /
+                /// -1 = MIN`.
                 div = Div [signed unsigned float complex_widened] -> same, [cheap], ["divide"];
-                /// The quotient rounded down, as Python's `//`. An integer divided by 0 gives 0.
+                /// The quotient rounded down, like Python's `//`. An integer divided by 0 gives 0.
                 floor_div = FloorDiv [signed unsigned float] -> same, [], ["floor_divide"];
-                /// The remainder with the divisor's sign, as Python's `%`. An integer by 0 gives 0.
+                /// The remainder with the divisor's sign, like Python's `%`. An integer divided by 0 gives 0.
                 py_mod = PyMod [signed unsigned float] -> same, [], ["floor_mod"];
-                /// The remainder with the dividend's sign, as C's `fmod`. An integer `x rem 0 = x`.
+                /// The remainder with the dividend's sign, like C's `fmod`. For integers `x rem 0 = x`.
                 rem = Rem [signed unsigned float] -> same, [exact], ["fmod"];
                 /// The larger; a NaN from either side wins, `max(-0, +0) = +0`. `bool` is or.
                 max = Max [boolean signed unsigned float] -> same,
@@ -155,34 +161,36 @@ macro_rules! for_each_op {
                 /// The smaller; a NaN from either side wins, `min(+0, -0) = -0`. `bool` is and.
                 min = Min [boolean signed unsigned float] -> same,
                     [commutative orders exact cheap], ["minimum"];
-                /// `x^y`. Floats: as C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative
+                /// `x^y`. Floats: like C's `pow`, so `x^0 = 1` and `1^y = 1` even with a NaN, and a negative
                 /// `x` to a fraction is a NaN; `(-inf)^0.5 = inf` and `(-0)^0.5 = 0`, unlike `sqrt`. Whole
                 /// exponents from -3 to 16 and halves from -2.5 to 2.5 are products, with a division or a
-                /// square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`; to
-                /// a negative exponent 1 and -1 stay units, all else gives 0.
+                /// square root; `x^2`, `x^-1` and `x^0.5` are correctly rounded. Integers wrap; `x^0 = 1`;
+                /// with a negative exponent 1 gives 1, -1 gives ±1, and any other base 0.
                 pow = Pow [signed unsigned float complex_widened] -> same, [], ["power"];
                 /// The angle of the point with ordinate `x` (the first operand) and abscissa `y`, from -π to
                 /// π; the special cases of C's `atan2`.
                 atan2 = Atan2 [float] -> same, [], ["arctan2"];
-                /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even beside a NaN.
+                /// `sqrt(x² + y²)` without overflow; infinite if either operand is, even if the other is a
+                /// NaN.
                 hypot = Hypot [float] -> same, [commutative], [];
-                /// The magnitude of `x` with the sign of `y`, also of a zero; of a NaN `x` the canonical NaN.
+                /// The magnitude of `x` with the sign of `y`, also of a zero; the canonical NaN if `x` is a
+                /// NaN.
                 copysign = Copysign [float] -> same, [exact], ["copy_sign"];
-                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`.
-                /// Where the result is near 0 and the larger operand is not, the two cancel; see the
+                /// `log(e^x + e^y)` without overflow; `logaddexp(-inf, y) = y`, `logaddexp(inf, y) = inf`. If
+                /// the result is near 0 and the larger operand is not, the terms cancel; see the section on
                 /// accuracy.
                 logaddexp = Logaddexp [float] -> same, [commutative], ["log_add_exp"];
-                /// The neighbour of `x` on the way to `y`: the next float of the type; `y` where they are
-                /// equal, the smallest subnormal from 0.
+                /// The next float of the type after `x`, towards `y`; `y` if they are equal, the smallest
+                /// subnormal from 0.
                 nextafter = Nextafter [float_exact] -> same, [], ["next_after"];
                 /// The larger; a number wins over a NaN, `fmax(-0, +0) = +0`.
                 fmax = Fmax [float] -> same, [commutative orders exact], [];
                 /// The smaller; a number wins over a NaN, `fmin(+0, -0) = -0`.
                 fmin = Fmin [float] -> same, [commutative orders exact], [];
-                /// `x` where `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the rule
-                /// given.
+                /// `x` if `x ≥ 0`, else `y * x`: the second operand is the slope, broadcast by the given
+                /// rule.
                 prelu = Prelu [float] -> same, [], ["parametric_relu"];
-                /// `x + y j` of two equal floats.
+                /// `x + y j`, for two floats of equal type.
                 complex = Complex [f32_f64] -> complex, [exact], [];
                 /// The upper half of the exact product, which has twice the width.
                 mulhi = Mulhi [signed unsigned] -> same, [commutative], ["mul_high"];
@@ -238,12 +246,12 @@ macro_rules! for_each_op {
                 total_ge = TotalGe [float_exact] -> boolean, [mirrors(TotalLe) exact], [];
             }
             ternary {
-                /// `on_true` where the first operand, a `bool`, holds, else `on_false`; the unselected value
-                /// never matters.
+                /// `on_true` if the first operand, a `bool`, holds, else `on_false`; the unselected value
+                /// never affects the result.
                 select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same,
                     [exact cheap], ["where"];
-                /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; low >
-                /// high gives high.
+                /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; `low >
+                /// high` gives `high`.
                 clamp = Clamp (same, same, same) [signed unsigned float] -> same, [orders exact], [];
                 /// `x * y + z` with one rounding.
                 fma = Fma (same, same, same) [float] -> same, [], [];
@@ -305,15 +313,15 @@ impl ResultType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fact {
-    /// Exchanging the operands gives the same bits, on every element type.
+    /// Exchanging the operands gives the same bits, for every element type.
     Commutative,
-    /// With the operands exchanged it is this operation.
+    /// With exchanged operands it is this operation.
     Mirrors(Op),
-    /// It asks which of two elements is greater.
+    /// It needs an order of its elements.
     Orders,
-    /// Of real operands no result is rounded.
+    /// Results of real operands are exact.
     Exact,
-    /// On most element types it costs no more than its operands cost to move.
+    /// For most element types it costs no more than moving its operands.
     Cheap,
 }
 
@@ -395,8 +403,8 @@ pub trait Ternary<T: Element>: Operation {
 
 /// A function of an operation at one element type; see [`Op::visit`].
 ///
-/// The `widened` methods are called for operations that compute in a wider type. An implementer
-/// that does not care leaves them as they are.
+/// The `widened` methods are called for operations that compute in a wider type. By default they call the
+/// others.
 pub trait OpVisitor: Sized {
     /// The result of each method.
     type Output;
@@ -411,7 +419,7 @@ pub trait OpVisitor: Sized {
     fn widened_unary<O, T>(self) -> Self::Output
     where
         O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.unary::<O, T>()
     }
@@ -420,7 +428,7 @@ pub trait OpVisitor: Sized {
     fn widened_binary<O, T>(self) -> Self::Output
     where
         O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.binary::<O, T>()
     }
@@ -431,13 +439,13 @@ pub trait OpVisitor: Sized {
         O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
             + Ternary<T::Wide>
             + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.ternary::<O, T>()
     }
 }
 
-/// Whether an element type is one of those that a word of the table stands for.
+/// Whether an element type belongs to a word of the table.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! is_of_word {
@@ -506,7 +514,7 @@ macro_rules! widen_first {
         $first
     };
     (same, $type:ident $first:ident) => {
-        <$type as Widened>::widen::<L>($first)
+        <$type as NarrowElement>::widen::<L>($first)
     };
 }
 
@@ -528,8 +536,8 @@ macro_rules! fact {
     };
 }
 
-/// Expands `$with!(args, Variant type module)` for each element type that a word stands for. The
-/// module says where the definition is; `widened` that it is the one of the wider type.
+/// Expands `$with!(args, Variant type module)` for each element type of a word. `module` contains the
+/// definition; `widened` stands for the definition of the wider type.
 macro_rules! for_class {
     (boolean, $with:ident, $args:tt) => { $with!($args, Bool bool boolean); };
     (signed, $with:ident, $args:tt) => {
@@ -568,8 +576,8 @@ macro_rules! implement {
             type Result = result_element!($result, $type);
             #[inline(always)]
             fn over<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
-                let x = <$type as Widened>::widen::<L>(x);
-                let wide = <Self as Unary<<$type as Widened>::Wide>>::over::<L>(x);
+                let x = <$type as NarrowElement>::widen::<L>(x);
+                let wide = <Self as Unary<<$type as NarrowElement>::Wide>>::over::<L>(x);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
         }
@@ -579,8 +587,8 @@ macro_rules! implement {
             type Result = result_element!($result, $type);
             #[inline(always)]
             fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
-                let (x, y) = (<$type as Widened>::widen::<L>(x), <$type as Widened>::widen::<L>(y));
-                let wide = <Self as Binary<<$type as Widened>::Wide>>::over::<L>(x, y);
+                let (x, y) = (<$type as NarrowElement>::widen::<L>(x), <$type as NarrowElement>::widen::<L>(y));
+                let wide = <Self as Binary<<$type as NarrowElement>::Wide>>::over::<L>(x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
         }
@@ -596,8 +604,8 @@ macro_rules! implement {
                 y: In<$type, L>,
             ) -> In<Self::Result, L> {
                 let first = widen_first!($first, $type first);
-                let (x, y) = (<$type as Widened>::widen::<L>(x), <$type as Widened>::widen::<L>(y));
-                let wide = <Self as Ternary<<$type as Widened>::Wide>>::over::<L>(first, x, y);
+                let (x, y) = (<$type as NarrowElement>::widen::<L>(x), <$type as NarrowElement>::widen::<L>(y));
+                let wide = <Self as Ternary<<$type as NarrowElement>::Wide>>::over::<L>(first, x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
         }
@@ -706,7 +714,7 @@ macro_rules! define_ops {
         pub mod operations {
             use super::{
                 Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, Operation, Ternary, Unary,
-                Widened,
+                NarrowElement,
             };
             use super::meaning;
             use super::{bf16, c64, c128, f16};
@@ -750,7 +758,7 @@ macro_rules! define_ops {
             }
 
             /// Calls `visitor` with the definition of this operation for elements of type `dtype`
-            /// (of the last operand); `None` where the operation does not take the type.
+            /// (of the last operand); `None` if the operation does not take the type.
             pub fn visit<V: OpVisitor>(self, dtype: DType, visitor: V) -> Option<V::Output> {
                 match self {
                     $(Op::$uop => { $(for_class!($uclass, visit, (unary $uop dtype visitor));)* })*
@@ -798,7 +806,7 @@ impl Op {
         self.row().aliases
     }
 
-    /// Whether this is known of the operation.
+    /// Whether the operation has this fact.
     ///
     /// ```
     /// use indim_ops::{Fact, Op};
@@ -817,7 +825,7 @@ impl Op {
         false
     }
 
-    /// The operation that gives the same with exchanged operands, if one exists.
+    /// The operation that gives the same result with exchanged operands, if one exists.
     ///
     /// ```
     /// use indim_ops::Op;
@@ -880,15 +888,15 @@ impl core::error::Error for UnknownOp {}
 impl FromStr for Op {
     type Err = UnknownOp;
 
-    /// Reads indim's name or one that XLA, OpenVINO or NumPy use, in any of their spellings
-    /// (`less_equal`, `less-equal`, `LessEqual`).
+    /// Parses indim's name or one of XLA, OpenVINO or NumPy, in any of their spellings (`less_equal`,
+    /// `less-equal`, `LessEqual`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
         let is_meant = |op: &Op| is_called(text, op.name(), op.aliases());
         Op::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
     }
 }
 
-/// Whether `text` is one of these names, in any of their spellings (`less_equal`, `less-equal`, `LessEqual`).
+/// Whether `text` is one of these names, in any spelling (`less_equal`, `less-equal`, `LessEqual`).
 pub fn is_called(text: &str, name: &str, other_names: &[&str]) -> bool {
     same_name(name, text) || other_names.iter().any(|other| same_name(other, text))
 }

@@ -15,7 +15,7 @@ macro_rules! binary_operators {
         }
 
         impl BinaryOperator {
-            /// Every operator, those that bind least first.
+            /// Every operator, the loosest first.
             pub const ALL: &[BinaryOperator] = &[$(BinaryOperator::$name,)*];
 
             /// Its symbol.
@@ -23,12 +23,12 @@ macro_rules! binary_operators {
                 match self { $(BinaryOperator::$name => $text,)* }
             }
 
-            /// The higher binds tighter, as in Python.
+            /// The precedence, as in Python: a higher one binds tighter.
             pub const fn precedence(self) -> u8 {
                 match self { $(BinaryOperator::$name => $precedence,)* }
             }
 
-            /// The operation it stands for. On unsigned integers `>>` is another: see [`shift_right`].
+            /// The operation of the operator. On unsigned integers `>>` is another one: see [`shift_right`].
             pub const fn op(self) -> Op {
                 match self { $(BinaryOperator::$name => Op::$op,)* }
             }
@@ -57,11 +57,11 @@ binary_operators! {
     Power "**" 9 Pow;
 }
 
-/// The operators before an operand stand between `*` and `**`.
+/// Precedence of unary operators: between `*` and `**`.
 pub const UNARY_PRECEDENCE: u8 = 8;
 
 impl BinaryOperator {
-    /// Whether it compares; comparisons do not chain.
+    /// Whether the operator is a comparison; comparisons do not chain.
     pub const fn is_comparison(self) -> bool {
         self.precedence() == BinaryOperator::Less.precedence()
     }
@@ -73,13 +73,13 @@ impl BinaryOperator {
 }
 
 impl Op {
-    /// The operator that is written for the operation.
+    /// The operator of the operation, if it has one.
     pub fn operator(self) -> Option<BinaryOperator> {
         BinaryOperator::ALL.iter().copied().find(|operator| operator.op() == self)
     }
 }
 
-/// `>>` on this element type.
+/// The operation of `>>` on this element type.
 pub fn shift_right(dtype: DType) -> Op {
     match dtype.class() {
         DTypeClass::Unsigned => Op::ShrLogical,

@@ -1,9 +1,9 @@
-//! THE table of reductions, and what is derived from it.
+//! The table of reductions, and code generated from it.
 //!
-//! A reduction along one axis folds its elements by an operation of the table, in the element type of the
-//! operand. A row gives the name, that operation, the element types, what comes out of nothing (`identity`,
-//! by its name in `meaning/identity.rs`), and the sentence of the documentation. In which order elements are
-//! taken is said once, in `meaning/reduction.rs`.
+//! A reduction folds the elements along one axis by an operation of the table of operations, in the element
+//! type of the operand. A row has the name, that operation, the identity (its function in
+//! `meaning/identity.rs`), the classes of element types, and the documentation. An arg-reduction finds the
+//! index of an extreme. `meaning/reduction.rs` defines the order of the elements.
 
 use core::fmt;
 use core::str::FromStr;
@@ -11,53 +11,55 @@ use core::str::FromStr;
 use crate::complex::c128;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::element_lanes::{ElementLanes, FromWide, Widened};
+use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
 use crate::lane::LaneBackend;
 use crate::meaning;
 use crate::op::{Binary, Op, Operation, UnknownOp, for_class, is_of_word, operations};
 use crate::scalars::ScalarBackend;
 
-/// Hands the table of reductions to another macro.
+/// Passes the table of reductions to another macro.
 #[macro_export]
 macro_rules! for_each_reduction {
     ($callback:ident) => {
         $callback! {
             folds {
-                /// The sum, +0 of nothing. Integers wrap; of floats it is the sum of the fixed tree.
+                /// The sum; +0 without elements. Integers wrap; floats are summed by the fixed tree.
                 reduce_add = Add add zero [signed unsigned f64_c128];
-                /// The product, 1 of nothing. Integers wrap; of floats it is the product of the fixed tree.
+                /// The product; 1 without elements. Integers wrap; floats are multiplied by the fixed tree.
                 reduce_mul = Mul mul one [signed unsigned f64_c128];
-                /// The largest element; any NaN gives a NaN, -0 is below +0. Of nothing -inf, or the type's
-                /// least value.
+                /// The largest element; any NaN gives a NaN, -0 is below +0. Without elements -inf, or the
+                /// type's minimum.
                 reduce_max = Max max lowest [boolean signed unsigned float];
-                /// The smallest element; any NaN gives a NaN, -0 is below +0. Of nothing inf, or the type's
-                /// greatest value.
+                /// The smallest element; any NaN gives a NaN, -0 is below +0. Without elements inf, or the
+                /// type's maximum.
                 reduce_min = Min min highest [boolean signed unsigned float];
                 /// The largest number; NaN if all are NaN.
                 reduce_fmax = Fmax fmax nan [float];
                 /// The smallest number; NaN if all are NaN.
                 reduce_fmin = Fmin fmin nan [float];
-                /// Whether all hold; of integers the bits that all have. Of nothing all bits.
+                /// Logical and; bitwise and of integers. Without elements true, or all bits.
                 reduce_and = And and ones [boolean signed unsigned];
-                /// Whether any holds; of integers the bits that any has. Of nothing none.
+                /// Logical or; bitwise or of integers. Without elements false, or no bits.
                 reduce_or = Or or zero [boolean signed unsigned];
-                /// Whether an odd number holds; of integers the bits that an odd number has.
+                /// Exclusive or: whether an odd number of elements is true; bitwise for integers.
                 reduce_xor = Xor xor zero [boolean signed unsigned];
             }
-            searches {
-                /// Where the first NaN is, or else the first element equal to the largest one; an `i64`.
+            arg_reductions {
+                /// The index of the first NaN, or else of the first largest element; an `i64`.
                 argmax = ArgMax Max [boolean signed unsigned float];
-                /// Where the first NaN is, or else the first element equal to the smallest one; an `i64`.
+                /// The index of the first NaN, or else of the first smallest element; an `i64`.
                 argmin = ArgMin Min [boolean signed unsigned float];
             }
         }
     };
 }
 
-/// Hands the table of widenings to another macro: a sum of the third type may read elements of the first as
-/// they are, which become those of the third without rounding. The second type holds the sum of those that a
-/// lane takes in a block of the tree: without rounding too where it is another one than the third.
+/// Passes the table of widening sums to another macro: `narrow lane wide;`.
+///
+/// A sum of type `wide` may read elements of type `narrow` directly, because they convert without rounding.
+/// `lane` is the accumulator type of one lane in a block of the tree; if it differs from `wide`, a block
+/// cannot overflow it.
 #[macro_export]
 macro_rules! for_each_widening {
     ($callback:ident) => {
@@ -71,13 +73,13 @@ macro_rules! for_each_widening {
 
 /// The fold of an operation of the table over elements of type `T`.
 pub trait Fold<T: Element>: Operation {
-    /// The identity: combining with it changes no element; the result of no elements.
+    /// The identity: combining with it changes no element, and it is the result without elements.
     fn identity<L: LaneBackend>() -> T::In<L>;
-    /// Two elements, or folds of elements, combined; a NaN may have any bits.
+    /// The combination of two elements, or of two partial folds; a NaN may have any bits.
     fn combine<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> T::In<L>;
 }
 
-/// A function of the fold of one element type; see [`ReduceOp::visit`].
+/// A visitor of the fold of one element type; see [`ReduceOp::visit`].
 pub trait FoldVisitor {
     /// Its result.
     type Output;
@@ -91,7 +93,7 @@ macro_rules! implement {
             #[inline(always)]
             fn identity<L: LaneBackend>() -> <$type as ElementLanes>::In<L> {
                 let wide = meaning::identity::float::$identity::<
-                    <<$type as Widened>::Wide as ElementLanes>::In<L>,
+                    <<$type as NarrowElement>::Wide as ElementLanes>::In<L>,
                 >();
                 <$type as FromWide<_>>::from_wide::<L>(wide)
             }
@@ -135,7 +137,7 @@ macro_rules! define_reductions {
             $(#[doc = $doc:literal])+
             $name:ident = $op:ident $meaning:ident $identity:ident [$($class:ident)*];
         )* }
-        searches { $(
+        arg_reductions { $(
             $(#[doc = $sdoc:literal])+
             $sname:ident = $search:ident $extreme:ident [$($sclass:ident)*];
         )* }
@@ -175,7 +177,7 @@ macro_rules! define_reductions {
                 }
             }
 
-            /// The operation that combines two elements; of a search, two of those searched among.
+            /// The operation that combines two elements; for an arg-reduction, the operation of its extreme.
             pub const fn operation(self) -> Op {
                 match self {
                     $(ReduceOp::$op => Op::$op,)*
@@ -183,24 +185,24 @@ macro_rules! define_reductions {
                 }
             }
 
-            /// The fold that finds the element for which is searched; of a fold itself.
-            pub const fn searched(self) -> ReduceOp {
+            /// For an arg-reduction the fold of its extreme; for a fold itself.
+            pub const fn extremum(self) -> ReduceOp {
                 match self {
                     $(ReduceOp::$op => self,)*
                     $(ReduceOp::$search => ReduceOp::$extreme,)*
                 }
             }
 
-            /// Whether the result says where an element is.
-            pub const fn is_search(self) -> bool {
+            /// Whether the result is the index of an element.
+            pub const fn is_arg_reduction(self) -> bool {
                 match self {
                     $(ReduceOp::$op => false,)*
                     $(ReduceOp::$search => true,)*
                 }
             }
 
-            /// Calls `visitor` with the fold of elements of type `dtype`; `None` where the reduction does not
-            /// take the type, or is a search.
+            /// Calls `visitor` with the fold of elements of type `dtype`; `None` if the reduction does not
+            /// take the type, or is an arg-reduction.
             pub fn visit<V: FoldVisitor>(self, dtype: DType, visitor: V) -> Option<V::Output> {
                 match self {
                     $(ReduceOp::$op => { $(for_class!($class, visit, ($op dtype visitor));)* })*
@@ -217,7 +219,7 @@ macro_rules! define_reductions {
 for_each_reduction!(define_reductions);
 
 impl ReduceOp {
-    /// The element type of the result, of elements of type `dtype`.
+    /// The element type of the result, for elements of type `dtype`.
     ///
     /// ```
     /// use indim_ops::{DType, ReduceOp};
@@ -226,11 +228,10 @@ impl ReduceOp {
     /// assert!(!ReduceOp::Add.takes(DType::F32), "floats are summed in f64");
     /// ```
     pub const fn result_dtype(self, dtype: DType) -> DType {
-        if self.is_search() { DType::I64 } else { dtype }
+        if self.is_arg_reduction() { DType::I64 } else { dtype }
     }
 
-    /// Whether the sum of elements of type `wide` may read elements of type `narrow`, which become `wide`
-    /// without rounding.
+    /// Whether a sum of type `wide` may read elements of type `narrow`, which convert without rounding.
     ///
     /// ```
     /// use indim_ops::{DType, ReduceOp};
@@ -256,13 +257,13 @@ impl fmt::Display for ReduceOp {
 impl FromStr for ReduceOp {
     type Err = UnknownOp;
 
-    /// Reads the name in indim's text: `reduce_add`.
+    /// Parses the name in indim's text: `reduce_add`.
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
         ReduceOp::ALL.iter().copied().find(|op| op.name() == text).ok_or(UnknownOp)
     }
 }
 
-/// The fold `F` of these elements along an axis, in their order: the definition of every fold.
+/// The fold `F` of these elements along an axis: the definition of every fold.
 ///
 /// ```
 /// use indim_ops::{fold, operations::{Add, Max}};

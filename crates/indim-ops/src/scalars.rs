@@ -1,4 +1,4 @@
-//! The lane back end of Rust's scalars, for the reference evaluator and, vectorised, the kernels.
+//! The lane back end of Rust's scalars: the reference evaluator and, vectorised, the kernels use it.
 
 use crate::exact_float::ExactFloat;
 use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
@@ -21,7 +21,7 @@ impl LaneBackend for ScalarBackend {
     type F64 = f64;
 }
 
-/// Rust's casts are those of the algebra.
+/// `as` has the semantics of [`Cast`].
 macro_rules! cast_each_to_each {
     ([$($from:ident)*] $to:tt) => { $(cast_each_to_each!(@from $from $to);)* };
     (@from $from:ident [$($to:ident)*]) => {$(

@@ -96,9 +96,9 @@ fn the_error_is_within_its_bound() {
 }
 
 /// Checks a fold on the special elements of its type.
-struct Specials(ReduceOp);
+struct SpecialElements(ReduceOp);
 
-impl FoldVisitor for Specials {
+impl FoldVisitor for SpecialElements {
     type Output = ();
 
     fn fold<F: Fold<T>, T: Element>(self) {
@@ -154,7 +154,11 @@ fn every_fold_keeps_what_it_is_defined_to_keep() {
     for &op in ReduceOp::ALL {
         let takes = DType::ALL.iter().filter(|&&dtype| op.takes(dtype));
         for &dtype in takes {
-            assert_eq!(op.visit(dtype, Specials(op)).is_some(), !op.is_search(), "{op} {dtype}");
+            assert_eq!(
+                op.visit(dtype, SpecialElements(op)).is_some(),
+                !op.is_arg_reduction(),
+                "{op} {dtype}"
+            );
             assert!(op.operation().takes(dtype), "{op} {dtype}");
         }
         assert_eq!(op.name().parse(), Ok(op));
@@ -175,5 +179,5 @@ fn what_a_fold_widens_is_taken_and_kept() {
     }
     for_each_element!(check);
     assert_eq!(ReduceOp::Fmax.operation(), Op::Fmax);
-    assert_eq!(ReduceOp::ArgMin.searched(), ReduceOp::Min);
+    assert_eq!(ReduceOp::ArgMin.extremum(), ReduceOp::Min);
 }

@@ -192,7 +192,7 @@ impl CutGraph<'_> {
     /// The type of what is searched by the reduction that a value is.
     fn searched(&self, value: ValueId) -> Option<DType> {
         let Node { kind, operands, .. } = &self.graph[value];
-        let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_search());
+        let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction());
         is_search.then(|| self.graph[operands[0]].array_type.dtype)
     }
 

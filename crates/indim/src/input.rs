@@ -1,6 +1,6 @@
 //! The inputs of an expression: arrays and numbers of any owner.
 
-use indim_cpu::{ArrayView, Buffer, StoredAs};
+use indim_cpu::{ArrayView, Buffer, ElementLayout};
 use indim_graph::{Array, Literal};
 
 /// An input of [`evaluate`](crate::evaluate): the value of a name.
@@ -101,7 +101,7 @@ pub fn plain_name(identifier: &str) -> &str {
 impl<'a, S, D> From<&'a ndarray::ArrayBase<S, D>> for Input<'a>
 where
     S: ndarray::Data,
-    S::Elem: StoredAs,
+    S::Elem: ElementLayout,
     D: ndarray::Dimension,
 {
     fn from(array: &'a ndarray::ArrayBase<S, D>) -> Self {
@@ -113,7 +113,7 @@ where
 impl<S, D> AsInput for ndarray::ArrayBase<S, D>
 where
     S: ndarray::Data,
-    S::Elem: StoredAs,
+    S::Elem: ElementLayout,
     D: ndarray::Dimension,
 {
     fn as_input(&self) -> Input<'_> {
@@ -140,9 +140,9 @@ macro_rules! arrays {
 arrays! {
     [] Array;
     [] Buffer;
-    [T: StoredAs] [T];
-    [T: StoredAs] Vec<T>;
-    [T: StoredAs, const N: usize] [T; N];
+    [T: ElementLayout] [T];
+    [T: ElementLayout] Vec<T>;
+    [T: ElementLayout, const N: usize] [T; N];
 }
 
 macro_rules! numbers {

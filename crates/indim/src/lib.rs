@@ -87,7 +87,7 @@ pub use indim_cpu::{
     ArrayError, ArrayView, ArrayViewMut, Buffer, IntoElementsError, MappedFile, Order, print,
     row_major_strides, set_memory_pool_limit,
 };
-pub use indim_cpu::{StoredAs, as_elements, as_elements_mut, from_elements};
+pub use indim_cpu::{ElementLayout, as_elements, as_elements_mut, from_elements};
 pub use indim_graph::{Array, WrongElementCount};
 pub use indim_ops::{
     ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,

@@ -1,21 +1,21 @@
-//! Complex numbers as text: both parts as floats are printed, the imaginary one with its sign.
+//! Complex numbers as text: both parts printed like floats, the imaginary one always with a sign.
 
 use indim_ops::Complex;
 
 use super::float::{Float, Widths, scalar_text};
 use super::{ElementText, Style};
 
-/// Both parts each by the widths of their kind; the `j` stands behind the last digit.
+/// The format of complex elements: each part has its own widths, and `j` follows the last digit.
 pub(super) fn complex_format<'a, F: Float>(
     elements: &'a [Complex<F>],
     shown: &[usize],
     style: Style,
 ) -> Box<ElementText<'a>> {
     let precision = match style {
-        Style::Alone(precision) => {
+        Style::Scalar(precision) => {
             return Box::new(move |position| complex_scalar_text(elements[position], precision));
         }
-        Style::SideBySide(precision) => precision,
+        Style::Aligned(precision) => precision,
     };
     let parts = |part: fn(&Complex<F>) -> F| -> Vec<F> {
         shown.iter().map(|&position| part(&elements[position])).collect()
@@ -31,14 +31,14 @@ pub(super) fn complex_format<'a, F: Float>(
     })
 }
 
-/// A complex number by itself: `(1-2.5j)`, and `2j` where the real part is 0.
+/// A scalar complex number: `(1-2.5j)`, and `2j` if the real part is 0.
 fn complex_scalar_text<F: Float>(x: Complex<F>, precision: Option<usize>) -> String {
     let part = |x: F| {
         let text = scalar_text(x, precision);
         text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
     };
     let imaginary = part(x.im);
-    // The sign of a zero real part is worth writing.
+    // A real part of -0 is printed, to show its sign.
     if x.re.into().to_bits() == 0 {
         return format!("{imaginary}j");
     }

@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 
 use super::{Style, elements_format};
 
-/// An array that is no table.
+/// The error for an array that is no table, because it has more than two axes.
 ///
 /// ```
 /// use indim_arrays::print::csv_shape;
@@ -58,8 +58,8 @@ pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> 
     }
 }
 
-/// Writes an array of at most two axes, without a header: numbers with all digits that they need to be read
-/// back, `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers as Python writes them, `(1-2.5j)`.
+/// Writes an array of at most two axes, without a header: numbers with the digits that reading back needs,
+/// `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers in Python's notation, `(1-2.5j)`.
 ///
 /// ```
 /// use indim_arrays::{Buffer, print::write_csv};
@@ -80,7 +80,7 @@ pub fn write_csv(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
         let copy = buffer.to_row_major().map_err(io::Error::other)?;
         return write_csv(output, &copy);
     }
-    let text = elements_format(buffer, &[], Style::Alone(None));
+    let text = elements_format(buffer, &[], Style::Scalar(None));
     for row in 0..rows {
         for column in 0..columns {
             let separator = if column == 0 { "" } else { "," };
@@ -91,7 +91,7 @@ pub fn write_csv(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
     Ok(())
 }
 
-/// The number of elements of a shape that memory holds.
+/// The number of elements of a shape whose array is in memory.
 pub(super) fn count(shape: &Shape) -> usize {
     shape.element_count().unwrap_or(0)
 }

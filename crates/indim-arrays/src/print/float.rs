@@ -1,7 +1,7 @@
-//! Floats as text: by themselves, or side by side with equal widths.
+//! Floats as text: as scalars, or aligned with equal widths.
 //!
-//! A float is the shortest decimal that reads back the same, with so many digits behind the point at most.
-//! The limits beyond which numbers have exponents are those of NumPy 2.4.
+//! A float is printed as the shortest decimal that reads back the same, up to a precision. The limits beyond
+//! which numbers have exponents are those of NumPy 2.4.
 
 use core::fmt;
 use core::str::FromStr;
@@ -10,26 +10,26 @@ use indim_ops::{bf16, f16};
 
 use super::{ElementText, Style};
 
-/// Below this numbers have exponents.
+/// Numbers below this have exponents.
 const SMALL: f64 = 1e-4;
 
 /// Requirements of printing on a float type. All its values are exact as f64.
 pub(super) trait Float:
     Copy + PartialEq + Into<f64> + FromStr + fmt::Display + fmt::LowerExp + 'static
 {
-    /// From here on arrays have exponents.
+    /// Arrays with a number of at least this have exponents.
     const LARGE: f64;
-    /// From here on a number by itself has an exponent.
-    const LARGE_ALONE: f64;
-    /// The nearest value of the type, in which NumPy compares.
+    /// A scalar of at least this has an exponent.
+    const LARGE_SCALAR: f64;
+    /// The nearest value of the type; NumPy compares in it.
     fn rounded(value: f64) -> f64;
 }
 
 macro_rules! float {
-    ($($type:ident: $large:literal, $large_alone:literal, $round:expr;)*) => {$(
+    ($($type:ident: $large:literal, $large_scalar:literal, $round:expr;)*) => {$(
         impl Float for $type {
             const LARGE: f64 = $large;
-            const LARGE_ALONE: f64 = $large_alone;
+            const LARGE_SCALAR: f64 = $large_scalar;
             fn rounded(value: f64) -> f64 { f64::from($round(value)) }
         }
     )*};
@@ -43,7 +43,7 @@ float! {
     f64: 1e8, 1e16, |value: f64| value;
 }
 
-/// A number in the parts that are aligned.
+/// The parts of a number, which are aligned separately.
 struct Decimal {
     /// The digits before the point, with a minus.
     whole: String,
@@ -53,7 +53,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Takes `-12.5` or `1.25e-7` to pieces.
+    /// The parts of `-12.5` or `1.25e-7`.
     fn split(text: &str) -> Decimal {
         let (mantissa, exponent) =
             text.split_once('e').map_or((text, None), |(mantissa, rest)| (mantissa, Some(rest)));
@@ -65,17 +65,18 @@ impl Decimal {
         Decimal { whole: whole.to_owned(), fraction: fraction.to_owned(), exponent }
     }
 
-    /// The shortest that reads back as `x`, the nearest of them, and of two as near the even one.
+    /// The shortest decimal that reads back as `x`; the nearest of several, and the even one of two equally
+    /// near.
     fn shortest<F: Float>(x: F) -> Decimal {
         let text = format!("{x}");
         let digits = Decimal::split(&text).fraction.len();
         let nearest = format!("{:.digits$}", x.into());
-        // Rust takes the odd one at times, and writes zeros for digits of whole numbers.
+        // Rust sometimes takes the odd one, and writes zeros for low digits of whole numbers.
         let is_shortest = digits > 0 && reads_back(&nearest, x);
         Decimal::split(if is_shortest { &nearest } else { &text })
     }
 
-    /// The same with an exponent.
+    /// `shortest` with an exponent.
     fn shortest_scientific<F: Float>(x: F) -> Decimal {
         let text = format!("{x:e}");
         let digits = Decimal::split(&text).fraction.len();
@@ -83,7 +84,7 @@ impl Decimal {
         Decimal::split(if reads_back(&nearest, x) { &nearest } else { &text })
     }
 
-    /// The shortest, or where that has too many digits the exact value, rounded half to even.
+    /// The shortest decimal; the exact value rounded half to even if that has more digits than `precision`.
     fn positional<F: Float>(x: F, precision: usize) -> Decimal {
         let mut decimal = Decimal::shortest(x);
         if decimal.fraction.len() > precision {
@@ -92,7 +93,7 @@ impl Decimal {
         decimal.without_zeros()
     }
 
-    /// The same with an exponent.
+    /// `positional` with an exponent.
     fn scientific<F: Float>(x: F, precision: usize) -> Decimal {
         let mut decimal = Decimal::shortest_scientific(x);
         if decimal.fraction.len() > precision {
@@ -101,7 +102,8 @@ impl Decimal {
         decimal.without_zeros()
     }
 
-    /// With so many digits behind the point; those that the shortest does not have are exact, not zero.
+    /// The number with `digits` digits after the point; digits beyond the shortest decimal are exact, not
+    /// zero.
     fn scientific_to<F: Float>(x: F, digits: usize) -> Decimal {
         let shortest = Decimal::shortest_scientific(x);
         match shortest.fraction.len() == digits {
@@ -116,8 +118,8 @@ impl Decimal {
     }
 }
 
-/// Just above a power of two, where the gap below is half of that above, the nearest decimal of a
-/// length may read as the neighbour.
+/// Whether the text parses as `x`. At a power of two, whose gap below is half of that above, the nearest
+/// decimal of a length may parse as the neighbour.
 fn reads_back<F: Float>(text: &str, x: F) -> bool {
     text.parse::<F>().is_ok_and(|read| read == x)
 }
@@ -136,15 +138,14 @@ fn is_finite<F: Float>(x: F) -> bool {
     x.into().is_finite()
 }
 
-/// A number by itself, as NumPy prints its scalars: with all digits that it needs, or at most so many behind
-/// the point.
+/// A scalar as NumPy prints it: with all digits that it needs, or at most `precision` after the point.
 pub(super) fn scalar_text<F: Float>(x: F, precision: Option<usize>) -> String {
     let precision = precision.unwrap_or(usize::MAX);
     if !is_finite(x) {
         return special(x).to_owned();
     }
     let magnitude = x.into().abs();
-    if magnitude >= F::LARGE_ALONE || (magnitude != 0.0 && magnitude < SMALL) {
+    if magnitude >= F::LARGE_SCALAR || (magnitude != 0.0 && magnitude < SMALL) {
         let Decimal { whole, fraction, exponent } = Decimal::scientific(x, precision);
         let (sign, digits) = exponent.unwrap_or_default();
         let point = if fraction.is_empty() { "" } else { "." };
@@ -154,13 +155,13 @@ pub(super) fn scalar_text<F: Float>(x: F, precision: Option<usize>) -> String {
     format!("{whole}.{}", if fraction.is_empty() { "0" } else { &fraction })
 }
 
-/// The widths of the parts of all numbers.
+/// Common widths of the parts of all numbers.
 pub(super) struct Widths {
-    /// Before the point, with the sign.
+    /// Characters before the point, with the sign.
     whole: usize,
-    /// Whether positive numbers have a sign too, as the imaginary parts of complex ones have.
+    /// Whether positive numbers have a sign too, like imaginary parts.
     has_plus: bool,
-    /// Digits after the point, and their maximal number.
+    /// Digits after the point, and their maximum.
     fraction: usize,
     precision: usize,
     /// Digits of the exponent; `None` without exponents.
@@ -168,7 +169,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    /// The widths in which all numbers that are shown have room.
+    /// Widths that fit all printed numbers.
     pub(super) fn of<F: Float>(shown: &[F], has_plus: bool, precision: usize) -> Widths {
         let finite: Vec<F> = shown.iter().copied().filter(|x| is_finite(*x)).collect();
         let decimal =
@@ -201,7 +202,7 @@ impl Widths {
         1 + self.fraction + self.exponent.map_or(0, |digits| digits + 2)
     }
 
-    /// A number in these widths.
+    /// The text of a number in these widths.
     pub(super) fn text<F: Float>(&self, x: F) -> String {
         let Widths { whole: width, fraction: digits, precision, exponent, .. } = *self;
         if !is_finite(x) {
@@ -217,7 +218,7 @@ impl Widths {
     }
 }
 
-/// Whether numbers side by side are better told with exponents.
+/// Whether aligned numbers are printed with exponents.
 fn has_exponents<F: Float>(finite: &[F]) -> bool {
     let magnitudes = finite.iter().map(|&x| x.into().abs()).filter(|magnitude| *magnitude != 0.0);
     let (smallest, largest) =
@@ -226,17 +227,17 @@ fn has_exponents<F: Float>(finite: &[F]) -> bool {
     largest >= F::LARGE || smallest < F::rounded(SMALL) || ratio > 1000.0
 }
 
-/// A function from the position of a float to its text, with equal widths for all that are shown.
+/// A function from the position of a float to its text, with equal widths for all printed ones.
 pub(super) fn float_format<'a, F: Float>(
     elements: &'a [F],
     shown: &[usize],
     style: Style,
 ) -> Box<ElementText<'a>> {
     let precision = match style {
-        Style::Alone(precision) => {
+        Style::Scalar(precision) => {
             return Box::new(move |position| scalar_text(elements[position], precision));
         }
-        Style::SideBySide(precision) => precision,
+        Style::Aligned(precision) => precision,
     };
     let shown: Vec<F> = shown.iter().map(|&position| elements[position]).collect();
     let widths = Widths::of(&shown, false, precision);

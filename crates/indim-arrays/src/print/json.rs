@@ -10,9 +10,9 @@ use super::ElementText;
 use super::csv::count;
 use super::float::{Float, scalar_text};
 
-/// Writes `{"dtype":"f32","shape":[2,2],"data":[...]}` with the elements row by row: numbers that read back
-/// the same, `true` and `false`, complex numbers as `[real, imaginary]`, and what JSON has no numbers for
-/// as the texts `"nan"`, `"inf"` and `"-inf"`.
+/// Writes `{"dtype":"f32","shape":[2,2],"data":[...]}` with the elements in row-major order: numbers that
+/// read back the same, `true` and `false`, complex numbers as `[real, imaginary]`, and the strings `"nan"`,
+/// `"inf"` and `"-inf"`, which JSON has no numbers for.
 ///
 /// ```
 /// use indim_arrays::{Buffer, print::write_json};

@@ -1,8 +1,8 @@
-//! Arrays as text, as NumPy prints them.
+//! Arrays as text, in NumPy's format.
 //!
 //! The layout follows `numpy/_core/arrayprint.py` of NumPy 2.4 with its default options: 8 fractional
 //! digits, lines of 75 characters, and above 1000 elements only the first and last 3 along each axis.
-//! All elements have one width: `float.rs`, `complex.rs`. `csv.rs` and `json.rs` print for programs.
+//! `float.rs` and `complex.rs` align elements by equal widths. `csv.rs` and `json.rs` print for programs.
 
 mod complex;
 mod csv;
@@ -24,7 +24,7 @@ const LINE_WIDTH: usize = 75;
 const PRECISION: usize = 8;
 const EDGE_ITEMS: usize = 3;
 
-/// Limits on the printed part of an array.
+/// Options of printing: precision and summary.
 ///
 /// ```
 /// use indim_arrays::Buffer;
@@ -37,9 +37,10 @@ const EDGE_ITEMS: usize = 3;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrintOptions {
-    /// Digits behind the point at most. `None` is 8 in arrays, and what reads back the same for a scalar.
+    /// Maximum digits after the point. `None` is 8 in arrays, and the digits that read back the same for a
+    /// scalar.
     pub precision: Option<usize>,
-    /// Arrays of more elements are summarised: the first and last 3 along each axis.
+    /// Arrays with more elements are summarised: the first and last 3 along each axis.
     pub threshold: usize,
 }
 
@@ -53,15 +54,15 @@ impl Default for PrintOptions {
 /// The format of one element.
 #[derive(Debug, Clone, Copy)]
 enum Style {
-    /// By itself, with all digits that it needs, or so many behind the point.
-    Alone(Option<usize>),
-    /// As wide as its neighbours, with at most this many digits after the point.
-    SideBySide(usize),
+    /// A scalar, with all digits that it needs, or at most this number after the point.
+    Scalar(Option<usize>),
+    /// Aligned with the other elements, with at most this number of digits after the point.
+    Aligned(usize),
 }
 
-/// The text that `print` of NumPy gives for an array.
+/// The text of NumPy's `print` for an array.
 ///
-/// An array of more than 64 axes, which NumPy does not have, is only described.
+/// For an array of more than 64 axes, which NumPy does not support, the text is a note.
 ///
 /// ```
 /// use indim_arrays::{Buffer, print::array_text};
@@ -102,8 +103,8 @@ pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
     let layout = PrintLayout::new(shape, options.threshold);
     let shown = layout.shown();
     let style = match shape.is_scalar() {
-        true => Style::Alone(options.precision),
-        false => Style::SideBySide(options.precision.unwrap_or(PRECISION)),
+        true => Style::Scalar(options.precision),
+        false => Style::Aligned(options.precision.unwrap_or(PRECISION)),
     };
     let format = elements_format(buffer, &shown, style);
     layout.text(&*format)
@@ -132,7 +133,7 @@ fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], style: Style) -> Box
 }
 
 fn bool_format(elements: &[bool], style: Style) -> Box<ElementText<'_>> {
-    let truth = if let Style::Alone(_) = style { "True" } else { " True" };
+    let truth = if let Style::Scalar(_) = style { "True" } else { " True" };
     Box::new(move |position| if elements[position] { truth.into() } else { "False".into() })
 }
 
@@ -145,7 +146,7 @@ fn integer_format<'a, T: core::fmt::Display>(
     Box::new(move |position| format!("{:>width$}", elements[position]))
 }
 
-/// The elements shown, and the layout of their texts.
+/// The printed elements, and the layout of their texts.
 struct PrintLayout<'a> {
     shape: &'a Shape,
     strides: Vec<isize>,
@@ -214,7 +215,7 @@ impl<'a> PrintLayout<'a> {
     }
 }
 
-/// Elements side by side, broken into lines.
+/// One row of elements, broken into lines.
 fn row(words: impl Iterator<Item = String>, indent: &str, width: usize) -> String {
     let mut text = String::new();
     let mut line = indent.to_owned();
@@ -233,7 +234,7 @@ fn row(words: impl Iterator<Item = String>, indent: &str, width: usize) -> Strin
     format!("[{}]", &text[indent.len()..])
 }
 
-/// Parts below each other, with an empty line for each axis inside them.
+/// Blocks below each other, separated by an empty line for each axis beyond two.
 fn block(parts: impl Iterator<Item = String>, indent: &str, axes_left: usize) -> String {
     let separator = format!("{}{indent}", "\n".repeat(axes_left - 1));
     format!("[{}]", parts.collect::<Vec<_>>().join(&separator))

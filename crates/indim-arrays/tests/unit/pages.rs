@@ -8,7 +8,7 @@ fn the_pool_holds_up_to_its_limit() {
     set_memory_pool_limit(4 * HUGE_BYTES);
     let mut pages = Pages::new(HUGE_BYTES + 1).unwrap();
     let first = pages.first();
-    // SAFETY: the pages hold so many bytes.
+    // SAFETY: the offset is within the allocated pages.
     unsafe { first.add(HUGE_BYTES).write(1) }
     drop(pages);
     let mut again = Pages::new(2 * HUGE_BYTES).unwrap();
@@ -27,10 +27,10 @@ fn the_pool_holds_up_to_its_limit() {
     assert!(Pages::new(usize::MAX).is_none());
     set_memory_pool_limit(DEFAULT_POOL_BYTES);
 
-    // As in a process that was forked while another thread held the lock.
+    // The state of a process that was forked while another thread held the lock.
     let held = POOL.lock().unwrap();
     let mut pages = Pages::new(HUGE_BYTES).unwrap();
-    // SAFETY: the pages hold so many bytes.
+    // SAFETY: the offset is within the allocated pages.
     unsafe { pages.first().add(HUGE_BYTES - 1).write(1) }
     drop(pages);
     set_memory_pool_limit(0);

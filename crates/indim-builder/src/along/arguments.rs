@@ -292,7 +292,7 @@ fn checked_axes(
     let seeks = match function {
         Reduction::Max | Reduction::Min => !begins(along),
         _ if function.is_extreme() => along.initial.is_none(),
-        _ => function.is_search(),
+        _ => function.is_arg_reduction(),
     };
     match axes.iter().find(|&&axis| shape[axis] == 0) {
         Some(&axis) if seeks && has_results => Err(GraphErrorKind::EmptyReduction { axis }),

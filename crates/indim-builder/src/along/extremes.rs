@@ -32,7 +32,7 @@ impl Reduced<'_> {
     /// extreme.
     fn hits(&self, op: ReduceOp) -> BuildResult {
         let numpy = self.builder().numpy();
-        let hits = numpy.eq(&self.x, self.fold_kept(op.searched(), &self.x)?)?;
+        let hits = numpy.eq(&self.x, self.fold_kept(op.extremum(), &self.x)?)?;
         // An extreme among NaNs is one, which equals nothing.
         Ok(if self.is_float() { hits | self.x.is_nan() } else { hits })
     }

@@ -264,7 +264,9 @@ impl Reduction {
     pub fn takes(self, dtype: DType) -> bool {
         match self {
             Reduction::Ptp => dtype.is_integer() || dtype.is_float(),
-            _ if self.is_extreme() || self.is_search() => dtype.class() != DTypeClass::Complex,
+            _ if self.is_extreme() || self.is_arg_reduction() => {
+                dtype.class() != DTypeClass::Complex
+            }
             _ if self.takes_only_floats() => dtype.is_float(),
             _ => true,
         }
@@ -288,7 +290,7 @@ impl Reduction {
     }
 
     /// Whether the result says where an element is.
-    pub(crate) fn is_search(self) -> bool {
+    pub(crate) fn is_arg_reduction(self) -> bool {
         use Reduction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
         matches!(self, ArgMax | ArgMin | NanArgMax | NanArgMin)
     }

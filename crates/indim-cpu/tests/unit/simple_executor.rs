@@ -248,8 +248,8 @@ unsafe fn read(place: *const u8, dtype: DType) -> Array {
             match dtype {
                 $(DType::$variant => {
                     // SAFETY: the caller's promise; any bits are a stored element.
-                    let stored = unsafe { place.cast::<<$type as Element>::Stored>().read_unaligned() };
-                    ArrayData::$variant(vec![<$type>::from_stored(stored)])
+                    let stored = unsafe { place.cast::<<$type as Element>::Storage>().read_unaligned() };
+                    ArrayData::$variant(vec![<$type>::from_storage(stored)])
                 })*
             }
         };

@@ -135,8 +135,8 @@ impl Rewriting {
     fn one_after_the_other(&mut self, merged: &Merged<'_>) -> Result<ValueId, VerifyErrorKind> {
         let mut axes = merged.axes.clone().rev();
         let last = axes.next().expect("invariant: several axes");
-        let mut folded = self.reduce(merged.op.searched(), merged.operand, last)?;
-        if !merged.op.is_search() {
+        let mut folded = self.reduce(merged.op.extremum(), merged.operand, last)?;
+        if !merged.op.is_arg_reduction() {
             for axis in axes {
                 folded = self.reduce(merged.op, folded, axis)?;
             }
@@ -162,7 +162,7 @@ impl Rewriting {
         (axis, size, behind): (usize, usize, usize),
     ) -> Result<(ValueId, ValueId), VerifyErrorKind> {
         let ArrayType { dtype, shape } = self.assembler[folded].array_type.clone();
-        let extreme = self.reduce(op.searched(), folded, axis)?;
+        let extreme = self.reduce(op.extremum(), folded, axis)?;
         let kept: Vec<usize> = (0..shape.rank()).filter(|&other| other != axis).collect();
         let everywhere = self.spread(extreme, &kept, &shape)?;
         let mut is_it = self.elementwise(Op::Eq, &[folded, everywhere])?;

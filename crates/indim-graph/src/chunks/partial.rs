@@ -21,7 +21,7 @@ use crate::verify::VerifyErrorKind;
 /// assert_eq!(partial_count(ReduceOp::ArgMax), 3); // where it is, what it is, of how many
 /// ```
 pub fn partial_count(op: ReduceOp) -> usize {
-    if op.is_search() { 3 } else { 1 }
+    if op.is_arg_reduction() { 3 } else { 1 }
 }
 
 /// Adds what combines the arrays that `op` makes of two chunks, or of chunks that have been combined: `later`
@@ -64,7 +64,7 @@ pub fn combine(
     later: &[ValueId],
 ) -> Result<Vec<ValueId>, VerifyErrorKind> {
     let mut pair = Pair { assembler };
-    match (op.is_search(), earlier, later) {
+    match (op.is_arg_reduction(), earlier, later) {
         (false, &[x], &[y]) => Ok(vec![pair.elementwise(op.operation(), &[x, y])?]),
         (true, &[i, x, n], &[j, y, m]) => pair.search(op, [i, x, n], [j, y, m]),
         _ => panic!("as many values as the reduction makes of a chunk"),

@@ -96,8 +96,8 @@ impl Template {
     /// that goes.
     pub(super) fn give_reduced(&mut self, place: usize, op: ReduceOp, axis: usize) {
         self.give_reduction(place, op, axis);
-        if op.is_search() {
-            self.give_reduction(place, op.searched(), axis);
+        if op.is_arg_reduction() {
+            self.give_reduction(place, op.extremum(), axis);
             self.give_length(place, axis);
         }
     }
@@ -176,7 +176,7 @@ impl Template {
 /// Whether it is searched in a chunk without elements: the extreme is the identity then, and where it is, is
 /// behind the chunk, which is right if nothing larger comes.
 fn is_among_nothing(op: ReduceOp, shape: &[usize], axis: usize) -> bool {
-    op.is_search() && shape[axis] == 0
+    op.is_arg_reduction() && shape[axis] == 0
 }
 
 fn add_zeros(

@@ -11,7 +11,7 @@ use crate::reduce::without_axis;
 /// The rule of the pass for one node.
 pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
     match node.kind {
-        NodeKind::Reduce { op, axis } if op.is_search() => search(arena, node, axis),
+        NodeKind::Reduce { op, axis } if op.is_arg_reduction() => search(arena, node, axis),
         NodeKind::Reduce { op, axis } => fold(arena, op, axis, node.operands[0]),
         _ => arena.add(node),
     }

@@ -38,7 +38,7 @@ pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
     // Users come later.
     for (value, node) in graph.iter().rev() {
         let user = match node.kind {
-            NodeKind::Reduce { op, axis } if !op.is_search() => Users::ReductionsAlong(axis),
+            NodeKind::Reduce { op, axis } if !op.is_arg_reduction() => Users::ReductionsAlong(axis),
             NodeKind::Convert => users[value.index()],
             _ => Users::Others,
         };

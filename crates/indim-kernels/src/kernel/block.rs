@@ -6,8 +6,8 @@ use core::mem::MaybeUninit;
 
 use indim_ops::operations::Pow;
 use indim_ops::{
-    Binary, ConvertTo, DType, Element, Fact, FromWide, Operation, ScalarBackend, Ternary, Unary,
-    Widened, f16,
+    Binary, ConvertTo, DType, Element, Fact, FromWide, NarrowElement, Operation, ScalarBackend,
+    Ternary, Unary, f16,
 };
 
 use super::instructions::Instructions;
@@ -36,12 +36,12 @@ pub(crate) trait Body {
 /// An element in memory that need not be aligned.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
-pub(crate) struct Unaligned<T: Element>(pub(crate) T::Stored);
+pub(crate) struct Unaligned<T: Element>(pub(crate) T::Storage);
 
 impl<T: Element> Unaligned<T> {
     #[inline(always)]
     pub(crate) fn get(self) -> T {
-        T::from_stored(self.0)
+        T::from_storage(self.0)
     }
 }
 
@@ -87,7 +87,7 @@ impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
                 true => alone::unary::<O, T>(x.get()),
                 false => O::apply(x.get()),
             };
-            place.write(Unaligned(result.to_stored()));
+            place.write(Unaligned(result.to_storage()));
         }
     }
 }
@@ -142,7 +142,7 @@ impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
                 true => alone::binary::<O, T>(x.get(), y.get()),
                 false => O::apply(x.get(), y.get()),
             };
-            place.write(Unaligned(result.to_stored()));
+            place.write(Unaligned(result.to_storage()));
         }
     }
 }
@@ -164,7 +164,7 @@ impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
                 true => alone::ternary::<O, T>(first.get(), x.get(), y.get()),
                 false => O::apply(first.get(), x.get(), y.get()),
             };
-            place.write(Unaligned(result.to_stored()));
+            place.write(Unaligned(result.to_storage()));
         }
     }
 }
@@ -193,7 +193,7 @@ impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
         let (places, x) =
             unsafe { (places::<B>(destination, count), elements::<A>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(x.get().convert().to_stored()));
+            place.write(Unaligned(x.get().convert().to_storage()));
         }
     }
 }
@@ -201,7 +201,7 @@ impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
 /// The body that widens the elements of an operand; see `widened.rs`.
 pub(crate) struct WidenBody<T>(PhantomData<T>);
 
-impl<T: Widened> Body for WidenBody<T> {
+impl<T: NarrowElement> Body for WidenBody<T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
@@ -212,7 +212,7 @@ impl<T: Widened> Body for WidenBody<T> {
         let (places, x) =
             unsafe { (places::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_stored()));
+            place.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_storage()));
         }
     }
 }
@@ -231,7 +231,7 @@ impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
         let (places, x) =
             unsafe { (places::<T>(destination, count), elements::<Wide>(sources[0], count)) };
         for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_stored()));
+            place.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_storage()));
         }
     }
 }
@@ -259,6 +259,6 @@ unsafe fn make_canonical<T: Element>(elements: *mut u8, count: usize) {
     let elements: &mut [Unaligned<T>] =
         unsafe { core::slice::from_raw_parts_mut(elements.cast(), count) };
     for element in elements {
-        *element = Unaligned(element.get().canonical().to_stored());
+        *element = Unaligned(element.get().canonical().to_storage());
     }
 }

@@ -110,8 +110,8 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
         let mut column = 0;
         while column < rows.width {
-            let to = accumulators.wrapping_add(column * size_of::<T::Stored>());
-            let from = source.wrapping_add(column * size_of::<<R::Source as Element>::Stored>());
+            let to = accumulators.wrapping_add(column * size_of::<T::Storage>());
+            let from = source.wrapping_add(column * size_of::<<R::Source as Element>::Storage>());
             let width = (rows.width - column).min(strip::<T>());
             let rows = FoldedRows { width, ..rows };
             // SAFETY: the caller's promise, for some of the columns.
@@ -148,7 +148,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
             }
         }
         for (place, held) in places.iter_mut().zip(held) {
-            *place = Unaligned(held.to_stored());
+            *place = Unaligned(held.to_storage());
         }
     }
 
@@ -172,7 +172,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
                     let x = *source.wrapping_byte_offset(row * rows.stride);
                     held = F::combine::<ScalarBackend>(held, R::read(x.get()));
                 }
-                *place = Unaligned(held.to_stored());
+                *place = Unaligned(held.to_storage());
             }
         }
     }

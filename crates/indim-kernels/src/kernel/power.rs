@@ -40,7 +40,7 @@ where
         (|$x:ident, $y:pat_param| $power:expr) => {
             for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
                 let ($x, $y) = (x.get(), y.get());
-                place.write(Unaligned($power.to_stored()));
+                place.write(Unaligned($power.to_storage()));
             }
         };
     }

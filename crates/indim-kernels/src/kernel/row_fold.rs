@@ -84,11 +84,11 @@ where
     W: Read<T>,
     T: Element,
 {
-    const SOURCE_SIZE: usize = size_of::<<R::Source as Element>::Stored>();
+    const SOURCE_SIZE: usize = size_of::<<R::Source as Element>::Storage>();
 
     /// Number of lanes processed at a time at the end of a row; all of them for narrow lanes, which take
     /// few registers.
-    const PART: usize = match size_of::<<W::Source as Element>::Stored>() {
+    const PART: usize = match size_of::<<W::Source as Element>::Storage>() {
         8.. => WIDE_LANES,
         _ => LANES,
     };
@@ -97,9 +97,9 @@ where
     /// The result of this index is valid for writes.
     #[inline(always)]
     unsafe fn write(results: *mut u8, index: usize, folded: T) {
-        let result = results.wrapping_add(index * size_of::<T::Stored>());
+        let result = results.wrapping_add(index * size_of::<T::Storage>());
         // SAFETY: the caller's promise.
-        unsafe { *result.cast() = Unaligned::<T>(folded.to_stored()) }
+        unsafe { *result.cast() = Unaligned::<T>(folded.to_storage()) }
     }
 
     /// Folds dense rows of two to four elements; returns the number of rows folded.

@@ -74,9 +74,9 @@ unsafe fn keep<F: Fold<T>, T: Element>(
     // SAFETY: the caller's promise; all memory of threads, and what pieces leave, is aligned.
     let (kept, indices, extremes) = unsafe {
         (
-            core::slice::from_raw_parts_mut(found.extremes.cast::<T::Stored>(), columns),
+            core::slice::from_raw_parts_mut(found.extremes.cast::<T::Storage>(), columns),
             core::slice::from_raw_parts_mut(found.indices, columns),
-            core::slice::from_raw_parts(extremes.cast::<T::Stored>(), columns),
+            core::slice::from_raw_parts(extremes.cast::<T::Storage>(), columns),
         )
     };
     if index == 0 {
@@ -85,7 +85,7 @@ unsafe fn keep<F: Fold<T>, T: Element>(
         return;
     }
     for ((kept, place), &stored) in kept.iter_mut().zip(indices).zip(extremes) {
-        let (before, new) = (T::from_stored(*kept), T::from_stored(stored));
+        let (before, new) = (T::from_storage(*kept), T::from_storage(stored));
         // A NaN is the end of a search; nothing is equal to one. -0 and +0 are equal.
         let is_further = !is_nan(before) & (F::combine::<ScalarBackend>(before, new) != before);
         *kept = if is_further { stored } else { *kept };
@@ -175,7 +175,7 @@ impl<const IS_MAX: bool, T: Searched> SearchRows for SearchBody<IS_MAX, T> {
     unsafe fn run(found: ColumnExtremes, source: *const u8, rows: SearchedRows) {
         let mut column = 0;
         while column < rows.width {
-            let offset = column * size_of::<T::Stored>();
+            let offset = column * size_of::<T::Storage>();
             let (extremes, source) =
                 (found.extremes.wrapping_add(offset), source.wrapping_add(offset));
             let found = ColumnExtremes { extremes, indices: found.indices.wrapping_add(column) };
@@ -236,7 +236,7 @@ impl<const IS_MAX: bool, T: Searched> SearchBody<IS_MAX, T> {
             }
         }
         for column in 0..WIDTH {
-            extremes[column] = Unaligned(T::of_key(held[column]).to_stored());
+            extremes[column] = Unaligned(T::of_key(held[column]).to_storage());
             if taken[column] > 0 {
                 indices[column] = rows.start + taken[column] as usize - 1;
             }
@@ -257,13 +257,13 @@ unsafe fn find<T: Element>(
     extreme: *const u8,
 ) -> usize {
     // SAFETY: the caller's promise.
-    let extreme = T::from_stored(unsafe { extreme.cast::<T::Stored>().read_unaligned() });
+    let extreme = T::from_storage(unsafe { extreme.cast::<T::Storage>().read_unaligned() });
     let is_found = |place: *const u8| {
         // SAFETY: the caller guarantees `count` readable elements; only these are read.
-        let x = T::from_stored(unsafe { place.cast::<T::Stored>().read_unaligned() });
+        let x = T::from_storage(unsafe { place.cast::<T::Storage>().read_unaligned() });
         (x == extreme) | is_nan(x)
     };
-    let size = size_of::<T::Stored>();
+    let size = size_of::<T::Storage>();
     let mut start = 0;
     if stride == size as isize {
         let has_it = |start: usize, count: usize| {

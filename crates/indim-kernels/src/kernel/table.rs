@@ -1,8 +1,9 @@
 //! Kernels by operation, element type and level. Holds unsafe code.
 
 use indim_ops::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor, FromWide, Op, OpVisitor,
-    ReduceOp, Ternary, Unary, Widened, bf16, f16, for_each_widening, operations, visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor, FromWide, NarrowElement,
+    Op, OpVisitor, ReduceOp, Ternary, Unary, bf16, f16, for_each_widening, operations,
+    visit_convert,
 };
 
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
@@ -247,7 +248,7 @@ impl OpVisitor for Lookup {
     fn widened_unary<O, T>(self) -> KernelFn
     where
         O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.widened::<WidenedUnary<O, T>>()
     }
@@ -255,7 +256,7 @@ impl OpVisitor for Lookup {
     fn widened_binary<O, T>(self) -> KernelFn
     where
         O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.widened::<WidenedBinary<O, T>>()
     }
@@ -265,7 +266,7 @@ impl OpVisitor for Lookup {
         O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>>
             + Ternary<T::Wide>
             + 'static,
-        T: Widened,
+        T: NarrowElement,
     {
         self.widened::<WidenedTernary<O, T>>()
     }

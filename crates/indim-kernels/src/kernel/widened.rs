@@ -7,7 +7,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_ops::{Binary, DType, Element, FromWide, Ternary, Unary, Widened};
+use indim_ops::{Binary, DType, Element, FromWide, NarrowElement, Ternary, Unary};
 
 use super::block::{BinaryBody, KernelFn, NarrowBody, TernaryBody, UnaryBody, WidenBody};
 use super::shells::Shells;
@@ -40,7 +40,7 @@ pub(crate) trait Widening {
 }
 
 /// How operand elements `T` become those of type `Wide`.
-fn operand<S: Shells, T: Widened>() -> Option<(usize, Option<KernelFn>)> {
+fn operand<S: Shells, T: NarrowElement>() -> Option<(usize, Option<KernelFn>)> {
     Some((T::DTYPE.size(), Some(S::kernel::<WidenBody<T>>())))
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct WidenedUnary<O, T>(PhantomData<(O, T)>);
 impl<O, T> Widening for WidenedUnary<O, T>
 where
     O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide>,
-    T: Widened,
+    T: NarrowElement,
 {
     fn parts<S: Shells>() -> WidenedKernel {
         WidenedKernel {
@@ -73,7 +73,7 @@ pub(crate) struct WidenedBinary<O, T>(PhantomData<(O, T)>);
 impl<O, T> Widening for WidenedBinary<O, T>
 where
     O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
-    T: Widened,
+    T: NarrowElement,
 {
     fn parts<S: Shells>() -> WidenedKernel {
         WidenedKernel {
@@ -91,7 +91,7 @@ pub(crate) struct WidenedTernary<O, T>(PhantomData<(O, T)>);
 impl<O, T> Widening for WidenedTernary<O, T>
 where
     O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>> + Ternary<T::Wide>,
-    T: Widened,
+    T: NarrowElement,
 {
     fn parts<S: Shells>() -> WidenedKernel {
         let first = match <O as Ternary<T>>::First::DTYPE {

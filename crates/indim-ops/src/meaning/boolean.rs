@@ -62,31 +62,31 @@ pub fn ne<B: BoolLane>(x: B, y: B) -> B {
     x.xor(y)
 }
 
-/// Only the second.
+/// False and true.
 #[inline(always)]
 pub fn lt<B: BoolLane>(x: B, y: B) -> B {
     x.not().and(y)
 }
 
-/// Not only the first.
+/// Not true and false.
 #[inline(always)]
 pub fn le<B: BoolLane>(x: B, y: B) -> B {
     x.not().or(y)
 }
 
-/// Only the first.
+/// True and false.
 #[inline(always)]
 pub fn gt<B: BoolLane>(x: B, y: B) -> B {
     lt(y, x)
 }
 
-/// Not only the second.
+/// Not false and true.
 #[inline(always)]
 pub fn ge<B: BoolLane>(x: B, y: B) -> B {
     le(y, x)
 }
 
-/// The second operand where the first holds, else the third.
+/// The second operand if the first holds, else the third.
 #[inline(always)]
 pub fn select<B: BoolLane>(condition: B, on_true: B, on_false: B) -> B {
     <B as Lane>::select(condition, on_true, on_false)

@@ -1,14 +1,15 @@
-//! The canonical NaN, which every result has in the place of any NaN.
+//! The canonical NaN, which replaces every NaN in a result.
 //!
-//! x86 makes negative NaNs and propagates payloads, other processors do not.
+//! Processors differ: x86 makes negative NaNs and propagates payloads, others do not.
 
 use crate::complex::Complex;
 use crate::lane::{FloatBits, IntLane, Lane};
 
-/// `x` with any NaN replaced by the positive quiet one: what [`FloatBits::with_canonical_nan`] means.
+/// `x` with any NaN replaced by the positive quiet one: the definition of
+/// [`FloatBits::with_canonical_nan`].
 ///
-/// The bits are compared as integers: to Rust's compiler all NaNs are equal as floats, so it drops a
-/// choice between two where a number is the same anyway (of `sqrt`, in optimised builds).
+/// The bits are compared as integers. Rust's compiler treats all NaNs as equal floats, so in optimised builds
+/// it drops a float selection between two NaNs (seen after `sqrt`).
 #[inline(always)]
 pub fn canonical<F: FloatBits>(x: F) -> F {
     let bits = x.to_bits();
@@ -18,7 +19,7 @@ pub fn canonical<F: FloatBits>(x: F) -> F {
     F::from_bits(F::Bits::select(is_nan, F::Bits::constant(F::NAN_BITS), bits))
 }
 
-/// Both parts made canonical.
+/// The number with canonical NaNs in both parts.
 #[inline(always)]
 pub fn canonical_parts<F: FloatBits>(x: Complex<F>) -> Complex<F> {
     Complex::new(x.re.with_canonical_nan(), x.im.with_canonical_nan())

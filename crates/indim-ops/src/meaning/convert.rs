@@ -1,16 +1,17 @@
 //! Conversions between element types.
 //!
-//! float → int truncates and saturates, NaN gives 0; anything → bool asks for ≠ 0 (a NaN is);
-//! bool → number is 0 or 1; int → int keeps the low bits or extends by the source's sign;
-//! to floats: nearest even, overflow to infinity, rounded once, for any source; real → complex
-//! has the imaginary part 0, complex → real drops it.
+//! - float → int truncates and saturates; a NaN gives 0;
+//! - anything → bool is `≠ 0`, which holds for a NaN; bool → number is 0 or 1;
+//! - int → int keeps the low bits or extends by the source's sign;
+//! - anything → float gives the nearest, half to even, rounded once, and an infinity on overflow;
+//! - real → complex has the imaginary part 0; complex → real drops it.
 
 use super::canonical::canonical_parts;
 use super::half::round_to_odd;
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::element_lanes::{ElementLanes, FromWide, Widened};
+use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
 use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 use crate::scalars::ScalarBackend;
@@ -27,7 +28,7 @@ pub trait ConvertTo<T: Element>: Element {
     }
 }
 
-/// A function of a conversion; see [`visit_convert`].
+/// A visitor of a conversion; see [`visit_convert`].
 pub trait ConvertVisitor {
     /// Its result.
     type Output;
@@ -35,8 +36,8 @@ pub trait ConvertVisitor {
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Self::Output;
 }
 
-/// Defines the conversion of each type of one list to each of another, where `Self` and `To` are the types
-/// and `L` is the lane back end.
+/// Defines the conversion of each type of one list to each type of another. In the expression `Self` and `To`
+/// are the types, and `L` is the lane back end.
 macro_rules! convert_each {
     ([$($from:ident)*] to $to:tt: |$x:ident| $result:expr) => {
         $(convert_each!(@from $from to $to: |$x| $result);)*
@@ -45,7 +46,7 @@ macro_rules! convert_each {
         impl ConvertTo<$to> for $from {
             #[inline(always)]
             fn over<L: LaneBackend>($x: Self::In<L>) -> <$to as ElementLanes>::In<L> {
-                #[allow(dead_code, reason = "most expressions are clear without it")]
+                #[allow(dead_code, reason = "most expressions do not use it")]
                 type To = $to;
                 $result
             }
@@ -53,7 +54,7 @@ macro_rules! convert_each {
     )*};
 }
 
-// Between the types of machines.
+// Between machine types.
 convert_each! {
     [i8 i16 i32 i64 u8 u16 u32 u64 f32 f64] to [i8 i16 i32 i64 u8 u16 u32 u64]: |x| x.cast()
 }
@@ -76,13 +77,13 @@ convert_each! {
     [bool] to [f32 f64]: |x| Lane::select(x, FloatLane::constant(1.0), FloatLane::constant(0.0))
 }
 
-// From 16-bit floats: through `f32`, which holds them all.
+// From 16-bit floats: through `f32`, which represents all of them.
 convert_each! {
     [f16 bf16] to [bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64]:
     |x| <f32 as ConvertTo<To>>::over::<L>(Self::widen::<L>(x))
 }
 
-// To 16-bit floats: from what fits `f32`, from what fits `f64`, and from what fits neither.
+// To 16-bit floats: from types that fit `f32`, types that fit `f64`, and types that fit neither.
 convert_each! {
     [bool i8 i16 u8 u16 f32] to [f16 bf16]:
     |x| To::from_wide::<L>(<Self as ConvertTo<f32>>::over::<L>(x))
@@ -118,14 +119,14 @@ convert_each! {
     [c64 c128] to [c64 c128]: |x| canonical_parts(Complex::new(x.re.cast(), x.im.cast()))
 }
 
-/// Whether a float is not 0; a NaN is not.
+/// Whether a float is not 0; true for a NaN.
 #[inline(always)]
 fn is_nonzero<F: FloatLane>(x: F) -> F::Bool {
     x.equal(F::constant(0.0)).not()
 }
 
-/// An integer of at most 53 bits that rounds to 16 bits as one of 64 bits does: in a large one the lowest
-/// bits matter only by being there at all.
+/// An integer of at most 53 significant bits that rounds to 16 bits like `x`. The low 12 bits of a large `x`
+/// become one sticky bit.
 #[inline(always)]
 fn with_sticky_bit<I: IntLane>(x: I) -> I {
     const LIMIT: i64 = 1 << 50;

@@ -1,7 +1,7 @@
-//! The operations on floats that arithmetic and comparison give: IEEE 754, nothing contracted.
+//! Arithmetic and comparisons of floats: IEEE 754, nothing contracted.
 //!
-//! Elementary functions (`exp`, `sin`, ...) are in `elementary/` and named here too. NaN payloads
-//! need no care: applying an operation makes every NaN canonical.
+//! This module also exports the elementary functions (`exp`, `sin`, ...) of `elementary/`. Definitions ignore
+//! NaN payloads, because applying an operation makes every NaN canonical.
 
 pub use super::elementary::{
     acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, digamma, erf, erf_inv, erfc,
@@ -40,7 +40,7 @@ pub fn abs<F: FloatLane>(x: F) -> F {
     x.abs()
 }
 
-/// -1, ±0 or 1; a NaN stays.
+/// -1, ±0 or 1; a NaN gives a NaN.
 #[inline(always)]
 pub fn sign<F: FloatLane>(x: F) -> F {
     let is_nonzero = x.less(zero()).or(zero::<F>().less(x));
@@ -77,7 +77,7 @@ pub fn round_away<F: FloatLane>(x: F) -> F {
     let whole = x.trunc();
     let is_below_half = x.sub(whole).abs().less(F::constant(0.5));
     let away = whole.add(copysign(one(), x));
-    // An infinity has no fraction (inf - inf is a NaN) and must stay.
+    // The fraction of an infinity is inf - inf, a NaN, so an infinity is selected unchanged.
     let rounded = F::select(is_below_half.or(is_inf(x)), whole, away);
     copysign(rounded, x)
 }
@@ -148,17 +148,17 @@ pub fn rem<F: FloatLane>(x: F, y: F) -> F {
     x.rem(y)
 }
 
-/// Remainder with the divisor's sign; a zero takes the divisor's sign. Like NumPy's `remainder`
+/// Remainder with the divisor's sign, also of a zero. Like NumPy's `remainder`
 /// (`npy_divmod` in NumPy's npymath), so `5 mod inf = 5` and `-5 mod inf = inf`.
 #[inline(always)]
 pub fn py_mod<F: FloatLane>(x: F, y: F) -> F {
     let remainder = x.rem(y);
     let moved = F::select(signs_differ(remainder, y), remainder.add(y), remainder);
-    // By zero the remainder is a NaN and stays.
+    // The remainder of a division by zero is a NaN, which both selections keep.
     F::select(remainder.equal(zero()), copysign(zero(), y), moved)
 }
 
-/// Quotient rounded down, from the exact remainder, as NumPy's `floor_divide`.
+/// Quotient rounded down, from the exact remainder, like NumPy's `floor_divide`.
 #[inline(always)]
 pub fn floor_div<F: FloatLane>(x: F, y: F) -> F {
     let remainder = x.rem(y);
@@ -173,14 +173,14 @@ pub fn floor_div<F: FloatLane>(x: F, y: F) -> F {
     F::select(y.equal(zero()), x.div(y), result)
 }
 
-/// Whether a nonzero remainder lies on the other side of zero than the divisor.
+/// Whether the remainder is not zero and its sign differs from the divisor's.
 #[inline(always)]
 fn signs_differ<F: FloatLane>(remainder: F, divisor: F) -> F::Bool {
     let is_nonzero = remainder.equal(zero()).not();
     is_nonzero.and(remainder.less(zero()).xor(divisor.less(zero())))
 }
 
-/// The larger; a NaN wins; `+0` above `-0`.
+/// The larger; a NaN wins; `+0` is above `-0`.
 #[inline(always)]
 pub fn max<F: FloatLane>(x: F, y: F) -> F {
     // Equal operands differ at most in the sign of zero: "and" keeps + unless both are -.
@@ -189,7 +189,7 @@ pub fn max<F: FloatLane>(x: F, y: F) -> F {
     nan_wins(x, y, F::select(x.equal(y), same, larger))
 }
 
-/// The smaller; a NaN wins; `-0` below `+0`.
+/// The smaller; a NaN wins; `-0` is below `+0`.
 #[inline(always)]
 pub fn min<F: FloatLane>(x: F, y: F) -> F {
     let same = F::from_bits(x.to_bits().or(y.to_bits()));
@@ -244,7 +244,7 @@ pub fn ge<F: FloatLane>(x: F, y: F) -> F::Bool {
     le(y, x)
 }
 
-/// The second operand where the first holds, else the third.
+/// The second operand if the first holds, else the third.
 #[inline(always)]
 pub fn select<F: FloatLane>(condition: F::Bool, on_true: F, on_false: F) -> F {
     F::select(condition, on_true, on_false)
@@ -298,7 +298,7 @@ pub fn fmin<F: FloatLane>(x: F, y: F) -> F {
     F::select(is_nan(x), y, F::select(is_nan(y), x, min(x, y)))
 }
 
-/// `x` where it is not negative, else `slope * x`.
+/// `x` if it is not negative, else `slope * x`.
 #[inline(always)]
 pub fn prelu<F: FloatLane>(x: F, slope: F) -> F {
     F::select(zero::<F>().less(x).or(x.equal(zero())), x, slope.mul(x))

@@ -1,11 +1,11 @@
-//! The operations on floats that are about their bit patterns, at every width alike.
+//! Operations on the bit patterns of floats, for every width.
 //!
-//! The 16-bit types take part with their own patterns here, where elsewhere they compute in `f32`.
+//! Here the 16-bit types use their own patterns; elsewhere they compute in `f32`.
 
 use crate::lane::{BoolLane, FloatBits, IntLane, Lane};
 
-/// The patterns as integers that are ordered as the numbers are, -0 just below +0, and the NaNs
-/// beyond the infinities on the side of their sign (IEEE 754, `totalOrder`).
+/// An integer with the order of the floats: -0 is just below +0, and NaNs are beyond the infinity of their
+/// sign (IEEE 754, `totalOrder`).
 #[inline(always)]
 fn total_order<F: FloatBits>(x: F) -> F::Bits {
     let bits = x.to_bits();
@@ -13,14 +13,14 @@ fn total_order<F: FloatBits>(x: F) -> F::Bits {
     bits.xor(sign.and(F::Bits::minimum().not()))
 }
 
-/// The neighbour of `x` on the way to `y`; `y` itself where they are equal (C99, `nextafter`).
+/// The next float after `x` towards `y`; `y` itself if they are equal (C99, `nextafter`).
 #[inline(always)]
 pub fn nextafter<F: FloatBits>(x: F, y: F) -> F {
     let one = F::Bits::constant(1);
     let (bits, sign_bit) = (x.to_bits(), F::Bits::minimum());
     let is_zero = bits.and(sign_bit.not()).equal(F::Bits::constant(0));
     let is_below = x.less(y);
-    // Away from zero the pattern grows.
+    // The pattern increases away from zero.
     let is_negative = bits.less(F::Bits::constant(0));
     let grows = is_below.xor(is_negative);
     let moved = F::Bits::select(grows, bits.add(one), bits.sub(one));

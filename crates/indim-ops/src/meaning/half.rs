@@ -6,7 +6,7 @@
 use crate::half::{Bf16, F16};
 use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
-/// The sign bit of both.
+/// The sign bit of both types.
 const SIGN: i64 = 0x8000;
 
 /// The value in 32 bits; the sign and payload of a NaN are kept.
@@ -20,7 +20,7 @@ pub fn widen_f16<L: LaneBackend>(x: F16<L::I16>) -> L::F32 {
     let placed = magnitude.shl(int(13));
     let normal = placed.add(int(112 << 23));
     let special = placed.or(int(L::F32::INFINITY_BITS));
-    // A subnormal becomes the fraction of 2^-14, which is then taken away, exactly.
+    // A subnormal becomes the fraction of 2^-14; subtracting 2^-14 is exact.
     let shifted = L::F32::from_bits(placed.add(int(SMALLEST_NORMAL)));
     let subnormal = shifted.sub(L::F32::from_bits(int(SMALLEST_NORMAL)));
     let small = L::I32::select(magnitude.less(int(0x400)), subnormal.to_bits(), normal);
@@ -35,7 +35,7 @@ pub fn round_to_f16<L: LaneBackend>(x: L::F32) -> F16<L::I16> {
     let bits = x.to_bits();
     let sign = bits.shr_logical(int(16)).and(int(SIGN));
     let magnitude = bits.and(int(0x7fff_ffff));
-    // Adding 1/2 rounds to the last bit of a subnormal, which then is the last bit of the sum.
+    // Adding 1/2 rounds to the last bit of a subnormal, because that is the last bit of the sum.
     let sum = L::F32::from_bits(magnitude).add(FloatLane::constant(0.5));
     let subnormal = sum.to_bits().sub(int(126 << 23));
     let is_odd = magnitude.shr_logical(int(13)).and(int(1));
@@ -67,8 +67,8 @@ pub fn round_to_bf16<L: LaneBackend>(x: L::F32) -> Bf16<L::I16> {
     FloatBits::from_bits(result.cast())
 }
 
-/// The `f32` that rounds to any narrower float as `x` does: truncated, and odd where that lost
-/// something, so that what is lost still counts when the result is rounded again.
+/// The `f32` that rounds to any narrower float like `x` (round to odd): truncated, with an odd last bit if
+/// the truncation is inexact. The odd bit preserves the inexactness for the second rounding.
 #[inline(always)]
 pub fn round_to_odd<F: FloatLane>(x: F::Wide) -> F {
     let one_where =

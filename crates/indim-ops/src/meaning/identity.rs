@@ -51,13 +51,13 @@ pub mod integer {
         I::constant(-1)
     }
 
-    /// The type's least value.
+    /// The minimum of the type.
     #[inline(always)]
     pub fn lowest<I: IntLane>() -> I {
         I::minimum()
     }
 
-    /// The type's greatest value.
+    /// The maximum of the type.
     #[inline(always)]
     pub fn highest<I: IntLane>() -> I {
         I::minimum().not()
@@ -68,7 +68,7 @@ pub mod integer {
 pub mod float {
     use crate::lane::FloatLane;
 
-    /// +0: sums of negative zeros are +0, as NumPy's and XLA's.
+    /// +0: sums of negative zeros are +0, as in NumPy and XLA.
     #[inline(always)]
     pub fn zero<F: FloatLane>() -> F {
         F::constant(0.0)
@@ -92,7 +92,7 @@ pub mod float {
         F::constant(f64::INFINITY)
     }
 
-    /// A NaN, over which any number wins.
+    /// A NaN, which loses to any number.
     #[inline(always)]
     pub fn nan<F: FloatLane>() -> F {
         F::constant(f64::NAN)

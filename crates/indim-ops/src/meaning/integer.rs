@@ -12,7 +12,7 @@ fn one<I: IntLane>() -> I {
     I::constant(1)
 }
 
-/// Whether the value is below zero; never for an unsigned type.
+/// Whether the value is negative; false for an unsigned type.
 #[inline(always)]
 fn is_negative<I: IntLane>(x: I) -> I::Bool {
     x.less(zero())
@@ -24,7 +24,7 @@ pub fn neg<I: IntLane>(x: I) -> I {
     zero::<I>().sub(x)
 }
 
-/// The magnitude; the smallest value is its own.
+/// The magnitude; that of the minimum is the minimum.
 #[inline(always)]
 pub fn abs<I: IntLane>(x: I) -> I {
     I::select(is_negative(x), neg(x), x)
@@ -91,21 +91,21 @@ pub fn rem<I: IntLane>(x: I, y: I) -> I {
     I::select(y.equal(zero()), x, x.rem_or_zero(y))
 }
 
-/// Whether a truncated quotient lies above the floored one.
+/// Whether the truncated quotient is above the floored one.
 #[inline(always)]
 fn rounds_up<I: IntLane>(remainder: I, divisor: I) -> I::Bool {
     let inexact = remainder.equal(zero()).not();
     inexact.and(is_negative(remainder.xor(divisor)))
 }
 
-/// Quotient rounded down; by zero 0, as NumPy.
+/// Quotient rounded down; by zero 0, as in NumPy.
 #[inline(always)]
 pub fn floor_div<I: IntLane>(x: I, y: I) -> I {
     let quotient = x.div_or_zero(y);
     I::select(rounds_up(x.rem_or_zero(y), y), quotient.sub(one()), quotient)
 }
 
-/// Remainder with the sign of the divisor; by zero 0, as NumPy.
+/// Remainder with the sign of the divisor; by zero 0, as in NumPy.
 #[inline(always)]
 pub fn py_mod<I: IntLane>(x: I, y: I) -> I {
     let remainder = x.rem_or_zero(y);
@@ -132,7 +132,7 @@ pub fn squared_difference<I: IntLane>(x: I, y: I) -> I {
 }
 
 /// Wrapping power by repeated squaring over the whole exponent; `x^0 = 1`. A negative exponent
-/// leaves the integers but for the bases 1 (1) and -1 (±1 by parity); all others give 0.
+/// gives 1 for the base 1, ±1 by parity for -1, and 0 for all others.
 #[inline(always)]
 pub fn pow<I: IntLane>(x: I, y: I) -> I {
     let mut power = one::<I>();
@@ -170,20 +170,20 @@ fn within_width<I: IntLane>(amount: I) -> I::Bool {
     amount.less_unsigned(I::constant(i64::from(I::BITS)))
 }
 
-/// Left shift; 0 when the amount is out of range.
+/// Left shift; 0 if the amount is out of range.
 #[inline(always)]
 pub fn shl<I: IntLane>(x: I, y: I) -> I {
     I::select(within_width(y), x.shl(y), zero())
 }
 
-/// Right shift with copies of the top bit; only those when the amount is out of range.
+/// Right shift with copies of the top bit; only those if the amount is out of range.
 #[inline(always)]
 pub fn shr_arithmetic<I: IntLane>(x: I, y: I) -> I {
     let last = I::constant(i64::from(I::BITS - 1));
     x.shr_arithmetic(I::select(within_width(y), y, last))
 }
 
-/// Right shift with zeros; 0 when the amount is out of range.
+/// Right shift with zeros; 0 if the amount is out of range.
 #[inline(always)]
 pub fn shr_logical<I: IntLane>(x: I, y: I) -> I {
     I::select(within_width(y), x.shr_logical(y), zero())
@@ -225,7 +225,7 @@ pub fn ge<I: IntLane>(x: I, y: I) -> I::Bool {
     x.less(y).not()
 }
 
-/// The second operand where the first holds, else the third.
+/// The second operand if the first holds, else the third.
 #[inline(always)]
 pub fn select<I: IntLane>(condition: I::Bool, on_true: I, on_false: I) -> I {
     I::select(condition, on_true, on_false)

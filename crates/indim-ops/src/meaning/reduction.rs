@@ -1,14 +1,15 @@
 //! Order of a reduction along its axis: a fixed tree over the positions of the elements.
 //!
-//! Elements are taken in blocks of 512. In a block, lane `l` of 32 starts at the identity and takes
-//! elements `l`, `l + 32`, ..., `l + 480`, those that exist, in this order. Then the lanes that have
-//! elements are folded by halves: lane `l` takes lane `l + 16`, then `l + 8`, then `l + 4`; the block's
-//! result is ((lane 0, lane 1), lane 2), lane 3. The results of blocks are combined by pairs, neighbours
-//! first, an odd one carried up unchanged, until one is left; of no blocks it is the identity.
+//! The axis is divided into blocks of 512 elements. In a block, lane `l` of 32 starts at the identity and
+//! combines elements `l`, `l + 32`, ..., `l + 480`, in this order, as far as they exist. The lanes that have
+//! elements are then folded by halves: lane `l` combines lane `l + 16`, then `l + 8`, then `l + 4`. The
+//! result of the block is ((lane 0, lane 1), lane 2), lane 3. The results of blocks are combined by pairs,
+//! neighbours first, until one is left; an odd one is carried up unchanged. Without blocks the result is the
+//! identity.
 //!
 //! Only sums and products of floats depend on the order. For them the tree gives the same bits in every
-//! executor, at any vector width, thread count and cut into pieces: a piece of `512 * 2^k` elements that
-//! begins at a multiple of its length is a node of the tree. Its error is at most
+//! executor, for any vector width, thread count and division into pieces: a piece of `512 * 2^k` elements
+//! that begins at a multiple of its length is a node of the tree. Its error is at most
 //! `21 + ceil(log2(n / 512))` roundings of the sum of magnitudes, about that of NumPy's pairwise sum.
 
 use alloc::vec::Vec;
@@ -16,10 +17,10 @@ use alloc::vec::Vec;
 /// The number of lanes.
 pub const LANES: usize = 32;
 
-/// The elements of a block.
+/// Elements of a block.
 pub const BLOCK: usize = 512;
 
-/// The elements combined by the tree; `start` is the identity of `combine`.
+/// The combination of the elements by the tree; `start` is the identity of `combine`.
 #[inline(never)]
 pub fn tree<T: Copy>(elements: &[T], start: T, mut combine: impl FnMut(T, T) -> T) -> T {
     let mut nodes: Vec<T> =

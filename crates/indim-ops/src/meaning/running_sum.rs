@@ -1,21 +1,21 @@
-//! Sums of elements one after another, as scatters make them: floats are summed in `f64`, complex numbers in
-//! `c128`, and rounded once, at the end; integers wrap.
+//! The sequential sums of scatters: floats in `f64`, complex numbers in `c128`, rounded once at the end;
+//! integers wrap.
 
 use crate::meaning::convert::ConvertTo;
 use crate::{DType, Element, Fold, ScalarBackend, bf16, c64, c128, f16, operations};
 
-/// An element type whose sums depend on the order of their terms.
+/// An element type that can be summed one element after another.
 pub trait RunningSum: Element {
-    /// The type of the sum so far.
+    /// The type of the accumulator.
     type Sum: Element;
 
-    /// The sum of one element.
+    /// The accumulator after one element.
     fn begin(self) -> Self::Sum;
 
-    /// The sum so far and one element more; a NaN may have any bits.
+    /// The accumulator after one more element; a NaN may have any bits.
     fn plus(sum: Self::Sum, element: Self) -> Self::Sum;
 
-    /// The whole sum, rounded; a NaN is canonical.
+    /// The rounded sum; a NaN is canonical.
     fn finish(sum: Self::Sum) -> Self;
 }
 
@@ -47,7 +47,7 @@ running_sums! {
     f16 f64; bf16 f64; f32 f64; f64 f64; c64 c128; c128 c128;
 }
 
-/// Whether elements of this type have a running sum: all but truth values.
+/// Whether elements of this type have a running sum: all except truth values.
 pub fn has_running_sum(dtype: DType) -> bool {
     dtype != DType::Bool
 }

@@ -3,7 +3,7 @@
 use indim_ops::{Binary, operations};
 
 use crate::functions::SAMPLE_STEP;
-use crate::measure::{BINARY, Worst, unary_cases};
+use crate::measure::{BINARY, WorstError, unary_cases};
 use crate::random::Random;
 
 /// All exponents with the significands where roundings turn, and both signs.
@@ -55,7 +55,7 @@ fn unary_functions_in_16_bits_are_rounded_but_for_double_rounding() {
 #[test]
 fn unary_functions_in_32_bits_are_within_1_ulp() {
     for case in unary_cases() {
-        let mut worst = Worst::default();
+        let mut worst = WorstError::default();
         for bits in (0..=u32::MAX).step_by(SAMPLE_STEP) {
             case.measure_single(f32::from_bits(bits), &mut worst);
         }
@@ -70,7 +70,7 @@ fn unary_functions_in_32_bits_are_within_1_ulp() {
 #[test]
 fn unary_functions_in_64_bits_are_within_1_float_of_the_nearest() {
     for case in unary_cases() {
-        let (mut worst, mut random) = (Worst::default(), Random(7));
+        let (mut worst, mut random) = (WorstError::default(), Random(7));
         for _ in 0..100_000 {
             case.measure_double(random.argument(), &mut worst);
         }
@@ -84,7 +84,7 @@ fn unary_functions_in_64_bits_are_within_1_float_of_the_nearest() {
 #[test]
 fn binary_functions_in_32_bits_are_within_1_ulp() {
     for case in BINARY {
-        let (mut worst, mut random) = (Worst::default(), Random(7));
+        let (mut worst, mut random) = (WorstError::default(), Random(7));
         for _ in 0..200_000 {
             let (x, y) = random.arguments(150.0);
             case.measure_single(x as f32, y as f32, &mut worst);
@@ -101,7 +101,7 @@ fn binary_functions_in_32_bits_are_within_1_ulp() {
 #[test]
 fn binary_functions_in_64_bits_are_within_1_float_of_the_nearest() {
     for case in BINARY {
-        let (mut worst, mut random) = (Worst::default(), Random(7));
+        let (mut worst, mut random) = (WorstError::default(), Random(7));
         for _ in 0..200_000 {
             let (x, y) = random.arguments(1080.0);
             case.measure_double(x, y, &mut worst);
@@ -124,7 +124,8 @@ fn small_exponents() -> impl Iterator<Item = f64> {
 fn powers_to_small_exponents_are_within_1_ulp() {
     let case = BINARY.iter().find(|case| case.name == "pow").unwrap();
     for y in small_exponents() {
-        let (mut single, mut double, mut random) = (Worst::default(), Worst::default(), Random(7));
+        let (mut single, mut double, mut random) =
+            (WorstError::default(), WorstError::default(), Random(7));
         for bits in (0..=u32::MAX).step_by(8 * SAMPLE_STEP) {
             case.measure_single(f32::from_bits(bits), y as f32, &mut single);
         }

@@ -107,14 +107,14 @@ pub(crate) fn distance_half(result: u16, rounded: u16) -> f64 {
 
 /// The largest error so far, and where it was.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Worst {
+pub(crate) struct WorstError {
     pub(crate) error: f64,
     pub(crate) at: (f64, f64),
     pub(crate) tried: u64,
     pub(crate) not_nearest: u64,
 }
 
-impl Worst {
+impl WorstError {
     pub(crate) fn record(&mut self, error: f64, at: (f64, f64)) {
         self.tried += 1;
         self.not_nearest += u64::from(error > 0.5);
@@ -126,7 +126,7 @@ impl Worst {
 
 impl UnaryCase {
     /// Measures one 32-bit argument.
-    pub(crate) fn measure_single(&self, x: f32, worst: &mut Worst) {
+    pub(crate) fn measure_single(&self, x: f32, worst: &mut WorstError) {
         let result = (self.function.single)(x);
         if result.to_bits() == (self.single_reference)(x).to_bits() {
             worst.record(0.5, (f64::from(x), 0.0));
@@ -138,8 +138,8 @@ impl UnaryCase {
 
     /// Measures all 65536 arguments of a 16-bit float, in floats from the correctly rounded result.
     /// The 64-bit reference is near enough to that to be rounded in its place.
-    pub(crate) fn measure_f16(&self) -> Worst {
-        let mut worst = Worst::default();
+    pub(crate) fn measure_f16(&self) -> WorstError {
+        let mut worst = WorstError::default();
         for x in (0..=u16::MAX).map(f16::from_bits) {
             let rounded = f16::from_f64((self.double_reference)(x.to_f64()));
             let distance = distance_half((self.function.f16)(x).to_bits(), rounded.to_bits());
@@ -149,8 +149,8 @@ impl UnaryCase {
     }
 
     /// The same for the other 16-bit float.
-    pub(crate) fn measure_bf16(&self) -> Worst {
-        let mut worst = Worst::default();
+    pub(crate) fn measure_bf16(&self) -> WorstError {
+        let mut worst = WorstError::default();
         for x in (0..=u16::MAX).map(bf16::from_bits) {
             let rounded = bf16::from_f64((self.double_reference)(x.to_f64()));
             let distance = distance_half((self.function.bf16)(x).to_bits(), rounded.to_bits());
@@ -161,7 +161,7 @@ impl UnaryCase {
 
     /// Measures one 64-bit argument, in floats from the nearest one. Near the zeros of `digamma` below zero
     /// the distance counts in floats of size 1/2.
-    pub(crate) fn measure_double(&self, x: f64, worst: &mut Worst) {
+    pub(crate) fn measure_double(&self, x: f64, worst: &mut WorstError) {
         let (result, exact) = ((self.function.double)(x), (self.double_reference)(x));
         let is_near_zero = self.function.name == "digamma" && x < 0.0 && exact.abs() < 0.5;
         let distance = match is_near_zero {
@@ -174,7 +174,7 @@ impl UnaryCase {
 
 impl BinaryCase {
     /// Measures one pair of 32-bit arguments.
-    pub(crate) fn measure_single(&self, x: f32, y: f32, worst: &mut Worst) {
+    pub(crate) fn measure_single(&self, x: f32, y: f32, worst: &mut WorstError) {
         let at = (f64::from(x), f64::from(y));
         let result = (self.single)(x, y);
         if result.to_bits() == (self.single_reference)(x, y).to_bits() {
@@ -185,7 +185,7 @@ impl BinaryCase {
     }
 
     /// Measures one pair of 64-bit arguments, in floats from the nearest one.
-    pub(crate) fn measure_double(&self, x: f64, y: f64, worst: &mut Worst) {
+    pub(crate) fn measure_double(&self, x: f64, y: f64, worst: &mut WorstError) {
         let distance = distance_double((self.double)(x, y), (self.double_reference)(x, y));
         worst.record(distance as f64, (x, y));
     }

@@ -12,36 +12,36 @@ use crate::words::Word;
 pub(crate) enum RecordingBackend {}
 
 impl LaneBackend for RecordingBackend {
-    type Bool = Recorded<bool>;
-    type I8 = Recorded<i8>;
-    type I16 = Recorded<i16>;
-    type I32 = Recorded<i32>;
-    type I64 = Recorded<i64>;
-    type U8 = Recorded<u8>;
-    type U16 = Recorded<u16>;
-    type U32 = Recorded<u32>;
-    type U64 = Recorded<u64>;
-    type F32 = Recorded<f32>;
-    type F64 = Recorded<f64>;
+    type Bool = RecordedLane<bool>;
+    type I8 = RecordedLane<i8>;
+    type I16 = RecordedLane<i16>;
+    type I32 = RecordedLane<i32>;
+    type I64 = RecordedLane<i64>;
+    type U8 = RecordedLane<u8>;
+    type U16 = RecordedLane<u16>;
+    type U32 = RecordedLane<u32>;
+    type U64 = RecordedLane<u64>;
+    type F32 = RecordedLane<f32>;
+    type F64 = RecordedLane<f64>;
 }
 
 /// A lane: which value it is, the operands coming first and then the result of each step.
-pub(crate) struct Recorded<T> {
+pub(crate) struct RecordedLane<T> {
     pub(crate) index: usize,
     types: PhantomData<T>,
 }
 
-impl<T> Copy for Recorded<T> {}
+impl<T> Copy for RecordedLane<T> {}
 
-impl<T> Clone for Recorded<T> {
+impl<T> Clone for RecordedLane<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Recorded<T> {
+impl<T> RecordedLane<T> {
     pub(crate) fn at(index: usize) -> Self {
-        Recorded { index, types: PhantomData }
+        RecordedLane { index, types: PhantomData }
     }
 }
 
@@ -85,35 +85,35 @@ impl Tape {
     }
 }
 
-fn step<R>(run: impl Fn(&[u64], NanSign) -> u64 + 'static) -> Recorded<R> {
+fn step<R>(run: impl Fn(&[u64], NanSign) -> u64 + 'static) -> RecordedLane<R> {
     STEPS.with_borrow_mut(|(operands, steps)| {
         steps.push(Box::new(run));
-        Recorded::at(*operands + steps.len() - 1)
+        RecordedLane::at(*operands + steps.len() - 1)
     })
 }
 
-fn constant<R: Word>(value: R) -> Recorded<R> {
+fn constant<R: Word>(value: R) -> RecordedLane<R> {
     step(move |_, sign| value.with_nan(sign).to_word())
 }
 
-fn one<A: Word, R: Word>(x: Recorded<A>, apply: impl Fn(A) -> R + 'static) -> Recorded<R> {
+fn one<A: Word, R: Word>(x: RecordedLane<A>, apply: impl Fn(A) -> R + 'static) -> RecordedLane<R> {
     step(move |values, _| apply(A::of_word(values[x.index])).to_word())
 }
 
 fn two<A: Word, B: Word, R: Word>(
-    x: Recorded<A>,
-    y: Recorded<B>,
+    x: RecordedLane<A>,
+    y: RecordedLane<B>,
     apply: impl Fn(A, B) -> R + 'static,
-) -> Recorded<R> {
+) -> RecordedLane<R> {
     step(move |values, _| apply(A::of_word(values[x.index]), B::of_word(values[y.index])).to_word())
 }
 
 fn three<A: Word, T: Word>(
-    x: Recorded<A>,
-    y: Recorded<T>,
-    z: Recorded<T>,
+    x: RecordedLane<A>,
+    y: RecordedLane<T>,
+    z: RecordedLane<T>,
     apply: impl Fn(A, T, T) -> T + 'static,
-) -> Recorded<T> {
+) -> RecordedLane<T> {
     step(move |values, _| {
         let [y, z] = [y, z].map(|lane| T::of_word(values[lane.index]));
         apply(A::of_word(values[x.index]), y, z).to_word()
@@ -121,25 +121,25 @@ fn three<A: Word, T: Word>(
 }
 
 /// `x`, which arithmetic made, with the sign of its processor if it is a NaN.
-fn made<R: Word>(x: Recorded<R>) -> Recorded<R> {
+fn made<R: Word>(x: RecordedLane<R>) -> RecordedLane<R> {
     step(move |values, sign| R::of_word(values[x.index]).with_nan(sign).to_word())
 }
 
-impl<T: Word + Lane<Bool = bool>> Lane for Recorded<T> {
-    type Bool = Recorded<bool>;
-    fn select(condition: Recorded<bool>, on_true: Self, on_false: Self) -> Self {
+impl<T: Word + Lane<Bool = bool>> Lane for RecordedLane<T> {
+    type Bool = RecordedLane<bool>;
+    fn select(condition: RecordedLane<bool>, on_true: Self, on_false: Self) -> Self {
         three(condition, on_true, on_false, T::select)
     }
-    fn equal(self, other: Self) -> Recorded<bool> {
+    fn equal(self, other: Self) -> RecordedLane<bool> {
         two(self, other, T::equal)
     }
-    fn less(self, other: Self) -> Recorded<bool> {
+    fn less(self, other: Self) -> RecordedLane<bool> {
         two(self, other, T::less)
     }
 }
 
-impl<A: Word + Cast<B>, B: Word> Cast<Recorded<B>> for Recorded<A> {
-    fn cast(self) -> Recorded<B> {
+impl<A: Word + Cast<B>, B: Word> Cast<RecordedLane<B>> for RecordedLane<A> {
+    fn cast(self) -> RecordedLane<B> {
         made(one(self, A::cast))
     }
 }
@@ -157,7 +157,7 @@ macro_rules! recorded {
     };
 }
 
-impl<T: Word + BoolLane> BoolLane for Recorded<T>
+impl<T: Word + BoolLane> BoolLane for RecordedLane<T>
 where
     Self: Lane<Bool = Self>,
 {
@@ -167,7 +167,7 @@ where
     recorded! { one [not]; two [and or xor]; }
 }
 
-impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
+impl<T: Word + IntLane<Bool = bool>> IntLane for RecordedLane<T> {
     const BITS: u32 = T::BITS;
     fn constant(value: i64) -> Self {
         constant(T::constant(value))
@@ -179,7 +179,7 @@ impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
         one [not leading_zeros count_ones];
         two [add sub mul mul_high div_or_zero rem_or_zero and or xor shl shr_logical shr_arithmetic];
     }
-    fn less_unsigned(self, other: Self) -> Recorded<bool> {
+    fn less_unsigned(self, other: Self) -> RecordedLane<bool> {
         two(self, other, T::less_unsigned)
     }
     fn lookup<const N: usize>(self, table: &[u64; N]) -> Self {
@@ -188,22 +188,22 @@ impl<T: Word + IntLane<Bool = bool>> IntLane for Recorded<T> {
     }
 }
 
-impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for Recorded<T> {
-    type Bits = Recorded<T::Bits>;
+impl<T: Word + FloatBits<Bool = bool, Bits: Word>> FloatBits for RecordedLane<T> {
+    type Bits = RecordedLane<T::Bits>;
     const MANTISSA_BITS: u32 = T::MANTISSA_BITS;
-    fn to_bits(self) -> Recorded<T::Bits> {
+    fn to_bits(self) -> RecordedLane<T::Bits> {
         one(self, T::to_bits)
     }
-    fn from_bits(bits: Recorded<T::Bits>) -> Self {
+    fn from_bits(bits: RecordedLane<T::Bits>) -> Self {
         one(bits, T::from_bits)
     }
 }
 
-impl<T: Word + FloatLane<Bool = bool, Bits: Word, Wide = f64>> FloatLane for Recorded<T>
+impl<T: Word + FloatLane<Bool = bool, Bits: Word, Wide = f64>> FloatLane for RecordedLane<T>
 where
     f64: Cast<T>,
 {
-    type Wide = Recorded<f64>;
+    type Wide = RecordedLane<f64>;
     fn constant(value: f64) -> Self {
         constant(T::constant(value))
     }

@@ -3,7 +3,7 @@
 use indim_ops::lane::{FloatBits, LaneBackend};
 use indim_ops::{AnyLane, Complex, DType, ScalarBackend, for_each_element};
 
-use crate::back_end::{NanSign, Recorded, RecordingBackend};
+use crate::back_end::{NanSign, RecordedLane, RecordingBackend};
 
 /// A scalar as a word.
 pub(crate) trait Word: Copy + 'static {
@@ -68,12 +68,12 @@ impl<T: Word> WordLane for T {
     }
 }
 
-impl<T> WordLane for Recorded<T> {
+impl<T> WordLane for RecordedLane<T> {
     fn word(self) -> u64 {
         self.index as u64
     }
     fn of(word: u64) -> Self {
-        Recorded::at(word as usize)
+        RecordedLane::at(word as usize)
     }
 }
 

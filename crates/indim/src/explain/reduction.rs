@@ -112,7 +112,7 @@ fn go_on(graph: &Graph) -> Vec<bool> {
         if let (NodeKind::Reduce { op, .. }, Some(operand)) = (&node.kind, node.operands.first()) {
             let is_same =
                 matches!(&graph[*operand].kind, NodeKind::Reduce { op: inner, .. } if inner == op);
-            goes_on[operand.index()] |= is_same && !op.is_search();
+            goes_on[operand.index()] |= is_same && !op.is_arg_reduction();
         }
     }
     uses.iter().zip(goes_on).map(|(&uses, goes_on)| goes_on && uses == 1).collect()

@@ -1,12 +1,15 @@
 //! Exponentials, logarithms, powers and roots of complex numbers.
 
-use super::{Scaled, add, copysign, div, is_nan, is_zero, mul, neg, real_one, reciprocal, zero};
+use super::{
+    ScaledComplex, add, copysign, div, is_nan, is_zero, mul, neg, real_one, reciprocal, zero,
+};
 use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane, IntLane};
 use crate::meaning::elementary::{scale, sum_of_squares_less_one};
 use crate::meaning::float;
 
-/// Threshold at which a real exponential is split, to overflow no earlier than its product.
+/// Threshold above which a real exponential is split into factors, so that it does not overflow before its
+/// product does.
 const SPLIT: f64 = 700.0;
 
 /// `e^SPLIT`.
@@ -18,7 +21,7 @@ pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let (sine, cosine) = (float::sin(x.im), float::cos(x.im));
     let product = Complex::new(exp_times(x.re, cosine), exp_times(x.re, sine));
     let is_wild = float::is_finite(x.im).not();
-    // With an imaginary part that has no direction: 0 times anything, infinity times anything.
+    // If the imaginary part is not finite, e^-inf gives zeros and e^inf an infinity.
     let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
     let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
     let nothing = Complex::new(zero(), copysign(zero(), x.im));
@@ -30,8 +33,8 @@ pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::select(x.im.equal(zero()), real, result)
 }
 
-/// `e^x * factor` for a factor of at most 1, without an early overflow, even if the factor is subnormal:
-/// it is what grows first.
+/// `e^x * factor` for a factor of at most 1, without an early overflow: the split parts of the exponential
+/// scale the factor first, also if it is subnormal.
 #[inline(always)]
 pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
     let (once, rest) = split_exponential(x);
@@ -39,7 +42,7 @@ pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
     float::exp(rest).mul(factor.mul(once).mul(twice))
 }
 
-/// The same of half the exponential, for `x` so large that half of it is exact.
+/// `e^x / 2 * factor`, for `x` so large that half of the exponential is exact.
 #[inline(always)]
 pub(super) fn half_exp_times<F: FloatLane>(x: F, factor: F) -> F {
     let (once, rest) = split_exponential(x);
@@ -47,7 +50,7 @@ pub(super) fn half_exp_times<F: FloatLane>(x: F, factor: F) -> F {
     float::exp(rest).mul(F::constant(0.5)).mul(factor.mul(once).mul(twice))
 }
 
-/// `e^x` as a factor that is a number, and what is left to take the exponential of.
+/// `e^x` as a finite factor and the exponential of the returned rest.
 #[inline(always)]
 fn split_exponential<F: FloatLane>(x: F) -> (F, F) {
     let split = F::constant(SPLIT);
@@ -63,7 +66,7 @@ pub fn expm1<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let versine = F::constant(2.0).mul(half_sine.mul(half_sine));
     let near = float::expm1(x.re).mul(float::cos(x.im)).sub(versine);
     let power = exp(x);
-    // Far from 0 the 1 hardly counts, and the power knows its special values.
+    // Far from 0 the 1 is negligible, and `exp` has the special values.
     let is_far = x.re.abs().less(F::constant(SPLIT)).not().or(float::is_finite(x.im).not());
     let one = F::constant(1.0);
     Complex::new(F::select(is_far, power.re.sub(one), near), power.im)
@@ -83,16 +86,16 @@ fn log_modulus<F: FloatLane>(x: Complex<F>) -> F {
     let (larger, smaller) = (float::max(re, im), float::min(re, im));
     let excess = sum_of_squares_less_one(larger, smaller);
     let near = F::constant(0.5).mul(float::log1p(excess));
-    let Scaled { number, exponent } = Scaled::of(x);
+    let ScaledComplex { number, exponent } = ScaledComplex::of(x);
     let scale = F::from_int(exponent).mul(F::constant(core::f64::consts::LN_2));
     let far = float::log(float::hypot(number.re, number.im)).add(scale);
     let is_near = excess.abs().less(F::constant(0.5));
     let finite = F::select(is_near, near, far);
-    // Infinities count even with a NaN; `Scaled` leaves both unchanged.
+    // Infinities count even with a NaN; `ScaledComplex` leaves both unchanged.
     F::select(float::is_inf(re).or(float::is_inf(im)), F::constant(f64::INFINITY), finite)
 }
 
-/// `log(1 + x)`, near 0 from `|1 + x|² - 1 = re (2 + re) + im²`.
+/// `log(1 + x)`; near 0 from `|1 + x|² - 1 = re (2 + re) + im²`.
 #[inline(always)]
 pub fn log1p<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let shifted = add(real_one(), x);
@@ -105,7 +108,7 @@ pub fn log1p<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 
 /// `e^(y log x)`; `x^0 = 1`, and 0 to a power with a positive real part is 0, as in NumPy.
 ///
-/// The error grows with `|y log x|`, which is rounded before its exponential is taken.
+/// The error grows with `|y log x|`, because the product is rounded before the exponential.
 #[inline(always)]
 pub fn pow<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
     let nan = F::constant(f64::NAN);
@@ -122,8 +125,8 @@ pub fn pow<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
 #[inline(always)]
 pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let half = F::constant(0.5);
-    let Scaled { number, exponent } = Scaled::of(x);
-    // An even exponent, so that its half is one.
+    let ScaledComplex { number, exponent } = ScaledComplex::of(x);
+    // An even exponent, so that its half is an integer.
     let parity = exponent.and(F::Bits::constant(1));
     let number = Complex::new(scale(number.re, parity), scale(number.im, parity));
     let half_exponent = exponent.sub(parity).shr_arithmetic(F::Bits::constant(1));
@@ -131,7 +134,7 @@ pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let root = half.mul(number.re.abs().add(modulus)).sqrt();
     let is_left = number.re.less(zero());
     let root = scale(root, half_exponent);
-    // From the unscaled part: next to a large real part the scaled one may be zero.
+    // From the unscaled part: if the real part is much larger, the scaled one may be zero.
     let other = x.im.abs().div(root).mul(half);
     let re = F::select(is_left, other, root);
     let im = copysign(F::select(is_left, root, other), x.im);

@@ -1,8 +1,8 @@
 //! Inverse trigonometric and hyperbolic functions of complex numbers, with the branch cuts of C99.
 //!
-//! Source of all formulas: W. Kahan, Branch Cuts for Complex Elementary Functions, or Much Ado
-//! About Nothing's Sign Bit (1987). They take real functions of the parts of `sqrt(1 ± x)`, and so
-//! keep the sign of every zero.
+//! Source of all formulas: W. Kahan, Branch Cuts for Complex Elementary Functions, or Much Ado About
+//! Nothing's Sign Bit (1987). They apply real functions to the parts of `sqrt(1 ± x)`, which keeps the sign
+//! of every zero.
 
 use core::f64::consts::{FRAC_PI_2, LN_2};
 
@@ -12,7 +12,7 @@ use crate::complex::Complex;
 use crate::lane::{BoolLane, FloatLane};
 use crate::meaning::float;
 
-/// `sqrt(1 - x)` and `sqrt(1 + x)`; the imaginary part is not touched by the sums.
+/// `sqrt(1 - x)` and `sqrt(1 + x)`; the sums change only the real part.
 #[inline(always)]
 fn roots<F: FloatLane>(x: Complex<F>) -> (Complex<F>, Complex<F>) {
     let lower = sqrt(Complex::new(one::<F>().sub(x.re), x.im.neg()));
@@ -33,7 +33,7 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
 }
 
 /// A scaled argument whose products of roots do not overflow, and the correction of the logarithm in their
-/// `asinh`: a quarter of it and `log 4` if 1 is negligible.
+/// `asinh`. If 1 is negligible, these are a quarter of the argument and `log 4`.
 #[inline(always)]
 fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
@@ -54,7 +54,7 @@ pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
 }
 
-/// With the same roots: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
+/// With the roots of `asin`: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
 #[inline(always)]
 pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let (near, missing) = without_overflow(x);
@@ -68,7 +68,7 @@ pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(F::select(is_on_axis, F::constant(FRAC_PI_2), result.re), result.im)
 }
 
-/// With one infinite part the imaginary part of the result is infinite, for any other part.
+/// If a part is infinite, the imaginary part of the result is infinite, for any value of the other part.
 #[inline(always)]
 fn with_infinite_modulus<F: FloatLane>(x: Complex<F>, finite: Complex<F>, angle: F) -> Complex<F> {
     let infinity = copysign(F::constant(f64::INFINITY), x.im);
@@ -94,7 +94,7 @@ pub fn acosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(angle.im.abs(), copysign(angle.re, x.im))
 }
 
-/// Each part has the sign of that of the argument, so the magnitudes suffice.
+/// From the magnitudes: each part has the sign of the same part of the argument.
 #[inline(always)]
 pub fn atanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let result = atanh_of_magnitudes(x.re.abs(), x.im.abs());
@@ -118,7 +118,7 @@ fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
     let real = F::constant(0.25).mul(float::log1p(ratio));
     let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
     let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
-    // At the pole the square of the rest would underflow.
+    // Near the pole the square of the rest would underflow.
     let is_at_pole = rest.equal(zero()).and(im.less(F::constant(1.0e-100)));
     let at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
     let real = F::select(is_at_pole, at_pole, real);

@@ -1,18 +1,17 @@
 //! The operations on complex numbers, over pairs of lanes.
 //!
-//! Formulas and their sources stand at the functions. Error bounds are those of the parts, taken
-//! against the modulus of the result: no component promises more, since it may be a difference of
-//! large terms. Special values are those of C99, annex G, where NumPy and XLA follow it; products
-//! are the plain formula, as in both.
+//! Each function states its formula and source. Error bounds of the parts are relative to the modulus of the
+//! result, because a part may be a difference of large terms. Special values are those of C99, annex G, as in
+//! NumPy and XLA. Products are the plain formula, as in both.
 //!
-//! Signs are taken by the `copysign` of this file, never by that of `float`.
+//! Use the `copysign` of this file, never that of `float`: it does not depend on the sign of a NaN.
 //!
-//! `c64` computes in `c128` for everything that is more than a few additions and products.
+//! `c64` computes in `c128`, except for functions of a few additions and products.
 //!
 //! - `exponential.rs`: exponentials, logarithms, powers and roots of complex numbers;
 //! - `inverse.rs`: inverse trigonometric and hyperbolic functions of complex numbers, with the branch cuts
 //!   of C99;
-//! - `trigonometric.rs`: trigonometric and hyperbolic functions of complex numbers, as C99's `csinh`,
+//! - `trigonometric.rs`: trigonometric and hyperbolic functions of complex numbers, like C99's `csinh`,
 //!   `ccosh`, `ctanh`.
 
 mod exponential;
@@ -43,9 +42,9 @@ fn real_one<F: FloatLane>() -> Complex<F> {
     Complex::new(one(), zero())
 }
 
-/// The magnitude of `x` with the sign of `sign`, a NaN counting as positive: IEEE 754 leaves the sign of a
-/// NaN that an operation makes to the processor, so nothing may depend on it. With zeros and infinities
-/// C99 requires this; with a NaN it leaves the sign open.
+/// The magnitude of `x` with the sign of `sign`; a NaN counts as positive. IEEE 754 leaves the sign of a NaN
+/// that an operation makes to the processor, so no result may depend on it. C99 defines the signs of zeros
+/// and infinities, and leaves the sign of a NaN open.
 #[inline(always)]
 fn copysign<F: FloatLane>(x: F, sign: F) -> F {
     float::copysign(x, F::select(float::is_nan(sign), one(), sign))
@@ -69,7 +68,7 @@ pub fn neg<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(x.re.neg(), x.im.neg())
 }
 
-/// The modulus; infinite if a part is, even if the other is NaN.
+/// The modulus; infinite if a part is, even if the other is a NaN.
 #[inline(always)]
 pub fn abs<F: FloatLane>(x: Complex<F>) -> F {
     float::hypot(x.re, x.im)
@@ -93,11 +92,11 @@ pub fn conj<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(x.re, x.im.neg())
 }
 
-/// `x / abs(x)`; 0 stays 0. As NumPy: with one infinite part the unit along it, with two a NaN.
+/// `x / abs(x)`; 0 for 0. Like NumPy, the unit along an infinite part, and a NaN if both are infinite.
 #[inline(always)]
 pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let nan = F::constant(f64::NAN);
-    let scaled = Scaled::of(x).number;
+    let scaled = ScaledComplex::of(x).number;
     let modulus = abs(scaled);
     let finite = Complex::new(scaled.re.div(modulus), scaled.im.div(modulus));
     let (is_re, is_im) = (float::is_inf(x.re), float::is_inf(x.im));
@@ -105,25 +104,25 @@ pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let along_im = Complex::new(zero(), copysign(one(), x.im));
     let along = Complex::select(is_re, along_re, along_im);
     let numbers = Complex::select(is_re.or(is_im), along, finite);
-    // One infinite part counts even if the other is NaN.
+    // An infinite part determines the result even if the other is a NaN.
     let is_undefined = is_nan(x).and(is_inf(x).not()).or(is_re.and(is_im));
     let result = Complex::select(is_undefined, Complex::new(nan, nan), numbers);
     Complex::select(is_zero(x), Complex::new(zero(), zero()), result)
 }
 
-/// Whether both parts are.
+/// Whether both parts are finite.
 #[inline(always)]
 pub fn is_finite<F: FloatLane>(x: Complex<F>) -> F::Bool {
     float::is_finite(x.re).and(float::is_finite(x.im))
 }
 
-/// Whether either part is.
+/// Whether either part is a NaN.
 #[inline(always)]
 pub fn is_nan<F: FloatLane>(x: Complex<F>) -> F::Bool {
     float::is_nan(x.re).or(float::is_nan(x.im))
 }
 
-/// Whether either part is.
+/// Whether either part is infinite.
 #[inline(always)]
 pub fn is_inf<F: FloatLane>(x: Complex<F>) -> F::Bool {
     float::is_inf(x.re).or(float::is_inf(x.im))
@@ -151,12 +150,12 @@ pub fn sub<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
 pub fn mul<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
     Complex::new(
         x.re.mul(y.re).sub(x.im.mul(y.im)),
-        // In this order the sum is the same with the operands exchanged.
+        // This order of the terms makes the sum the same with exchanged operands.
         x.re.mul(y.im).add(x.im.mul(y.re)),
     )
 }
 
-/// `x²`, without cancelling more than `(a - b) (a + b)` does.
+/// `x²`, by the formula of the product.
 #[inline(always)]
 pub fn square<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     mul(x, x)
@@ -168,15 +167,15 @@ pub fn squared_difference<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex
     square(sub(x, y))
 }
 
-/// `number * 2^exponent`, the larger part of the number being about 1.
+/// `number * 2^exponent`; the larger part of `number` is about 1.
 #[derive(Clone, Copy)]
-struct Scaled<F: FloatLane> {
+struct ScaledComplex<F: FloatLane> {
     number: Complex<F>,
     exponent: F::Bits,
 }
 
-impl<F: FloatLane> Scaled<F> {
-    /// Takes out the exponent of the larger part; nothing of zero, of an infinity, of a NaN.
+impl<F: FloatLane> ScaledComplex<F> {
+    /// Extracts the exponent of the larger part. Zeros, infinities and NaNs have the exponent 0.
     #[inline(always)]
     fn of(x: Complex<F>) -> Self {
         let larger = float::max(x.re.abs(), x.im.abs());
@@ -187,15 +186,15 @@ impl<F: FloatLane> Scaled<F> {
         let exponent = F::Bits::select(is_ordinary, exponent, F::Bits::constant(0));
         let down = F::Bits::constant(0).sub(exponent);
         let number = Complex::new(scale(x.re, down), scale(x.im, down));
-        Scaled { number, exponent }
+        ScaledComplex { number, exponent }
     }
 }
 
-/// Quotient: both operands scaled by powers of two, then `(x conj(y)) / |y|²`, so that nothing
-/// overflows or underflows on the way; infinities and zeros as C99, annex G.5.1.
+/// Quotient: `(x conj(y)) / |y|²` of operands scaled by powers of two, so that no intermediate result
+/// overflows or underflows; infinities and zeros as in C99, annex G.5.1.
 #[inline(always)]
 pub fn div<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
-    let (dividend, divisor) = (Scaled::of(x), Scaled::of(y));
+    let (dividend, divisor) = (ScaledComplex::of(x), ScaledComplex::of(y));
     let (a, b, c) = (dividend.number, divisor.number, conj(divisor.number));
     let norm = b.re.mul(b.re).add(b.im.mul(b.im));
     let product = mul(a, c);
@@ -214,7 +213,7 @@ fn with_special_quotients<F: FloatLane>(
     let infinity = F::constant(f64::INFINITY);
     let signed = copysign(infinity, y.re);
     let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
-    // An infinite operand counts by the directions of its infinite parts alone.
+    // Only the directions of the infinite parts of an infinite operand count.
     let of_infinity = mul(directions(x), conj(y));
     let of_infinity = Complex::new(infinity.mul(of_infinity.re), infinity.mul(of_infinity.im));
     let by_infinity = mul(x, conj(directions(y)));
@@ -226,17 +225,17 @@ fn with_special_quotients<F: FloatLane>(
     Complex::select(is_finite(x).and(is_inf(y)), by_infinity, result)
 }
 
-/// Infinite parts as ±1, the others as ±0.
+/// ±1 for infinite parts, ±0 for others.
 #[inline(always)]
 fn directions<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let direction = |part: F| copysign(F::select(float::is_inf(part), one(), zero()), part);
     Complex::new(direction(x.re), direction(x.im))
 }
 
-/// `conj(x) / |x|²` of the operand scaled; infinities and zeros as those of the quotient.
+/// `conj(x) / |x|²` of the scaled operand; infinities and zeros as in the quotient.
 #[inline(always)]
 pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let Scaled { number, exponent } = Scaled::of(x);
+    let ScaledComplex { number, exponent } = ScaledComplex::of(x);
     let norm = number.re.mul(number.re).add(number.im.mul(number.im));
     let down = F::Bits::constant(0).sub(exponent);
     let ordinary =
@@ -260,7 +259,7 @@ pub fn ne<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F::Bool {
     eq(x, y).not()
 }
 
-/// The second operand where the first holds, else the third.
+/// The second operand if the first holds, else the third.
 #[inline(always)]
 pub fn select<F: FloatLane>(
     condition: F::Bool,

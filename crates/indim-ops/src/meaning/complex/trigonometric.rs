@@ -1,6 +1,6 @@
-//! Trigonometric and hyperbolic functions of complex numbers, as C99's `csinh`, `ccosh`, `ctanh`.
+//! Trigonometric and hyperbolic functions of complex numbers, like C99's `csinh`, `ccosh`, `ctanh`.
 //!
-//! The trigonometric ones are the hyperbolic ones of the argument times `j`.
+//! The trigonometric functions are the hyperbolic ones of the argument times `j`.
 
 use super::exponential::half_exp_times;
 use super::{copysign, one, times_j, times_minus_j, zero};
@@ -9,7 +9,7 @@ use crate::lane::{BoolLane, FloatLane};
 use crate::meaning::elementary::{sin_cos, sinh_cosh};
 use crate::meaning::float;
 
-/// Beyond, `cosh` and `|sinh|` are half the exponential, and `tanh` is ±1.
+/// Beyond this, `cosh` and `|sinh|` are half the exponential, and `tanh` is ±1.
 const LARGE: f64 = 40.0;
 
 #[inline(always)]
@@ -32,7 +32,7 @@ fn cosh_times<F: FloatLane>(x: F, factor: F) -> F {
     F::select(is_large(x), far, float::cosh(x).mul(factor))
 }
 
-/// Whether the real part is infinite and the imaginary part has no direction.
+/// Whether the real part is infinite and the imaginary part is not finite.
 #[inline(always)]
 fn is_undirected<F: FloatLane>(x: Complex<F>) -> F::Bool {
     float::is_inf(x.re).and(float::is_finite(x.im).not())
@@ -43,7 +43,7 @@ fn is_undirected<F: FloatLane>(x: Complex<F>) -> F::Bool {
 pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let re = sinh_times(x.re, float::cos(x.im));
     let im = cosh_times(x.re, float::sin(x.im));
-    // With an infinite other part, 0 and an infinity stay.
+    // If the imaginary part is not finite, a zero or infinite real part is kept.
     let is_wild = float::is_finite(x.im).not();
     let keeps_re = is_wild.and(x.re.equal(zero()).or(float::is_inf(x.re)));
     Complex::new(F::select(keeps_re, x.re, re), F::select(x.im.equal(zero()), x.im, im))
@@ -78,18 +78,19 @@ pub fn tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::select(is_large(x.re), far_tanh(x), with_kept_zeros(x, near))
 }
 
-/// `tanh` where its real part rounds to ±1; the imaginary part is `4 sin cos e^(-2 |re|)`.
+/// `tanh` for arguments whose result has a real part that rounds to ±1; the imaginary part is
+/// `4 sin cos e^(-2 |re|)`.
 #[inline(always)]
 fn far_tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let power = float::exp(x.re.abs().mul(F::constant(-2.0)));
     let sine_cosine = float::sin(x.im).mul(float::cos(x.im));
     let directed = F::constant(4.0).mul(sine_cosine).mul(power);
-    // With an infinite real part any imaginary part, even NaN, gives a zero.
+    // If the real part is infinite, any imaginary part, even a NaN, gives a zero.
     let im = F::select(is_undirected(x), copysign(zero(), x.im), directed);
     Complex::new(copysign(one(), x.re), im)
 }
 
-/// A part that is 0 stays 0.
+/// The result, with parts of the argument that are 0 kept.
 #[inline(always)]
 fn with_kept_zeros<F: FloatLane>(x: Complex<F>, result: Complex<F>) -> Complex<F> {
     Complex::new(

@@ -1,7 +1,7 @@
 //! The error function and its complement.
 //!
-//! Up to 1/2 an odd polynomial; beyond, `1 - erfc` with a polynomial for the logarithm of `erfc`,
-//! which is smooth. Its error counts the less the smaller `erfc` is, and so was it fitted.
+//! Up to 1/2 `erf` is an odd polynomial; beyond, `1 - erfc` with a polynomial for the logarithm of `erfc`,
+//! which is smooth. The fit weights its error by `erfc`, as the result does.
 
 use super::exp::exponential_of_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
@@ -62,20 +62,20 @@ const LOG_ERFC_SLOPE_DOUBLE: [f64; 21] = [
 /// The error function; `±1` at the infinities.
 #[inline(always)]
 pub fn erf<F: FloatLane>(x: F) -> F {
-    // Beyond, the result rounds to 1.
+    // Beyond this, the result rounds to 1.
     let magnitude = clamp_keeping_nan(F::constant(0.0), x.abs(), by_width(4.0, 6.0));
     let is_small = magnitude.less(F::constant(0.5));
     let result = F::select(is_small, near_zero(magnitude), beyond_half(magnitude));
     copysign(result, x)
 }
 
-/// `x + x * slope`, so that the rounding of the small slope hardly counts.
+/// `x + x * slope`, so that the rounding error of the small slope is negligible.
 #[inline(always)]
 fn near_zero<F: FloatLane>(x: F) -> F {
     x.mul_add(slope_less_one(x), x)
 }
 
-/// The same as a pair.
+/// `near_zero` as a pair.
 #[inline(always)]
 fn near_zero_pair<F: FloatLane>(x: F) -> Pair<F> {
     two_sum_ordered(x, x.mul(slope_less_one(x)))
@@ -150,7 +150,7 @@ fn complement<F: FloatLane>(x: F) -> F {
 /// `erfc |x|` as `e^(-x²)` times the scaled function, all as pairs.
 #[inline(always)]
 fn scaled_complement<F: FloatLane>(x: F) -> F {
-    // Beyond, the result rounds to 0.
+    // Beyond this, the result rounds to 0.
     let magnitude = clamp_keeping_nan(F::constant(0.0), x.abs(), F::constant(27.5));
     let center = F::constant(3.75);
     let position = magnitude.sub(center).div(magnitude.add(center));

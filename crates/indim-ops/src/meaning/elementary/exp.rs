@@ -47,8 +47,8 @@ pub(super) struct Exponential<F: FloatLane> {
 }
 
 impl<F: FloatLane> Exponential<F> {
-    /// The exponential of `exponent * ln 2 + remainder`, the remainder's low part being below the
-    /// last bit of its high part.
+    /// The exponential of `exponent * ln 2 + remainder`; the low part of the remainder is below the last bit
+    /// of its high part.
     #[inline(always)]
     fn of_reduced(exponent: F::Bits, remainder: Pair<F>) -> Self {
         let Pair { high: linear, low } = remainder;
@@ -57,7 +57,7 @@ impl<F: FloatLane> Exponential<F> {
         Exponential { exponent, linear, tail }
     }
 
-    /// The factor of the power of two, between 0.7 and 1.42. The low part is up to a tenth of it.
+    /// The significand, between 0.7 and 1.42. Its low part is up to a tenth of it.
     #[inline(always)]
     fn significand(self) -> Pair<F> {
         two_sum_ordered(F::constant(1.0), self.linear).add_low(self.tail)
@@ -90,7 +90,7 @@ impl<F: FloatLane> Exponential<F> {
         Pair { high: high.mul(half_power), low: low.mul(half_power) }
     }
 
-    /// The same for a moderate power of two; for a larger one, some number.
+    /// The value with an exponent of at most 60; for a larger exponent the result is arbitrary.
     #[inline(always)]
     pub(super) fn at_most_moderate(self) -> Self {
         let most = F::Bits::constant(60);
@@ -100,7 +100,7 @@ impl<F: FloatLane> Exponential<F> {
         }
     }
 
-    /// Half the value less a half, with no cancellation, for an exponent in the range of the type.
+    /// Half the value minus 1/2, without cancellation, for an exponent in the range of the type.
     /// The low part is up to a tenth of the high one.
     #[inline(always)]
     pub(super) fn half_minus_half(self) -> Pair<F> {
@@ -114,8 +114,8 @@ impl<F: FloatLane> Exponential<F> {
 
 /// `x = exponent * ln 2 + remainder`, for `|x|` within about twice the range where `e^x` is finite.
 ///
-/// Subtracting `n` times the float nearest to `ln 2` with one rounding is exact: what remains is
-/// a multiple of the last bit of `ln 2` or of `x`, and at most 0.35.
+/// Subtracting `n` times the float nearest to `ln 2` with one rounding is exact: the remainder is a multiple
+/// of the last bit of `ln 2` or of `x`, and at most 0.35.
 #[inline(always)]
 fn split<F: FloatLane>(x: F) -> (F::Bits, Pair<F>) {
     let ln_2 = pair_constant::<F>(LN_2, LN_2_LOW);
@@ -128,7 +128,7 @@ fn split<F: FloatLane>(x: F) -> (F::Bits, Pair<F>) {
     (exponent, Pair { high, low })
 }
 
-/// `e^x` for `x` within about twice the range where that is finite.
+/// `e^x` for `|x|` within about twice the range of finite results.
 #[inline(always)]
 pub(super) fn exponential<F: FloatLane>(x: F) -> Exponential<F> {
     let (exponent, remainder) = split(x);
@@ -142,7 +142,7 @@ pub(super) fn exponential_of_pair<F: FloatLane>(x: Pair<F>) -> Exponential<F> {
     Exponential::of_reduced(exponent, two_sum(remainder.high, remainder.low.add(x.low)))
 }
 
-/// `x` within bounds beyond which `e^x` is 0 or infinite.
+/// `x` clamped to bounds beyond which `e^x` is 0 or infinite.
 #[inline(always)]
 pub(super) fn bounded<F: FloatLane>(x: F) -> F {
     clamp_keeping_nan(by_width(-110.0, -760.0), x, by_width(95.0, 720.0))
@@ -170,7 +170,7 @@ pub fn exp2<F: FloatLane>(x: F) -> F {
 /// `e^x - 1`.
 #[inline(always)]
 pub fn expm1<F: FloatLane>(x: F) -> F {
-    // Below, the result rounds to -1; above, to infinity.
+    // Below the bounds the result rounds to -1, above to infinity.
     let inside = clamp_keeping_nan(by_width(-20.0, -40.0), x, by_width(89.0, 710.0));
     let half = exponential(inside).half_minus_half().value();
     // If x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
@@ -178,13 +178,13 @@ pub fn expm1<F: FloatLane>(x: F) -> F {
     F::select(is_tiny, x, half.add(half))
 }
 
-/// `log(e^x + e^y)` as `max + log(1 + e^(min - max))`, every step but the last as a pair. Near the
-/// zeros of the function its error is that of the subtracted logarithm.
+/// `log(e^x + e^y)` as `max + log(1 + e^(min - max))`, with every step except the last as a pair. Near the
+/// zeros of the function its error is that of the logarithm.
 #[inline(always)]
 pub fn logaddexp<F: FloatLane>(x: F, y: F) -> F {
     let (larger, smaller) = (max(x, y), min(x, y));
     let difference = two_sum(smaller, larger.neg());
-    // Below, the logarithm is the exponential itself, which may be subnormal.
+    // Below the limit, the logarithm is the exponential itself, which may be subnormal.
     let limit: F = by_width(-80.0, -690.0);
     let is_low = difference.high.less(limit);
     let power = exponential_of_pair(Pair {
@@ -197,7 +197,7 @@ pub fn logaddexp<F: FloatLane>(x: F, y: F) -> F {
     let tiny = Pair { high: exp(difference.high), low: F::constant(0.0) };
     let log = Pair::select(is_low, tiny, ordinary);
     let result = two_sum(larger, log.high).add_low(log.low).value();
-    // Equal infinities have no difference.
+    // The difference of equal infinities is a NaN.
     F::select(is_inf(larger), larger, result)
 }
 
@@ -206,7 +206,7 @@ pub fn logaddexp<F: FloatLane>(x: F, y: F) -> F {
 pub fn logistic<F: FloatLane>(x: F) -> F {
     let one = F::constant(1.0);
     let power = exponential(bounded(x.abs().neg()));
-    // The power itself may underflow; in the sum with 1 it then does not count.
+    // The power itself may underflow; it is then negligible in the sum with 1.
     let least = F::Bits::constant(-70);
     let sum_exponent = F::Bits::select(power.exponent.less(least), least, power.exponent);
     let significand = power.significand().normalized();

@@ -7,11 +7,11 @@ use super::{by_width, clamp_keeping_nan};
 use crate::lane::FloatLane;
 use crate::meaning::float::copysign;
 
-/// `e^(2|x|) - 1` over itself plus 2.
+/// `E / (E + 2)` for `E = e^(2|x|) - 1`, with the sign of `x`.
 #[inline(always)]
 pub fn tanh<F: FloatLane>(x: F) -> F {
     let magnitude = x.abs();
-    // Above, the result rounds to 1.
+    // Above this, the result rounds to 1.
     let bounded = clamp_keeping_nan(F::constant(0.0), magnitude, by_width(10.0, 22.0));
     // Halves throughout: (E / 2) / (E / 2 + 1).
     let numerator = exponential(bounded.add(bounded)).half_minus_half().normalized();
@@ -28,7 +28,7 @@ pub fn sinh<F: FloatLane>(x: F) -> F {
     let magnitude = x.abs();
     let power = exponential(bounded(magnitude));
     let small = sinh_of_moderate(power);
-    // Beyond, e^-x does not count.
+    // Beyond this, e^-x is negligible.
     let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
     let result = F::select(is_large, power.half_value(), small.value());
     let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
@@ -54,7 +54,7 @@ fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
     two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
 }
 
-/// Both as pairs, for `|x|` up to 40; a NaN gives NaNs.
+/// `sinh` and `cosh` as pairs, for `|x|` up to 40; a NaN gives NaNs.
 #[inline(always)]
 pub(in crate::meaning) fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
     let magnitude = x.abs();
@@ -88,14 +88,14 @@ pub fn asinh<F: FloatLane>(x: F) -> F {
     F::select(is_tiny, x, copysign(result, x))
 }
 
-/// `log(x + sqrt(x² - 1))`; below 1 a NaN.
+/// `log(x + sqrt(x² - 1))`; a NaN below 1.
 #[inline(always)]
 pub fn acosh<F: FloatLane>(x: F) -> F {
     let result = log_of_sum_with_root(x, F::constant(-1.0));
     F::select(x.less(F::constant(1.0)), F::constant(f64::NAN), result)
 }
 
-/// `log(x + sqrt(x² + term))` for `x >= 0`; for a large `x`, `log 2x`.
+/// `log(x + sqrt(x² + term))` for `x >= 0`; `log 2x` for a large `x`.
 #[inline(always)]
 fn log_of_sum_with_root<F: FloatLane>(x: F, term: F) -> F {
     let is_large = by_width::<F>(1.0e6, 1.0e10).less(x);
@@ -109,7 +109,7 @@ fn log_of_sum_with_root<F: FloatLane>(x: F, term: F) -> F {
     log_of_pair(argument, doublings)
 }
 
-/// `log((1 + |x|) / (1 - |x|)) / 2` with the sign of `x`; beyond 1 a NaN.
+/// `log((1 + |x|) / (1 - |x|)) / 2` with the sign of `x`; a NaN beyond 1.
 #[inline(always)]
 pub fn atanh<F: FloatLane>(x: F) -> F {
     let one = F::constant(1.0);

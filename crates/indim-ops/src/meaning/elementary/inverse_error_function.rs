@@ -1,8 +1,8 @@
 //! The inverse of the error function.
 //!
 //! `erf_inv(x) = x P(w)` with `w = -log(1 - x²)`. `P` grows from `sqrt(π) / 2` like `sqrt(w)`, and has no
-//! singularity nearer than `±2πi`, so polynomials by pieces of `1 + w` give it over the whole range. The
-//! variable is that of Giles, Approximating the erfinv function (GPU Computing Gems, 2011).
+//! singularity nearer than `±2πi`, so piecewise polynomials in `1 + w` cover the whole range. The variable is
+//! that of Giles, Approximating the erfinv function (GPU Computing Gems, 2011).
 
 use super::log::log_pair;
 use super::pair::{Pair, two_product, two_sum};
@@ -10,7 +10,7 @@ use super::pieces::{Piece, Table, polynomial_at, table};
 use crate::lane::FloatLane;
 use crate::meaning::float::copysign;
 
-/// `erf_inv(x)`; infinite at ±1, beyond a NaN. In 64 bits.
+/// `erf_inv(x)`; infinite at ±1, a NaN beyond. Computed in 64 bits.
 #[inline(always)]
 pub fn erf_inv<F: FloatLane>(x: F) -> F {
     F::narrow(inverse(x.widen()))
@@ -45,7 +45,7 @@ fn factor<F: FloatLane>(w: Pair<F>) -> Pair<F> {
     polynomial_at(&FACTOR, piece.index, offset)
 }
 
-/// `erf_inv(x) / x` in `w` less the middle of its piece; 42 pieces, from `1 + w = 1` to 40.
+/// `erf_inv(x) / x` in `w` minus the centre of its piece; 42 pieces, from `1 + w = 1` to 40.
 #[rustfmt::skip]
 const FACTOR: Table<64, 13> = table([
     [

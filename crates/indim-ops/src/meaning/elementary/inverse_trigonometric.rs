@@ -1,4 +1,4 @@
-//! Inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`; computed in 64 bits.
+//! Inverse trigonometric functions, computed in 64 bits: `asin`, `acos`, `atan`, `atan2`.
 
 use core::f64::consts::FRAC_PI_4;
 
@@ -40,20 +40,20 @@ const ASIN_TAIL: [f64; 13] = [
     0.02877844261259304,
 ];
 
-/// `quarters * π / 4`, whose low part is as exact as its high part: a multiple of that of `π`.
+/// `quarters * π / 4` as a pair; both parts are multiples of those of `π`, and as exact.
 #[inline(always)]
 fn quarter_turns<F: FloatLane>(quarters: f64) -> Pair<F> {
     let low = 1.2246467991473532e-16 / 4.0 * quarters;
     Pair { high: F::constant(FRAC_PI_4 * quarters), low: F::constant(low) }
 }
 
-/// The arc sine; outside -1 ... 1 a NaN.
+/// The arc sine; a NaN outside -1 ... 1.
 #[inline(always)]
 pub fn asin<F: FloatLane>(x: F) -> F {
     F::narrow(asin_wide(x.widen()))
 }
 
-/// The arc cosine; outside -1 ... 1 a NaN.
+/// The arc cosine; a NaN outside -1 ... 1.
 #[inline(always)]
 pub fn acos<F: FloatLane>(x: F) -> F {
     F::narrow(acos_wide(x.widen()))
@@ -71,8 +71,7 @@ pub fn atan2<F: FloatLane>(y: F, x: F) -> F {
     F::narrow(atan2_wide(y.widen(), x.widen()))
 }
 
-/// The arc sine of a magnitude, or half the arc cosine: `asin t` for `t = |x|` up to 1/2, and
-/// beyond for `t = sqrt((1 - |x|) / 2)`.
+/// `asin t`, for `t = |x|` up to 1/2, and beyond for `t = sqrt((1 - |x|) / 2)`, half the arc cosine.
 #[inline(always)]
 fn half_angle<F: FloatLane>(magnitude: F, is_large: F::Bool) -> Pair<F> {
     let half = F::constant(0.5);
@@ -127,8 +126,8 @@ fn acos_wide<F: FloatLane>(x: F) -> F {
 
 /// The angle, between 0 and `π`, of the direction `(±x, y)` for `x, y >= 0` not both 0 or infinite.
 ///
-/// Up to `π / 8` it is `atan(y / x)`; around the diagonal `π / 4` plus that of `(y - x) / (y + x)`;
-/// beyond `3 π / 8` it is `π / 2` less `atan(x / y)`. One division serves all three.
+/// Up to `π / 8` it is `atan(y / x)`; around the diagonal `π / 4 + atan((y - x) / (y + x))`; beyond `3 π / 8`
+/// it is `π / 2 - atan(x / y)`. One division serves all three.
 #[inline(always)]
 fn angle_of_direction<F: FloatLane>(y: F, x: F, is_left: F::Bool) -> F {
     let tangent = F::constant(0.414213562373095);
@@ -163,13 +162,13 @@ fn atan_wide<F: FloatLane>(x: F) -> F {
 #[inline(always)]
 fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
     let (zero, one) = (F::constant(0.0), F::constant(1.0));
-    // Far from overflow and underflow, where the quotient does not change.
+    // Scaled far from overflow and underflow, which does not change the quotient.
     let largest = max(x.abs(), y.abs());
     let down =
         F::select(F::constant(1.0e300).less(largest), F::constant(9.313225746154785e-10), one);
     let up =
         F::select(largest.less(F::constant(1.0e-290)), F::constant(1.152921504606847e18), down);
-    // An infinity counts as 1 and its counterpart as 0; for two zeros, x counts as 1.
+    // With an infinity, infinite operands become 1 and finite ones 0; with two zeros, x becomes 1.
     let is_infinite = is_inf(largest);
     let unit = |value: F| F::select(is_inf(value), one, zero);
     let y_magnitude = F::select(is_infinite, unit(y), y.abs().mul(up));
@@ -177,7 +176,7 @@ fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
     let x_magnitude = F::select(largest.equal(zero), one, x_scaled);
     let is_left = x.to_bits().less(F::Bits::constant(0));
     let angle = copysign(angle_of_direction(y_magnitude, x_magnitude, is_left), y);
-    // The remainder of a subnormal quotient would be rounded; there the angle is the quotient.
+    // The remainder of a subnormal quotient would be rounded, so the angle is the quotient itself.
     let quotient = y.div(x);
     let is_quotient = quotient.abs().less(F::constant(1.0e-200)).and(is_left.not());
     let angle = F::select(is_quotient, quotient, angle);

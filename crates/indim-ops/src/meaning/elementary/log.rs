@@ -1,4 +1,4 @@
-//! Logarithms: `log`, `log2`, `log10`, `log1p`, and the one of twice the precision for `pow`.
+//! Logarithms: `log`, `log2`, `log10`, `log1p`, and a more precise one for `pow`.
 //!
 //! Method (fdlibm): `x = 2^k m` with `m` between `sqrt ½` and `sqrt 2`, `f = m - 1`,
 //! `s = f / (2 + f)`, so `log m = 2 atanh s = f - (f²/2 - s (f²/2 + s² P(s²)))`.
@@ -21,7 +21,7 @@ const LOG_TAIL_DOUBLE: [f64; 7] = [
     0.14621061714227743,
 ];
 
-/// The terms after 2/3 of the series above, divided by `s²`.
+/// The terms after 2/3 of this series, divided by `s²`.
 const LOG_THIRD_SINGLE: [f64; 3] = [0.4000001520706263, 0.28562174267387197, 0.23051039703233206];
 const LOG_THIRD_DOUBLE: [f64; 8] = [
     0.4,
@@ -34,27 +34,27 @@ const LOG_THIRD_DOUBLE: [f64; 8] = [
     0.11727386461497036,
 ];
 
-/// `2^exponent * significand`, the significand between `sqrt ½` and `sqrt 2`.
-struct Split<F> {
+/// `2^exponent * significand`, with a significand between `sqrt ½` and `sqrt 2`.
+struct FloatParts<F> {
     exponent: F,
     significand: F,
 }
 
-/// Takes a positive number apart; anything else gives some finite numbers or a NaN.
+/// The parts of a positive number; any other gives arbitrary finite numbers or a NaN.
 #[inline(always)]
-fn split<F: FloatLane>(x: F) -> Split<F> {
+fn split<F: FloatLane>(x: F) -> FloatParts<F> {
     let is_subnormal = x.less(by_width(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
     let normal = F::select(is_subnormal, x.mul(by_width(16_777_216.0, 9_007_199_254_740_992.0)), x);
     let bits = normal.to_bits();
-    // Counting from the pattern of sqrt ½ puts the cut between two exponents there.
+    // Relative to the pattern of sqrt ½ the exponent changes there, and not at 1.
     let offset = F::constant(core::f64::consts::FRAC_1_SQRT_2).to_bits();
     let exponent_bits = bits.sub(offset).shr_arithmetic(mantissa_bits::<F>());
     let significand = F::from_bits(bits.sub(exponent_bits.shl(mantissa_bits::<F>())));
     let shift = F::select(is_subnormal, by_width(-24.0, -53.0), F::constant(0.0));
-    Split { exponent: float_of_small::<F>(exponent_bits).add(shift), significand }
+    FloatParts { exponent: float_of_small::<F>(exponent_bits).add(shift), significand }
 }
 
-/// `log(1 + f)` as `f` less the number returned.
+/// `f - log(1 + f)`.
 #[inline(always)]
 fn log_deficit<F: FloatLane>(f: F) -> F {
     let s = f.div(F::constant(2.0).add(f));
@@ -81,7 +81,7 @@ fn ln_2_short<F: FloatLane>() -> Pair<F> {
     }
 }
 
-/// The logarithms' values at zero, below it, at infinity and for a NaN.
+/// The logarithm, with its values at zero, below zero, at infinity and for a NaN.
 #[inline(always)]
 fn with_special_values<F: FloatLane>(x: F, ordinary: F) -> F {
     let infinity = F::constant(f64::INFINITY);
@@ -93,7 +93,7 @@ fn with_special_values<F: FloatLane>(x: F, ordinary: F) -> F {
 /// The natural logarithm.
 #[inline(always)]
 pub fn log<F: FloatLane>(x: F) -> F {
-    let Split { exponent, significand } = split(x);
+    let FloatParts { exponent, significand } = split(x);
     let f = significand.sub(F::constant(1.0));
     let part = Pair { high: f, low: log_deficit(f).neg() };
     with_special_values(x, add_exponent(exponent, ln_2_short(), part).value())
@@ -122,14 +122,14 @@ pub(super) fn log_pair<F: FloatLane>(x: Pair<F>) -> Pair<F> {
 
 #[inline(always)]
 fn ordinary_log<F: FloatLane>(x: Pair<F>, doublings: F) -> Pair<F> {
-    let Split { exponent, significand } = split(x.high);
+    let FloatParts { exponent, significand } = split(x.high);
     let f = significand.sub(F::constant(1.0));
     let correction = x.low.div(x.high);
     let part = Pair { high: f, low: correction.sub(log_deficit(f)) };
     add_exponent(exponent.add(doublings), ln_2_short(), part)
 }
 
-/// The logarithm of the significand to another base: `factor * log(1 + f)`.
+/// The logarithm of the significand in another base: `factor * log(1 + f)`.
 #[inline(always)]
 fn log_in_base<F: FloatLane>(significand: F, factor: Pair<F>) -> Pair<F> {
     let f = significand.sub(F::constant(1.0));
@@ -139,7 +139,7 @@ fn log_in_base<F: FloatLane>(significand: F, factor: Pair<F>) -> Pair<F> {
 /// The logarithm to base 2.
 #[inline(always)]
 pub fn log2<F: FloatLane>(x: F) -> F {
-    let Split { exponent, significand } = split(x);
+    let FloatParts { exponent, significand } = split(x);
     let part = log_in_base(significand, pair_constant(LOG2_E, 2.0355273740931033e-17));
     let unit = Pair { high: F::constant(1.0), low: F::constant(0.0) };
     with_special_values(x, add_exponent(exponent, unit, part).value())
@@ -148,7 +148,7 @@ pub fn log2<F: FloatLane>(x: F) -> F {
 /// The logarithm to base 10.
 #[inline(always)]
 pub fn log10<F: FloatLane>(x: F) -> F {
-    let Split { exponent, significand } = split(x);
+    let FloatParts { exponent, significand } = split(x);
     let part = log_in_base(significand, pair_constant(LOG10_E, 1.098319650216765e-17));
     // log10(2) with an upper part of 16 or 42 bits.
     let unit = Pair {
@@ -158,12 +158,12 @@ pub fn log10<F: FloatLane>(x: F) -> F {
     with_special_values(x, add_exponent(exponent, unit, part).value())
 }
 
-/// `log x` of a positive number to about 12 bits more than the type has, for `pow`.
+/// `log x` of a positive number, with about 12 bits more than the type, for `pow`.
 ///
-/// `2 s + s s² (2/3 + s² Q(s²))` with every part but `Q` as a pair.
+/// It is `2 s + s s² (2/3 + s² Q(s²))`, with every part except `Q` as a pair.
 #[inline(always)]
 pub(super) fn log_accurate<F: FloatLane>(x: F) -> Pair<F> {
-    let Split { exponent, significand } = split(x);
+    let FloatParts { exponent, significand } = split(x);
     let one = F::constant(1.0);
     let f = Pair { high: significand.sub(one), low: F::constant(0.0) };
     let s = f.div(two_sum(significand, one));

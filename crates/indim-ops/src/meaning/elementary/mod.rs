@@ -1,25 +1,22 @@
 //! The elementary functions over the `Lane` algebra: one file per family.
 //!
-//! Every function is a straight line of the primitives of `lane.rs`, so its bits are the same
-//! wherever it runs, and the compiler vectorises it. Every result is within 1 ULP of the exact
-//! value (`tests/accuracy.rs`, `examples/accuracy.rs`); the usual means is to carry the last steps
-//! as an unevaluated sum of two floats (`pair.rs`) and to round once.
+//! Every function is straight-line code over the primitives of `lane.rs`, so its bits are the same on every
+//! machine, and the compiler vectorises it. Every result is within 1 ULP of the exact value
+//! (`tests/accuracy/`, `examples/accuracy.rs`). Most functions compute the last steps as an unevaluated sum
+//! of two floats (`pair.rs`) and round once.
 //!
-//! The polynomials are our own fits, made by `coefficients.py` in this folder; `gamma/coefficients.py` makes
-//! the tables of `gamma/` and `inverse_error_function.rs`.
-//! Callers name these functions through `meaning::float`.
+//! `coefficients.py` in this folder fits the polynomials; `gamma/coefficients.py` makes the tables of
+//! `gamma/` and `inverse_error_function.rs`. Callers name these functions through `meaning::float`.
 //!
 //! - `error_function.rs`: the error function and its complement;
 //! - `exp.rs`: exponentials: `exp`, `exp2`, `expm1`, `logistic`, `logaddexp`;
 //! - `hyperbolic.rs`: hyperbolic functions and their inverses;
 //! - `inverse_trigonometric.rs`: inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`; computed
 //!   in 64 bits;
-//! - `log.rs`: logarithms: `log`, `log2`, `log10`, `log1p`, and the one of twice the precision for `pow`;
-//! - `pieces.rs`: polynomials by pieces: eight pieces to each power of two, whose coefficients stand in
-//!   tables;
+//! - `log.rs`: logarithms: `log`, `log2`, `log10`, `log1p`, and a more precise one for `pow`;
+//! - `pieces.rs`: piecewise polynomials: eight pieces for each power of two, with tables of coefficients;
 //! - `power.rs`: powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`;
-//! - `short_power.rs`: powers that are a few products: to small whole exponents, and to halves with a
-//!   square root;
+//! - `short_power.rs`: powers with small whole exponents, or halves, as a few products and a square root;
 //! - `trigonometric/`: trigonometric functions: `sin`, `cos`, `tan`.
 
 mod error_function;
@@ -72,33 +69,33 @@ fn horner<F: FloatLane, const N: usize>(x: F, coefficients: &[f64; N]) -> F {
     sum
 }
 
-/// Whether the lane has 32 bits; known when a definition is compiled.
+/// Whether the lane has 32 bits; known at compile time.
 #[inline(always)]
 fn is_single<F: FloatLane>() -> bool {
     F::MANTISSA_BITS == 23
 }
 
-/// The constant of the lane's width.
+/// The constant for the lane's width.
 #[inline(always)]
 fn by_width<F: FloatLane>(single: f64, double: f64) -> F {
     F::constant(if is_single::<F>() { single } else { double })
 }
 
-/// The constant `high + low`, given to twice 53 bits, as a pair of the lane's width.
+/// The constant `high + low`, given with twice 53 bits, as a pair of the lane's width.
 #[inline(always)]
 fn pair_constant<F: FloatLane>(high: f64, low: f64) -> Pair<F> {
     let rest = if is_single::<F>() { high - f64::from(high as f32) } else { low };
     Pair { high: F::constant(high), low: F::constant(rest) }
 }
 
-/// `1.5 * 2^MANTISSA_BITS`: a float of this size has a last bit of 1, so adding it rounds to an
-/// integer, which then stands in the low bits of the pattern.
+/// `1.5 * 2^MANTISSA_BITS`: the last bit of a float of this size is worth 1, so adding it rounds to an
+/// integer, in the low bits of the pattern.
 #[inline(always)]
 fn rounder<F: FloatLane>() -> F {
     by_width(12_582_912.0, 6_755_399_441_055_744.0)
 }
 
-/// The float of an integer below `2^(MANTISSA_BITS - 1)` in magnitude, without a conversion.
+/// The float of an integer below `2^(MANTISSA_BITS - 1)` in magnitude, without a conversion instruction.
 #[inline(always)]
 fn float_of_small<F: FloatLane>(value: F::Bits) -> F {
     F::from_bits(value.add(rounder::<F>().to_bits())).sub(rounder())
@@ -128,7 +125,7 @@ fn mantissa_bits<F: FloatLane>() -> F::Bits {
     F::Bits::constant(i64::from(F::MANTISSA_BITS))
 }
 
-/// `x` between the bounds; a NaN stays.
+/// `x` clamped to the bounds; a NaN is unchanged.
 #[inline(always)]
 fn clamp_keeping_nan<F: FloatLane>(low: F, x: F, high: F) -> F {
     let raised = F::select(x.less(low), low, x);

@@ -1,7 +1,7 @@
-//! Unevaluated sums of two floats: twice the precision where a last rounding must not hurt.
+//! Unevaluated sums of two floats, with twice the precision of one.
 //!
-//! Sources: the error-free sums are Knuth's and Dekker's, the error-free product is the one that
-//! a fused multiply-add gives (Muller et al., Handbook of Floating-Point Arithmetic, chapter 4).
+//! Sources: the error-free sums are Knuth's and Dekker's, the error-free product uses a fused multiply-add
+//! (Muller et al., Handbook of Floating-Point Arithmetic, chapter 4).
 
 use crate::lane::FloatLane;
 
@@ -42,13 +42,14 @@ impl<F: FloatLane> Pair<F> {
         self.high.add(self.low)
     }
 
-    /// The same value with the low part below the last bit of the high part, if it was smaller.
+    /// The same value with the low part below the last bit of the high part, if it is smaller than the high
+    /// part.
     #[inline(always)]
     pub(super) fn normalized(self) -> Self {
         two_sum_ordered(self.high, self.low)
     }
 
-    /// `self + addend`, the addend being small against `high`.
+    /// `self + addend`, for an addend that is small against `high`.
     #[inline(always)]
     pub(super) fn add_low(self, addend: F) -> Self {
         Pair { high: self.high, low: self.low.add(addend) }
@@ -60,7 +61,7 @@ impl<F: FloatLane> Pair<F> {
         two_sum(self.high, other.high).add_low(self.low.add(other.low))
     }
 
-    /// The product, but for the term `low * low`.
+    /// The product without the term `low * low`.
     #[inline(always)]
     pub(in crate::meaning) fn mul(self, other: Self) -> Self {
         let product = two_product(self.high, other.high);
@@ -68,7 +69,7 @@ impl<F: FloatLane> Pair<F> {
         product.add_low(cross)
     }
 
-    /// The quotient: a first guess by the reciprocal, corrected by its remainder.
+    /// The quotient: an estimate by the reciprocal, corrected by its remainder.
     #[inline(always)]
     pub(in crate::meaning) fn div(self, divisor: Self) -> Self {
         let reciprocal = F::constant(1.0).div(divisor.high);
@@ -88,7 +89,7 @@ impl<F: FloatLane> Pair<F> {
         Pair { high, low: F::select(high.equal(F::constant(0.0)), high, low) }
     }
 
-    /// `on_true` where `condition` holds, else `on_false`.
+    /// `on_true` if `condition` holds, else `on_false`.
     #[inline(always)]
     pub(super) fn select(condition: F::Bool, on_true: Self, on_false: Self) -> Self {
         Pair {

@@ -1,8 +1,8 @@
-//! Polynomials by pieces: eight pieces to each power of two, whose coefficients stand in tables.
+//! Piecewise polynomials: eight pieces for each power of two, with tables of coefficients.
 //!
-//! A piece is so narrow that the first two coefficients dominate. They are pairs, and so are the last
-//! steps, so the value of the polynomial is right to about 58 bits. Coefficients are gathered, so a lane of
-//! any piece costs the same.
+//! A piece is so narrow that the first two coefficients dominate. These and the last steps are pairs, so the
+//! value of the polynomial is exact to about 58 bits. Coefficients are gathered, so a lane of any piece costs
+//! the same.
 
 use super::pair::{Pair, two_product, two_sum_ordered};
 use crate::lane::{FloatLane, IntLane};
@@ -28,17 +28,17 @@ pub(super) const fn table<const PIECES: usize, const ROWS: usize>(
     bits
 }
 
-/// A piece: its number, and its middle.
+/// A piece: its index, and its centre.
 pub(super) struct Piece<F: FloatLane> {
     pub(super) index: F::Bits,
     pub(super) center: F,
 }
 
 impl<F: FloatLane> Piece<F> {
-    /// The piece that holds `x`, a 64-bit float; `first`, a power of two, is where the pieces begin.
+    /// The piece that contains `x`, a 64-bit float; `first`, a power of two, is the start of the first piece.
     #[inline(always)]
     pub(super) fn around(x: F, first: f64) -> Self {
-        // Of the 52 bits of the fraction the upper 3 number the piece.
+        // The upper 3 of the 52 bits of the fraction are the index of the piece within a power of two.
         let low_bits = F::Bits::constant(49);
         let bits = x.to_bits();
         let index = bits.sub(F::constant(first).to_bits()).shr_logical(low_bits);
@@ -48,7 +48,7 @@ impl<F: FloatLane> Piece<F> {
     }
 }
 
-/// The number of row `row` at `index`.
+/// The entry of row `row` at `index`.
 #[inline(always)]
 pub(super) fn entry<F: FloatLane, const PIECES: usize, const ROWS: usize>(
     table: &Table<PIECES, ROWS>,
@@ -58,7 +58,7 @@ pub(super) fn entry<F: FloatLane, const PIECES: usize, const ROWS: usize>(
     F::from_bits(index.lookup(&table[row]))
 }
 
-/// The polynomial number `index` at `x`, which is so small that the constant coefficient dominates; the low
+/// The polynomial of piece `index` at `x`, which is so small that the constant coefficient dominates; the low
 /// part is small against the high one.
 #[inline(always)]
 pub(super) fn polynomial_at<F: FloatLane, const PIECES: usize, const ROWS: usize>(

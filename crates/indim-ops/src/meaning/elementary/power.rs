@@ -1,4 +1,4 @@
-//! Powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`. Powers to small exponents are in `short_power.rs`.
+//! Powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`. `short_power.rs` has the powers with small exponents.
 
 use super::exp::exponential_of_pair;
 use super::log::log_accurate;
@@ -12,7 +12,7 @@ use crate::meaning::float::{copysign, is_finite, is_inf, is_nan, max, min};
 #[inline(always)]
 pub fn rsqrt<F: FloatLane>(x: F) -> F {
     let one = F::constant(1.0);
-    // So small that the error of the root would be subnormal: computed for x * 4^n.
+    // If the error of the root would be subnormal, the root is computed for x * 4^n.
     let is_small = x.less(by_width(1.0e-24, 1.0e-270));
     let two_to_n: F = by_width(1_099_511_627_776.0, 1.152921504606847e18);
     let scaled = F::select(is_small, x.mul(two_to_n).mul(two_to_n), x);
@@ -23,7 +23,7 @@ pub fn rsqrt<F: FloatLane>(x: F) -> F {
     let half_relative = F::constant(0.5).mul(root_error.mul(quotient).mul(quotient));
     let refined = quotient.mul_add(quotient_error.sub(half_relative), quotient);
     let result = F::select(is_small, refined.mul(two_to_n), refined);
-    // 1 / sqrt already has the values at ±0, infinity and below zero.
+    // 1 / sqrt already gives the values at ±0, infinity and below zero.
     let is_ordinary = F::constant(0.0).less(x).and(is_finite(x));
     F::select(is_ordinary, result, quotient)
 }
@@ -35,7 +35,7 @@ pub fn pow<F: FloatLane>(x: F, y: F) -> F {
     with_sign_of_power(x, y, F::select(is_short_exponent(y), short, long))
 }
 
-/// [`pow`] where no exponent is a short one: the same bits for less.
+/// [`pow`] for exponents that are not short: the same bits at lower cost.
 #[inline(always)]
 pub fn long_pow<F: FloatLane>(x: F, y: F) -> F {
     with_sign_of_power(x, y, magnitude_of_power(x.abs(), y))
@@ -65,12 +65,12 @@ fn magnitude_of_power<F: FloatLane>(x: F, y: F) -> F {
     let log =
         Pair { high: F::select(x.equal(zero), infinity.neg(), at_infinity), low: ordinary.low };
     let product = two_product(y, log.high).add_low(y.mul(log.low));
-    // Beyond the limit the power is 0 or infinite, and the low part may be a NaN.
+    // Beyond the limit the power is 0 or infinite, while the low part may be a NaN.
     let limit: F = by_width(120.0, 760.0);
     let is_inside = product.high.abs().less(limit);
     let outside = Pair { high: copysign(limit, product.high), low: zero };
     let power = exponential_of_pair(Pair::select(is_inside, product, outside)).value();
-    // (±1)^±inf, where the product is 0 times infinity.
+    // (±1)^±inf: the product is 0 times infinity, a NaN.
     F::select(x.equal(one), one, power)
 }
 
@@ -94,8 +94,8 @@ pub fn cbrt<F: FloatLane>(x: F) -> F {
 
 /// The cube root of a positive number.
 ///
-/// Method (Kahan; fdlibm): a first guess from the pattern, whose exponent is divided by -3; a
-/// polynomial brings it to 23 bits; one step of Halley's rule with an exact residual to twice 53.
+/// Method (Kahan; fdlibm): a first estimate from the pattern, whose exponent is divided by -3; a polynomial
+/// improves it to 23 bits, and one step of Halley's rule with an exact residual to twice 53.
 #[inline(always)]
 fn cube_root<F: FloatLane>(x: F) -> F {
     let is_small = x.less(F::constant(1.0e-290));
@@ -123,12 +123,12 @@ fn cube_root<F: FloatLane>(x: F) -> F {
     F::select(is_small, result.mul(F::constant(9.5367431640625e-7)), result)
 }
 
-/// `sqrt(x² + y²)` without overflow; infinite if either is, even if the other is NaN. In 64 bits.
+/// `sqrt(x² + y²)` without overflow; infinite if either is, even if the other is a NaN. Computed in 64 bits.
 #[inline(always)]
 pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
     let (x, y) = (x.widen().abs(), y.widen().abs());
     let either_infinite = is_inf(x).or(is_inf(y));
-    // In 64 bits the squares of narrower floats are exact, and in the range.
+    // In 64 bits the squares of narrower floats are exact, and do not overflow.
     let is_narrow = 2 * (F::MANTISSA_BITS + 1) <= F::Wide::MANTISSA_BITS;
     let length = match is_narrow {
         true => x.mul(x).add(y.mul(y)).sqrt(),
@@ -140,8 +140,8 @@ pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
 #[inline(always)]
 fn length<F: FloatLane>(x: F, y: F) -> F {
     let (larger, smaller) = (max(x, y), min(x, y));
-    // 2^-600 or 2^600 keeps both squares and their errors in the range. The other one undoes it exactly as a
-    // division would, for less.
+    // Scaling by 2^-600 or 2^600 keeps both squares and their errors in range. Multiplying by the inverse
+    // undoes it exactly, at lower cost than a division.
     let down = F::constant(2.409919865102884e-181);
     let up = F::constant(4.149515568880993e180);
     let one = F::constant(1.0);
@@ -155,7 +155,7 @@ fn length<F: FloatLane>(x: F, y: F) -> F {
     sum.sqrt().value().mul(inverse)
 }
 
-/// `x² + y² - 1` for `x >= y >= 0`, to nearly twice the precision where that is small; for the
+/// `x² + y² - 1` for `x >= y >= 0`, with nearly twice the precision if the result is small; used by the
 /// logarithm of a modulus near 1.
 #[inline(always)]
 pub(in crate::meaning) fn sum_of_squares_less_one<F: FloatLane>(x: F, y: F) -> F {

@@ -1,7 +1,7 @@
-//! Powers that are a few products: to small whole exponents, and to halves with a square root.
+//! Powers with small whole exponents, or halves, as a few products and a square root.
 //!
-//! In 64 bits every factor is a pair, so that only the last step rounds; narrower floats compute in 64 bits,
-//! where plain products are exact enough. For one exponent, known when the code is compiled, little is left.
+//! In 64 bits every factor is a pair, so that only the last step rounds. Narrower floats compute in 64 bits,
+//! where plain products are exact enough. If the exponent is known at compile time, little code is left.
 
 use super::pair::Pair;
 use super::power::rsqrt;
@@ -17,7 +17,7 @@ pub fn is_short_exponent<F: FloatLane>(y: F) -> F::Bool {
     is_near.or(is_further).and(y.equal(zero).not())
 }
 
-/// `x^y` for `x >= 0` and an exponent of [`is_short_exponent`]; for any other, some number.
+/// `x^y` for `x >= 0` and an exponent of [`is_short_exponent`]; arbitrary for any other.
 #[inline(always)]
 pub(super) fn short_power<F: FloatLane>(x: F, y: F) -> F {
     let is_narrow = 2 * (F::MANTISSA_BITS + 1) <= F::Wide::MANTISSA_BITS;
@@ -31,14 +31,14 @@ fn power_in_64_bits<F: FloatLane>(x: F, y: F, is_exact: bool) -> F {
     let (is_inverse, has_root) = (y.less(F::constant(0.0)), whole.less(magnitude));
     let base = Pair::select(is_inverse, reciprocal(x, is_exact), single(x));
     let product = product_of_powers(base, whole.to_int(), has_root, is_exact);
-    // One factor alone is rounded as the operation that gives it.
+    // A single factor is rounded like its operation.
     let lone_root = F::select(is_inverse, rsqrt(x), x.sqrt());
     let is_lone_root = magnitude.equal(F::constant(0.5));
     let value = F::select(is_lone_root, lone_root, value(product, is_exact));
     F::select(y.equal(F::constant(-1.0)), base.high, value)
 }
 
-/// `base^count`, times the square root of the base if asked for.
+/// `base^count`, times the square root of the base if `has_root`.
 #[inline(always)]
 fn product_of_powers<F: FloatLane>(
     base: Pair<F>,

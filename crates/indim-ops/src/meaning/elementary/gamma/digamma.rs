@@ -23,13 +23,13 @@ const TAIL: [f64; 8] = [
     -0.29942529766578396,
 ];
 
-/// The derivative of `lgamma`; a NaN at negative integers, of `±0` `∓inf`. In 64 bits.
+/// The derivative of `lgamma`; a NaN at negative integers, `∓inf` at `±0`. Computed in 64 bits.
 #[inline(always)]
 pub fn digamma<F: FloatLane>(x: F) -> F {
     F::narrow(derivative(x.widen(), !is_single::<F>()))
 }
 
-/// The zeros below zero count in 64 bits only: narrower floats do not come near enough to them.
+/// `has_zeros` is false for narrower types, whose floats are not close enough to the negative zeros.
 #[inline(always)]
 fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
@@ -37,7 +37,7 @@ fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let inverse = exactly(F::constant(1.0)).div(exactly(x));
     let near = sum(middle, negated(inverse));
     let of_size = Pair::select(argument.is_far(), far(argument.size), middle);
-    // The inverse of a negative number is negative.
+    // `x` is negative here, and so is its inverse.
     let reflected = sum(sum(of_size, negated(inverse)), cotangent(argument.size));
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
     let ordinary = Pair::select(argument.is_near, near, otherwise);
@@ -48,7 +48,7 @@ fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     with_poles(&argument, inverse.high, result.value())
 }
 
-/// The value at the poles, and where the inverse overflows: there it is all that counts.
+/// The result at the poles, and for arguments whose inverse overflows: the inverse dominates there.
 #[inline(always)]
 fn with_poles<F: FloatLane>(argument: &Argument<F>, inverse: F, ordinary: F) -> F {
     let infinity = F::constant(f64::INFINITY);
@@ -57,7 +57,7 @@ fn with_poles<F: FloatLane>(argument: &Argument<F>, inverse: F, ordinary: F) -> 
     F::select(argument.x.equal(infinity), infinity, at_zero)
 }
 
-/// `y` less the positive zero, times a factor that does not vanish.
+/// `y` minus the positive zero, times a factor without zeros.
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     let zero = pair_constant::<F>(1.4616321449683622, 9.549995429965697e-17);
@@ -67,7 +67,7 @@ fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     distance.mul(polynomial_at(&FACTOR, piece.index, offset)).normalized()
 }
 
-/// `log(y) - 1 / (2 y)` less the series.
+/// `log(y) - 1 / (2 y)` minus the series.
 #[inline(always)]
 fn far<F: FloatLane>(y: F) -> Pair<F> {
     let inverse = exactly(F::constant(1.0)).div(exactly(y));
@@ -88,10 +88,10 @@ fn cotangent<F: FloatLane>(size: F) -> Pair<F> {
     Pair { high: high.mul(sign), low: low.mul(sign) }
 }
 
-/// Near one of the zeros between 0 and -32 the distance from it times a slope.
+/// The result near the zeros between 0 and -32: the distance from the zero times a slope.
 #[inline(always)]
 fn with_zeros<F: FloatLane>(x: F, ordinary: Pair<F>) -> Pair<F> {
-    // The size, rounded down, stands in the low bits of this sum, and is taken modulo 32.
+    // The low bits of this sum are the magnitude rounded down; `lookup` takes it modulo 32.
     let index = x.abs().floor().add(F::constant(4_503_599_627_370_496.0)).to_bits();
     let zero = Pair { high: entry(&ZEROS, 0, index), low: entry(&ZEROS, 1, index) };
     let distance = two_sum(x.sub(zero.high), zero.low.neg());
@@ -101,8 +101,8 @@ fn with_zeros<F: FloatLane>(x: F, ordinary: Pair<F>) -> Pair<F> {
     Pair::select(is_inside.and(is_close), distance.mul(slope), ordinary)
 }
 
-/// `digamma(y)` divided by the distance from its positive zero, in `y` less the middle of its piece, from 1/2
-/// to 8.
+/// `digamma(y)` divided by the distance from its positive zero, in `y` minus the centre of its piece, from
+/// 1/2 to 8.
 #[rustfmt::skip]
 const FACTOR: Table<32, 13> = table([
     [
@@ -236,7 +236,7 @@ const FACTOR: Table<32, 13> = table([
     ],
 ]);
 
-/// The zeros below zero, by their size rounded down; then what was rounded away.
+/// The negative zeros, by their magnitude rounded down; the second row has their low parts.
 #[rustfmt::skip]
 const ZEROS: Table<32, 2> = table([
     [

@@ -1,4 +1,4 @@
-//! The sine and the cosine of `π x`, without an error of reduction.
+//! The sine and the cosine of `π x`, with an exact reduction.
 
 use core::f64::consts::PI;
 
@@ -9,7 +9,7 @@ use crate::meaning::elementary::pair::{Pair, two_product, two_sum_ordered};
 /// `π` minus the double nearest to it.
 pub(super) const PI_LOW: f64 = 1.2246467991473532e-16;
 
-/// What follows `π - π³/6 z` in `sin(π u) / u`, divided by `z²`, with `z = u²`, up to `u = 1/4`.
+/// The terms after `π - π³/6 z` of `sin(π u) / u`, divided by `z²`, with `z = u²`, up to `u = 1/4`.
 const SINE_TAIL: [f64; 6] = [
     2.5501640398773455,
     -0.5992645293207656,
@@ -19,7 +19,7 @@ const SINE_TAIL: [f64; 6] = [
     -2.176675553226464e-05,
 ];
 
-/// What follows `1 - π²/2 z` in `cos(π u)`, divided by `z²`.
+/// The terms after `1 - π²/2 z` of `cos(π u)`, divided by `z²`.
 const COSINE_TAIL: [f64; 6] = [
     4.0587121264167685,
     -1.335262768854446,
@@ -29,14 +29,14 @@ const COSINE_TAIL: [f64; 6] = [
     -0.00010383432135634779,
 ];
 
-/// Half turns less the nearest whole number, with the sine and the cosine of the size of what is left.
+/// The distance of the half turns from the nearest integer, with the sine and the cosine of its magnitude.
 pub(super) struct HalfTurns<F> {
     pub(super) fraction: F,
     pub(super) sine: Pair<F>,
     pub(super) cosine: Pair<F>,
 }
 
-/// `π x` less the nearest multiple of `π`. The pairs are right to about 60 bits.
+/// `π x` minus the nearest multiple of `π`. The pairs are exact to about 60 bits.
 #[inline(always)]
 pub(super) fn half_turns<F: FloatLane>(x: F) -> HalfTurns<F> {
     let fraction = x.sub(x.round_even());
@@ -52,7 +52,7 @@ pub(super) fn half_turns<F: FloatLane>(x: F) -> HalfTurns<F> {
     }
 }
 
-/// Those of `π u`, for `u` from 0 to 1/4.
+/// The sine and the cosine of `π u`, for `u` from 0 to 1/4.
 #[inline(always)]
 fn sine_and_cosine<F: FloatLane>(u: F) -> (Pair<F>, Pair<F>) {
     let z = two_product(u, u);

@@ -1,4 +1,4 @@
-//! The logarithm of the size of the gamma function.
+//! The logarithm of the magnitude of the gamma function.
 
 use super::half_turns::half_turns;
 use super::{Argument, exactly, negated, sum};
@@ -20,33 +20,33 @@ const STIRLING: [f64; 8] = [
     -0.02085581632116246,
 ];
 
-/// `log |Γ(x)|`; infinite at the poles and the infinities. In 64 bits.
+/// `log |Γ(x)|`; infinite at the poles and the infinities. Computed in 64 bits.
 #[inline(always)]
 pub fn lgamma<F: FloatLane>(x: F) -> F {
     F::narrow(log_of_size(x.widen(), !is_single::<F>()))
 }
 
-/// The zeros below zero count in 64 bits only: narrower floats do not come near enough to them.
+/// `has_zeros` is false for narrower types, whose floats are not close enough to the negative zeros.
 #[inline(always)]
 fn log_of_size<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
     let of_size = of_size(&argument);
     let reflected = reflected(argument.size, of_size, has_zeros);
     let ordinary = Pair::select(argument.is_reflected(), reflected, of_size);
-    // The sum with zero gives the zeros at 1 and 2 their sign.
+    // Adding zero makes the zeros at 1 and 2 positive.
     let value = value_or_infinity(ordinary).add(F::constant(0.0));
     let is_infinite = argument.is_pole().or(x.equal(F::constant(f64::INFINITY)));
     F::select(is_infinite, F::constant(f64::INFINITY), value)
 }
 
-/// The value of a pair; of one that overflowed its high part.
+/// The value of a pair; the high part if that overflowed.
 #[inline(always)]
 fn value_or_infinity<F: FloatLane>(x: Pair<F>) -> F {
     let infinity = F::constant(f64::INFINITY);
     F::select(x.high.abs().equal(infinity), x.high, x.value())
 }
 
-/// Of the size, and of `x` itself where that is below 1/2 in size.
+/// `lgamma` of the magnitude, or of `x` itself if the magnitude is below 1/2.
 #[inline(always)]
 fn of_size<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     let log = log_accurate(argument.size);
@@ -56,7 +56,7 @@ fn of_size<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     Pair::select(argument.is_near, near, ordinary)
 }
 
-/// `(y - 1) (y - 2)` times a factor that does not vanish.
+/// `(y - 1) (y - 2)` times a factor without zeros.
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     let Argument { x, size, is_near, middle, .. } = *argument;
@@ -81,7 +81,7 @@ fn stirling<F: FloatLane>(y: F, log: Pair<F>) -> Pair<F> {
     high.add_low(product.low.add(constant.low)).add_low(series)
 }
 
-/// `-log(a |sin(π a)| / π) - lgamma(a)`; near a zero `-log(1 + u)`, where `1 / |Γ| = 1 + u`.
+/// `-log(a |sin(π a)| / π) - lgamma(a)`; near a zero `-log(1 + u)` with `1 / |Γ| = 1 + u`.
 #[inline(always)]
 fn reflected<F: FloatLane>(size: F, of_size: Pair<F>, has_zeros: bool) -> Pair<F> {
     let turns = half_turns(size);
@@ -103,11 +103,11 @@ fn log_of<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     two_sum(log.high, x.low.div(x.high)).add_low(log.low)
 }
 
-/// Whether `-a` is near a zero of the function, and `1 / |Γ(-a)| - 1` there. Between two halves of whole
-/// numbers from 2 to 18 there is one zero; beyond, no float lies between it and the pole.
+/// Whether `-a` is near a zero of the function, and the value of `1 / |Γ(-a)| - 1` near it. Each interval
+/// between two multiples of 1/2 from 2 to 18 contains one zero; beyond, no float is between it and the pole.
 #[inline(always)]
 fn near_zero<F: FloatLane>(size: F, fraction: F) -> (F::Bool, Pair<F>) {
-    // Twice the size, rounded down, stands in the low bits of this sum, and is taken modulo 32.
+    // The low bits of this sum are twice the magnitude, rounded down; `lookup` takes it modulo 32.
     let index = size.add(size).floor().add(F::constant(4_503_599_627_370_496.0)).to_bits();
     let zero = Pair { high: entry(&ZEROS, 0, index), low: entry(&ZEROS, 1, index) };
     let distance = two_sum(fraction.sub(zero.high), zero.low.neg());
@@ -117,7 +117,7 @@ fn near_zero<F: FloatLane>(size: F, fraction: F) -> (F::Bool, Pair<F>) {
     (is_inside.and(is_close), distance.mul(slope).normalized())
 }
 
-/// `lgamma(y) / ((y - 1) (y - 2))` in `y` less the middle of its piece, from 1/2 to 8.
+/// `lgamma(y) / ((y - 1) (y - 2))` in `y` minus the centre of its piece, from 1/2 to 8.
 #[rustfmt::skip]
 const FACTOR: Table<32, 13> = table([
     [
@@ -252,7 +252,8 @@ const FACTOR: Table<32, 13> = table([
     ],
 ]);
 
-/// How far the zeros lie from the nearest integer, by twice the size modulo 32; then what was rounded away.
+/// Distances of the zeros from the nearest integer, by twice the magnitude modulo 32; the second row has
+/// their low parts.
 #[rustfmt::skip]
 const ZEROS: Table<32, 2> = table([
     [

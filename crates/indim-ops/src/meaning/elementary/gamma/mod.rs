@@ -1,18 +1,19 @@
 //! The logarithm of the gamma function, and its derivatives: `lgamma`, `digamma`, `trigamma`.
 //!
-//! One scheme for the three, by the size `a` of the argument, all in 64 bits and most of it as pairs:
+//! All three have the same cases, by the magnitude `a` of the argument, computed in 64 bits and mostly as
+//! pairs:
 //!
-//! - from 8 on the asymptotic series in `1/a` (Stirling; Abramowitz and Stegun 6.1.40, 6.3.18, 6.4.12);
-//! - from 1/2 to 8 polynomials by pieces, of the function divided by its zeros;
-//! - below 1/2, of either sign, the recurrence from `x` to `x + 1`;
-//! - below -1/2 the reflection from `x` to `-x`, by the sine and the cosine of `π x`.
+//! - from 8 on: the asymptotic series in `1/a` (Stirling; Abramowitz and Stegun 6.1.40, 6.3.18, 6.4.12);
+//! - from 1/2 to 8: piecewise polynomials of the function divided by its zeros;
+//! - below 1/2, for either sign: the recurrence from `x` to `x + 1`;
+//! - `x` below -1/2: the reflection from `x` to `-x`, by the sine and the cosine of `π x`.
 //!
-//! The reflection cancels near the zeros that `lgamma` and `digamma` have below zero. In 64 bits those are
-//! taken from tables, with a polynomial around each.
+//! The reflection cancels near the negative zeros of `lgamma` and `digamma`. In 64 bits tables have these
+//! zeros, with a polynomial around each.
 //!
 //! - `digamma.rs`: the derivative of the logarithm of the gamma function;
 //! - `half_turns.rs`: the sine and the cosine of `π x`, without an error of reduction;
-//! - `lgamma.rs`: the logarithm of the size of the gamma function;
+//! - `lgamma.rs`: the logarithm of the magnitude of the gamma function;
 //! - `trigamma.rs`: the derivative of `digamma`.
 
 mod digamma;
@@ -27,13 +28,13 @@ pub use trigamma::trigamma;
 use super::pair::{Pair, two_sum};
 use crate::lane::{BoolLane, FloatLane};
 
-/// An argument, and where it lies.
+/// An argument, and the range that contains it.
 struct Argument<F: FloatLane> {
     x: F,
     size: F,
-    /// Whether it is below 1/2 in size.
+    /// Whether the magnitude is below 1/2.
     is_near: F::Bool,
-    /// The size; where it is below 1/2, `x + 1`.
+    /// The magnitude; `x + 1` if that is below 1/2.
     middle: Pair<F>,
 }
 
@@ -53,13 +54,13 @@ impl<F: FloatLane> Argument<F> {
         self.size.less(F::constant(8.0)).not()
     }
 
-    /// Whether the function is reflected.
+    /// Whether the reflection applies.
     #[inline(always)]
     fn is_reflected(&self) -> F::Bool {
         self.x.less(F::constant(0.0)).and(self.is_near.not())
     }
 
-    /// Whether it is 0 or a negative integer, or negative infinity.
+    /// Whether `x` is 0, a negative integer, or negative infinity.
     #[inline(always)]
     fn is_pole(&self) -> F::Bool {
         let is_positive = F::constant(0.0).less(self.x);
@@ -67,7 +68,7 @@ impl<F: FloatLane> Argument<F> {
     }
 }
 
-/// A pair with the signs flipped.
+/// The pair with flipped signs.
 #[inline(always)]
 fn negated<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     Pair { high: x.high.neg(), low: x.low.neg() }
@@ -79,7 +80,7 @@ fn sum<F: FloatLane>(x: Pair<F>, y: Pair<F>) -> Pair<F> {
     two_sum(x.high, y.high).add_low(x.low.add(y.low)).normalized()
 }
 
-/// A number as a pair.
+/// A float as a pair.
 #[inline(always)]
 fn exactly<F: FloatLane>(x: F) -> Pair<F> {
     Pair { high: x, low: F::constant(0.0) }

@@ -20,7 +20,7 @@ const TAIL: [f64; 9] = [
     30.162313818971654,
 ];
 
-/// The derivative of `digamma`; infinite at the poles. It is positive everywhere. In 64 bits.
+/// The derivative of `digamma`; infinite at the poles, positive elsewhere. Computed in 64 bits.
 #[inline(always)]
 pub fn trigamma<F: FloatLane>(x: F) -> F {
     F::narrow(second_derivative(x.widen()))
@@ -39,7 +39,7 @@ fn second_derivative<F: FloatLane>(x: F) -> F {
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
     let near = sum(inverse_square, middle);
     let value = Pair::select(argument.is_near, near, otherwise).value();
-    // Where the square of the inverse overflows, its low part is a NaN.
+    // If the square of the inverse overflows, its low part is a NaN.
     let is_tiny = inverse.high.mul(inverse.high).equal(infinity);
     let result = F::select(argument.is_pole().or(is_tiny), infinity, value);
     let is_infinite = argument.size.equal(infinity);
@@ -72,7 +72,7 @@ fn inverse_square_of_sine<F: FloatLane>(size: F) -> Pair<F> {
     pair_constant::<F>(9.869604401089358, 6.265295508739711e-16).div(square)
 }
 
-/// `trigamma(y)` in `y` less the middle of its piece, from 1/2 to 8.
+/// `trigamma(y)` in `y` minus the centre of its piece, from 1/2 to 8.
 #[rustfmt::skip]
 const VALUES: Table<32, 14> = table([
     [

@@ -1,8 +1,8 @@
 //! Sine, cosine and tangent of a 64-bit float.
 //!
-//! `x = n π / 2 + r` with `|r| <= π / 4`, the remainder as a pair. No 64-bit float comes closer to a
-//! multiple of `π / 2` than about `2^-61`; the fraction of a quarter turn is right to `2^-124`.
-//! The polynomials are arranged as in fdlibm's kernels.
+//! The argument is `x = n π / 2 + r` with `|r| <= π / 4`, the remainder as a pair. No 64-bit float is closer
+//! to a multiple of `π / 2` than about `2^-61`; the fraction of a quarter turn is exact to `2^-124`. The
+//! polynomials have the form of fdlibm's kernels.
 
 use core::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
@@ -30,7 +30,7 @@ const COS_TAIL: [f64; 6] = [
     -1.1382618195091082e-11,
 ];
 
-/// The bits of `2 / π` in words of 64, behind a word for its integer part.
+/// The bits of `2 / π` in words of 64, after a word for its integer part.
 const TWO_OVER_PI: [u64; 32] = [
     0x0000_0000_0000_0000,
     0xa2f9_836e_4e44_1529,
@@ -69,15 +69,15 @@ const TWO_OVER_PI: [u64; 32] = [
 /// `π / 2` minus the double nearest to it.
 const FRAC_PI_2_LOW: f64 = 6.123233995736766e-17;
 
-/// A number of 128 bits.
-struct Words<I> {
+/// A 128-bit integer as two words.
+struct Int128<I> {
     upper: I,
     lower: I,
 }
 
-/// The whole product of two unsigned numbers of 64 bits, from their halves.
+/// The 128-bit product of two unsigned 64-bit integers, from their halves.
 #[inline(always)]
-fn widening_product<I: IntLane>(x: I, y: I) -> Words<I> {
+fn widening_product<I: IntLane>(x: I, y: I) -> Int128<I> {
     let half = I::constant(32);
     let mask = I::constant(0xffff_ffff);
     let (x0, x1) = (x.and(mask), x.shr_logical(half));
@@ -86,15 +86,15 @@ fn widening_product<I: IntLane>(x: I, y: I) -> Words<I> {
     let middle = x1.mul(y0).add(least.shr_logical(half));
     let other_middle = x0.mul(y1).add(middle.and(mask));
     let carried = middle.shr_logical(half).add(other_middle.shr_logical(half));
-    Words { upper: x1.mul(y1).add(carried), lower: other_middle.shl(half).or(least.and(mask)) }
+    Int128 { upper: x1.mul(y1).add(carried), lower: other_middle.shl(half).or(least.and(mask)) }
 }
 
 /// `|x| * 2 / π` modulo 4, in units of `2^-126`, for a finite `|x| >= 1/2`.
 #[inline(always)]
-fn quarter_turns<F: FloatLane>(x: F) -> Words<F::Bits> {
+fn quarter_turns<F: FloatLane>(x: F) -> Int128<F::Bits> {
     let bits = x.abs().to_bits();
-    // `|x| = significand * 2^(exponent - 1075)`; of the bits of 2/π before this one, the product
-    // with the significand is a multiple of 4.
+    // `|x| = significand * 2^(exponent - 1075)`. The bits of 2/π before `start` contribute a multiple of 4 to
+    // the product with the significand, and are skipped.
     let start = bits.shr_logical(mantissa_bits::<F>()).sub(F::Bits::constant(1013));
     let hidden = F::Bits::constant(1 << 52);
     let significand = bits.and(hidden.sub(F::Bits::constant(1))).or(hidden);
@@ -107,33 +107,33 @@ fn quarter_turns<F: FloatLane>(x: F) -> Words<F::Bits> {
     let sum = middle.lower.add(lower.upper);
     let carry =
         F::Bits::select(sum.less_unsigned(lower.upper), F::Bits::constant(1), F::Bits::constant(0));
-    Words { upper: upper.add(middle.upper).add(carry), lower: sum }
+    Int128 { upper: upper.add(middle.upper).add(carry), lower: sum }
 }
 
 /// The 64 bits that start `shift` modulo 64 bits into two words.
 #[inline(always)]
 fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::Bits {
-    // Shifting by 64 in two steps, since amounts count modulo 64; `not` is 63 less the amount.
+    // A shift by 64 takes two steps, since amounts count modulo 64; `not` is 63 minus the amount.
     let rest = second.shr_logical(F::Bits::constant(1)).shr_logical(shift.not());
     first.shl(shift).or(rest)
 }
 
-/// `|x|` less the nearest multiple of `π / 2`, and the number of those modulo 4.
-struct Reduced<F: FloatLane> {
+/// The distance of `|x|` from the nearest multiple of `π / 2`, and the index of that multiple modulo 4.
+struct ReducedAngle<F: FloatLane> {
     quadrant: F::Bits,
     remainder: Pair<F>,
 }
 
 #[inline(always)]
-fn reduce<F: FloatLane>(x: F) -> Reduced<F> {
+fn reduce<F: FloatLane>(x: F) -> ReducedAngle<F> {
     let turns = quarter_turns(x);
     let (zero, two) = (F::Bits::constant(0), F::Bits::constant(2));
     let quadrant = turns.upper.add(F::Bits::constant(1 << 61)).shr_logical(F::Bits::constant(62));
     let fraction = turns.upper.shl(two).shr_arithmetic(two);
-    let remainder = radians(&Words { upper: fraction, lower: turns.lower });
+    let remainder = radians(&Int128 { upper: fraction, lower: turns.lower });
     let is_small = x.abs().less(F::constant(FRAC_PI_4));
     let itself = Pair { high: x.abs(), low: F::constant(0.0) };
-    Reduced {
+    ReducedAngle {
         quadrant: F::Bits::select(is_small, zero, quadrant),
         remainder: Pair::select(is_small, itself, remainder),
     }
@@ -141,7 +141,7 @@ fn reduce<F: FloatLane>(x: F) -> Reduced<F> {
 
 /// A signed fraction of a quarter turn in units of `2^-126`, in radians.
 #[inline(always)]
-fn radians<F: FloatLane>(fraction: &Words<F::Bits>) -> Pair<F> {
+fn radians<F: FloatLane>(fraction: &Int128<F::Bits>) -> Pair<F> {
     let half = F::Bits::constant(32);
     let mask = F::Bits::constant(0xffff_ffff);
     let first: F = float_of_small(fraction.upper.shr_arithmetic(half));
@@ -177,7 +177,7 @@ fn cos_of_remainder<F: FloatLane>(r: Pair<F>) -> Pair<F> {
     Pair { high: half.high, low: quartic.add(small) }
 }
 
-/// The sine of the quadrant's turn plus the remainder, the quadrant 1 being a cosine.
+/// The sine of the quadrant's angle plus the remainder; in odd quadrants it is a cosine.
 #[inline(always)]
 fn sin_in_quadrant<F: FloatLane>(quadrant: F::Bits, sin: Pair<F>, cos: Pair<F>) -> Pair<F> {
     let one = F::Bits::constant(1);
@@ -192,13 +192,13 @@ fn flip_sign<F: FloatLane>(x: F, sign: F::Bits) -> F {
     F::from_bits(x.to_bits().xor(sign))
 }
 
-/// Whether `x` is so small that the cube does not count.
+/// Whether `x` is so small that its cube is negligible.
 #[inline(always)]
 fn is_tiny<F: FloatLane>(x: F) -> F::Bool {
     x.abs().less(F::constant(7.450580596923828e-9))
 }
 
-/// `result` with the sign of the odd function at `x`; `x` itself where it is tiny.
+/// `result` with the sign of the odd function at `x`; `x` itself if it is tiny.
 #[inline(always)]
 fn odd<F: FloatLane>(x: F, result: F) -> F {
     let signed = flip_sign(result, x.to_bits().and(F::Bits::minimum()));
@@ -207,23 +207,23 @@ fn odd<F: FloatLane>(x: F, result: F) -> F {
 
 #[inline(always)]
 pub(super) fn sin<F: FloatLane>(x: F) -> F {
-    let Reduced { quadrant, remainder } = reduce(x);
+    let ReducedAngle { quadrant, remainder } = reduce(x);
     let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
     odd(x, sin_in_quadrant(quadrant, sin, cos).value())
 }
 
 #[inline(always)]
 pub(super) fn cos<F: FloatLane>(x: F) -> F {
-    let Reduced { quadrant, remainder } = reduce(x);
+    let ReducedAngle { quadrant, remainder } = reduce(x);
     let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
     let next = quadrant.add(F::Bits::constant(1));
     sin_in_quadrant(next, sin, cos).value()
 }
 
-/// Sine and cosine as pairs, for a number.
+/// Sine and cosine as pairs, for a finite number.
 #[inline(always)]
 pub(super) fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
-    let Reduced { quadrant, remainder } = reduce(x);
+    let ReducedAngle { quadrant, remainder } = reduce(x);
     let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
     let Pair { high, low } = sin_in_quadrant(quadrant, sin, cos).normalized();
     let sign = x.to_bits().and(F::Bits::minimum());
@@ -236,7 +236,7 @@ pub(super) fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
 
 #[inline(always)]
 pub(super) fn tan<F: FloatLane>(x: F) -> F {
-    let Reduced { quadrant, remainder } = reduce(x);
+    let ReducedAngle { quadrant, remainder } = reduce(x);
     let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
     let numerator = sin_in_quadrant(quadrant, sin, cos);
     let denominator = sin_in_quadrant(quadrant.add(F::Bits::constant(1)), sin, cos);

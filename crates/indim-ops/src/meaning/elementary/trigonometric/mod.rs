@@ -2,9 +2,10 @@
 //!
 //! The argument is reduced exactly over the whole range, by integer arithmetic (Payne and Hanek,
 //! 1983): the significand times those bits of `1 / π` or `2 / π` that can change the result, as a
-//! fixed-point fraction of a turn. One path serves all magnitudes, so it vectorises.
+//! fixed-point fraction of a turn. One path serves all magnitudes, so the code vectorises.
 //!
-//! Floats of 32 bits take `single.rs`, which computes in 64 bits; those of 64 bits `double.rs`.
+//! - `single.rs`: 32-bit floats, computed in 64 bits;
+//! - `double.rs`: 64-bit floats.
 
 mod double;
 mod single;
@@ -14,7 +15,7 @@ use super::pair::Pair;
 use crate::lane::FloatLane;
 use crate::meaning::float::is_finite;
 
-/// The sine; of an infinity a NaN.
+/// The sine; a NaN for an infinity.
 #[inline(always)]
 pub fn sin<F: FloatLane>(x: F) -> F {
     let wide = x.widen();
@@ -22,7 +23,7 @@ pub fn sin<F: FloatLane>(x: F) -> F {
     nan_unless_finite(x, F::narrow(result))
 }
 
-/// The cosine; of an infinity a NaN.
+/// The cosine; a NaN for an infinity.
 #[inline(always)]
 pub fn cos<F: FloatLane>(x: F) -> F {
     let wide = x.widen();
@@ -30,7 +31,7 @@ pub fn cos<F: FloatLane>(x: F) -> F {
     nan_unless_finite(x, F::narrow(result))
 }
 
-/// The tangent; of an infinity a NaN.
+/// The tangent; a NaN for an infinity.
 #[inline(always)]
 pub fn tan<F: FloatLane>(x: F) -> F {
     let wide = x.widen();
@@ -38,7 +39,7 @@ pub fn tan<F: FloatLane>(x: F) -> F {
     nan_unless_finite(x, F::narrow(result))
 }
 
-/// Sine and cosine as pairs, of a float of 64 bits; of an infinity NaNs.
+/// Sine and cosine of a 64-bit float as pairs; NaNs for an infinity.
 #[inline(always)]
 pub(in crate::meaning) fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
     let (sine, cosine) = double::sin_cos(x);

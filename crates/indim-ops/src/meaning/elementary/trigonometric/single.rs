@@ -1,9 +1,8 @@
 //! Sine, cosine and tangent of a 32-bit float, computed in 64 bits.
 //!
-//! `x = n π + r` with `|r| <= π / 2`, so one odd polynomial serves: `sin x = (-1)^n sin r`, and
-//! `cos x = sin(x + π / 2)`, where the quarter turn is added to the exact fixed-point fraction.
-//! No 32-bit float comes closer to a multiple of `π / 2` than about `2^-30`; the fraction is right to
-//! `2^-62`.
+//! The argument is `x = n π + r` with `|r| <= π / 2`, so one odd polynomial suffices: `sin x = (-1)^n sin r`,
+//! and `cos x = sin(x + π / 2)`, where the quarter turn is added to the exact fixed-point fraction. No 32-bit
+//! float is closer to a multiple of `π / 2` than about `2^-30`; the fraction is exact to `2^-62`.
 
 use core::f64::consts::{FRAC_PI_2, PI};
 
@@ -31,7 +30,7 @@ fn half_turns<F: FloatLane>(x: F) -> F::Bits {
     let bits = x.abs().to_bits();
     let exponent = bits.shr_logical(mantissa_bits::<F>());
     let shift = exponent.sub(exponent_bias::<F>());
-    // The significand as an integer of 24 bits: the hidden one and the upper 23 of the others.
+    // The significand as an integer of 24 bits: the hidden bit and the upper 23 of the stored ones.
     let hidden = F::Bits::constant(1 << 52);
     let significand = bits.and(hidden.sub(F::Bits::constant(1))).or(hidden);
     let significand = significand.shr_logical(F::Bits::constant(29));
@@ -49,12 +48,12 @@ fn half_turns<F: FloatLane>(x: F) -> F::Bits {
 /// The 64 bits that start `shift` modulo 64 bits into two words.
 #[inline(always)]
 fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::Bits {
-    // Shifting by 64 in two steps, since amounts count modulo 64; `not` is 63 less the amount.
+    // A shift by 64 takes two steps, since amounts count modulo 64; `not` is 63 minus the amount.
     let rest = second.shr_logical(F::Bits::constant(1)).shr_logical(shift.not());
     first.shl(shift).or(rest)
 }
 
-/// The remainder `r` in radians and, as the sign bit of an integer, the parity of `n`.
+/// The remainder `r` in radians, and the parity of `n` as the sign bit of an integer.
 #[inline(always)]
 fn remainder<F: FloatLane>(half_turns: F::Bits) -> (F, F::Bits) {
     let fraction = half_turns.shl(F::Bits::constant(1));
@@ -74,7 +73,7 @@ fn flip_sign<F: FloatLane>(x: F, sign: F::Bits) -> F {
     F::from_bits(x.to_bits().xor(sign))
 }
 
-/// The sine from the half turns; below 1 from `x` itself.
+/// The sine from the half turns; from `x` itself below 1.
 #[inline(always)]
 fn sin_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
     let (r, parity) = remainder::<F>(half_turns);
@@ -83,7 +82,7 @@ fn sin_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
     sin_of_remainder(F::select(is_small, x, flip_sign(r, sign)))
 }
 
-/// The cosine from the half turns; below 1 from `π / 2 - |x|`.
+/// The cosine from the half turns; from `π / 2 - |x|` below 1.
 #[inline(always)]
 fn cos_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
     let (r, parity) = remainder::<F>(half_turns.add(F::Bits::constant(1 << 62)));

@@ -1,53 +1,53 @@
-//! Rust's types of other crates that lie in memory as elements do: slices of either are slices of the other,
-//! for free. Holds unsafe code.
+//! Types of other crates with the memory layout of elements: a slice of one converts to a slice of the other
+//! without a copy. Holds unsafe code.
 
 use core::slice;
 
 use indim_ops::{Element, bf16, c64, c128, f16, for_each_element};
 
-/// A type that is stored as an element type is: the elements themselves, and with the features `half` and
-/// `num-complex` the types of these crates.
+/// A type with the memory layout of an element type: the element types themselves, and with the features
+/// `half` and `num-complex` the types of these crates.
 ///
 /// # Safety
 /// - size and alignment are those of the element;
 /// - the bits of each value are a value of the other type.
-pub unsafe trait StoredAs: Copy + 'static {
+pub unsafe trait ElementLayout: Copy + 'static {
     /// The element type.
     type Element: Element;
 }
 
-macro_rules! stored_as_themselves {
+macro_rules! layout_of_themselves {
     ($($variant:ident $type:ident $class:ident;)*) => {$(
-        // SAFETY: it is the same type.
-        unsafe impl StoredAs for $type {
+        // SAFETY: both are the same type.
+        unsafe impl ElementLayout for $type {
             type Element = $type;
         }
     )*};
 }
 
-for_each_element!(stored_as_themselves);
+for_each_element!(layout_of_themselves);
 
-// SAFETY: both are the 16 bits of an IEEE 754 binary16, as `repr(transparent)` over an integer.
+// SAFETY: both are the 16 bits of an IEEE 754 binary16, `repr(transparent)` over an integer.
 #[cfg(feature = "half")]
-unsafe impl StoredAs for half::f16 {
+unsafe impl ElementLayout for half::f16 {
     type Element = f16;
 }
 
-// SAFETY: both are the upper 16 bits of a binary32, as `repr(transparent)` over an integer.
+// SAFETY: both are the upper 16 bits of a binary32, `repr(transparent)` over an integer.
 #[cfg(feature = "half")]
-unsafe impl StoredAs for half::bf16 {
+unsafe impl ElementLayout for half::bf16 {
     type Element = bf16;
 }
 
 // SAFETY: both are `repr(C)`: the real part, then the imaginary one.
 #[cfg(feature = "num-complex")]
-unsafe impl StoredAs for num_complex::Complex<f32> {
+unsafe impl ElementLayout for num_complex::Complex<f32> {
     type Element = c64;
 }
 
 // SAFETY: both are `repr(C)`: the real part, then the imaginary one.
 #[cfg(feature = "num-complex")]
-unsafe impl StoredAs for num_complex::Complex<f64> {
+unsafe impl ElementLayout for num_complex::Complex<f64> {
     type Element = c128;
 }
 
@@ -62,12 +62,13 @@ unsafe impl StoredAs for num_complex::Complex<f64> {
 /// assert_eq!(as_elements(&signal)[0].im, 2.0);
 /// # }
 /// ```
-pub fn as_elements<T: StoredAs>(slice: &[T]) -> &[T::Element] {
-    // SAFETY: `StoredAs` says that size and alignment are the same, and that all bits are values.
+pub fn as_elements<T: ElementLayout>(slice: &[T]) -> &[T::Element] {
+    // SAFETY: by `ElementLayout` size and alignment are the same, and the bits of each value are a value of
+    // the element type.
     unsafe { slice::from_raw_parts(slice.as_ptr().cast(), slice.len()) }
 }
 
-/// The same memory as elements, to be written.
+/// The same memory as writable elements.
 ///
 /// ```
 /// # #[cfg(feature = "half")] {
@@ -78,12 +79,13 @@ pub fn as_elements<T: StoredAs>(slice: &[T]) -> &[T::Element] {
 /// assert_eq!(weights[0].to_f32(), 0.5);
 /// # }
 /// ```
-pub fn as_elements_mut<T: StoredAs>(slice: &mut [T]) -> &mut [T::Element] {
-    // SAFETY: as in `as_elements`, both ways; the borrow is handed on.
+pub fn as_elements_mut<T: ElementLayout>(slice: &mut [T]) -> &mut [T::Element] {
+    // SAFETY: by `ElementLayout` size and alignment are the same, and the bits of a value of either type are
+    // a value of the other; the borrow is exclusive.
     unsafe { slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), slice.len()) }
 }
 
-/// Elements as the other type that lies in memory as they do.
+/// Elements as another type of the same layout.
 ///
 /// ```
 /// # #[cfg(feature = "half")] {
@@ -93,8 +95,9 @@ pub fn as_elements_mut<T: StoredAs>(slice: &mut [T]) -> &mut [T::Element] {
 /// assert_eq!(from_elements::<half::f16>(&results)[0].to_f32(), 0.5);
 /// # }
 /// ```
-pub fn from_elements<T: StoredAs>(elements: &[T::Element]) -> &[T] {
-    // SAFETY: as in `as_elements`.
+pub fn from_elements<T: ElementLayout>(elements: &[T::Element]) -> &[T] {
+    // SAFETY: by `ElementLayout` size and alignment are the same, and the bits of each element are a value of
+    // `T`.
     unsafe { slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
 }
 
@@ -102,7 +105,7 @@ pub fn from_elements<T: StoredAs>(elements: &[T::Element]) -> &[T] {
 mod tests {
     use super::*;
 
-    fn has_the_layout_of_its_element<T: StoredAs>() {
+    fn has_the_layout_of_its_element<T: ElementLayout>() {
         assert_eq!(size_of::<T>(), size_of::<T::Element>());
         assert_eq!(align_of::<T>(), align_of::<T::Element>());
     }
