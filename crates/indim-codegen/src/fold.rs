@@ -39,7 +39,7 @@ impl Body {
         {
             let dtype = if dtype == DType::Bool { DType::U8 } else { dtype };
             let is_rounded = matches!(dtype, DType::F16 | DType::Bf16);
-            if op.is_search() || is_rounded || LaneType::of_element(dtype).1 > 1 {
+            if op.is_arg_reduction() || is_rounded || LaneType::of_element(dtype).1 > 1 {
                 return None;
             }
             let element = match source == dtype {

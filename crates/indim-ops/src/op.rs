@@ -587,7 +587,8 @@ macro_rules! implement {
             type Result = result_element!($result, $type);
             #[inline(always)]
             fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
-                let (x, y) = (<$type as NarrowElement>::widen::<L>(x), <$type as NarrowElement>::widen::<L>(y));
+                let x = <$type as NarrowElement>::widen::<L>(x);
+                let y = <$type as NarrowElement>::widen::<L>(y);
                 let wide = <Self as Binary<<$type as NarrowElement>::Wide>>::over::<L>(x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
@@ -604,7 +605,8 @@ macro_rules! implement {
                 y: In<$type, L>,
             ) -> In<Self::Result, L> {
                 let first = widen_first!($first, $type first);
-                let (x, y) = (<$type as NarrowElement>::widen::<L>(x), <$type as NarrowElement>::widen::<L>(y));
+                let x = <$type as NarrowElement>::widen::<L>(x);
+                let y = <$type as NarrowElement>::widen::<L>(y);
                 let wide = <Self as Ternary<<$type as NarrowElement>::Wide>>::over::<L>(first, x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }

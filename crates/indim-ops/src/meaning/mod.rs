@@ -16,7 +16,7 @@
 //! - `identity.rs`: identities of reductions, for each class of element types: combining with one changes
 //!   no element;
 //! - `integer.rs`: the operations on integers, signed and unsigned;
-//! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over the positions of the elements;
+//! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
 //! - `running_sum.rs`: the sequential sums of scatters: floats in `f64`, complex numbers in `c128`, rounded
 //!   once at the end; integers wrap.
 
