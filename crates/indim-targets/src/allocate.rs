@@ -266,7 +266,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             self.next[register.index()] += 1;
         }
         let (result, sources) = match self.result_rule(instruction) {
-            Some(ResultConstraint::First | ResultConstraint::TiedToEither) => {
+            Some(ResultConstraint::TiedToFirst | ResultConstraint::TiedToEither) => {
                 self.tied_result(instruction, sources, locked)
             }
             Some(ResultConstraint::EarlyClobber) => {
@@ -364,7 +364,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     /// Position of the source that must be loaded because the result replaces it.
     fn reload_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
         let may_be_replaced = match self.result_rule(instruction)? {
-            ResultConstraint::First => 1,
+            ResultConstraint::TiedToFirst => 1,
             ResultConstraint::TiedToEither => 2,
             ResultConstraint::Any | ResultConstraint::EarlyClobber => 0,
         };

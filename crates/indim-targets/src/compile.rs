@@ -1,9 +1,10 @@
-//! From a body to the encoder's input: lanes of a step, and register assignment.
+//! The compilation pipeline: chooses the lanes of a step, selects instructions, allocates registers, and
+//! calls the encoder.
 
 use indim_codegen::{Body, LaneType, Primitive};
 
 use crate::allocate::{AllocatedInstruction, ElementAccess, Frame, Pinned, allocate, pressure};
-use crate::compile_fold::{LaneReduction, joined};
+use crate::compile_fold::{LaneReduction, lane_reductions};
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::pool::Pool;
@@ -13,73 +14,61 @@ use crate::target::{Aligned, CompiledCode};
 /// The encoder's input: allocated code of a body with its layout, constants and frame.
 pub(crate) struct EncoderInput<'a, O> {
     pub(crate) body: &'a Body,
-    #[allow(dead_code, reason = "where operands are indexed it makes no difference")]
     pub(crate) layout: &'a OperandLayout,
     pub(crate) pool: &'a Pool,
     pub(crate) frame: &'a Frame,
+    /// Code that runs before each row, and its allocation.
     pub(crate) row: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
-    /// Registers loaded before the steps of a row.
+    /// Registers loaded before the steps of a row, and the memory they are loaded from.
     pub(crate) pinned: &'a [(Memory, u8)],
+    /// Code of a step, and its allocation.
     pub(crate) step: (&'a VirtualCode<O>, &'a [AllocatedInstruction]),
-    /// The step's code for a tail, on targets whose loads and stores can mask lanes.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "no other target has masks")
-    )]
+    /// Allocation of the step's code for a masked tail, on targets with masked loads and stores.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only AVX-512 masks tails"))]
     pub(crate) tail: Option<&'a [AllocatedInstruction]>,
-    /// Whether the code takes the first element of a row's second step as an argument.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "no other target begins rows so")
-    )]
+    /// Whether the code takes the index of the second step's first element as an argument.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 aligns steps"))]
     pub(crate) is_aligned: bool,
+    /// Lanes of a step.
     pub(crate) lanes: usize,
-    /// Outputs, and inputs that are no accumulators.
+    /// Number of operands with an address: outputs and inputs, accumulators counted once.
     pub(crate) operands: usize,
-    /// Lanes of each copy of the code in a step; steps that fold have several copies.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "no other target folds yet")
-    )]
+    /// Lanes of one unrolled copy of the code in a step. Steps of bodies that do not fold are one copy.
     pub(crate) copy_lanes: usize,
-    /// The accumulators of steps that fold.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "no other target folds yet")
-    )]
+    /// The accumulator registers of a body that folds.
     pub(crate) accumulators: &'a [Accumulators],
-    /// The operation that combines the lanes of each output at the end of a unit; `None` if lanes stay
-    /// apart.
+    /// For each output the operation that combines its lanes at the end of a unit, if the call asks for it.
+    /// `None` if the code cannot.
     #[cfg_attr(
         not(target_arch = "x86_64"),
-        allow(dead_code, reason = "no other target folds yet")
+        allow(dead_code, reason = "only x86-64 combines lanes")
     )]
     pub(crate) joined: Option<&'a [LaneReduction]>,
 }
 
-/// Accumulators held in one register.
+/// A register of accumulators.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other target folds yet"))]
 pub(crate) struct Accumulators {
     /// Index of the output.
     pub(crate) output: u32,
-    /// Byte offset from the step's first element.
+    /// Byte offset in memory, from the accumulator of the step's first element.
     pub(crate) displacement: u32,
+    /// Number of the register.
     pub(crate) real: u8,
-    /// Initial value.
+    /// The constant with the initial value.
     pub(crate) identity: Memory,
     /// Bytes of an element.
     pub(crate) element_bytes: u32,
 }
 
-/// Lanes of a step, and of each copy of the code in it.
+/// Lanes of a step, and of each unrolled copy of the code in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes {
     pub(crate) step: usize,
     pub(crate) copy: usize,
 }
 
-/// Compiles a body. `encode` returns the bytes and the offset of the first instruction among them.
+/// Compiles a body that does not fold. `encode` returns the bytes and the offset of the entry point.
 pub(crate) fn compile<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
@@ -88,22 +77,22 @@ pub(crate) fn compile<O: TargetLowering>(
     let registers = if is_chain(body) && !passes_doubles(body) { MAX_GROUP_REGISTERS } else { 2 };
     let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
-    // Half as many lanes need half as many registers: what is in one need not wait in memory.
+    // If registers do not suffice, halve the lanes rather than spill.
     let mut used = pressure(&selection.step);
     while used > O::REGISTERS && lanes * widest(body, layout) > O::REGISTER_BYTES as usize {
         lanes /= 2;
         selection = select(body, layout, lanes);
         used = pressure(&selection.step);
     }
-    // More registers are needed where a constant is read that is in none.
+    // An instruction may need registers for operands that it loads, such as constants without a register.
     let room = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
     finish(body, layout, selection, &[], Lanes { step: lanes, copy: lanes }, room, encode)
 }
 
-/// Minimum length of a dependency chain, in instructions, for a step of more lanes.
+/// Minimum length of a dependency chain, in instructions, for steps of four registers instead of two.
 const MIN_CHAIN_LENGTH: usize = 12;
 
-/// Whether most instructions of the body form one dependency chain. More lanes per step then hide its
+/// Whether at least 80 % of the instructions form one dependency chain. More lanes per step then hide its
 /// latency.
 fn is_chain(body: &Body) -> bool {
     let mut lengths = vec![0usize; body.instructions.len()];
@@ -121,8 +110,8 @@ fn is_chain(body: &Body) -> bool {
     longest >= MIN_CHAIN_LENGTH && computed * 4 <= longest * 5
 }
 
-/// Whether a cast may go through doubles, which take twice the registers of its operand and result: AVX2
-/// converts floats to unsigned integers this way.
+/// Whether a cast may go through `f64`, which takes twice the registers of operand and result: AVX2 converts
+/// `f32` to `u32` this way.
 fn passes_doubles(body: &Body) -> bool {
     body.instructions.iter().any(|instruction| {
         instruction.primitive == Primitive::Cast
@@ -131,7 +120,8 @@ fn passes_doubles(body: &Body) -> bool {
     })
 }
 
-/// Allocates registers for selected code and encodes it. `room` is the number of registers for invariants.
+/// Allocates registers for selected code and encodes it. `room` is the number of vector registers that
+/// invariants may take.
 pub(crate) fn finish<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
@@ -155,7 +145,7 @@ pub(crate) fn finish<O: TargetLowering>(
     let homes: Vec<(Memory, u8)> = homes.collect();
     let has_calls = row.has_calls() || step.has_calls();
     let aligned = aligned::<O>(body, layout, lanes.step).filter(|_| !has_calls);
-    let joined = joined(body, lanes.step).filter(|_| O::JOINS_LANES);
+    let joined = lane_reductions(body, lanes.step).filter(|_| O::JOINS_LANES);
     let (bytes, entry) = encode(&EncoderInput {
         body,
         layout,
@@ -176,20 +166,20 @@ pub(crate) fn finish<O: TargetLowering>(
     CompiledCode { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, joins_lanes }
 }
 
-/// Maximum instructions of a body with aligned steps: longer bodies are bound by arithmetic, not by memory.
+/// Maximum instructions of a body with aligned steps. Longer bodies are bound by arithmetic, not by memory.
 const MAX_ALIGNED_INSTRUCTIONS: usize = 48;
 
-/// The operand to align by overlapping a row's first two steps: the first output, or else the first input,
-/// whose elements of one step fill a register.
+/// The operand that overlapping the first two steps of a row may align: the first one, outputs before
+/// inputs, whose elements of a step fill at least a register.
 fn aligned<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     lanes: usize,
 ) -> Option<Aligned> {
     let operands = body.outputs.len() + body.operand_count();
-    let is_done_once = body.folds() || layout.is_in_place || layout.streams.contains(&true);
+    let has_fixed_steps = body.folds() || layout.is_in_place || layout.streams.contains(&true);
     let is_long = body.instructions.len() > MAX_ALIGNED_INSTRUCTIONS;
-    if is_done_once || is_long || operands > O::MAX_ALIGNED {
+    if has_fixed_steps || is_long || operands > O::MAX_ALIGNED {
         return None;
     }
     let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
@@ -203,8 +193,8 @@ fn aligned<O: TargetLowering>(
 /// Maximum number of masks that stay in registers for all steps of a row.
 const MAX_MASKS: usize = 2;
 
-/// Invariants that stay in a register for all steps of a row: up to `room` vectors in registers below
-/// `end`, the most read first, and up to [`MAX_MASKS`] masks.
+/// Chooses constants and row invariants that stay in registers for all steps of a row, the most used first:
+/// up to `room` vectors, in registers below `end`, and up to [`MAX_MASKS`] masks.
 fn constants<O: TargetLowering>(step: &VirtualCode<O>, room: usize, end: usize) -> Vec<Pinned> {
     if step.has_calls() {
         return Vec::new();
@@ -227,7 +217,7 @@ fn constants<O: TargetLowering>(step: &VirtualCode<O>, room: usize, end: usize) 
     vectors.chain(masks).map(|(index, real)| (Register(index as u32), real as u8)).collect()
 }
 
-/// Bytes of the widest lanes that steps compute.
+/// Bytes of the widest lanes that a step computes.
 pub(crate) fn widest(body: &Body, layout: &OperandLayout) -> usize {
     let is_row_invariant = row_invariants(body, layout);
     let lanes = body

@@ -1,7 +1,7 @@
-//! Code of bodies that fold: how many accumulators registers hold.
+//! Compilation of bodies that fold: the number of lanes and of accumulator registers.
 //!
-//! A step takes all 32 lanes of a block of a summation tree, as unrolled copies of code for fewer lanes. If
-//! registers run out it takes as many lanes as the accumulators that fit next to the code's own registers.
+//! A step computes the 32 lanes of a block of the summation tree, by unrolled copies of code for fewer lanes.
+//! If registers do not suffice, a step has as many lanes as accumulators fit in registers.
 
 use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;
@@ -14,21 +14,21 @@ use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::select::{Selection, TargetLowering, select};
 use crate::target::CompiledCode;
 
-/// Maximum instructions of a step: its code fits the nearest instruction caches with the rest.
+/// Maximum instructions of a step of several copies, so that the loop stays in the instruction caches.
 const MAX_INSTRUCTIONS: usize = 256;
 
-/// Minimum number of registers left for the computation.
+/// Minimum number of registers for the computation, next to the accumulators of one register's lanes.
 const MIN_ROOM: usize = 6;
 
-/// Compiles a body that folds; `None` if accumulators do not fit in registers, or a primitive is called out
-/// of line, which preserves no register.
+/// Compiles a body that folds. `None` if accumulators do not fit in registers, or if a primitive is called
+/// out of line, because calls preserve no vector register.
 pub(crate) fn compile_fold<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> Option<CompiledCode> {
-    let (selection, lanes) = shape::<O>(body, layout)?;
-    let step = selection.step.repeated((lanes.step / lanes.copy) as u32, lanes.copy as u32);
+    let (selection, lanes) = choose_lanes::<O>(body, layout)?;
+    let step = selection.step.unrolled((lanes.step / lanes.copy) as u32, lanes.copy as u32);
     let mut selection = Selection { step, ..selection };
     let accumulators = accumulators(body, &mut selection, lanes);
     let used = pressure(&selection.step) + accumulators.len();
@@ -36,19 +36,20 @@ pub(crate) fn compile_fold<O: TargetLowering>(
     Some(finish(body, layout, selection, &accumulators, lanes, room, encode))
 }
 
-/// The operation that combines lanes.
+/// The operation that combines the lanes of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LaneReduction {
     Sum,
     Product,
 }
 
-/// The value of the `begins` argument that also asks to combine lanes.
+/// Value of the `begins` argument: accumulators start from the identity, and lanes are combined at the end
+/// of a unit.
 pub(crate) const JOINED: usize = 2;
 
-/// The operation that combines the lanes of each output. It needs steps of all 32 lanes, and sums or
-/// products in `f64`, whose order is defined.
-pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
+/// The operation that combines the lanes of each output. `None` unless a step has all 32 lanes and every
+/// output is a sum or product in `f64`, the reductions with a defined tree.
+pub(crate) fn lane_reductions(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
     if !body.folds() || lanes != LANES {
         return None;
     }
@@ -63,15 +64,18 @@ pub(crate) fn joined(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
     outputs.collect()
 }
 
-/// The code of a number of lanes, and how many copies make a step.
-fn shape<O: TargetLowering>(body: &Body, layout: &OperandLayout) -> Option<(Selection<O>, Lanes)> {
+/// Chooses the lanes of one copy of the code and of a step, and selects the code.
+fn choose_lanes<O: TargetLowering>(
+    body: &Body,
+    layout: &OperandLayout,
+) -> Option<(Selection<O>, Lanes)> {
     let mut lanes = (2 * O::REGISTER_BYTES as usize / widest(body, layout)).min(LANES);
     loop {
         let selection = select::<O>(body, layout, lanes);
         if selection.step.has_calls() || selection.row.has_calls() {
             return None;
         }
-        let held = write_instruction(&selection.step).count();
+        let held = accumulator_targets(&selection.step).count();
         let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
         if held <= room {
             let instructions = selection.step.instructions.len().max(1);
@@ -87,19 +91,19 @@ fn shape<O: TargetLowering>(body: &Body, layout: &OperandLayout) -> Option<(Sele
     }
 }
 
-/// The accumulators that the code writes, without repetition.
-fn write_instruction<O: TargetLowering>(step: &VirtualCode<O>) -> impl Iterator<Item = Memory> {
+/// The accumulator registers that the code writes, each once.
+fn accumulator_targets<O: TargetLowering>(step: &VirtualCode<O>) -> impl Iterator<Item = Memory> {
     let targets = step.instructions.iter().filter_map(|instruction| instruction.target);
     targets.filter(|target| matches!(target, Memory::Accumulator { .. }))
 }
 
-/// Registers of all accumulators, with their initial values.
+/// Pins each accumulator to a register.
 fn accumulators<O: TargetLowering>(
     body: &Body,
     selection: &mut Selection<O>,
     lanes: Lanes,
 ) -> Vec<(Pinned, Accumulators)> {
-    let all: Vec<Memory> = write_instruction(&selection.step).collect();
+    let all: Vec<Memory> = accumulator_targets(&selection.step).collect();
     let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(which, real)| {
         let Memory::Accumulator { output, part, copy } = which else {
             unreachable!("invariant: they are accumulators");

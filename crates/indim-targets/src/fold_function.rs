@@ -1,55 +1,63 @@
-//! Functions that fold what they compute into accumulators. Holds unsafe code.
+//! Calls of code that folds its results into accumulators. Holds unsafe code.
 
 use indim_ops::meaning::reduction::LANES;
 
 use crate::compile_fold::JOINED;
 use crate::function::{Addresses, ExecutableCode, Function};
 
-/// Maximum number of outputs of a function that folds.
+/// Maximum number of outputs of a body that folds.
 pub const MAX_FOLDS: usize = 4;
 
-/// Bytes of the accumulators of a strip: 32 of the widest type.
+/// Maximum bytes of the accumulators of one output in a step: 32 elements of 8 bytes.
 const STRIP_BYTES: usize = 256;
 
-/// Arguments of a function that folds rows of columns into a row of accumulators, for several units.
+/// Arguments of a call that folds, for each unit, the rows of a matrix into one row of accumulators.
 #[derive(Debug, Clone, Copy)]
 pub struct FoldArgs<'a> {
-    /// Byte strides: for each operand (accumulators, then inputs) from unit to unit, then for each from row
-    /// to row. Row strides of accumulators are ignored.
+    /// Strides in bytes: from unit to unit for each operand (accumulators, then inputs), then from row to
+    /// row for each operand. Row strides of accumulators are ignored.
     pub strides: &'a [isize],
-    /// Number of units, each with accumulators of its own.
+    /// Number of units. Each has accumulators of its own.
     pub units: usize,
-    /// Number of rows folded into the same accumulators, in order.
+    /// Number of rows of a unit. They are folded in order.
     pub rows: usize,
-    /// Elements of a row, and number of accumulators.
+    /// Number of elements of a row, and of accumulators of a unit and output.
     pub columns: usize,
-    /// Whether the accumulators start from the identity; otherwise from their values in memory.
+    /// Whether accumulators start from the identity instead of their values in memory.
     pub begins: bool,
-    /// Whether the 32 accumulators of a unit are combined into one, like a node of 32 lanes in the tree of
-    /// a sum. This requires `begins`, 32 columns and [`Function::joins_lanes`].
+    /// Whether the 32 accumulators of a unit are combined into one, like a node of 32 lanes in the summation
+    /// tree. Requires `begins`, 32 columns and [`Function::joins_lanes`].
     pub joins: bool,
 }
 
-/// Entry point of code that folds: operands, strides, units, columns, rows, whether accumulators begin.
+/// Entry point of code that folds. Arguments: addresses of the operands (outputs first), strides in bytes,
+/// number of units, columns and rows, and how accumulators begin: 0 from memory, 1 from the identity,
+/// [`JOINED`] from the identity and combined at the end of a unit.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize, usize);
-/// The same by the system's calling convention.
+/// Like the entry point on x86-64, with the calling convention of the platform.
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usize, usize);
 
 impl Function {
-    /// Folds rows into accumulators, for a body that does so.
+    /// Folds rows into accumulators, for a body that folds.
     ///
-    /// `operands` are the addresses of the first accumulator of each output, then of the first elements of
+    /// `operands` are the addresses of the first accumulator of each output, then of the first element of
     /// each input.
     ///
+    /// # Panics
+    /// If the number of operands or strides is not that of the body, or `joins` lacks a requirement.
+    ///
     /// # Safety
-    /// - for each row of each unit `columns` elements of every dense input are valid for reads, and the one
-    ///   of any other;
-    /// - if `columns` is no multiple of [`Function::step`], as many as are lacking to one are valid for reads
-    ///   before the first element of each row of dense inputs, or `columns` is larger than a step;
-    /// - for each unit `columns` accumulators, or the one that they become, are valid for writes, and for
-    ///   reads unless they begin; they are none of the inputs' elements, and nobody else uses them meanwhile.
+    /// - The body folds: [`Body::folds`](indim_codegen::Body::folds).
+    /// - In each row of each unit, dense inputs are valid for reads of `columns` elements, others of one.
+    /// - If `columns` is not a multiple of [`Function::step`], a last step overlaps the columns before the
+    ///   tail. If `columns` is less than a step, the missing elements before the first one of each row of a
+    ///   dense input are valid for reads.
+    /// - In each unit, `columns` accumulators of each output (one if they are joined) are valid for writes,
+    ///   and for reads unless they begin.
+    /// - Accumulators overlap no input, and no other thread accesses them, or writes inputs, during the
+    ///   call.
     pub unsafe fn fold(&self, operands: &[*mut u8], folded: FoldArgs<'_>) {
         let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
         assert_eq!((operands.len(), strides.len()), (self.element_bytes.len(), 2 * operands.len()));
@@ -58,7 +66,11 @@ impl Function {
             return;
         }
         let whole = columns / self.step() * self.step();
-        // SAFETY: the caller's promise.
+        // SAFETY:
+        // - the caller of `fold` guarantees valid memory; whole steps and tails are parts of it;
+        // - `ExecutableCode::fold` gets a positive number of whole steps;
+        // - `fold_tail` gets less than a step, within one unit;
+        // - the assertions ensure an address and two strides per operand, and what joining requires.
         unsafe {
             if whole > 0 {
                 let mut addresses = Addresses::of(operands);
@@ -72,10 +84,11 @@ impl Function {
         }
     }
 
-    /// Less than a step: those of a whole step that ends with them, of which only these are kept.
+    /// Folds the last columns of a unit, less than a step. A whole step that ends with them folds into local
+    /// accumulators, and only theirs are copied back.
     ///
     /// # Safety
-    /// Like [`Function::fold`], for these columns of a unit.
+    /// Like [`Function::fold`], for one unit; `columns` are its last ones, fewer than a step.
     unsafe fn fold_tail(
         &self,
         operands: &[*mut u8],
@@ -100,14 +113,19 @@ impl Function {
             let place = &mut addresses.as_mut()[output];
             if !folded.begins {
                 let from = place.wrapping_add(first);
-                // SAFETY: the caller's accumulators; a strip has room for those of a step.
+                // SAFETY:
+                // - the caller guarantees that the accumulators of these columns are valid for reads;
+                // - `first + bytes` is one step of accumulators, which fits in a strip.
                 unsafe {
                     core::ptr::copy_nonoverlapping(from, strip.0[first..].as_mut_ptr(), bytes);
                 }
             }
             *place = strip.0.as_mut_ptr();
         }
-        // SAFETY: the caller's promise; the strips have room for the accumulators of a step.
+        // SAFETY:
+        // - the step reads the columns of the tail and those before it, which the caller guarantees;
+        // - accumulators are local strips with room for a step, and overlap no input;
+        // - columns are one whole step.
         unsafe {
             self.code.fold(&mut addresses, FoldArgs { units: 1, columns: self.step(), ..folded });
         }
@@ -117,27 +135,34 @@ impl Function {
             let stride = folded.strides[output] * unit as isize;
             let to = operands[output].wrapping_offset(stride);
             let to = to.wrapping_add(columns.start * self.element_bytes[output]);
-            // SAFETY: the caller's accumulators.
+            // SAFETY: the caller guarantees that the accumulators of these columns are valid for writes; the
+            // strip is local and holds them.
             unsafe { core::ptr::copy_nonoverlapping(strip.0[first..].as_ptr(), to, bytes) }
         }
     }
 }
 
 impl ExecutableCode {
+    /// Calls the code, which advances the addresses from unit to unit.
+    ///
     /// # Safety
-    /// Like [`Function::fold`]; the columns are a multiple of a step, and some.
+    /// Like [`Function::fold`], with an address and two strides per operand; units and rows are greater than
+    /// 0, and columns are a positive number of whole steps.
     unsafe fn fold(&self, addresses: &mut Addresses, folded: FoldArgs<'_>) {
         let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
         let begins = if joins { JOINED } else { begins.into() };
-        // SAFETY: there is a function of this type, which lives as long as the memory.
+        // SAFETY:
+        // - for a body that folds, the encoder emits a function of this signature and calling convention;
+        // - the mapping is executable and lives as long as `self`, and `synchronize` has made the code
+        //   visible to instruction fetch.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
         let operands = addresses.as_mut().as_mut_ptr();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the conditions of the code, as listed above.
         unsafe { entry(operands, strides.as_ptr(), units, columns, rows, begins) }
     }
 }
 
-/// The accumulators of a strip.
+/// Local accumulators of one output in a step.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Strip([u8; STRIP_BYTES]);

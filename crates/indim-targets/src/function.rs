@@ -1,4 +1,4 @@
-//! Functions: the code of a body in executable memory. Holds unsafe code.
+//! Functions: compiled bodies in executable memory. Holds unsafe code.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -13,60 +13,67 @@ use crate::perf_map;
 use crate::target::{self, Aligned, Target};
 use indim_codegen::Body;
 
-/// The reason why a body has no machine code; nests then run another way.
+/// Reason why a body has no machine code. The caller then falls back to other code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetError {
-    /// No target supports this processor.
+    /// This machine does not run the target's code.
     Processor,
-    /// The system gives no executable memory.
+    /// The system does not map executable memory.
     Memory,
-    /// The body folds, and its accumulators do not fit in registers.
+    /// The target cannot compile a body that folds: too many outputs or inputs, accumulators that do not
+    /// fit in registers, or a primitive that is called out of line.
     Accumulators,
 }
 
-/// Entry point: operands (outputs first), row strides, rows, elements of a row, and the first element of a
-/// row's second step; code that is not aligned ignores the last argument.
+/// Entry point. Arguments: addresses of the operands (outputs first), row strides in bytes, number of rows,
+/// elements of a row, and index of the first element of a row's second step. Only code compiled with
+/// aligned steps reads the last argument.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize);
-/// The same by the system's calling convention.
+/// Like the entry point on x86-64, with the calling convention of the platform.
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*mut *mut u8, *const isize, usize, usize, usize);
 
-/// The code of a body for one layout.
+/// The compiled code of a body for one operand layout.
 pub struct Function {
     pub(crate) code: ExecutableCode,
-    /// The variant with non-temporal stores (whole steps at aligned addresses only), and the outputs it
-    /// streams.
+    /// The variant with non-temporal stores, and for each output whether it is streamed. It runs whole
+    /// steps only, with streamed outputs at aligned addresses.
     streaming: Option<(ExecutableCode, Vec<bool>)>,
-    /// Element size of each operand in bytes, accumulators counted once; 0 for single operands.
+    /// Element size of each operand in bytes, outputs first; 0 for operands with one element per row. An
+    /// accumulator is counted once, as an output.
     pub(crate) element_bytes: Vec<usize>,
+    /// Number of outputs.
     pub(crate) outputs: usize,
-    /// Whether an output may lie over an input: then no step may be repeated.
+    /// Whether an output may alias an input. Steps then must not overlap.
     is_in_place: bool,
 }
 
-/// Code in executable memory.
+/// Machine code in executable memory.
 pub(crate) struct ExecutableCode {
-    /// Read and executed, never written.
+    /// Mapped readable and executable, not writable.
     memory: Mmap,
+    /// Byte offset of the entry point.
     entry: usize,
-    /// The elements of a step.
+    /// Elements of a step.
     lanes: usize,
-    /// Whether rows may have any number of elements.
+    /// Whether tails are masked, so that rows may have any number of elements.
     has_exact_tails: bool,
+    /// The operand that the second step of a row may align.
     aligned: Option<Aligned>,
+    /// Whether code that folds can combine the 32 accumulators of a unit into one.
     joins_lanes: bool,
 }
 
-/// Alignment of non-temporal stores, in bytes.
+/// Alignment of streamed outputs, in bytes: the widest register, and a cache line.
 const ALIGNMENT: usize = 64;
-/// Minimum row length for non-temporal stores: in shorter rows the cache lines at both ends, written with
-/// ordinary stores, cost more than the others save.
+/// Minimum elements of a row for non-temporal stores. In shorter rows the cache lines at both ends, which
+/// need ordinary stores, cost more than the other stores save.
 const MIN_STREAMED_ELEMENTS: usize = 2048;
-/// Minimum number of steps of such a row: the first and last step overlap their neighbours.
+/// Minimum steps of a row with aligned steps: aligning costs up to one more step per row.
 const MIN_ALIGNED_STEPS: usize = 24;
 
-/// Compiles a body, with a listing in `listing` if given.
+/// Compiles a body; appends a listing to `listing` if given.
 fn compile_body(
     target: &dyn Target,
     body: &Body,
@@ -86,10 +93,10 @@ fn available(kind: TargetKind) -> Result<&'static dyn Target, TargetError> {
 }
 
 impl Function {
-    /// Compiles a body for a kind of processors.
+    /// Compiles a body for a target.
     ///
     /// # Errors
-    /// `TargetError` if this machine cannot run compiled code.
+    /// If this machine does not run the target's code, or the target cannot compile the body.
     pub fn compile(
         kind: TargetKind,
         body: &Body,
@@ -116,19 +123,19 @@ impl Function {
         })
     }
 
-    /// Elements of a step. Code without exact tails runs shorter rows on copies of this length.
+    /// Number of elements that a step of the loop computes.
     pub fn step(&self) -> usize {
         self.code.lanes
     }
 
-    /// Whether the function can combine the 32 accumulators of a unit: see [`FoldArgs::joins`].
+    /// Whether the function can combine the 32 accumulators of a unit into one: see [`FoldArgs::joins`].
     ///
     /// [`FoldArgs::joins`]: crate::FoldArgs::joins
     pub fn joins_lanes(&self) -> bool {
         self.code.joins_lanes
     }
 
-    /// Bytes of executable memory.
+    /// Memory use in bytes: code, constants and this value.
     pub fn bytes(&self) -> usize {
         let streaming = self
             .streaming
@@ -138,7 +145,8 @@ impl Function {
         size_of::<Function>() + self.code.memory.len() + streaming + sizes
     }
 
-    /// A listing: the instructions of a body's code, below the values they compute.
+    /// The listing of a body's code: instructions in text, each below the value that it computes. Empty if
+    /// this machine does not run the target's code.
     pub fn listing(kind: TargetKind, body: &Body, layout: &OperandLayout) -> String {
         let mut listing = String::new();
         if let Ok(target) = available(kind) {
@@ -147,16 +155,21 @@ impl Function {
         listing
     }
 
-    /// Computes `rows` of `elements` each.
+    /// Computes `rows` rows of `elements` elements.
     ///
-    /// `operands` are addresses of first elements, outputs first, then inputs; the call overwrites them.
-    /// `row_strides` are the byte strides from row to row.
+    /// `operands` are the addresses of the first elements, outputs first, then inputs; the call overwrites
+    /// them. `row_strides` are the distances between rows, in bytes.
+    ///
+    /// # Panics
+    /// If the number of operands or strides is not that of the body.
     ///
     /// # Safety
-    /// - for each row the elements of every operand are valid for reads, those of outputs for writes:
-    ///   `elements` dense ones, of a single input one;
-    /// - outputs overlap nothing else, but for those that lie exactly over an input if the layout says so;
-    ///   nobody else uses them meanwhile.
+    /// - In each row, every input is valid for reads: `elements` elements, or one if its form is `Single` or
+    ///   `Same`.
+    /// - In each row, every output is valid for writes of `elements` elements.
+    /// - An output overlaps no other operand, except that it may be identical with an input if the layout
+    ///   has `is_in_place`.
+    /// - No other thread accesses outputs, or writes inputs, during the call.
     pub unsafe fn run(
         &self,
         operands: &mut [*mut u8],
@@ -168,7 +181,9 @@ impl Function {
         if rows == 0 || elements == 0 {
             return;
         }
-        // SAFETY: the caller guarantees the conditions of `Function::run`.
+        // SAFETY:
+        // - the caller of `run` guarantees valid memory, and both methods have the same conditions;
+        // - the assertion above ensures an address and a stride per operand.
         unsafe {
             match &self.streaming {
                 Some((code, streams)) if elements >= MIN_STREAMED_ELEMENTS => {
@@ -179,8 +194,11 @@ impl Function {
         }
     }
 
+    /// Runs rows with ordinary stores.
+    ///
     /// # Safety
-    /// Like [`Function::run`].
+    /// Like [`Function::run`], with `rows` and `elements` greater than 0, and one address and one stride per
+    /// operand.
     unsafe fn run_unstreamed(
         &self,
         operands: &mut [*mut u8],
@@ -189,8 +207,14 @@ impl Function {
         elements: usize,
     ) {
         let lanes = self.code.lanes;
-        // SAFETY: the caller guarantees the conditions of `Function::run`; tails run on copies or overlap
-        // the step before.
+        // SAFETY:
+        // - memory is valid: the caller guarantees it for whole rows, and the tail and the whole steps of a
+        //   row lie in it;
+        // - `call` needs rows of at least one step, or code with exact tails: the first call has either of
+        //   them, or whole steps, or more than a step; the second has at least one whole step;
+        // - overlapping steps need outputs that alias no input: the first call has them only if
+        //   `is_in_place` is false, and code that aligns the second step is never in place;
+        // - `run_padded` needs less than a step: `elements - whole` is a remainder.
         unsafe {
             let is_exact = self.code.has_exact_tails || elements.is_multiple_of(lanes);
             if is_exact || elements > lanes && !self.is_in_place {
@@ -208,8 +232,8 @@ impl Function {
         }
     }
 
-    /// The first element of each row's second step. The first two steps overlap so that later ones find an
-    /// operand aligned.
+    /// Index of the first element of each row's second step. In long rows the first two steps overlap, so
+    /// that all later steps access one operand at aligned addresses.
     fn second_step(
         &self,
         operands: &[*mut u8],
@@ -229,10 +253,11 @@ impl Function {
         }
     }
 
-    /// Row by row, from where the outputs are aligned.
+    /// Runs rows with non-temporal stores. The elements before the first aligned address and after the last
+    /// whole step use ordinary stores.
     ///
     /// # Safety
-    /// Like [`Function::run`].
+    /// Like [`Function::run_unstreamed`]; `code` and `streams` are those of the streaming variant.
     unsafe fn run_streaming(
         &self,
         code: &ExecutableCode,
@@ -247,7 +272,11 @@ impl Function {
             let head = self.alignment_head(streams, first.addresses()).unwrap_or(elements);
             self.prefetch_row_ends(streams, operands, row_strides, row, elements);
             let whole = (elements - head) / code.lanes * code.lanes;
-            // SAFETY: the three pieces lie in one row, which the caller guarantees to be valid.
+            // SAFETY:
+            // - head, whole steps and rest partition one row, which the caller guarantees to be valid;
+            // - non-temporal stores need aligned addresses: `alignment_head` aligns all streamed outputs to
+            //   64 bytes, and a step advances each by a multiple of the bytes of one store;
+            // - `call` gets whole steps that do not overlap.
             unsafe {
                 if head > 0 {
                     self.run_unstreamed(first.as_mut(), row_strides, 1, head);
@@ -264,8 +293,8 @@ impl Function {
         }
     }
 
-    /// Prefetches the lines at row ends under non-temporal stores. Ordinary stores into them would wait for
-    /// the lines, and all later stores would wait for these.
+    /// Prefetches the cache line at the end of the row in each streamed output. Ordinary stores write the
+    /// last elements; on a cache miss they would stall, and all later stores behind them.
     fn prefetch_row_ends(
         &self,
         streams: &[bool],
@@ -280,7 +309,8 @@ impl Function {
         }
     }
 
-    /// Number of elements before all streamed outputs are aligned; `None` if they never are.
+    /// Number of elements before the first one at which all streamed outputs are aligned; `None` if they
+    /// never are together.
     fn alignment_head(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
         let is_aligned = |head: &usize| {
             let outputs = operands.iter().zip(&self.element_bytes).zip(streams);
@@ -292,7 +322,7 @@ impl Function {
         (0..ALIGNMENT).find(is_aligned)
     }
 
-    /// Addresses of the operands in a row, from one of its elements on.
+    /// Addresses of the operands at an element of a row.
     fn addresses_at(
         &self,
         operands: &[*mut u8],
@@ -308,10 +338,10 @@ impl Function {
         addresses
     }
 
-    /// Runs a tail on copies padded to a whole step.
+    /// Runs less than a step of one row, on copies padded to a whole step.
     ///
     /// # Safety
-    /// Like [`Function::run`], for one row.
+    /// Like [`Function::run`], for one row; `elements` is less than a step.
     unsafe fn run_padded(&self, operands: &[*mut u8], row_strides: &[isize], elements: usize) {
         if elements == 0 {
             return;
@@ -335,7 +365,10 @@ impl Function {
                 continue;
             }
             if operand >= self.outputs {
-                // SAFETY: the caller guarantees the elements; the copy has room for a step of them.
+                // SAFETY:
+                // - the caller guarantees that the input is valid for reads of `elements` elements;
+                // - the copy has `MAX_STEP_BYTES`, at least a step, and `elements` is less than a step;
+                // - the copy is a local buffer, so it does not overlap the input.
                 unsafe {
                     core::ptr::copy_nonoverlapping(*address, place(operand), elements * bytes)
                 }
@@ -343,20 +376,26 @@ impl Function {
             *address = place(operand);
         }
         let lanes = self.code.lanes;
-        // SAFETY: the copy of every operand holds a whole step of elements.
+        // SAFETY:
+        // - the copy of each dense operand has `MAX_STEP_BYTES`, at least a step, and was initialised;
+        // - operands with one element keep their address, which the caller guarantees to be valid;
+        // - copies are local and distinct, so outputs overlap nothing, and no other thread uses them;
+        // - the row is one whole step.
         unsafe { self.code.call(addresses.as_mut(), row_strides, 1, lanes, lanes) }
         for (operand, &address) in operands[..self.outputs].iter().enumerate() {
             let bytes = elements * self.element_bytes[operand];
-            // SAFETY: the caller guarantees the elements; the copy holds their results.
+            // SAFETY:
+            // - the caller guarantees that the output is valid for writes of `elements` elements;
+            // - the copy holds a whole step of results, and does not overlap the output.
             unsafe { core::ptr::copy_nonoverlapping(place(operand), address, bytes) }
         }
     }
 }
 
-/// Prefetches a cache line for writing.
+/// Prefetches a cache line for writing, on x86-64.
 fn prefetch_for_write(address: *mut u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch never faults, whatever the address.
+    // SAFETY: a prefetch is a hint and does not fault at any address.
     unsafe {
         core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(address.cast());
     }
@@ -384,17 +423,20 @@ impl ExecutableCode {
         Ok(ExecutableCode { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
     }
 
-    /// Offset of the entry point.
+    /// Address of the entry point.
     pub(crate) fn address(&self) -> *const u8 {
         self.memory.as_ptr().wrapping_add(self.entry)
     }
 
-    /// Runs the code, which moves the addresses from row to row.
+    /// Calls the code, which advances the addresses in `operands` from row to row.
     ///
     /// # Safety
-    /// Like [`Function::run`]; rows have at least a step, or the code has exact tails. `second` is the
-    /// element with which the second step begins: the number of elements of a step, or less where a row has
-    /// two and no output lies over an input.
+    /// - The conditions of [`Function::run`], with an address and a stride per operand.
+    /// - `rows` and `elements` are greater than 0.
+    /// - Rows have at least one step, or the code has exact tails.
+    /// - No output aliases an input, or a row is whole steps, or the code has exact tails.
+    /// - `second` is the number of elements of a step. In code with `aligned` it may be less and greater
+    ///   than 0, if a row has at least two steps.
     unsafe fn call(
         &self,
         operands: &mut [*mut u8],
@@ -403,9 +445,12 @@ impl ExecutableCode {
         elements: usize,
         second: usize,
     ) {
-        // SAFETY: the code at `entry` has this type by construction, and lives as long as its memory.
+        // SAFETY:
+        // - the encoder of the target emits a function of this signature and calling convention at `entry`;
+        // - the mapping is executable and lives as long as `self`, and `synchronize` has made the code
+        //   visible to instruction fetch.
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
-        // SAFETY: the caller guarantees the conditions of `Function::run` for these rows.
+        // SAFETY: the caller guarantees the conditions of the code, as listed above.
         unsafe { entry(operands.as_mut_ptr(), row_strides.as_ptr(), rows, elements, second) }
     }
 }
@@ -416,19 +461,19 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Maximum bytes of a step of one operand: four registers of the widest lanes, twice that for complex
-/// numbers. Tails on copies occur only with registers of 32 bytes.
+/// Maximum bytes of one operand in a step on copies: four registers of 32 bytes, twice that for complex
+/// numbers. Targets with wider registers mask their tails.
 const MAX_STEP_BYTES: usize = 256;
 
-/// Elements of a step.
+/// Copy of one operand's elements in a step.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct PaddedStep(#[allow(dead_code)] [u8; MAX_STEP_BYTES]);
 
-/// Number of operands whose per-call data fits on the stack.
+/// Maximum operands of a call without a heap allocation: their addresses and copies are on the stack.
 const INLINE_OPERANDS: usize = 16;
 
-/// Operand addresses that the code advances from row to row; a few fit without an allocation.
+/// Operand addresses, which the code advances from row to row.
 pub(crate) enum Addresses {
     Inline([*mut u8; INLINE_OPERANDS], usize),
     Heap(Vec<*mut u8>),

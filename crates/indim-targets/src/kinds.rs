@@ -1,11 +1,11 @@
-//! The supported targets, and detection of those that this machine runs.
+//! The list of targets, and detection of those that this machine runs.
 
 use core::fmt;
 use std::sync::OnceLock;
 
 use crate::target::Target;
 
-/// A kind of processor that code is compiled for.
+/// A target: an architecture and the instruction sets that code uses.
 ///
 /// ```
 /// use indim_targets::TargetKind;
@@ -20,14 +20,14 @@ pub enum TargetKind {
     Avx2,
     /// x86-64 with AVX-512: F, BW, CD, DQ and VL.
     Avx512,
-    /// aarch64 with NEON, under Linux.
+    /// aarch64 with NEON, on Linux.
     Neon,
 }
 
 impl TargetKind {
     const ALL: [TargetKind; 3] = [TargetKind::Avx2, TargetKind::Avx512, TargetKind::Neon];
 
-    /// The targets that this machine runs, the best last.
+    /// The targets that this machine runs, in ascending preference.
     pub fn available() -> &'static [TargetKind] {
         static AVAILABLE: OnceLock<Vec<TargetKind>> = OnceLock::new();
         AVAILABLE.get_or_init(|| {
@@ -36,12 +36,12 @@ impl TargetKind {
         })
     }
 
-    /// The best target that this machine runs; `None` without one.
+    /// The preferred target that this machine runs; `None` if it runs none.
     pub fn best() -> Option<TargetKind> {
         TargetKind::available().last().copied()
     }
 
-    /// The target, on processors of its architecture.
+    /// The implementation; `None` if this build is for another architecture.
     pub(crate) fn target(self) -> Option<&'static dyn Target> {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ impl TargetKind {
             TargetKind::Avx512 => Some(&crate::x86::Avx512),
             #[cfg(target_arch = "aarch64")]
             TargetKind::Neon => Some(&crate::aarch64::Neon),
-            #[allow(unreachable_patterns, reason = "where there is no other")]
+            #[allow(unreachable_patterns, reason = "some builds have all targets")]
             _ => None,
         }
     }

@@ -1,34 +1,34 @@
-//! Layout of a function's operands in memory, as far as its code depends on it.
+//! The operand layout that code is compiled for.
 
-/// How an operand is read within a row.
+/// Memory layout of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperandForm {
-    /// One element after another.
+    /// Consecutive elements.
     Dense,
-    /// One element for the whole row.
+    /// One element per row.
     Single,
-    /// One element for all rows that a body folds into one.
+    /// One element for all rows of a unit, in bodies that fold. In other bodies the same as `Single`.
     Same,
-    /// The previous value of an accumulator.
+    /// The previous value of an accumulator, held in registers.
     Accumulator,
 }
 
 impl OperandForm {
-    /// Whether the operand has one element per row.
+    /// Whether the operand has one element in a row.
     pub(crate) fn is_one(self) -> bool {
         matches!(self, OperandForm::Single | OperandForm::Same)
     }
 }
 
-/// Layout of the operands of a body in memory. Outputs are dense within a row.
+/// Layout of the operands of a body. Outputs are dense within a row.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OperandLayout {
-    /// How each input is read.
+    /// Layout of each input.
     pub inputs: Vec<OperandForm>,
-    /// For each output whether it is written with non-temporal stores.
+    /// For each output, whether it is written with non-temporal stores.
     pub streams: Vec<bool>,
-    /// Whether an output may lie exactly over an input.
+    /// Whether an output may have the same address as an input.
     pub is_in_place: bool,
-    /// Whether the next columns to fold are prefetched: rows are far apart.
+    /// Whether code that folds prefetches the next columns of each row. This pays if rows are far apart.
     pub is_fetched_ahead: bool,
 }

@@ -1,4 +1,4 @@
-//! Listings: instructions as text, below the values that they compute.
+//! Listings: instructions as text, each below the value that it computes.
 
 use core::fmt::Write;
 
@@ -12,9 +12,9 @@ use crate::machine::VirtualCode;
 pub(crate) struct Listing<'a> {
     pub(crate) text: &'a mut String,
     body: &'a Body,
-    /// For each value, whether its line is written.
+    /// For each value, whether its definition is written.
     is_described: Vec<bool>,
-    /// The value of the last instruction.
+    /// The value that the last instruction computes.
     current: Option<Value>,
 }
 
@@ -24,9 +24,9 @@ impl<'a> Listing<'a> {
         Listing { text, body, is_described: vec![false; body.instructions.len()], current: None }
     }
 
-    /// Lists the contents of registers and memory, and the values without instructions. `pointers` hold
-    /// operand addresses or the address of their array; two more registers hold the first index of a step
-    /// and the last.
+    /// Writes the header: the registers of operand addresses and of the loop, and the values without
+    /// instructions. `pointers` are the registers with operand addresses. `array` holds the address of the
+    /// other addresses, `index` the index of a step's first element, `limit` that of the last step.
     pub(crate) fn parts<O>(
         &mut self,
         parts: &EncoderInput<'_, O>,
@@ -39,10 +39,10 @@ impl<'a> Listing<'a> {
         self.values_elsewhere(instructions.map(|instruction| instruction.value));
     }
 
-    /// Pointer register of each operand; the others are in the array at `array`.
+    /// Writes the address of each operand: in a register, or in the array at `array`.
     fn operands(&mut self, registers: &[String], array: &str) {
         let outputs = self.body.outputs.len();
-        // Accumulators are in no memory while rows are folded.
+        // In bodies that fold, only inputs have pointer registers: accumulators are in vector registers.
         let in_memory = if self.body.folds() { outputs } else { 0 };
         for operand in 0..outputs + self.body.operand_count() {
             let register = operand.checked_sub(in_memory).and_then(|index| registers.get(index));
@@ -59,47 +59,46 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Registers of accumulators.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other target folds yet"))]
+    /// Writes the registers of accumulators.
     pub(crate) fn accumulators(&mut self, registers: impl Iterator<Item = (u32, String)>) {
         for (output, register) in registers {
             let _ = writeln!(self.text, "; {register} holds lanes of output {output}");
         }
     }
 
-    /// The register that counts the elements of a row.
+    /// Writes the registers of the loop over a row.
     fn loops(&mut self, index: &str, limit: &str, lanes: usize) {
         let _ = writeln!(
             self.text,
-            "; {index} is the first of the {lanes} elements of a step, {limit} where the last step begins"
+            "; {index} is the index of the first of {lanes} elements of a step, {limit} that of the last step"
         );
     }
 
-    /// Writes the lines of all values except those with instructions.
+    /// Writes the values that have no instruction of their own.
     fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = Value>) {
         let mut has_instructions = vec![false; self.is_described.len()];
         with_instructions.for_each(|value| has_instructions[value.index()] = true);
         let others = (0..has_instructions.len()).filter(|&index| !has_instructions[index]);
         let others: Vec<Value> = others.map(|index| Value(index as u32)).collect();
         if !others.is_empty() {
-            let _ = writeln!(self.text, "; in memory, or computed as part of others:");
+            let _ = writeln!(self.text, "; in memory, or part of another instruction:");
         }
         others.into_iter().for_each(|value| self.value(value));
     }
 
     /// Writes an instruction.
-    #[allow(dead_code, reason = "those of x86-64 are written piece by piece")]
+    #[allow(dead_code, reason = "`intel_syntax.rs` writes those of x86-64")]
     pub(crate) fn instruction(&mut self, text: &str) {
         let _ = writeln!(self.text, "    {text}");
     }
 
-    /// Names the next instruction.
+    /// Writes a label of the next instruction.
     pub(crate) fn label(&mut self, label: &str) {
         let _ = writeln!(self.text, "{label}:");
     }
 
-    /// Sets the value of the next instructions: that of the next of these steps, loads and stores before it
-    /// included.
+    /// Writes the value that `steps` compute next. Reloads and spills before an instruction belong to its
+    /// value.
     pub(crate) fn value_of<O>(&mut self, code: &VirtualCode<O>, steps: &[AllocatedInstruction]) {
         let value = |step: &AllocatedInstruction| match *step {
             AllocatedInstruction::Instruction { index, .. } => Some(code.instructions[index].value),
@@ -108,7 +107,7 @@ impl<'a> Listing<'a> {
         steps.iter().find_map(value).into_iter().for_each(|value| self.value(value));
     }
 
-    /// Sets the value of the next instructions; writes its line if it is new.
+    /// Writes a value if it is not the current one: its definition the first time, later its name.
     fn value(&mut self, value: Value) {
         if self.current.replace(value) == Some(value) {
             return;

@@ -1,4 +1,4 @@
-//! Code over virtual registers: machine instructions before register allocation, and their memory operands.
+//! Machine instructions over virtual registers, before register allocation, and their memory operands.
 
 use core::ops::Range;
 
@@ -7,10 +7,10 @@ use indim_codegen::{LaneType, Primitive, Value};
 /// Register class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
-    /// Vectors of lanes.
+    /// Vector registers.
     Vector,
-    /// A bit for each lane.
-    #[allow(dead_code, reason = "AVX-512 has such registers")]
+    /// Mask registers with a bit per lane.
+    #[allow(dead_code, reason = "only AVX-512 has mask registers")]
     Mask,
 }
 
@@ -18,27 +18,28 @@ pub(crate) enum Class {
 pub(crate) trait Opcode: Copy {
     /// Number of vector registers.
     const REGISTERS: usize;
-    /// Number of mask registers; their numbers follow those of the vector registers.
+    /// Number of allocatable mask registers. Their numbers follow those of the vector registers.
     const MASK_REGISTERS: usize = 0;
     /// Bytes of a vector register.
     const REGISTER_BYTES: u32;
-    /// Maximum number of registers that an instruction needs for operands not yet loaded.
+    /// Maximum number of registers that one instruction needs besides those of values in registers: for
+    /// operands it loads, and for a copy of a source that its result replaces.
     const MAX_LOADED: usize;
-    /// Whether code joins the lanes of a unit that folds.
+    /// Whether code that folds can combine the lanes of a unit.
     const JOINS_LANES: bool;
 
     /// Position of the source that may be a memory operand.
     fn memory_source(self) -> Option<usize>;
 
-    /// Whether `memory` is a valid operand at that position.
+    /// Whether `memory` is a valid operand at the position [`Opcode::memory_source`].
     fn may_read(self, _memory: Memory) -> bool {
         true
     }
 
-    /// Constraint on the result register.
+    /// Constraint on the register of the result.
     fn result(self) -> ResultConstraint;
 
-    /// What its result is.
+    /// Register class of the result.
     fn result_class(self) -> Class {
         Class::Vector
     }
@@ -55,19 +56,19 @@ pub(crate) trait Opcode: Copy {
 /// Constraint on the register of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultConstraint {
-    /// Any register, also that of a source after its last use.
+    /// Any register, also that of a source that is not used later.
     Any,
-    /// The register of the first source, which the result replaces.
-    #[allow(dead_code, reason = "instructions of NEON do so")]
-    First,
-    /// The register of the first or the second source of a commutative instruction.
-    #[allow(dead_code, reason = "instructions of x86-64 do so")]
+    /// The register of the first source, which the instruction overwrites.
+    #[allow(dead_code, reason = "instructions of NEON and AVX-512 do so")]
+    TiedToFirst,
+    /// The register of the first or second source; these two commute.
+    #[allow(dead_code, reason = "fused multiply-adds of x86-64 do so")]
     TiedToEither,
-    /// A register of no source.
+    /// A register other than those of all sources.
     EarlyClobber,
 }
 
-/// A virtual register; `allocate.rs` assigns a real one.
+/// A virtual register; `allocate.rs` assigns a machine register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Register(pub(crate) u32);
 
@@ -80,14 +81,14 @@ impl Register {
 /// A memory operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
-    /// Index of a constant that is the same in all lanes.
+    /// A constant with equal lanes, by index.
     Pool(u32),
-    /// Index of a constant with different lanes.
-    #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
+    /// A constant with different lanes, by index.
+    #[allow(dead_code, reason = "only AVX-512 has such constants")]
     Lanes(u32),
-    /// Byte offset in the function's frame.
+    /// A slot in the stack frame, by byte offset.
     Frame(u32),
-    /// Elements of an operand, from the first element of the current step.
+    /// Elements of a dense operand in the current step.
     Step {
         /// Index of the operand.
         operand: u32,
@@ -96,23 +97,23 @@ pub(crate) enum Memory {
         /// Byte offset from the first element of the step.
         displacement: u32,
     },
-    /// The only element of an operand in this row, with a byte offset.
+    /// The one element of an operand in the current row, or a part of it at a byte offset.
     Row { operand: u32, displacement: u32 },
-    /// A lookup table, indexed by a register.
+    /// A lookup table, by index.
     Table(u32),
-    /// A register of accumulators that lives across steps: some lanes of an output.
+    /// Accumulators of an output: not memory, but a register that lives across steps.
     Accumulator {
         /// Index of the output.
         output: u32,
-        /// Index among the registers of its lanes.
+        /// Index of the register in the group of one copy's lanes.
         part: u32,
-        /// Index of the copy of the code in a step.
+        /// Index of the unrolled copy of the code.
         copy: u32,
     },
 }
 
 impl Memory {
-    /// The operand for copy number `copy` of the code, each of `lanes` lanes.
+    /// The operand in unrolled copy number `copy` of code for `lanes` lanes.
     fn for_copy(self, copy: u32, lanes: u32) -> Memory {
         match self {
             Memory::Step { operand, element_bytes, displacement } => {
@@ -124,7 +125,7 @@ impl Memory {
         }
     }
 
-    /// Whether all copies of the code share it.
+    /// Whether all copies of the code have the same operand.
     fn is_shared(self) -> bool {
         !matches!(self, Memory::Step { .. } | Memory::Accumulator { .. })
     }
@@ -141,17 +142,19 @@ pub(crate) enum SourceOperand {
 /// The operation of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action<O> {
-    /// An instruction over vector registers.
+    /// An instruction over vector or mask registers.
     Vector(O),
-    /// A call of a primitive's function, on lanes in the frame. No register survives it.
+    /// A call of the function for a primitive. It preserves no vector register.
     Call(OutOfLineCall),
 }
 
-/// A call of the function for one primitive; its lanes lie in the frame.
+/// A call of the function for a primitive, on lanes in the stack frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutOfLineCall {
     pub(crate) primitive: Primitive,
+    /// Type of the last operand.
     pub(crate) operand: LaneType,
+    /// Type of the result.
     pub(crate) result: LaneType,
     /// Byte offset of the result's lanes in the frame.
     pub(crate) to: u32,
@@ -159,24 +162,24 @@ pub(crate) struct OutOfLineCall {
     pub(crate) from: [u32; 3],
 }
 
-/// A machine instruction.
+/// A machine instruction over virtual registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MachineInstruction<O> {
     pub(crate) action: Action<O>,
-    /// Whether it operates on whole registers; otherwise on their lower halves.
+    /// Whether it operates on whole registers instead of their lower halves.
     pub(crate) is_wide: bool,
     pub(crate) immediate: Option<u8>,
-    /// The result's register.
+    /// The register of the result.
     pub(crate) result: Option<Register>,
-    /// Memory written instead of a result.
+    /// The memory that a store writes.
     pub(crate) target: Option<Memory>,
     pub(crate) sources: [SourceOperand; 3],
-    /// The value of the body that it computes.
+    /// The value of the body to which it belongs.
     pub(crate) value: Value,
 }
 
 impl<O: Opcode> MachineInstruction<O> {
-    /// Whether the source at a position may be this memory operand.
+    /// Whether the source at `position` may be the memory operand `memory`.
     pub(crate) fn may_read(&self, position: usize, memory: Memory) -> bool {
         match self.action {
             Action::Vector(opcode) => {
@@ -186,7 +189,7 @@ impl<O: Opcode> MachineInstruction<O> {
         }
     }
 
-    /// The registers that it reads.
+    /// The registers that the instruction reads.
     pub(crate) fn registers(&self) -> impl Iterator<Item = Register> + use<O> {
         self.sources.into_iter().filter_map(|source| match source {
             SourceOperand::Register(register) => Some(register),
@@ -199,9 +202,9 @@ impl<O: Opcode> MachineInstruction<O> {
 #[derive(Debug)]
 pub(crate) struct VirtualCode<O> {
     pub(crate) instructions: Vec<MachineInstruction<O>>,
-    /// For each register its home: memory that holds its value at any time; `None` without one.
+    /// Home of each register: memory that always holds its value; `None` if it has none.
     pub(crate) homes: Vec<Option<Memory>>,
-    /// The class of each register.
+    /// Class of each register.
     pub(crate) classes: Vec<Class>,
 }
 
@@ -212,8 +215,8 @@ impl<O> Default for VirtualCode<O> {
 }
 
 impl<O: Copy> VirtualCode<O> {
-    /// The code unrolled: `copies` copies of `lanes` lanes each.
-    pub(crate) fn repeated(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
+    /// Unrolls the code: `copies` copies of `lanes` lanes each.
+    pub(crate) fn unrolled(&self, copies: u32, lanes: u32) -> VirtualCode<O> {
         let mut all = VirtualCode::default();
         let mut shared = vec![None; self.homes.len()];
         for copy in 0..copies {
@@ -249,7 +252,7 @@ impl<O: Copy> VirtualCode<O> {
 }
 
 impl<O> VirtualCode<O> {
-    /// Whether it contains calls, which preserve no vector register.
+    /// Whether the code contains calls, which preserve no vector register.
     pub(crate) fn has_calls(&self) -> bool {
         self.instructions.iter().any(|instruction| matches!(instruction.action, Action::Call(_)))
     }

@@ -1,5 +1,5 @@
-//! Out-of-line primitives: functions over lanes in memory, called by machine code without an instruction
-//! for the primitive. Holds unsafe code.
+//! Out-of-line primitives: functions over lanes in memory. Machine code calls them for primitives without
+//! an instruction. Holds unsafe code.
 
 use std::hint::black_box;
 
@@ -8,14 +8,13 @@ use indim_codegen::{ScalarFunction, ScalarVisitor, visit_scalar_function};
 
 macro_rules! define_lane_function {
     ($($abi:literal, $condition:meta;)*) => {$(
-        /// A primitive on `count` dense lanes at any address; a truth value is a byte, 0 or 1.
+        /// A primitive on `count` dense lanes at unaligned addresses. A boolean is a byte, 0 or 1.
         ///
         /// # Safety
-        /// - `result` is valid for writes of `count` lanes of the result's type;
-        /// - `operands` is valid for reads of an address for each operand, and each of these is valid for
-        ///   reads of `count` lanes of the operand's type; it may be `result` itself, but overlap it in no
-        ///   other way;
-        /// - `table` is valid for reads of `table_length` words, or the length is 0.
+        /// - `result` is valid for writes of `count` lanes of the result's type.
+        /// - `operands` is valid for reads of one address per operand. Each of these is valid for reads of
+        ///   `count` lanes of the operand's type. It is equal to `result` or does not overlap it.
+        /// - `table` is aligned and valid for reads of `table_length` words, or `table_length` is 0.
         #[$condition]
         pub(crate) type LaneFunction = unsafe extern $abi fn(
             result: *mut u8,
@@ -35,7 +34,7 @@ macro_rules! define_lane_function {
             table_length: usize,
             count: usize,
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `each_lane` has the conditions of this function.
             unsafe { each_lane::<F>(result, operands, table, table_length, count) }
         }
     )*};
@@ -58,7 +57,8 @@ unsafe fn each_lane<F: ScalarFunction>(
 ) {
     let table = match table_length {
         0 => &[],
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `table_length` readable words; the encoder aligns tables to 8 bytes,
+        // and nothing writes them while the code exists.
         _ => unsafe { core::slice::from_raw_parts(table, table_length) },
     };
     let mut lane = 0;
@@ -66,23 +66,28 @@ unsafe fn each_lane<F: ScalarFunction>(
         let mut words = [0; 3];
         for (index, (word, operand)) in words.iter_mut().zip(F::OPERANDS).enumerate() {
             let size = operand.size();
-            // SAFETY: the caller's promise: an address for each operand, and there `count` lanes.
+            // SAFETY:
+            // - the caller guarantees an address per operand, and `index` is below their number;
+            // - it guarantees `count` lanes there, and `lane` is below `count`.
             *word = unsafe { read(operands.add(index).read().add(lane * size), size) };
         }
         let word = F::apply(words, table);
         let size = F::RESULT.size();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees `count` lanes for the result, and `lane` is below `count`.
         unsafe { write(result.add(lane * size), size, word) }
-        // The compiler vectorizes no loop whose count it cannot see: these are for size, not for speed.
+        // `black_box` hides the trip count, so the compiler does not vectorise the loop: hundreds of such
+        // functions are compiled for size, not for speed.
         lane = black_box(lane + 1);
     }
 }
 
+/// Reads a scalar of `size` bytes, zero-extended.
+///
 /// # Safety
-/// `place` is valid for reads of the scalar's bytes.
+/// `place` is valid for reads of `size` bytes.
 #[inline(always)]
 unsafe fn read(place: *const u8, size: usize) -> u64 {
-    // SAFETY: the caller's promise; the address need not be aligned.
+    // SAFETY: the caller guarantees `size` readable bytes; reads of more than a byte are unaligned.
     unsafe {
         match size {
             1 => place.read().into(),
@@ -93,11 +98,13 @@ unsafe fn read(place: *const u8, size: usize) -> u64 {
     }
 }
 
+/// Writes the low `size` bytes of a word.
+///
 /// # Safety
-/// `place` is valid for writes of the scalar's bytes.
+/// `place` is valid for writes of `size` bytes.
 #[inline(always)]
 unsafe fn write(place: *mut u8, size: usize, word: u64) {
-    // SAFETY: the caller's promise; the address need not be aligned.
+    // SAFETY: the caller guarantees `size` writable bytes; writes of more than a byte are unaligned.
     unsafe {
         match size {
             1 => place.write(word as u8),
@@ -117,8 +124,8 @@ impl ScalarVisitor for LaneFunctionVisitor {
     }
 }
 
-/// The function of a primitive whose last operand has type `operand`; `None` if the primitive is undefined
-/// for it or has no operands.
+/// The function of a primitive; `operand` is the type of the last operand. `None` if the primitive is
+/// undefined for these types or has no operands.
 pub(crate) fn lane_function(
     primitive: Primitive,
     operand: LaneType,

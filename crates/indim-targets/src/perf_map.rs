@@ -1,12 +1,13 @@
-//! Names of functions for the profiler `perf` of Linux, which finds them in the file `/tmp/perf-PID.map`:
-//! asked for by the environment variable `INDIM_PERF_MAP=1`.
+//! Symbols for the Linux profiler `perf`, which reads them from `/tmp/perf-PID.map`. Enabled by the
+//! environment variable `INDIM_PERF_MAP=1`.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Adds `bytes` of code to the map. Write errors are ignored: nothing depends on the map.
+/// Adds a function of `bytes` bytes of code, for a body of `values` instructions. Write errors are ignored,
+/// because only profiling depends on the map.
 pub(crate) fn add(address: usize, bytes: usize, values: usize) {
     static IS_WANTED: OnceLock<bool> = OnceLock::new();
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -18,7 +19,8 @@ pub(crate) fn add(address: usize, bytes: usize, values: usize) {
     }
 }
 
-/// Opened for each line, by the number of the process: a forked child has a map of its own.
+/// Appends a line to the map of this process. The file is opened each time: after a fork, the child has a
+/// map of its own.
 fn append(line: &str) -> io::Result<()> {
     let path = format!("/tmp/perf-{}.map", std::process::id());
     OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())

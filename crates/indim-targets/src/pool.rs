@@ -1,27 +1,28 @@
-//! The constants of a function: each the same in all lanes of a register, shared; and tables behind them.
+//! The constant pool of a function: constants with equal lanes, constants with different lanes, then lookup
+//! tables.
 
 use std::sync::Arc;
 
 use crate::machine::Memory;
 
-/// The constants of a function, stored before its code.
+/// The constant pool of a function, stored before its code. Equal constants share an entry.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Values that are repeated in a register.
+    /// Constants with equal lanes: eight bytes of a register.
     words: Vec<u64>,
-    /// Bytes stored of each repeated constant.
+    /// Bytes stored of each constant with equal lanes: a register, or eight.
     constant_bytes: usize,
-    /// Constants with different lanes, each of one of these registers.
+    /// Constants with different lanes: all words of a register.
     lanes: Vec<Vec<u64>>,
 }
 
 impl Pool {
-    /// An empty pool that stores `constant_bytes` of each repeated constant.
+    /// An empty pool that stores `constant_bytes` bytes of each constant with equal lanes.
     pub(crate) fn new(constant_bytes: u32) -> Pool {
         Pool { words: Vec::new(), constant_bytes: constant_bytes as usize, lanes: Vec::new() }
     }
 
-    /// The low `size` bytes of `bits` in every lane.
+    /// The constant with the low `size` bytes of `bits` in every lane.
     pub(crate) fn constant(&mut self, bits: u64, size: usize) -> Memory {
         let repeated = match size {
             1 => (bits & 0xff).wrapping_mul(0x0101_0101_0101_0101),
@@ -37,8 +38,8 @@ impl Pool {
         Memory::Pool(index as u32)
     }
 
-    /// A constant of these words.
-    #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
+    /// The constant of a register with these words.
+    #[allow(dead_code, reason = "only AVX-512 has such constants")]
     pub(crate) fn lanes(&mut self, words: Vec<u64>) -> Memory {
         let found = self.lanes.iter().position(|known| *known == words);
         let index = found.unwrap_or_else(|| {
@@ -54,7 +55,7 @@ impl Pool {
         self.words.len() * self.constant_bytes + before
     }
 
-    /// Text of the constant at a byte offset, for listings.
+    /// The text in a listing of the constant at a byte offset.
     pub(crate) fn describe(&self, at: u64) -> String {
         let at = at as usize;
         let Some(&word) = self.words.get(at / self.constant_bytes) else {
@@ -75,7 +76,7 @@ impl Pool {
         self.lanes_at(self.lanes.len()) + before
     }
 
-    /// Size in bytes, tables included.
+    /// The bytes of the pool, followed by those of the tables.
     pub(crate) fn bytes(&self, tables: &[Arc<[u64]>]) -> Vec<u8> {
         let times = self.constant_bytes / 8;
         let constants = self.words.iter().flat_map(|&word| core::iter::repeat_n(word, times));

@@ -1,17 +1,17 @@
-//! The interface of a target.
+//! The interface of a target, and its result: position-independent code.
 
 use crate::layout::OperandLayout;
 use indim_codegen::Body;
 
-/// A processor and the instructions that code may use.
+/// A compiler for an architecture with fixed instruction sets.
 pub(crate) trait Target {
-    /// Whether this machine is such a processor.
+    /// Whether this machine runs the code.
     fn is_available(&self) -> bool;
 
-    /// Whether the target has non-temporal stores: code with them is separate code.
+    /// Whether the target has non-temporal stores. They need a second version of the code.
     fn streams(&self) -> bool;
 
-    /// Compiles a body that folds; `None` if the target cannot.
+    /// Compiles a body that folds; appends a listing if `listing` is given. `None` if the target cannot.
     fn fold(
         &self,
         _body: &Body,
@@ -21,7 +21,7 @@ pub(crate) trait Target {
         None
     }
 
-    /// Compiles a body that does not fold, with a listing in `listing` if given.
+    /// Compiles a body that does not fold; appends a listing if `listing` is given.
     fn compile(
         &self,
         body: &Body,
@@ -30,27 +30,28 @@ pub(crate) trait Target {
     ) -> CompiledCode;
 }
 
-/// Position-independent code, called at its entry.
+/// Position-independent machine code.
 #[derive(Debug)]
 pub(crate) struct CompiledCode {
     /// Constants, tables and instructions.
     pub(crate) bytes: Vec<u8>,
-    /// Offset of the first instruction.
+    /// Byte offset of the entry point.
     pub(crate) entry: usize,
-    /// Elements of a step.
+    /// Number of elements that a step computes.
     pub(crate) lanes: usize,
-    /// Whether rows may have any number of elements: tails are masked.
+    /// Whether tails are masked, so that rows may have any number of elements.
     pub(crate) has_exact_tails: bool,
-    /// The operand whose address the second step of a row may align; the code takes the element as an
-    /// argument.
+    /// The operand to align from the second step of a row on. The code takes the index of that step's first
+    /// element as an argument.
     pub(crate) aligned: Option<Aligned>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
     pub(crate) joins_lanes: bool,
 }
 
-/// An operand that is aligned in all steps of a row but the first.
+/// An operand that all steps of a row except the first access at aligned addresses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Aligned {
+    /// Index of the operand, outputs first.
     pub(crate) operand: usize,
     /// Alignment in bytes.
     pub(crate) bytes: usize,

@@ -278,7 +278,7 @@ impl Emitter<'_> {
                     AllocatedOperand::Register(real) => Some(real),
                     _ => None,
                 });
-                let is_replaced = machine::Opcode::result(opcode) == ResultConstraint::First;
+                let is_replaced = machine::Opcode::result(opcode) == ResultConstraint::TiedToFirst;
                 let registers = match is_replaced {
                     true => [registers[1], registers[2]],
                     false => [registers[0], registers[1]],

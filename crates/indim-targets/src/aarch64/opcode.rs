@@ -256,8 +256,8 @@ families! {
     MUL_FLOAT "fmul" 0x2e20_dc00 Float Same Any [4, 8];
     DIV_FLOAT "fdiv" 0x2e20_fc00 Float Same Any [4, 8];
     // The first source and the product of the others, rounded once.
-    MUL_ADD "fmla" 0x0e20_cc00 Float Same First [4, 8];
-    MUL_SUB "fmls" 0x0ea0_cc00 Float Same First [4, 8];
+    MUL_ADD "fmla" 0x0e20_cc00 Float Same TiedToFirst [4, 8];
+    MUL_SUB "fmls" 0x0ea0_cc00 Float Same TiedToFirst [4, 8];
     SQRT "fsqrt" 0x2ea1_f800 Float Same Any [4, 8];
     ABS "fabs" 0x0ea0_f800 Float Same Any [4, 8];
     NEG_FLOAT "fneg" 0x2ea0_f800 Float Same Any [4, 8];
@@ -271,7 +271,7 @@ families! {
     OR "orr" 0x0ea0_1c00 None Same Any [1];
     XOR "eor" 0x2e20_1c00 None Same Any [1];
     // By the bits of the first source those of the second where they are set, else of the third.
-    BITWISE_SELECT "bsl" 0x2e60_1c00 None Same First [1];
+    BITWISE_SELECT "bsl" 0x2e60_1c00 None Same TiedToFirst [1];
     ADD "add" 0x0e20_8400 Integer Same Any [1, 2, 4, 8];
     SUB "sub" 0x2e20_8400 Integer Same Any [1, 2, 4, 8];
     NEG "neg" 0x2e20_b800 Integer Same Any [1, 2, 4, 8];

@@ -258,7 +258,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
         // The first source of a product with a sum is its result too.
         let is_replaced =
-            matches!(opcode.result, ResultConstraint::TiedToEither | ResultConstraint::First);
+            matches!(opcode.result, ResultConstraint::TiedToEither | ResultConstraint::TiedToFirst);
         for (position, source) in sources.into_iter().enumerate().skip(usize::from(is_replaced)) {
             operands[count] = match source {
                 AllocatedOperand::None => continue,

@@ -18,7 +18,7 @@ macro_rules! opcodes {
     };
     (plain $opcode:expr) => { $opcode };
     (makes_mask $opcode:expr) => { Opcode { class: Class::Mask, ..$opcode } };
-    (replaces $opcode:expr) => { Opcode { result: ResultConstraint::First, ..$opcode } };
+    (replaces $opcode:expr) => { Opcode { result: ResultConstraint::TiedToFirst, ..$opcode } };
     (masked_by_third $opcode:expr) => { Opcode { mask: Some(2), ..$opcode } };
     (cleared_by_second $opcode:expr) => { Opcode { mask: Some(1), zeroing: true, ..$opcode } };
 }
