@@ -1,15 +1,15 @@
-//! Register allocation, instruction by instruction.
+//! Register allocation in one pass over straight-line code.
 //!
-//! The code is a straight line, so each value's next use is known. Without a free register the allocator
-//! evicts the value with the farthest next use (Belady). Values with a home in memory are not spilled: an
-//! instruction reads them there if it can have an operand in memory.
+//! The next use of each value is known. If no register is free, the allocator evicts the value with the
+//! farthest next use (Belady). A value with a home in memory is not spilled: an instruction that allows a
+//! memory operand reads it there, others reload it.
 
 use crate::machine::{
     Action, Class, MachineInstruction, Memory, Opcode, Register, ResultConstraint, SourceOperand,
     VirtualCode,
 };
 
-/// The allocated location of an operand.
+/// The location of a source operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AllocatedOperand {
     None,
@@ -17,25 +17,26 @@ pub(crate) enum AllocatedOperand {
     Memory(Memory),
 }
 
-/// A step of the allocated code.
+/// An instruction of the allocated code.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AllocatedInstruction {
-    /// Fills a register from memory.
+    /// Loads a register: a reload, or the first use of a constant or operand.
     Load { to: u8, from: Memory },
-    /// Writes a register to memory.
+    /// Spills a register.
     Store { to: Memory, from: u8 },
     /// Copies a register.
     Copy { to: u8, from: u8 },
-    /// The instruction of this index.
+    /// The instruction at this index of the code, with its registers.
     Instruction { index: usize, result: Option<u8>, sources: [AllocatedOperand; 3] },
 }
 
-/// The stack frame of a function: its spill slots and other memory.
+/// The stack frame of a function: spill slots, row invariants and the lanes of calls.
 #[derive(Debug)]
 pub(crate) struct Frame {
     bytes: u32,
+    /// Offsets of free spill slots.
     free: Vec<u32>,
-    /// Bytes of a register.
+    /// Bytes of a vector register.
     register_bytes: u32,
 }
 
@@ -45,14 +46,14 @@ impl Frame {
         Frame { bytes: 0, free: Vec::new(), register_bytes }
     }
 
-    /// Reserves `bytes` for as long as the function runs; returns their offset.
+    /// Reserves `bytes` bytes for the whole function; returns their offset.
     pub(crate) fn reserve(&mut self, bytes: u32) -> u32 {
         let first = self.bytes;
         self.bytes += bytes.next_multiple_of(self.register_bytes);
         first
     }
 
-    /// Takes a spill slot for one register; returns its offset.
+    /// Takes a spill slot; returns its offset.
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.reserve(self.register_bytes))
     }
@@ -63,20 +64,21 @@ impl Frame {
     }
 }
 
-/// A register that has its value before the code begins and keeps it, with its real register.
+/// A virtual register that stays in a machine register during the whole code, and the machine register. It
+/// is loaded before the code begins.
 pub(crate) type Pinned = (Register, u8);
 
-/// How instructions read elements of a step that they use once.
+/// How instructions access elements of a step that they use once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementAccess {
-    /// As memory operands of instructions that allow them.
+    /// As memory operands, if the instruction allows them.
     MemoryOperand,
-    /// From registers that were loaded before: in a tail only loads are masked.
-    #[allow(dead_code, reason = "for targets with masks")]
+    /// In registers loaded before: in a masked tail, only loads are masked.
+    #[allow(dead_code, reason = "only AVX-512 masks tails")]
     Register,
 }
 
-/// Allocates registers for the code; `pinned` registers have theirs already.
+/// Allocates registers for the code. Spill slots are taken from `frame`.
 pub(crate) fn allocate<O: Opcode>(
     code: &VirtualCode<O>,
     pinned: &[Pinned],
@@ -90,7 +92,8 @@ pub(crate) fn allocate<O: Opcode>(
     allocator.steps
 }
 
-/// Maximum number of vector registers live at once, without values that have a home in memory.
+/// Maximum number of vector registers live at once. Constants, row invariants and accumulators do not count;
+/// elements of the step do.
 pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
     let uses = Uses::new(code);
     let (mut live, mut most) = (0usize, 0);
@@ -118,7 +121,7 @@ pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
     most
 }
 
-/// The register that an instruction moves into an accumulator.
+/// The register whose value an instruction moves into an accumulator.
 fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> {
     match (instruction.target, instruction.sources[0]) {
         (Some(Memory::Accumulator { .. }), SourceOperand::Register(register)) => Some(register),
@@ -126,8 +129,8 @@ fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> 
     }
 }
 
-/// For each register the real register of the accumulator that it becomes. Every read of the accumulator's
-/// previous value precedes the instruction that makes the next one.
+/// For each virtual register the machine register of the accumulator whose next value it is. The next value
+/// may be computed there, because no later instruction reads the previous value.
 fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
     let mut accumulator_of = vec![None; code.homes.len()];
     for instruction in &code.instructions {
@@ -138,7 +141,7 @@ fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>
     accumulator_of
 }
 
-/// The real register of the accumulator that an instruction fills.
+/// The machine register of the accumulator that an instruction writes.
 fn real_target<O>(
     code: &VirtualCode<O>,
     pinned: &[Pinned],
@@ -148,7 +151,7 @@ fn real_target<O>(
     pinned.iter().find(is_target).expect("invariant: accumulators are pinned").1
 }
 
-/// The uses of each register: indices of the instructions that read it, in order.
+/// For each virtual register, the indices of the instructions that read it, in order.
 struct Uses {
     /// Start of each register's uses in `indices`, and the end of the last.
     starts: Vec<u32>,
@@ -189,26 +192,28 @@ impl Uses {
     }
 }
 
-/// No later use.
+/// The next use of a value that is not used again.
 const NEVER: u32 = u32::MAX;
 
 struct Allocator<'a, O> {
     code: &'a VirtualCode<O>,
     uses: Uses,
-    /// For each virtual register the index in `uses.indices` of its next use.
+    /// For each virtual register, the index in `uses.indices` of its next use.
     next: Vec<u32>,
+    /// For each virtual register, its home in memory, or its spill slot.
     homes: Vec<Option<Memory>>,
+    /// For each virtual register, its machine register.
     assigned: Vec<Option<u8>>,
-    /// The virtual register in each real register.
+    /// For each machine register, the virtual register that it holds.
     contents: Vec<Option<Register>>,
     pinned_registers: &'a [Pinned],
-    /// Pinned real registers, as bits.
+    /// Bit set of the pinned machine registers.
     pinned: u64,
     elements: ElementAccess,
-    /// For each register the real register of the accumulator that it becomes.
+    /// For each virtual register, the machine register of the accumulator whose next value it is.
     accumulator_of: Vec<Option<u8>>,
     frame: &'a mut Frame,
-    /// Spill slots of sources of the current instruction: free once it is emitted.
+    /// Spill slots of the current instruction's sources. They become free after the instruction.
     released: Vec<u32>,
     steps: Vec<AllocatedInstruction>,
 }
@@ -244,7 +249,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         allocator
     }
 
-    /// The index of the next instruction that reads the register, from the current one on.
+    /// Index of the next instruction that reads the register, starting at the current one.
     fn next_use(&self, register: Register) -> u32 {
         let end = self.uses.starts[register.index() + 1];
         let next = self.next[register.index()];
@@ -261,7 +266,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             self.evict_all();
         }
         let (sources, locked) = self.sources(instruction);
-        // From here on `next_use` refers to later instructions.
+        // From here on, `next_use` means uses after this instruction.
         for register in instruction.registers() {
             self.next[register.index()] += 1;
         }
@@ -278,7 +283,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
                 self.free_dead(instruction);
                 let accumulator = instruction.result.and_then(|it| self.accumulator_of[it.index()]);
                 let class = self.result_class(instruction);
-                // Sources are read before the result is there: it may take the register of any.
+                // Sources are read before the result is written, so it may take the register of any.
                 (Some(accumulator.unwrap_or_else(|| self.take(0, class))), sources)
             }
             None => {
@@ -297,7 +302,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
-    /// Puts what a register holds into an accumulator, unless it is there.
+    /// Moves the value of a register into an accumulator, unless it was computed there.
     fn accumulate(&mut self, register: Register, to: u8) {
         self.next[register.index()] += 1;
         match self.assigned[register.index()] {
@@ -327,7 +332,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         self.code.classes[register.index()]
     }
 
-    /// Locations of the sources, and the real registers among them as bits.
+    /// Locations of the sources, and the bit set of the machine registers among them.
     fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([AllocatedOperand; 3], u64) {
         let mut locked = 0u64;
         for register in instruction.registers() {
@@ -361,7 +366,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         (places, locked)
     }
 
-    /// Position of the source that must be loaded because the result replaces it.
+    /// Position of a source that is tied to the result and must be loaded. The register is not shared: the
+    /// result overwrites it.
     fn reload_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
         let may_be_replaced = match self.result_rule(instruction)? {
             ResultConstraint::TiedToFirst => 1,
@@ -375,18 +381,19 @@ impl<'a, O: Opcode> Allocator<'a, O> {
 
     fn load(&mut self, to: u8, register: Register) {
         let home = self.homes[register.index()];
-        let from = home.expect("invariant: what is no longer in a register is in memory");
+        let from = home.expect("invariant: a value without a register has a home");
         self.steps.push(AllocatedInstruction::Load { to, from });
     }
 
-    /// Whether the source at a position may be what lies in memory there.
+    /// Whether the source at `position` may be read from its home.
     fn may_read(&self, it: &MachineInstruction<O>, position: usize, home: Memory) -> bool {
         let is_loaded =
             matches!(home, Memory::Step { .. }) && self.elements == ElementAccess::Register;
         !is_loaded && it.may_read(position, home)
     }
 
-    /// Location of a source; `home` is its memory, if the instruction may read it there.
+    /// Location of a source, which is loaded if necessary. `home` is its memory, if the instruction may read
+    /// it there.
     fn source(
         &mut self,
         register: Register,
@@ -417,7 +424,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         self.contents[O::numbers(class)].contains(&None)
     }
 
-    /// A real register for something new, none of those locked.
+    /// Takes a machine register that is not in the bit set `locked`; evicts its value if none is free.
     fn take(&mut self, locked: u64, class: Class) -> u8 {
         let mut all = O::numbers(class);
         if let Some(free) =
@@ -428,7 +435,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
             let register = self.contents[real].expect("invariant: none is free");
-            // On a tie the value that has a home: it needs no spill.
+            // On a tie, prefer a value with a home: it needs no spill.
             (self.next_use(register), self.homes[register.index()].is_some())
         });
         let real = farthest.expect("invariant: an instruction locks four registers at most");
@@ -436,7 +443,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         real as u8
     }
 
-    /// Frees a real register; its value is written to the frame if it is nowhere else.
+    /// Frees a machine register. Its value is spilled if it is used later and has no home.
     fn evict(&mut self, real: usize) {
         let Some(register) = self.contents[real].take() else { return };
         self.assigned[register.index()] = None;
@@ -461,7 +468,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             self.contents[usize::from(real)] = None;
             self.assigned[register.index()] = None;
         }
-        // What was spilled here can be used again; homes of others stay.
+        // Release a spill slot. The homes of constants, operands and invariants stay.
         if let (Some(Memory::Frame(bytes)), None) =
             (self.homes[register.index()], self.code.homes[register.index()])
         {
@@ -478,7 +485,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
-    /// Whether the register of a source must not be written.
+    /// Whether the value in the register of a source is needed after the instruction.
     fn is_live_after(
         &self,
         instruction: &MachineInstruction<O>,
@@ -492,7 +499,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         is_pinned || again || register.is_some_and(|register| self.next_use(register) != NEVER)
     }
 
-    /// The result in the register of a source, which is copied if it is needed again.
+    /// Assigns the result to the register of a tied source. A source that is needed later is copied first.
     fn tied_result(
         &mut self,
         instruction: &MachineInstruction<O>,
@@ -507,7 +514,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             sources.swap(0, 1);
         }
         let AllocatedOperand::Register(real) = sources[0] else {
-            unreachable!("invariant: what is replaced is in a register");
+            unreachable!("invariant: a tied source is in a register");
         };
         let result = if self.is_live_after(instruction, sources, 0) {
             let result = self.take(locked, Class::Vector);

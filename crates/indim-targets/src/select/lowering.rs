@@ -1,33 +1,35 @@
-//! The interface between instruction selection and a target.
+//! The interface of a target to instruction selection.
 
 use indim_codegen::{LaneType, Primitive, Value};
 
 use super::{Pattern, PatternKind, RegisterGroup, Selector};
 use crate::machine::{Class, Memory, Opcode, Register};
 
-/// The instructions of a target by their operation, and short sequences for the rest.
+/// Lowering of primitives to the instructions of a target.
 ///
-/// Lanes have `size` bytes each. Parts are registers, one after another, as many as the lanes of a step take.
+/// `size` is the size of a lane, in bytes.
 pub(crate) trait TargetLowering: Opcode {
-    /// Bitwise, of two sources.
+    /// Bitwise and.
     const AND: Self;
-    /// Bitwise, of two sources.
+    /// Bitwise or.
     const OR: Self;
-    /// Bitwise, of two sources.
+    /// Bitwise exclusive or.
     const XOR: Self;
-    /// Register class of truth values.
+    /// Register class of masks.
     const MASKS: Class = Class::Vector;
-    /// Bytes stored of constants that are the same in all lanes: a register, or less if instructions can
-    /// broadcast memory operands.
+    /// Bytes stored of a constant with equal lanes: a register, or eight if instructions broadcast memory
+    /// operands.
     const CONSTANT_BYTES: u32 = Self::REGISTER_BYTES;
 
-    /// Maximum number of operands of functions with aligned rows: more leave no register for the argument.
+    /// Maximum number of operands of code with aligned steps. With more, no register is left for the index of
+    /// the next step.
     const MAX_ALIGNED: usize = 0;
 
-    /// The load of `bytes` into the low bytes of a register.
+    /// The load of `bytes` bytes into the low bytes of a register.
     fn load(bytes: usize) -> Self;
 
-    /// The store of the low `bytes` of a register; non-temporal if it `streams` and the target can.
+    /// The store of the low `bytes` bytes of a register; non-temporal if `streams` is set and the target has
+    /// such a store of this size.
     fn store(bytes: usize, streams: bool) -> Self;
 
     /// The store of a mask.
@@ -35,20 +37,21 @@ pub(crate) trait TargetLowering: Opcode {
         Self::store(Self::REGISTER_BYTES as usize, false)
     }
 
-    /// Selects code for a value with a last operand of this type; `false` if the target has no short
-    /// sequence. Primitives from truth values to truth values are handled elsewhere.
+    /// Lowers the primitive of a value, whose last operand has type `operand`. Returns `false` if the target
+    /// has no short sequence: the primitive is then called out of line. Primitives with boolean operands and
+    /// result are lowered by [`TargetLowering::mask_operation`].
     fn compute(selector: &mut Selector<'_, Self>, value: Value, operand: LaneType) -> bool;
 
     /// Whether the target has an instruction for a pattern on operands of this type.
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool;
 
-    /// Selects code for the value at the end of a pattern.
+    /// Lowers a pattern, which ends with `value`.
     fn pattern(selector: &mut Selector<'_, Self>, value: Value, pattern: Pattern);
 
-    /// A register with the memory operand broadcast to every lane.
+    /// Broadcasts an element in memory to all lanes of a register.
     fn broadcast(selector: &mut Selector<'_, Self>, memory: Memory, size: usize) -> Register;
 
-    /// The lanes of a dense input of `from` bytes each, as integers of `to` bytes.
+    /// Loads a dense input of integers of `from` bytes, extended to `to` bytes.
     fn load_extended(
         selector: &mut Selector<'_, Self>,
         input: u32,
@@ -57,7 +60,7 @@ pub(crate) trait TargetLowering: Opcode {
         is_signed: bool,
     ) -> RegisterGroup;
 
-    /// A mask converted to another lane width.
+    /// Converts a mask from lanes of `from` bytes to lanes of `to` bytes.
     fn resize_masks(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
@@ -65,7 +68,7 @@ pub(crate) trait TargetLowering: Opcode {
         to: usize,
     ) -> RegisterGroup;
 
-    /// A truth value from a truth value or several; `None` for what is no primitive on them.
+    /// Lowers a primitive with boolean operands and result; `None` if it is not defined for booleans.
     fn mask_operation(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
@@ -75,7 +78,7 @@ pub(crate) trait TargetLowering: Opcode {
         selector.vector_mask_operation(primitive, size, operands)
     }
 
-    /// A mask for lanes of any width, from a mask whose lanes are all alike.
+    /// Makes a mask with equal lanes valid for lanes of any size.
     fn uniform_mask(
         _selector: &mut Selector<'_, Self>,
         _size: usize,
@@ -84,19 +87,19 @@ pub(crate) trait TargetLowering: Opcode {
         x
     }
 
-    /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
+    /// Converts a mask of bytes to the bytes 1 and 0.
     fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup {
         selector.binary_constant(Self::AND, 1, mask, 1)
     }
 
-    /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
+    /// The mask of the nonzero lanes. The lanes are bytes, or bytes zero-extended to `size` bytes.
     fn nonzero_mask(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup;
 
-    /// The lanes of `on_true` where the mask is set, else those of `on_false`.
+    /// Selects lanes by a mask.
     fn blend(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -105,7 +108,7 @@ pub(crate) trait TargetLowering: Opcode {
         on_false: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// Even (0) or odd (1) lanes of two consecutive registers.
+    /// The even (`part` 0) or odd (`part` 1) lanes of two consecutive registers.
     fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -113,7 +116,7 @@ pub(crate) trait TargetLowering: Opcode {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// The lanes of two registers, interleaved.
+    /// Interleaves the lanes of two registers.
     fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,

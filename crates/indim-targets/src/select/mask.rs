@@ -1,14 +1,14 @@
-//! Truth values as masks.
+//! Booleans as masks.
 
 use super::{RegisterGroup, Selector, TargetLowering};
 use crate::machine::Class;
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
-/// All bits.
+/// All bits set.
 const ONES: u64 = u64::MAX;
 
 impl<O: TargetLowering> Selector<'_, O> {
-    /// Lane size in bytes for which the mask of a value is made: that of the lanes compared or selected.
+    /// Lane size in bytes of the mask of a boolean: that of an existing mask, or else the preferred one.
     pub(super) fn mask_size(&self, value: Value) -> usize {
         match self.masks[value.index()].iter().position(Option::is_some) {
             Some(exponent) => 1 << exponent,
@@ -16,7 +16,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
-    /// The registers of a truth value, for lanes of `size` bytes.
+    /// The mask of a boolean for lanes of `size` bytes; converts a mask of another size if necessary.
     pub(super) fn mask(&mut self, value: Value, size: usize) -> RegisterGroup {
         let exponent = size.ilog2() as usize;
         if let Some(parts) = self.masks[value.index()][exponent] {
@@ -34,33 +34,33 @@ impl<O: TargetLowering> Selector<'_, O> {
                 };
                 RegisterGroup::uniform(self.count(size), register)
             }
-            // As many bits as there are bytes, whatever they choose among.
+            // A mask register is loaded by comparing bytes, then resized.
             (None, Primitive::Load { .. }) if O::MASKS == Class::Mask && size > 1 => {
                 let bytes = self.mask(value, 1);
                 self.resized(bytes, 1, size)
             }
             (None, Primitive::Load { input, .. }) => self.load_mask(input, size),
-            _ => unreachable!("invariant: operands are computed before those that take them"),
+            _ => unreachable!("invariant: operands are computed before their uses"),
         };
         self.masks[value.index()][exponent] = Some(parts);
         parts
     }
 
     fn resized(&mut self, parts: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
-        // What is the same in all lanes is so whatever their width.
+        // A mask with equal lanes is valid for any lane size.
         match self.is_in_row {
             true => parts,
             false => O::resize_masks(self, parts, from, to),
         }
     }
 
-    /// Bytes of truth values as a mask: any that is not 0 is true.
+    /// Loads booleans as a mask. Any nonzero byte is true.
     fn load_mask(&mut self, input: u32, size: usize) -> RegisterGroup {
         let count = self.count(size);
         if self.layout.inputs[input as usize].is_one() {
             let memory = self.input(input, 1, 0);
             let bytes = O::broadcast(self, memory, 1);
-            // However wide the lanes are, all of a register has the value.
+            // The byte is broadcast to the whole register, as in the code of the row.
             let is_in_row = core::mem::replace(&mut self.is_in_row, true);
             let bytes = O::nonzero_mask(self, RegisterGroup::uniform(1, bytes), 1);
             self.is_in_row = is_in_row;
@@ -73,13 +73,13 @@ impl<O: TargetLowering> Selector<'_, O> {
         O::nonzero_mask(self, bytes, size)
     }
 
-    /// Bytes that are 1 where the value is true, and 0 elsewhere.
+    /// A boolean as bytes, 1 or 0.
     pub(super) fn mask_to_bytes(&mut self, value: Value) -> RegisterGroup {
         let mask = self.mask(value, 1);
         O::mask_to_bytes(self, mask)
     }
 
-    /// Truth values from truth values.
+    /// Lowers a primitive with boolean operands and result, on masks of the size that an operand has.
     pub(super) fn mask_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         let has_size = |&&operand: &&Value| {
@@ -101,7 +101,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         true
     }
 
-    /// A truth value from a truth value or several, where masks are vectors.
+    /// Lowers a primitive with boolean operands and result, if masks are vectors.
     pub(crate) fn vector_mask_operation(
         &mut self,
         primitive: Primitive,
@@ -126,7 +126,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         })
     }
 
-    /// Sets the mask that a comparison of lanes of `size` bytes made.
+    /// Sets the mask of a boolean, for lanes of `size` bytes; returns `true`, the answer of `compute`.
     pub(crate) fn set_mask(&mut self, value: Value, size: usize, parts: RegisterGroup) -> bool {
         let parts = match self.is_in_row {
             true => O::uniform_mask(self, size, parts),
@@ -140,7 +140,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.binary_constant(O::XOR, size, x, ONES)
     }
 
-    /// A select of numbers by a mask.
+    /// Lowers a select between numbers.
     pub(crate) fn select(&mut self, value: Value) -> bool {
         let [condition, on_true, on_false] = self.body.instruction(value).operands;
         let size = self.body.lane(value).size();
@@ -151,7 +151,8 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 }
 
-/// For each truth value the size of the lanes that it selects, unless a comparison of lanes makes it.
+/// For each boolean, the size of the widest lanes that it selects, directly or through other booleans; 1 if
+/// it selects none.
 pub(super) fn preferred_mask_sizes(body: &Body) -> Vec<usize> {
     let mut sizes = vec![1; body.instructions.len()];
     for (index, instruction) in body.instructions.iter().enumerate().rev() {

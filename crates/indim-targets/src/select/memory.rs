@@ -1,4 +1,4 @@
-//! Loads and stores of the lanes of elements.
+//! Loads and stores of operands, and of lanes in the frame.
 
 use super::{RegisterGroup, Selector, TargetLowering};
 use crate::layout::OperandForm;
@@ -6,7 +6,7 @@ use crate::machine::{Class, Memory, Register};
 use indim_codegen::{LaneType, Value};
 
 impl<O: TargetLowering> Selector<'_, O> {
-    /// Memory operand of an input at a byte displacement.
+    /// The memory operand of an input, at a byte offset from the first element of the step.
     pub(crate) fn input(&self, input: u32, element_bytes: usize, displacement: usize) -> Memory {
         let operand = self.body.outputs.len() as u32 + input;
         self.place(operand, element_bytes, displacement, self.layout.inputs[input as usize])
@@ -31,7 +31,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
-    /// Loads the lanes of an input; of a complex number either part.
+    /// Loads the lanes of an input: real or imaginary parts if the element is complex.
     pub(crate) fn load(&mut self, value: Value, input: u32, part: u8) -> RegisterGroup {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
@@ -55,12 +55,13 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.load_lanes(input, size)
     }
 
-    /// Loads the lanes of a step, which are dense in memory.
+    /// Loads the lanes of a dense input.
     pub(crate) fn load_lanes(&mut self, input: u32, size: usize) -> RegisterGroup {
         let bytes = self.register_bytes(size);
         RegisterGroup::new(self.count(size), |index| {
             let memory = self.input(input, size, index * bytes);
-            // What has a place in memory is read from there by half a register or a whole one, and later.
+            // A register with a home may be read later, and as half or a whole register. So smaller loads,
+            // and loads that must precede stores, are instructions of their own.
             match bytes < O::REGISTER_BYTES as usize / 2 || self.layout.is_in_place {
                 true => self.emit_load(O::load(bytes), self.is_wide(size), memory),
                 false => self.code.register_with_home(memory, Class::Vector),
@@ -68,14 +69,15 @@ impl<O: TargetLowering> Selector<'_, O> {
         })
     }
 
-    /// The real (0) or imaginary (1) parts of complex numbers.
+    /// Loads the real (0) or imaginary (1) parts of complex numbers.
     fn load_part(&mut self, input: u32, size: usize, part: u8) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         let bytes = self.register_bytes(size);
         RegisterGroup::new(self.count(size), |index| {
             let pairs = [0, 1].map(|half| {
                 let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
-                // The lanes of both lie in so many bytes that they would be read as one.
+                // The loader takes the bytes of a home from the element size. That of narrow lanes would
+                // give a load of both registers at once.
                 match self.layout.is_in_place || !is_wide {
                     true => self.emit_load(O::load(bytes), is_wide, memory),
                     false => self.code.register_with_home(memory, Class::Vector),
@@ -85,13 +87,13 @@ impl<O: TargetLowering> Selector<'_, O> {
         })
     }
 
-    /// Bytes of a register that lanes fill.
+    /// Bytes of a register that the lanes of a step fill.
     fn register_bytes(&self, size: usize) -> usize {
         let whole = O::REGISTER_BYTES as usize;
         if self.is_in_row { whole } else { whole.min(self.lanes * size) }
     }
 
-    /// Loads an output's value if it is an input.
+    /// Loads the value of an output that is an input stored unchanged.
     pub(crate) fn read_output(&mut self, output: usize) {
         let (dtype, lanes) = self.body.outputs[output];
         let (lane, count) = LaneType::of_element(dtype);
@@ -103,7 +105,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
-    /// Writes an output.
+    /// Stores an output, in memory or in accumulators.
     pub(crate) fn store(&mut self, output: usize) {
         let (dtype, lanes) = self.body.outputs[output];
         let (lane, count) = LaneType::of_element(dtype);
@@ -147,7 +149,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
-    /// Writes the lanes of a value to the frame.
+    /// Stores the lanes of a value in the frame, from byte offset `first` on.
     pub(crate) fn write_lanes(&mut self, value: Value, first: u32) {
         let lane = self.body.lane(value);
         let parts = match lane {
@@ -162,7 +164,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
-    /// Reads the lanes of a value from the frame.
+    /// Loads the lanes of a value from the frame, from byte offset `first` on.
     pub(crate) fn read_lanes(&mut self, value: Value, first: u32) {
         let lane = self.body.lane(value);
         let is_wide = self.is_wide(lane.size());

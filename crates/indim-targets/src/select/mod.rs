@@ -1,16 +1,18 @@
-//! Instruction selection for a body.
+//! Instruction selection.
 //!
-//! A step of the loop computes the same number of lanes of every value. Each value is in a *register group*
-//! of as many registers as its type needs; lanes that fill less than half a register are its low bytes.
-//! Truth values are masks: all bits of a lane set or none, as wide as the lanes that they are made from or
-//! select. Row invariants are computed before the row, in one register with the value in all lanes.
+//! A step of the loop computes the same number of lanes of every value. A value is in a *register group*:
+//! as many registers as its lanes fill. Lanes that fill less than half a register are in its low bytes.
 //!
-//! - `ternary_logic.rs`: bitwise operations on up to three integers merged into one ternary operation with a
-//!   truth table;
-//! - `lowering.rs`: the interface between instruction selection and a target;
-//! - `mask.rs`: truth values as masks;
-//! - `memory.rs`: loads and stores of the lanes of elements;
-//! - `pattern.rs`: patterns: several primitives that one instruction computes.
+//! A boolean is a mask as wide as the lanes that it was compared from or that it selects: in a vector, all
+//! bits of a lane are set or none; in a mask register, it is one bit per lane.
+//!
+//! Row invariants are computed before the row, in one register with the value in all lanes.
+//!
+//! - `lowering.rs`: the interface of a target to instruction selection;
+//! - `pattern.rs`: patterns, groups of primitives that one instruction computes; `ternary_logic.rs`: bitwise
+//!   operations on up to three integers as one pattern;
+//! - `mask.rs`: booleans as masks;
+//! - `memory.rs`: loads and stores.
 
 mod lowering;
 mod mask;
@@ -32,7 +34,7 @@ use crate::pool::Pool;
 use crate::layout::{OperandForm, OperandLayout};
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
-/// Maximum number of registers of a value.
+/// Maximum number of registers of a value: four, for bodies that are one dependency chain.
 pub(crate) const MAX_GROUP_REGISTERS: usize = 4;
 
 /// The registers of a value, in lane order.
@@ -43,7 +45,7 @@ pub(crate) struct RegisterGroup {
 }
 
 impl RegisterGroup {
-    /// The empty group.
+    /// The empty group, for operands that a primitive does not have.
     pub(crate) const NONE: RegisterGroup =
         RegisterGroup { registers: [Register(0); MAX_GROUP_REGISTERS], count: 0 };
 
@@ -55,7 +57,7 @@ impl RegisterGroup {
         RegisterGroup { registers, count }
     }
 
-    /// One register for the whole group.
+    /// A group that repeats one register, for values with equal lanes.
     pub(crate) fn uniform(count: usize, register: Register) -> RegisterGroup {
         RegisterGroup { registers: [register; MAX_GROUP_REGISTERS], count }
     }
@@ -69,7 +71,7 @@ impl RegisterGroup {
     }
 }
 
-/// The code selected for a body, over virtual registers.
+/// The selected code of a body, over virtual registers.
 #[derive(Debug)]
 pub(crate) struct Selection<O> {
     /// Code that runs before each row.
@@ -80,7 +82,7 @@ pub(crate) struct Selection<O> {
     pub(crate) frame: Frame,
 }
 
-/// Selects instructions for a body with steps of `lanes` lanes.
+/// Selects the code of a body, with `lanes` lanes in a step.
 pub(crate) fn select<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
@@ -96,7 +98,8 @@ pub(crate) fn select<O: TargetLowering>(
     Selection { row, step, pool, frame }
 }
 
-/// For each value whether it is a row invariant; where rows are folded, an invariant of all of them.
+/// For each value, whether it is a row invariant. In bodies that fold, invariants are those of all rows of a
+/// unit.
 pub(crate) fn row_invariants(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     let mut is_same: Vec<bool> = Vec::with_capacity(body.instructions.len());
     for instruction in &body.instructions {
@@ -111,14 +114,14 @@ pub(crate) fn row_invariants(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     is_same
 }
 
-/// A row invariant that steps read, with its slot in the frame.
+/// A row invariant that steps read, and its slot in the frame.
 #[derive(Debug)]
 enum RowInvariant {
     Number(Value, Memory),
     Mask(Value, Memory),
 }
 
-/// State of instruction selection.
+/// Instruction selection for one body.
 pub(crate) struct Selector<'a, O> {
     pub(crate) body: &'a Body,
     pub(crate) layout: &'a OperandLayout,
@@ -127,24 +130,25 @@ pub(crate) struct Selector<'a, O> {
     pool: Pool,
     frame: Frame,
     is_row_invariant: Vec<bool>,
-    /// For each value the pattern that ends with it.
+    /// For each value, the pattern that ends with it.
     patterns: Vec<Option<Pattern>>,
-    /// For each value whether it needs a register: inner values of a pattern do not.
+    /// For each value, whether it is computed. Inner values of a pattern are not.
     is_needed: Vec<bool>,
-    /// Whether the code under selection is the row's, not a step's.
+    /// Whether the current code is that of the row, not of a step.
     pub(crate) is_in_row: bool,
-    /// For each truth value the lane size of the mask that its uses need, in bytes.
+    /// For each boolean, the lane size in bytes of the mask that its uses prefer.
     preferred_mask_sizes: Vec<usize>,
-    /// The registers of numbers.
+    /// For each number, its registers in the current code.
     numbers: Vec<Option<RegisterGroup>>,
-    /// The registers of masks, for lanes of 1, 2, 4 and 8 bytes.
+    /// For each boolean, its masks for lanes of 1, 2, 4 and 8 bytes in the current code.
     masks: Vec<[Option<RegisterGroup>; 4]>,
+    /// Row invariants that steps read.
     invariants: Vec<RowInvariant>,
-    /// Frame offsets of the result's and operands' lanes in calls; `None` before the first call.
+    /// Frame offsets of the lanes of result and operands in calls; `None` before the first call.
     call_frame: Option<[u32; 4]>,
-    /// The value under selection.
+    /// The current value.
     value: Value,
-    /// The registers of constants in this code.
+    /// Registers of constants in the current code.
     constants: HashMap<(Memory, Class), Register>,
 }
 
@@ -173,7 +177,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         }
     }
 
-    /// Selects the row's code, which stores the invariants that steps read in the frame.
+    /// Selects the code of the row. It stores the invariants that steps read in the frame.
     fn select_row(&mut self) {
         let body = self.body;
         let mut is_read = vec![false; body.instructions.len()];
@@ -220,7 +224,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.invariants.push(invariants);
     }
 
-    /// Forgets the registers of the row's code; steps read its values from the frame.
+    /// Begins the code of a step: its values have new registers, and invariants have their frame slots as
+    /// homes.
     fn enter_step(&mut self, invariants: &[RowInvariant]) {
         self.is_in_row = false;
         self.numbers.fill(None);
@@ -247,7 +252,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
 
     fn select_step(&mut self) {
         let body = self.body;
-        // If an output may lie over an input, a step reads everything before it writes.
+        // If an output may alias an input, a step loads all inputs before it stores an output.
         let ready_at = |(dtype, lanes): &(_, [Value; 2])| match self.layout.is_in_place {
             true => usize::MAX,
             false => {
@@ -276,13 +281,13 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         rest.into_iter().for_each(|output| self.store(output));
     }
 
-    /// Whether a step computes the value, other than by reading memory.
+    /// Whether a step computes the value, other than by a load.
     fn is_computed_in_step(&self, index: usize) -> bool {
         let is_read = matches!(self.body.instructions[index].primitive, Primitive::Load { .. });
         self.is_needed[index] && !self.is_row_invariant[index] && !is_read
     }
 
-    /// Selects code for a value whose operands are computed.
+    /// Selects the code of a value, whose operands are computed.
     fn instruction(&mut self, value: Value) {
         self.value = value;
         if let Some(pattern) = self.patterns[value.index()] {
@@ -302,8 +307,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         }
     }
 
-    /// Computes a value out of line: writes the operands' lanes to the frame and reads the result's from
-    /// it.
+    /// Computes a value out of line: stores the lanes of the operands in the frame, calls the function of the
+    /// primitive, and loads the lanes of the result.
     fn call(&mut self, value: Value, operand: LaneType) {
         let body = self.body;
         let instruction = body.instruction(value);
@@ -326,28 +331,29 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.read_lanes(value, areas[0]);
     }
 
+    /// Sets the registers of a number; returns `true`, the answer of `compute`.
     pub(crate) fn set(&mut self, value: Value, parts: RegisterGroup) -> bool {
         self.numbers[value.index()] = Some(parts);
         true
     }
 
-    /// Whether lanes of `size` bytes fill more than half a register.
+    /// Whether the lanes of a step, of `size` bytes each, fill more than half a register.
     pub(crate) fn is_wide(&self, size: usize) -> bool {
         self.is_in_row || self.lanes * size > O::REGISTER_BYTES as usize / 2
     }
 
-    /// The number of registers that lanes of `size` bytes take.
+    /// Number of registers for the lanes of a step, of `size` bytes each.
     pub(crate) fn count(&self, size: usize) -> usize {
         if self.is_in_row { 1 } else { (self.lanes * size).div_ceil(O::REGISTER_BYTES as usize) }
     }
 
-    /// Whether a number has registers already.
-    #[allow(dead_code, reason = "matters where instructions read and extend at once")]
+    /// Whether a number is in registers.
+    #[allow(dead_code, reason = "only x86-64 has loads that extend")]
     pub(crate) fn has_number(&self, value: Value) -> bool {
         self.numbers[value.index()].is_some()
     }
 
-    /// The registers of a number.
+    /// The registers of a number; loads an input or constant if necessary.
     pub(crate) fn number(&mut self, value: Value) -> RegisterGroup {
         if let Some(parts) = self.numbers[value.index()] {
             return parts;
@@ -359,33 +365,33 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
                 RegisterGroup::uniform(self.count(size), register)
             }
             Primitive::Load { input, part } => self.load(value, input, part),
-            _ => unreachable!("invariant: operands are computed before those that take them"),
+            _ => unreachable!("invariant: operands are computed before their uses"),
         };
         self.numbers[value.index()] = Some(parts);
         parts
     }
 
-    /// A register with the low `size` bytes of `bits` in every lane.
+    /// The register of a constant with the low `size` bytes of `bits` in every lane.
     pub(crate) fn constant(&mut self, bits: u64, size: usize) -> Register {
         let memory = self.pool.constant(bits, size);
         self.constant_of(memory, Class::Vector)
     }
 
-    /// A register for a constant with different lanes.
-    #[allow(dead_code, reason = "instructions of AVX-512 have such operands")]
+    /// The register of a constant with different lanes.
+    #[allow(dead_code, reason = "only AVX-512 has such constants")]
     pub(crate) fn lanes_constant(&mut self, words: Vec<u64>) -> Register {
         let memory = self.pool.lanes(words);
         self.constant_of(memory, Class::Vector)
     }
 
-    /// A register with a bit for each lane.
-    #[allow(dead_code, reason = "for targets with such registers")]
+    /// The mask register of a constant with a bit per lane.
+    #[allow(dead_code, reason = "only AVX-512 has mask registers")]
     pub(crate) fn mask_constant(&mut self, bits: u64) -> Register {
         let memory = self.pool.constant(bits, 8);
         self.constant_of(memory, Class::Mask)
     }
 
-    /// The register of a constant in this code.
+    /// The register of a constant in the current code.
     fn constant_of(&mut self, memory: Memory, class: Class) -> Register {
         if let Some(register) = self.constants.get(&(memory, class)) {
             return *register;
@@ -395,6 +401,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         register
     }
 
+    /// Appends an instruction; returns the register of its result.
     pub(crate) fn push(
         &mut self,
         action: Action<O>,
@@ -416,6 +423,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         result.unwrap_or(Register(0))
     }
 
+    /// Appends an instruction on registers.
     pub(crate) fn emit(&mut self, opcode: O, is_wide: bool, sources: &[Register]) -> Register {
         self.emit_immediate(opcode, is_wide, sources, None)
     }
@@ -434,12 +442,13 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.push(Action::Vector(opcode), is_wide, immediate, None, all)
     }
 
-    /// An instruction with a memory source.
+    /// Appends an instruction whose only source is memory.
     pub(crate) fn emit_load(&mut self, opcode: O, is_wide: bool, memory: Memory) -> Register {
         let sources = [SourceOperand::Memory(memory), SourceOperand::None, SourceOperand::None];
         self.push(Action::Vector(opcode), is_wide, None, None, sources)
     }
 
+    /// Appends a store.
     pub(crate) fn emit_store(
         &mut self,
         opcode: O,
@@ -451,7 +460,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.push(Action::Vector(opcode), is_wide, None, Some(memory), sources);
     }
 
-    /// An instruction on registers and a table.
+    /// Appends a gather from a table.
     pub(crate) fn emit_gather<const N: usize>(
         &mut self,
         opcode: O,
@@ -465,7 +474,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.push(Action::Vector(opcode), is_wide, None, None, sources)
     }
 
-    /// One instruction per register of one operand, whose lanes have `size` bytes like the result's.
+    /// Appends a unary operation on a group: one instruction per register. Lanes of operand and result have
+    /// `size` bytes.
     pub(crate) fn unary(
         &mut self,
         opcode: O,
@@ -477,7 +487,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         x.map(|part| self.emit_immediate(opcode, is_wide, &[part], immediate))
     }
 
-    /// One instruction per pair of registers of two operands.
+    /// Appends a binary operation on two groups: one instruction per pair of registers.
     pub(crate) fn binary(
         &mut self,
         opcode: O,
@@ -502,7 +512,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         })
     }
 
-    /// One instruction per register, with a constant as the second operand.
+    /// Appends a binary operation whose second operand is a constant.
     pub(crate) fn binary_constant(
         &mut self,
         opcode: O,

@@ -1,30 +1,30 @@
-//! Patterns: several primitives that one instruction computes.
+//! Patterns: groups of primitives that one instruction computes.
 
 use indim_codegen::{Body, LaneType, Primitive, Value};
 
 use super::TargetLowering;
 use super::ternary_logic::ternary_logic;
 
-/// A pattern's operation.
+/// The operation of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternKind {
-    /// The first operand where it is less than the second, else the second.
+    /// The first operand if it is less than the second, else the second: `minps` of x86-64.
     Min,
-    /// The first operand where it is greater than the second, else the second.
+    /// The first operand if it is greater than the second, else the second: `maxps` of x86-64.
     Max,
-    /// Whether a comparison of floats does not hold.
-    Negated(Primitive),
-    /// Whether either of two floats is a NaN.
+    /// The negation of a comparison of floats; true if an operand is a NaN.
+    NegatedComparison(Primitive),
+    /// Whether one of two floats is a NaN.
     Unordered,
-    /// A fused multiply-add with the product, the addend or both negated.
+    /// A fused multiply-add, with a negated product or addend.
     MulAdd { is_product_negated: bool, is_addend_negated: bool },
-    /// The upper 16 of 32 bits, as an integer of 16.
+    /// The upper half of a 32-bit integer, as a 16-bit one.
     UpperHalf,
-    /// Bitwise operations on three integers, as a truth table.
+    /// Bitwise operations on three integers, given by their truth table: `vpternlog` of AVX-512.
     TernaryLogic(u8),
 }
 
-/// A matched pattern and its operands, in the instruction's order.
+/// A matched pattern, with the operands in the instruction's order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub(crate) kind: PatternKind,
@@ -37,7 +37,7 @@ impl Pattern {
         Pattern { kind, operands: [x, y, Value(0)] }
     }
 
-    /// The pattern that ends with a value, if the target has an instruction for it.
+    /// The pattern whose result is `value`, if the target has an instruction for it.
     fn of<O: TargetLowering>(body: &Body, value: Value) -> Option<Pattern> {
         let instruction = body.instruction(value);
         let [first, second, third] = instruction.operands;
@@ -66,7 +66,7 @@ impl Pattern {
     }
 }
 
-/// The operands read to compute a value, through its pattern if it has one.
+/// The operands of a value: those of its pattern, or else of its instruction.
 pub(super) fn operands<'a>(
     body: &'a Body,
     value: Value,
@@ -78,7 +78,8 @@ pub(super) fn operands<'a>(
     }
 }
 
-/// Values that must be computed: those that outputs need, without the inner values of patterns.
+/// Matches patterns backwards from the outputs; returns the pattern of each value, and whether it is
+/// computed. Inner values of patterns are not, unless another value uses them.
 pub(super) fn needed<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
     let mut patterns = vec![None; body.instructions.len()];
     let mut is_needed = vec![false; body.instructions.len()];
@@ -97,14 +98,14 @@ pub(super) fn needed<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, V
     (patterns, is_needed)
 }
 
-/// The operands of a comparison.
+/// The operands of `value`, if it is the comparison `primitive`.
 fn compared(body: &Body, value: Value, primitive: Primitive) -> Option<[Value; 2]> {
     let instruction = body.instruction(value);
     let [x, y, _] = instruction.operands;
     (instruction.primitive == primitive).then_some([x, y])
 }
 
-/// A minimum or maximum: a choice of two numbers by which is less.
+/// Matches a minimum or maximum: a select between the operands of a `Less`.
 fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Option<Pattern> {
     let [x, y] = compared(body, condition, Primitive::Less)?;
     if [x, y] == [on_true, on_false] {
@@ -114,23 +115,23 @@ fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Op
     is_greater.then_some(Pattern::of_two(PatternKind::Max, [y, x]))
 }
 
-/// A comparison of floats that does not hold.
+/// Matches the negation of a comparison of floats.
 fn negated(body: &Body, condition: Value) -> Option<Pattern> {
     let primitive = body.instruction(condition).primitive;
     let operands = compared(body, condition, Primitive::Equal)
         .or_else(|| compared(body, condition, Primitive::Less))?;
     let is_float = body.lane(operands[0]).is_float();
-    is_float.then_some(Pattern::of_two(PatternKind::Negated(primitive), operands))
+    is_float.then_some(Pattern::of_two(PatternKind::NegatedComparison(primitive), operands))
 }
 
-/// Whether either of two floats is a NaN.
+/// Matches the `or` of two NaN tests.
 fn unordered(body: &Body, first: Value, second: Value) -> Option<Pattern> {
     let [x, y] = [nan(body, first)?, nan(body, second)?];
     let is_one_type = body.lane(x) == body.lane(y);
     is_one_type.then_some(Pattern::of_two(PatternKind::Unordered, [x, y]))
 }
 
-/// The float that a value tests for NaN.
+/// The operand of a NaN test, `!(x == x)`.
 fn nan(body: &Body, value: Value) -> Option<Value> {
     let instruction = body.instruction(value);
     if instruction.primitive != Primitive::Not {
@@ -140,7 +141,7 @@ fn nan(body: &Body, value: Value) -> Option<Value> {
     (x == y && body.lane(x).is_float()).then_some(x)
 }
 
-/// The 32-bit operand of a logical shift right by 16.
+/// Matches the narrowing of a 32-bit value shifted right by 16 bits.
 fn upper_half(body: &Body, shifted: Value) -> Option<Pattern> {
     use Primitive::{Constant, ShiftRightArithmetic, ShiftRightLogical};
     let shift = body.instruction(shifted);
@@ -151,7 +152,7 @@ fn upper_half(body: &Body, shifted: Value) -> Option<Pattern> {
     is_half.then_some(Pattern::of_two(PatternKind::UpperHalf, [x, Value(0)]))
 }
 
-/// A product and a sum, where the product or the addend is negated.
+/// Matches a fused multiply-add; negations of its operands become part of it.
 fn product(body: &Body, operands: [Value; 3]) -> Option<Pattern> {
     let positive = |value: Value| {
         let instruction = body.instruction(value);

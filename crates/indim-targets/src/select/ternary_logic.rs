@@ -1,15 +1,17 @@
-//! Bitwise operations on up to three integers merged into one ternary operation with a truth table.
+//! Bitwise operations on up to three integers as one ternary operation with a truth table, like `vpternlog` of
+//! AVX-512.
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 
-/// The table's column of each integer.
+/// The column of each operand in the truth table.
 const OPERANDS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
-/// Maximum number of operations merged: the search starts anew at each value.
+/// Maximum number of operations in a pattern. It bounds the search, which starts at each value.
 const MAX_OPERATIONS: usize = 4;
 
-/// The at most three integers of a ternary operation, and its table. Constants come last; missing integers
-/// repeat another.
+/// The operands and truth table of the ternary operation that computes `value`; `None` if it would replace
+/// fewer than two operations. A constant comes last, because it may be a memory operand. Missing operands
+/// repeat the first.
 pub(super) fn ternary_logic(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;
@@ -29,7 +31,7 @@ pub(super) fn ternary_logic(body: &Body, value: Value) -> Option<([Value; 3], u8
     Some(([from[0], from[1], from[2]], table))
 }
 
-/// The operation with one integer replaced by its own operands.
+/// Replaces one operand by the operands of its operation, if at most three remain.
 fn without_one(body: &Body, from: &[Value]) -> Option<Vec<Value>> {
     (0..from.len()).find_map(|at| {
         let operation = operation(body, from[at])?;
@@ -44,7 +46,7 @@ fn without_one(body: &Body, from: &[Value]) -> Option<Vec<Value>> {
     })
 }
 
-/// The bitwise operation that computes an integer, if that is one.
+/// The bitwise operation that computes an integer, behind bitcasts.
 fn operation(body: &Body, mut value: Value) -> Option<&Instruction> {
     while body.instruction(value).primitive == Primitive::Bits {
         value = body.instruction(value).operands[0];
@@ -58,13 +60,14 @@ fn operation(body: &Body, mut value: Value) -> Option<&Instruction> {
     (is_bitwise && is_integer).then_some(instruction)
 }
 
-/// The truth table of a value.
+/// The truth table of a value over the operands `from`.
 fn table(body: &Body, value: Value, from: &[Value]) -> u8 {
     if let Some(position) = from.iter().position(|&it| it == value) {
         return OPERANDS[position];
     }
     let operation = operation(body, value);
-    let operation = operation.expect("invariant: it is computed from these by bitwise operations");
+    let operation =
+        operation.expect("invariant: bitwise operations on these operands compute the value");
     let operands = operation.operands();
     let of = |position: usize| table(body, operands[position], from);
     match operation.primitive {

@@ -53,7 +53,7 @@ impl TargetLowering for Opcode {
             PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
                 is_product_negated && !is_addend_negated
             }
-            PatternKind::Negated(_)
+            PatternKind::NegatedComparison(_)
             | PatternKind::Unordered
             | PatternKind::UpperHalf
             | PatternKind::TernaryLogic(_) => false,

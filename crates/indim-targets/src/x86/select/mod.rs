@@ -68,7 +68,9 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
             PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
                 is_product_negated || is_addend_negated
             }
-            PatternKind::Negated(_) | PatternKind::Unordered | PatternKind::UpperHalf => true,
+            PatternKind::NegatedComparison(_) | PatternKind::Unordered | PatternKind::UpperHalf => {
+                true
+            }
             PatternKind::TernaryLogic(_) => S::ternary_logic().is_some(),
         }
     }
@@ -220,7 +222,7 @@ impl<S: InstructionSet> Selector<'_, S> {
                 });
                 self.set(value, parts);
             }
-            PatternKind::Negated(comparison) => {
+            PatternKind::NegatedComparison(comparison) => {
                 let predicate = float::predicate(comparison) | float::NEGATED;
                 let parts = self.compare_floats(size, x, y, predicate);
                 self.set_mask(value, size, parts);
