@@ -1,27 +1,27 @@
-//! Instructions with their real operands become bytes, one after another.
+//! The assembler: encodes instructions by `iced-x86`, resolves jumps, and feeds the listing.
 
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
 use super::intel_syntax::write_instruction;
 use crate::listing::Listing;
 
-/// A place in memory.
+/// A memory address.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Address {
     pub(super) base: Register,
-    /// A register, and by how much it is multiplied.
+    /// Index register and scale.
     pub(super) index: Option<(Register, u32)>,
-    /// In bytes from the base; from the instruction pointer, the address itself.
+    /// Byte offset from the base; with base `RIP`, the absolute address.
     pub(super) displacement: i64,
 }
 
 impl Address {
-    /// So many bytes from where a register points to.
+    /// A byte offset from a base register.
     pub(super) fn new(base: Register, displacement: i64) -> Address {
         Address { base, index: None, displacement }
     }
 
-    /// A place that is found by its distance from the instruction.
+    /// An absolute address, encoded relative to the instruction pointer.
     pub(super) fn of(address: u64) -> Address {
         Address::new(Register::RIP, address as i64)
     }
@@ -37,39 +37,39 @@ pub(super) enum Operand {
     Immediate64(u64),
 }
 
-/// Which lanes an instruction of AVX-512 writes.
+/// Write mask and broadcast of an instruction of AVX-512.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Masking {
-    /// The register that says so, if it is not all.
+    /// The mask register; `None` writes all lanes.
     pub(super) mask: Option<Register>,
-    /// Whether the others become 0; they stay as they are otherwise.
+    /// Whether unselected lanes become 0 instead of keeping their values.
     pub(super) zeroing: bool,
-    /// How often the operand in memory is repeated; 0 if it is not.
-    pub(super) broadcast_bytes: u32,
+    /// Number of lanes to which the memory operand is broadcast; 0 for none.
+    pub(super) broadcast_lanes: u32,
 }
 
-/// A jump whose target is not known yet.
+/// A forward jump whose target is not known yet.
 pub(super) struct Jump {
-    /// Where the distance stands in the code.
+    /// Offset of the displacement in the code.
     at: usize,
-    /// What the target is called in the listing.
+    /// Label of the target in the listing.
     label: &'static str,
 }
 
-/// Code in the making.
+/// Code under construction.
 pub(super) struct Assembler<'a> {
     encoder: Encoder,
-    /// The address of the next instruction.
+    /// Address of the next instruction.
     address: u64,
-    /// The bytes of code so far.
+    /// Bytes of code so far.
     length: usize,
     pub(super) listing: Option<Listing<'a>>,
-    /// What lies at an address, for people.
+    /// The text of the constant at an address, for the listing.
     describe: &'a dyn Fn(u64) -> String,
 }
 
 impl<'a> Assembler<'a> {
-    /// Code from an address on.
+    /// An assembler for code at `address`.
     pub(super) fn new(
         address: u64,
         listing: Option<Listing<'a>>,
@@ -78,7 +78,7 @@ impl<'a> Assembler<'a> {
         Assembler { encoder: Encoder::new(64), address, length: 0, listing, describe }
     }
 
-    /// The code.
+    /// The bytes of the code.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.encoder.take_buffer()
     }
@@ -93,7 +93,7 @@ impl<'a> Assembler<'a> {
         self.emit_masked(code, operands, Masking::default());
     }
 
-    /// Appends an instruction on some lanes.
+    /// Appends an instruction with a write mask or broadcast.
     pub(super) fn emit_masked(&mut self, code: Code, operands: &[Operand], masking: Masking) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
@@ -104,8 +104,8 @@ impl<'a> Assembler<'a> {
             instruction.set_op_mask(mask);
             instruction.set_zeroing_masking(masking.zeroing);
         }
-        instruction.set_is_broadcast(masking.broadcast_bytes > 0);
-        self.encode(&instruction, "", masking.broadcast_bytes);
+        instruction.set_is_broadcast(masking.broadcast_lanes > 0);
+        self.encode(&instruction, "", masking.broadcast_lanes);
     }
 
     /// Appends an instruction on two registers.
@@ -113,7 +113,7 @@ impl<'a> Assembler<'a> {
         self.emit(code, &[Operand::Register(to), Operand::Register(from)]);
     }
 
-    /// Appends a jump.
+    /// Appends a jump to a known address.
     pub(super) fn jump(&mut self, code: Code, target: u64, label: &'static str) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
@@ -122,13 +122,13 @@ impl<'a> Assembler<'a> {
         self.encode(&instruction, label, 0);
     }
 
-    /// Appends a jump to what comes later.
+    /// Appends a forward jump with a displacement of four bytes; [`Assembler::arrive`] sets its target.
     pub(super) fn jump_ahead(&mut self, code: Code, label: &'static str) -> Jump {
         self.jump(code, self.address, label);
         Jump { at: self.length - 4, label }
     }
 
-    /// Lets a jump come here.
+    /// Sets the target of a forward jump to the next instruction.
     pub(super) fn arrive(&mut self, jump: Jump) {
         self.label(jump.label);
         let distance = (self.length - jump.at - 4) as u32;
@@ -137,7 +137,7 @@ impl<'a> Assembler<'a> {
         self.encoder.set_buffer(buffer);
     }
 
-    /// Names the next instruction in the listing.
+    /// Labels the next instruction in the listing.
     pub(super) fn label(&mut self, label: &str) {
         if let Some(listing) = &mut self.listing {
             listing.label(label);

@@ -1,15 +1,14 @@
-//! Encoder: turns allocated instructions into bytes, within the loops over rows and steps.
+//! The encoder: emits the prologue, the loops over rows and steps around allocated code, and the epilogue.
 //!
-//! The function is called with the addresses of its operands (which it moves from row to row), their strides
-//! from row to row, the number of rows and of elements in each, and the element with which the second step of
-//! a row begins, by the convention of System V on every system.
+//! Arguments of the function, by the System V calling convention on every system: the array of operand
+//! addresses, which the code advances from row to row; the array of row strides in bytes; the number of rows;
+//! the elements of a row; and the index of the first element of a row's second step.
 //!
-//! - `fold.rs`: loops around steps that fold: over units, strips of columns and rows;
-//! - `moves.rs`: loads, stores and copies of registers of any width;
-//! - `node.rs`: a node of the tree: combines the lanes of a unit into one accumulator, by halves and in
-//!   registers, in the order of a sum;
-//! - `row.rs`: code before a row, and registers that stay loaded for all of its steps;
-//! - `tail.rs`: tails: the step's code again, with loads and stores masked to the elements of the row.
+//! - `fold.rs`: the loops of bodies that fold, over units, strips of columns, and rows;
+//! - `moves.rs`: loads, stores and copies of vector registers;
+//! - `node.rs`: combination of a unit's lanes into one accumulator, in the order of the summation tree;
+//! - `row.rs`: the code before a row, and registers that stay loaded during the row;
+//! - `tail.rs`: masked tails.
 
 mod fold;
 mod moves;
@@ -36,20 +35,22 @@ type EncoderInput<'a, S> = compile::EncoderInput<'a, Opcode<S>>;
 type VirtualCode<S> = machine::VirtualCode<Opcode<S>>;
 type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 
-/// Address of the constants before relocation; the code behind them addresses them by distance.
+/// Address at which the code is assembled: that of the constant pool. The code is position-independent,
+/// because it addresses the pool relative to the instruction pointer.
 const BASE: u64 = 0x1_0000;
 
-/// Number of words of the frame, behind its vectors.
+/// Number of words in the frame, above the vectors: stack pointer, strides, rows, three call operands, and two
+/// arguments.
 const FRAME_WORDS: i32 = 8;
 
-/// Offset of the entry point.
+/// Alignment of the entry point, in bytes.
 const CODE_ALIGNMENT: usize = 32;
 
-/// Registers pushed before the frame.
+/// Callee-saved registers, pushed in the prologue.
 const SAVED: [Real; 6] = [Real::RBX, Real::RBP, Real::R12, Real::R13, Real::R14, Real::R15];
 
-/// Encodes a function: returns constants, tables and code, and the offset of the entry point. Writes a
-/// listing to `listing` if given.
+/// Encodes a function. Returns the bytes of constants, tables and code, and the offset of the entry point.
+/// Appends a listing to `listing` if given.
 pub(super) fn emit<S: InstructionSet>(
     parts: &EncoderInput<'_, S>,
     listing: Option<&mut String>,
@@ -80,9 +81,9 @@ struct Emitter<'a, S> {
     parts: &'a EncoderInput<'a, S>,
     assembler: Assembler<'a>,
     roles: &'static Roles,
-    /// Masks of loads and stores in the tail.
-    tail_masks: Vec<tail::Mask>,
-    /// Whether the next instructions belong to the tail.
+    /// Masks of the tail's loads and stores; each has a word in the frame.
+    tail_masks: Vec<tail::TailMask>,
+    /// Whether the current code is the tail.
     is_in_tail: bool,
 }
 
@@ -115,7 +116,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.leave();
     }
 
-    /// Epilogue: restores the saved registers.
+    /// Epilogue: restores the stack pointer and callee-saved registers, and returns.
     fn leave(&mut self) {
         let [stack, ..] = self.saved_places();
         self.assembler.emit(Code::VEX_Vzeroupper, &[]);
@@ -126,7 +127,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Retnq, &[]);
     }
 
-    /// Prologue: makes the frame and saves the arguments there.
+    /// Prologue: allocates the aligned frame and saves arguments there.
     fn enter(&mut self) {
         self.assembler.registers(Code::Mov_r64_rm64, Real::RAX, Real::RSP);
         let words = FRAME_WORDS + self.tail_masks.len() as i32;
@@ -148,7 +149,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// One row, with or without row code before its steps.
+    /// One row: its row code if it has any, then the loop over steps, then the tail.
     fn row(&mut self, has_row_code: bool) {
         if has_row_code {
             self.begin_row();
@@ -158,7 +159,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         if self.parts.is_aligned {
             self.load(NEXT, self.second_place());
         }
-        // Where there is a tail, a row may have no step.
+        // With masked tails, a row may be shorter than a step.
         let short = self.parts.tail.map(|_| {
             self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
             self.assembler.jump_ahead(Code::Jg_rel32_64, "tail")
@@ -185,7 +186,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         let done = self.assembler.jump_ahead(Code::Je_rel32_64, "done");
         match self.parts.tail {
             Some(steps) => self.tail(code, steps),
-            // What is left is less than a step: the last whole step of the row is done, some of it once more.
+            // Without masks, the last step of the row overlaps the step before it.
             None => {
                 self.assembler.registers(Code::Mov_r64_rm64, index, limit);
                 if self.parts.is_aligned {
@@ -197,7 +198,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.arrive(done);
     }
 
-    /// Advances the operands from one on by strides; the scratch register points to the strides.
+    /// Advances the operands without pointer registers, those from `first` on, to the next row. The scratch
+    /// register holds the address of the strides.
     fn move_operands(&mut self, first: usize) {
         for operand in first..self.parts.operands {
             self.load(Real::RAX, Address::new(self.roles.scratch, 8 * operand as i64));
@@ -256,7 +258,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
             operands[0] = Operand::Register(register(0, real));
             count = 1;
         }
-        // The first source of a product with a sum is its result too.
+        // A tied source has the register of the result, which is an operand already.
         let is_replaced =
             matches!(opcode.result, ResultConstraint::TiedToEither | ResultConstraint::TiedToFirst);
         for (position, source) in sources.into_iter().enumerate().skip(usize::from(is_replaced)) {
@@ -269,14 +271,14 @@ impl<S: InstructionSet> Emitter<'_, S> {
                 AllocatedOperand::Register(real) => Operand::Register(register(count, real)),
                 AllocatedOperand::Memory(memory) => {
                     if S::IS_EVEX && matches!(memory, Memory::Pool(_)) {
-                        masking.broadcast_bytes = bytes / u32::from(opcode.broadcast_bytes);
+                        masking.broadcast_lanes = bytes / u32::from(opcode.broadcast_bytes);
                     }
                     Operand::Memory(self.address(memory))
                 }
             };
             count += 1;
         }
-        // The immediate, if there is one, is the last operand, with which all began.
+        // The array was filled with the immediate, which is the last operand.
         count += usize::from(machine.immediate.is_some());
         let code = opcode.code[usize::from(machine.is_wide)];
         let code = match self.is_in_tail {
@@ -286,7 +288,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit_masked(code, &operands[..count], masking);
     }
 
-    /// The entries of a table at the indices in the first source; the second is a mask.
+    /// Gathers entries of a table: the first source holds the indices, the second is a mask.
     fn gather(
         &mut self,
         opcode: Opcode<S>,
@@ -300,7 +302,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
             AllocatedOperand::Memory(Memory::Table(table)),
         ] = sources
         else {
-            unreachable!("invariant: selected so");
+            unreachable!("invariant: sources of a gather are indices, mask and table");
         };
         let scratch = self.roles.scratch;
         self.address_of(scratch, self.table(table));
@@ -328,7 +330,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     /// Calls the function for a primitive on lanes in the frame.
     fn call(&mut self, call: &OutOfLineCall) {
         let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
-            unreachable!("invariant: what has no instruction has a function");
+            unreachable!("invariant: a primitive without an instruction has a function");
         };
         self.assembler.emit(Code::VEX_Vzeroupper, &[]);
         for (place, from) in self.call_operands().into_iter().zip(call.from) {
@@ -348,7 +350,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Call_rm64, &[Operand::Register(Real::RAX)]);
     }
 
-    /// The address of a memory operand; may first load the address of an array.
+    /// The address of a memory operand. May emit code that computes it in a scratch register.
     fn address(&mut self, memory: Memory) -> Address {
         match memory {
             Memory::Pool(index) => Address::of(BASE + u64::from(index * S::CONSTANT_BYTES)),
@@ -368,20 +370,21 @@ impl<S: InstructionSet> Emitter<'_, S> {
                 Address { base, index: Some(index), displacement: displacement.into() }
             }
             Memory::Table(table) => self.table(table),
-            Memory::Accumulator { .. } => unreachable!("invariant: they stay in registers"),
+            Memory::Accumulator { .. } => unreachable!("invariant: accumulators stay in registers"),
         }
     }
 
-    /// A register with twice the index.
+    /// Computes twice the index; returns its register.
     fn doubled_index(&mut self) -> Real {
         let Roles { index, twice, .. } = *self.roles;
         self.address_of(twice, Address { base: index, index: Some((index, 1)), displacement: 0 });
         twice
     }
 
-    /// A register with the address of an operand in this row.
+    /// The register with the address of an operand in the current row; loads the address if the operand has no
+    /// pointer register.
     fn pointer(&mut self, operand: u32) -> Real {
-        // Accumulators need none while steps run.
+        // In bodies that fold, only inputs have pointer registers.
         let outputs = if self.parts.body.folds() { self.parts.body.outputs.len() } else { 0 };
         let operand = operand - outputs as u32;
         match self.roles.pointers.get(operand as usize) {
@@ -397,22 +400,22 @@ impl<S: InstructionSet> Emitter<'_, S> {
         Address::new(self.roles.operands, 8 * operand as i64)
     }
 
-    /// A word of the frame, behind its vectors.
+    /// Address of a word of the frame, above the vectors.
     fn frame_word(&self, word: i64) -> Address {
         Address::new(Real::RSP, i64::from(self.parts.frame.bytes()) + 8 * word)
     }
 
-    /// Frame word of the stack pointer, the strides and the row count.
+    /// Frame words of the stack pointer, the address of the strides, and the number of rows or units left.
     fn saved_places(&self) -> [Address; 3] {
         [0, 1, 2].map(|word| self.frame_word(word))
     }
 
-    /// Frame word of the first element of a row's second step.
+    /// Frame word of the index of the second step's first element.
     fn second_place(&self) -> Address {
         self.frame_word(6)
     }
 
-    /// Frame offset of the operand addresses of a call.
+    /// Frame words of the operand addresses of a call.
     fn call_operands(&self) -> [Address; 3] {
         [3, 4, 5].map(|word| self.frame_word(word))
     }
@@ -436,19 +439,19 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Mov_rm64_r64, &operands);
     }
 
-    /// Puts an address into a register.
+    /// Computes an address in a register.
     fn address_of(&mut self, register: Real, place: Address) {
         let operands = [Operand::Register(register), Operand::Memory(place)];
         self.assembler.emit(Code::Lea_r64_m, &operands);
     }
 
-    /// Names the value that the next of these steps computes, for the listing.
+    /// Lists the value that `steps` compute next.
     fn note_value(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
-    /// Lists the contents of registers and memory, and the values without instructions.
+    /// Lists the roles of registers, and the values without instructions.
     fn note_operands(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
@@ -461,21 +464,21 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 }
 
-/// Operand size of an instruction, in bytes.
+/// Width of an instruction, in bytes.
 fn width<S: InstructionSet>(is_wide: bool) -> u32 {
     if is_wide { S::REGISTER_BYTES } else { S::REGISTER_BYTES / 2 }
 }
 
-/// A real register of the given width in bytes.
+/// The machine register with a number of the allocator, of `bytes` bytes if it is a vector register.
 fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
     match usize::from(real).checked_sub(S::REGISTERS) {
-        // The first one stands for no mask.
+        // K0 as a write mask means no mask, so it is not allocated.
         Some(mask) => Real::K1 + mask as u32,
         None => vector_register(real, bytes),
     }
 }
 
-/// A vector register of the given width in bytes, at least 16.
+/// The vector register with a number, of `bytes` bytes.
 fn vector_register(real: u8, bytes: u32) -> Real {
     let first = match bytes {
         64 => Real::ZMM0,

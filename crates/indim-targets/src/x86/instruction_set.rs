@@ -1,4 +1,4 @@
-//! Differences between the instruction sets of x86-64.
+//! The interface of an instruction set: instructions and sequences in which AVX2 and AVX-512 differ.
 
 use core::fmt::Debug;
 
@@ -9,19 +9,20 @@ use super::select::Selector;
 use crate::machine::{Class, Register};
 use crate::select::RegisterGroup;
 
-/// An instruction set, with the instructions and sequences in which it differs.
+/// An instruction set of x86-64.
 ///
-/// Lanes have `size` bytes each.
+/// `size` is the size of a lane, in bytes.
 pub(super) trait InstructionSet: Copy + Debug + 'static {
-    /// Whether its instructions have the encoding of AVX-512.
+    /// Whether instructions have the EVEX encoding of AVX-512 instead of VEX.
     const IS_EVEX: bool;
     /// Number of vector registers.
     const REGISTERS: usize;
-    /// Number of mask registers.
+    /// Number of allocatable mask registers.
     const MASK_REGISTERS: usize;
     /// Bytes of a vector register.
     const REGISTER_BYTES: u32;
-    /// Bytes stored of constants that are the same in all lanes.
+    /// Bytes stored of a constant with equal lanes: a register, or eight if instructions broadcast memory
+    /// operands.
     const CONSTANT_BYTES: u32;
     /// Register class of masks.
     const MASKS: Class;
@@ -29,7 +30,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// The store of a mask.
     fn store_mask() -> Opcode<Self>;
 
-    /// A mask converted to another lane width.
+    /// Converts a mask from lanes of `from` bytes to lanes of `to` bytes.
     fn resize_masks(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
@@ -37,7 +38,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         to: usize,
     ) -> RegisterGroup;
 
-    /// A truth value from a truth value or several; `None` for what is no primitive on them.
+    /// Lowers a primitive with boolean operands and result; `None` if it is not defined for booleans.
     fn mask_operation(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
@@ -45,27 +46,27 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         operands: [RegisterGroup; 3],
     ) -> Option<RegisterGroup>;
 
-    /// A mask for lanes of any width, from a mask whose lanes are all alike.
+    /// Makes a mask with equal lanes valid for lanes of any size.
     fn uniform_mask(
         selector: &mut Selector<'_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// Bytes that are 1 where a mask for bytes is set, and 0 elsewhere.
+    /// Converts a mask of bytes to the bytes 1 and 0.
     fn mask_to_bytes(selector: &mut Selector<'_, Self>, mask: RegisterGroup) -> RegisterGroup;
 
-    /// Masks of the lanes that are not zero, of bytes or of bytes that have been extended by zeros.
+    /// The mask of the nonzero lanes. The lanes are bytes, or bytes zero-extended to `size` bytes.
     fn nonzero_mask(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup;
 
-    /// The blend: lanes of the second source where the third, a mask, is set, else of the first.
+    /// The blend: a lane of the second source if the mask, the third source, is set, else of the first.
     fn blend(size: usize) -> Opcode<Self>;
 
-    /// The lanes where the mask is set, else 0.
+    /// Selects a lane of `x` if the mask is set, else 0.
     fn move_or_zero(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -73,7 +74,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         x: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// The comparison of floats that makes a mask.
+    /// The comparison of floats, with a predicate as immediate.
     fn compare_floats(size: usize) -> Opcode<Self>;
 
     /// The mask of a comparison of integers.
@@ -85,27 +86,27 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         y: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// Minimum and maximum of 64-bit integers, if the set has them.
+    /// Minimum and maximum of 64-bit integers; `None` if the set lacks them.
     fn min_max_64(lane: LaneType) -> Option<(Opcode<Self>, Opcode<Self>)>;
 
-    /// The low halves of products of 64 bits.
+    /// The low halves of products of 64-bit integers.
     fn mul_64(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
         y: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// The even 32-bit lanes of one register and the odd ones of another.
+    /// Blends the even 32-bit lanes of `even` with the odd ones of `odd`.
     fn blend_odd_32(
         selector: &mut Selector<'_, Self>,
         even: RegisterGroup,
         odd: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// The arithmetic right shift of 64-bit lanes by a constant, if the set has one.
+    /// The arithmetic right shift of 64-bit lanes by an immediate; `None` if the set lacks it.
     fn shift_signed_64() -> Option<Opcode<Self>>;
 
-    /// Shifts by an amount for each lane; `None` for types without an instruction.
+    /// Shifts each lane by its own amount; `None` for sizes without an instruction.
     fn shift_each(
         selector: &mut Selector<'_, Self>,
         primitive: Primitive,
@@ -114,14 +115,14 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         amount: RegisterGroup,
     ) -> Option<RegisterGroup>;
 
-    /// Zero bits above the highest one; `None` for types without an instruction.
+    /// The number of leading zero bits; `None` for sizes without an instruction.
     fn leading_zeros(
         selector: &mut Selector<'_, Self>,
         size: usize,
         x: RegisterGroup,
     ) -> Option<RegisterGroup>;
 
-    /// The entries of a table of 32 or 64 bits at indices within it.
+    /// Gathers entries of a table, for lanes of 4 or 8 bytes. The indices are in bounds.
     fn gather(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -129,14 +130,14 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         table: u32,
     ) -> Register;
 
-    /// A register whose low bytes are those from `first` on.
+    /// Moves the bytes from `first` on to the low bytes of a register; the bytes above them are unspecified.
     fn shift_down_bytes(
         selector: &mut Selector<'_, Self>,
         register: Register,
         first: usize,
     ) -> Register;
 
-    /// Narrowed lanes: the low bytes.
+    /// Narrows lanes to their low bytes.
     fn narrow(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
@@ -144,19 +145,19 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         to: usize,
     ) -> RegisterGroup;
 
-    /// The upper halves of 32-bit lanes.
+    /// The upper halves of 32-bit lanes, as 16-bit lanes.
     fn upper_halves(selector: &mut Selector<'_, Self>, x: RegisterGroup) -> RegisterGroup;
 
-    /// The ternary bitwise instruction with a truth table, if the set has one.
+    /// The ternary bitwise instruction with a truth table; `None` if the set lacks it.
     fn ternary_logic() -> Option<Opcode<Self>>;
 
-    /// The instruction that fixes up special floats (`vfixupimm`), if the set has one.
+    /// The instruction that replaces special floats by a table (`vfixupimm`); `None` if the set lacks it.
     fn fix_up(size: usize) -> Option<Opcode<Self>>;
 
-    /// The lower halves of two registers in one.
+    /// Concatenates the lower halves of two registers.
     fn concat_halves(selector: &mut Selector<'_, Self>, halves: [Register; 2]) -> Register;
 
-    /// Integers as floats; `None` without a short sequence.
+    /// Converts integers to floats; `None` if the set has no short sequence.
     fn integer_to_float(
         selector: &mut Selector<'_, Self>,
         operand: Value,
@@ -164,7 +165,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         to: LaneType,
     ) -> Option<RegisterGroup>;
 
-    /// Floats as integers of 32 or 64 bits.
+    /// Converts floats to integers of 32 or 64 bits, saturating; NaNs become 0.
     fn float_to_integer(
         selector: &mut Selector<'_, Self>,
         x: RegisterGroup,
@@ -172,7 +173,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         to: LaneType,
     ) -> RegisterGroup;
 
-    /// Even (0) or odd (1) lanes of two consecutive registers.
+    /// The even (`part` 0) or odd (`part` 1) lanes of two consecutive registers.
     fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -180,7 +181,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         pairs: [Register; 2],
     ) -> Register;
 
-    /// The lanes of two registers, interleaved.
+    /// Interleaves the lanes of two registers.
     fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,

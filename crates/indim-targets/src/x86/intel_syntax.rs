@@ -4,20 +4,21 @@ use core::fmt::Write;
 
 use iced_x86::{Instruction, OpKind, Register};
 
-/// Appends an instruction, in the order of operands that Intel has; `label` is where it jumps to,
-/// `times` how often it repeats what it reads, if it does; `constant` says what lies at an address.
+/// Writes an instruction in Intel's operand order. `label` is the target of a jump, `broadcast_lanes` the
+/// number of lanes to which the memory operand is broadcast (0 for none), `constant` the text of the constant
+/// at an address.
 pub(super) fn write_instruction(
     listing: &mut String,
     instruction: &Instruction,
     label: &str,
-    times: u32,
+    broadcast_lanes: u32,
     constant: impl Fn(u64) -> String,
 ) {
     let mnemonic = format!("{:?}", instruction.mnemonic()).to_lowercase();
     let _ = write!(listing, "    {mnemonic:<12}");
     for operand in 0..instruction.op_count() {
         let _ = write!(listing, "{}", if operand == 0 { " " } else { ", " });
-        write_operand(listing, instruction, operand, label, times);
+        write_operand(listing, instruction, operand, label, broadcast_lanes);
         if operand == 0 && instruction.has_op_mask() {
             let _ = write!(listing, " {{{}}}", name(instruction.op_mask()));
             listing.push_str(if instruction.zeroing_masking() { "{z}" } else { "" });
@@ -35,11 +36,11 @@ fn write_operand(
     instruction: &Instruction,
     operand: u32,
     label: &str,
-    times: u32,
+    broadcast_lanes: u32,
 ) {
     let _ = match instruction.op_kind(operand) {
         OpKind::Register => write!(listing, "{}", name(instruction.op_register(operand))),
-        OpKind::Memory => write_memory(listing, instruction, times),
+        OpKind::Memory => write_memory(listing, instruction, broadcast_lanes),
         OpKind::NearBranch64 => write!(listing, "{label}"),
         OpKind::Immediate32to64 => write!(listing, "{}", instruction.immediate32to64()),
         OpKind::Immediate8 => write!(listing, "{:#x}", instruction.immediate8()),
@@ -47,11 +48,15 @@ fn write_operand(
     };
 }
 
-fn write_memory(listing: &mut String, instruction: &Instruction, times: u32) -> core::fmt::Result {
+fn write_memory(
+    listing: &mut String,
+    instruction: &Instruction,
+    broadcast_lanes: u32,
+) -> core::fmt::Result {
     write_address(listing, instruction)?;
-    match times {
+    match broadcast_lanes {
         0 => Ok(()),
-        times => write!(listing, "{{1to{times}}}"),
+        broadcast_lanes => write!(listing, "{{1to{broadcast_lanes}}}"),
     }
 }
 
@@ -72,7 +77,7 @@ fn write_address(listing: &mut String, instruction: &Instruction) -> core::fmt::
     write!(listing, "]")
 }
 
-/// Name of a register.
+/// The name of a register.
 pub(super) fn name(register: Register) -> String {
     format!("{register:?}").to_lowercase()
 }

@@ -1,11 +1,13 @@
 //! The x86-64 targets: AVX2 with FMA and F16C, and AVX-512.
 //!
-//! Read in this order: `instruction_set.rs` (differences between the two), `opcode.rs` (common
-//! instructions), `select/` (instruction selection), `avx2/` and `avx512/` (instructions and sequences of
-//! one set), `emit.rs` (the loops; `roles.rs` general registers, `emit/row.rs` code before each row,
-//! `emit/fold.rs` loops that fold, `emit/tail.rs` masked tails), `assembler.rs` (bytes).
+//! In reading order:
 //!
-//! - `write_instruction.rs`: instructions as text, in Intel syntax.
+//! - `instruction_set.rs`: the differences between the two instruction sets;
+//! - `opcode.rs`: the table of common instructions; `avx2/` and `avx512/`: instructions and sequences of one
+//!   set;
+//! - `select/`: lowering of primitives;
+//! - `emit.rs`: the encoder, with the loops over rows and steps; `roles.rs`: roles of the general registers;
+//! - `assembler.rs`: encoding of single instructions, by `iced-x86`; `intel_syntax.rs`: instructions as text.
 
 mod assembler;
 mod avx2;
@@ -91,7 +93,7 @@ impl Target for Avx512 {
     }
 }
 
-/// Compiles a body that folds; `None` if there are more operands than pointer registers.
+/// Compiles a body that folds; `None` if it has more inputs than pointer registers.
 fn fold<S: InstructionSet>(
     body: &Body,
     layout: &OperandLayout,

@@ -1,5 +1,5 @@
-//! The instructions of both instruction sets: with their encodings for AVX2 (128 and 256 bits), then for
-//! AVX-512 (256 and 512 bits). What only one of them has is in `avx2/opcode.rs` and `avx512/opcode.rs`.
+//! The table of instructions that both instruction sets have, with encodings for AVX2 (128 and 256 bits) and
+//! AVX-512 (256 and 512 bits). Instructions of one set are in `avx2/opcode.rs` and `avx512/opcode.rs`.
 
 use core::marker::PhantomData;
 
@@ -8,41 +8,43 @@ use iced_x86::Code;
 use super::instruction_set::InstructionSet;
 use crate::machine::{Class, Memory, ResultConstraint};
 
-/// An instruction over vector registers, for halves of them and for whole ones.
+/// An instruction over vector or mask registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opcode<S> {
-    /// Its encoding for the lower half of registers and for whole ones.
+    /// Encodings for the lower halves of registers and for whole registers.
     pub(super) code: [Code; 2],
     pub(super) widths: Widths,
-    /// Which of its sources may be in memory.
+    /// Position of the source that may be a memory operand.
     pub(super) memory: Option<u8>,
-    /// How many bytes it repeats in all lanes of what it reads there; 0 if it cannot.
+    /// Bytes of a memory operand that the instruction can broadcast (`{1toN}`); 0 if it cannot.
     pub(super) broadcast_bytes: u8,
     pub(super) result: ResultConstraint,
+    /// Register class of the result.
     pub(super) class: Class,
-    /// Which of its sources says which lanes are written; the others are 0 if it `zeroing`.
+    /// Position of the source that is the write mask.
     pub(super) mask: Option<u8>,
+    /// Whether lanes that the mask does not select become 0 (`{z}`).
     pub(super) zeroing: bool,
     pub(super) set: PhantomData<S>,
 }
 
-/// The widths of operands.
+/// Widths of the operands of an instruction, relative to the width of its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Widths {
-    /// All are the same.
+    /// All operands have the full width.
     Same,
-    /// The source is so many times narrower than the result.
+    /// Sources are narrower than the result, by this factor.
     Widens(u32),
-    /// The result is so many times narrower than the source.
+    /// The result is narrower than the source, by this factor.
     Narrows(u32),
-    /// All have 128 bits.
+    /// All operands have 128 bits.
     Low,
-    /// The last source is half as wide as the others.
+    /// The second source has half the width.
     Inserts,
 }
 
 impl<S> Opcode<S> {
-    /// An instruction whose result may be in any register.
+    /// An instruction with its result in any register and without memory operand or mask.
     pub(super) const fn new(code: [Code; 2], widths: Widths) -> Opcode<S> {
         Opcode {
             code,
@@ -57,7 +59,7 @@ impl<S> Opcode<S> {
         }
     }
 
-    /// With a source that may be in memory, and is repeated there so.
+    /// Sets the position of the memory operand, and the bytes that it can broadcast.
     pub(super) const fn with_memory(
         mut self,
         memory: Option<u8>,
@@ -68,7 +70,8 @@ impl<S> Opcode<S> {
         self
     }
 
-    /// The bytes of the operand at a position, the result being the first, in an instruction for so many.
+    /// Width in bytes of the operand at `position` (0 is the result), in an encoding of `bytes` bytes. At
+    /// least 16, an `xmm` register.
     pub(super) fn bytes(&self, position: usize, bytes: u32) -> u32 {
         let bytes = match self.widths {
             Widths::Widens(times) if position > 0 => bytes / times,
@@ -85,7 +88,7 @@ impl<S: InstructionSet> crate::machine::Opcode for Opcode<S> {
     const REGISTERS: usize = S::REGISTERS;
     const MASK_REGISTERS: usize = S::MASK_REGISTERS;
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
-    /// A constant that is no operand in memory.
+    /// A constant that is not a memory operand.
     const MAX_LOADED: usize = 1;
     const JOINS_LANES: bool = true;
 
@@ -108,7 +111,7 @@ impl<S: InstructionSet> crate::machine::Opcode for Opcode<S> {
     }
 }
 
-/// Which source may be in memory.
+/// The position of the memory operand; `_` means none.
 macro_rules! memory_source {
     (_) => {
         None
@@ -341,7 +344,7 @@ macro_rules! products {
     };
 }
 
-// Of the first two sources the product, and the third, rounded once.
+// Fused multiply-adds: the product of the first two sources and the third, rounded once.
 products! {
     MUL_ADD_F32 4: VEX_Vfmadd213ps_xmm_xmm_xmmm128 VEX_Vfmadd213ps_ymm_ymm_ymmm256
         EVEX_Vfmadd213ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er;

@@ -1,20 +1,21 @@
-//! Roles of the general registers in the loops.
+//! The roles of general registers in the loops.
 
 use iced_x86::Register as Real;
 
-/// Roles of the general registers.
+/// The role of each general register.
 pub(super) struct Roles {
     /// Index of the step's first element.
     pub(super) index: Real,
-    /// Last index at which a whole step begins.
+    /// Index of the first element of the last whole step.
     pub(super) limit: Real,
-    /// Array of the operands' addresses.
+    /// Address of the array of operand addresses.
     pub(super) operands: Real,
-    /// Twice the index, for elements of 16 bytes.
+    /// Twice the index, for elements of 16 bytes: a scale is at most 8.
     pub(super) twice: Real,
-    /// Scratch address.
+    /// Scratch register.
     pub(super) scratch: Real,
-    /// Addresses of the first operands in the row.
+    /// Pointer registers: addresses of the first operands in the current row. Other addresses are read from
+    /// the array.
     pub(super) pointers: &'static [Real],
 }
 
@@ -39,7 +40,7 @@ pub(super) const ROLES: Roles = Roles {
     ],
 };
 
-/// Roles in functions with calls: registers that the callee preserves.
+/// Roles in functions with calls: values that live across calls are in registers that callees preserve.
 pub(super) const ROLES_WITH_CALLS: Roles = Roles {
     index: Real::RBX,
     limit: Real::RBP,
@@ -48,8 +49,8 @@ pub(super) const ROLES_WITH_CALLS: Roles = Roles {
     ..ROLES
 };
 
-/// The last pointer register holds the index of the next step where rows are aligned.
+/// Index of the next step's first element, in code with aligned steps: the last pointer register.
 pub(super) const NEXT: Real = Real::R15;
 
-/// Maximum number of operands that leaves this register free.
+/// Maximum number of operands of code with aligned steps: these leave [`NEXT`] free.
 pub(super) const MAX_ALIGNED: usize = ROLES.pointers.len() - 1;

@@ -90,7 +90,7 @@ impl Selector<'_, Avx2> {
     ) -> RegisterGroup {
         if self.is_in_row {
             let low = mix(self, false, x.register(0), x.register(0));
-            return RegisterGroup::uniform(1, self.repeated(low));
+            return RegisterGroup::uniform(1, self.broadcast_low(low));
         }
         if !self.is_wide(size) {
             return RegisterGroup::uniform(1, mix(self, false, x.register(0), x.register(0)));

@@ -71,7 +71,7 @@ impl InstructionSet for Avx2 {
         let zeros = RegisterGroup::uniform(x.count, zero);
         // What has been extended is not negative.
         if size > 1 {
-            return selector.binary(greater(size), size, x, zeros);
+            return selector.binary(max(size), size, x, zeros);
         }
         let is_zero = selector.binary(Opcode::EQUAL_8, 1, x, zeros);
         selector.not(is_zero, 1)
@@ -108,12 +108,12 @@ impl InstructionSet for Avx2 {
         let size = lane.size();
         match primitive {
             Primitive::Equal => selector.binary(equal(size), size, x, y),
-            Primitive::Less if lane.is_signed() => selector.binary(greater(size), size, y, x),
+            Primitive::Less if lane.is_signed() => selector.binary(max(size), size, y, x),
             _ => {
                 let sign = 1 << (8 * size - 1);
                 let [x, y] =
                     [x, y].map(|x| selector.binary_constant(Opcode::BITS_XOR, size, x, sign));
-                selector.binary(greater(size), size, y, x)
+                selector.binary(max(size), size, y, x)
             }
         }
     }
@@ -299,7 +299,7 @@ fn equal(size: usize) -> Opcode<Avx2> {
 }
 
 /// Greater than, of signed lanes of `size` bytes.
-fn greater(size: usize) -> Opcode<Avx2> {
+fn max(size: usize) -> Opcode<Avx2> {
     match size {
         1 => Opcode::GREATER_8,
         2 => Opcode::GREATER_16,

@@ -1,4 +1,4 @@
-//! Loads, stores and copies of registers of any width.
+//! Loads, stores and copies of vector and mask registers.
 
 use iced_x86::Code;
 
@@ -6,7 +6,7 @@ use super::{Emitter, Masking, Operand, real_register, vector_register};
 use crate::machine::Memory;
 use crate::x86::instruction_set::InstructionSet;
 
-/// The load and the store of a part of a vector register, by its bytes.
+/// The load and the store of the low `bytes` bytes of a vector register.
 pub(super) fn move_codes<S: InstructionSet>(bytes: u32) -> [Code; 2] {
     match (bytes, S::IS_EVEX) {
         (4, false) => [Code::VEX_Vmovd_xmm_rm32, Code::VEX_Vmovd_rm32_xmm],
@@ -22,7 +22,7 @@ pub(super) fn move_codes<S: InstructionSet>(bytes: u32) -> [Code; 2] {
 }
 
 impl<S: InstructionSet> Emitter<'_, S> {
-    /// Fills a register from memory.
+    /// Loads a register; constants with equal lanes are broadcast on AVX-512.
     pub(super) fn load_vector(&mut self, to: u8, from: Memory) {
         let place = Operand::Memory(self.address(from));
         if is_mask::<S>(to) {
@@ -33,7 +33,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
             let to = Operand::Register(vector_register(to, S::REGISTER_BYTES));
             return self.assembler.emit(Code::EVEX_Vpbroadcastq_zmm_k1z_xmmm64, &[to, place]);
         }
-        // An operand has as many bytes as are read of it; all else has those of a register.
+        // Elements of a step fill half a register or a whole one; other memory is as wide as a register.
         let bytes = match from {
             Memory::Step { element_bytes, .. } => self.parts.copy_lanes as u32 * element_bytes,
             _ => S::REGISTER_BYTES,
@@ -49,7 +49,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit_masked(code, &[to, place], masking);
     }
 
-    /// Writes a whole register to the frame.
+    /// Spills a register.
     pub(super) fn store_vector(&mut self, to: Memory, from: u8) {
         let place = Operand::Memory(self.address(to));
         let code = match is_mask::<S>(from) {
@@ -60,7 +60,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.emit(code, &[place, from]);
     }
 
-    /// Copies a whole register.
+    /// Copies a register.
     pub(super) fn copy_vector(&mut self, to: u8, from: u8) {
         let code = match (is_mask::<S>(from), S::IS_EVEX) {
             (true, _) => Code::VEX_Kmovq_kr_km64,

@@ -1,5 +1,5 @@
-//! A node of the tree: combines the lanes of a unit into one accumulator, by halves and in registers, in
-//! the order of a sum.
+//! Combines the 32 lanes of a unit into one accumulator, in registers and in the order of a node of the
+//! summation tree: by halves down to four lanes, then one lane after another.
 
 use iced_x86::Code;
 
@@ -9,14 +9,14 @@ use crate::compile_fold::LaneReduction;
 use crate::x86::assembler::Address;
 use crate::x86::instruction_set::InstructionSet;
 
-/// Instructions that combine lanes: whole registers of the widest kind, halves of them, single lanes.
+/// The instructions of an operation that combines lanes: on whole registers, on 256 bits, on the lowest lane.
 struct CombineCodes {
     registers: Code,
     halves: Code,
     lanes: Code,
 }
 
-fn joins<S: InstructionSet>(by: LaneReduction) -> CombineCodes {
+fn combine_codes<S: InstructionSet>(by: LaneReduction) -> CombineCodes {
     use Code::*;
     let [registers, halves, lanes] = match (by, S::IS_EVEX) {
         (LaneReduction::Sum, false) => {
@@ -40,14 +40,14 @@ fn joins<S: InstructionSet>(by: LaneReduction) -> CombineCodes {
 }
 
 impl<S: InstructionSet> Emitter<'_, S> {
-    /// Combines the lanes of each output into one accumulator.
+    /// Combines the lanes of each output, and stores the results.
     pub(super) fn store_nodes(&mut self, joined: &[LaneReduction]) {
         for (output, &by) in joined.iter().enumerate() {
             let held = self.parts.accumulators.iter().filter(|it| it.output as usize == output);
             let mut lanes: Vec<(u32, u8)> = held.map(|it| (it.displacement, it.real)).collect();
             lanes.sort_unstable();
             let reals: Vec<u8> = lanes.into_iter().map(|(_, real)| real).collect();
-            self.fold_lanes(&reals, &joins::<S>(by));
+            self.fold_lanes(&reals, &combine_codes::<S>(by));
             let place = self.operand_place(output);
             self.load(self.roles.scratch, place);
             let place = Operand::Memory(Address::new(self.roles.scratch, 0));
@@ -57,46 +57,46 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// Combines the 32 lanes in these registers into the first lane of the first.
-    fn fold_lanes(&mut self, reals: &[u8], joins: &CombineCodes) {
+    fn fold_lanes(&mut self, reals: &[u8], combine_codes: &CombineCodes) {
         let mut count = reals.len();
         while count > 1 {
             count /= 2;
             for (&to, &from) in reals[..count].iter().zip(&reals[count..]) {
-                self.join(joins.registers, S::REGISTER_BYTES, to, from);
+                self.join(combine_codes.registers, S::REGISTER_BYTES, to, from);
             }
         }
         let [first, spare, other] = [reals[0], reals[1], reals[2]];
         if S::REGISTER_BYTES > 32 {
             self.upper_half(Code::EVEX_Vextractf64x4_ymmm256_k1z_zmm_imm8, 32, spare, first);
-            self.join(joins.halves, 32, first, spare);
+            self.join(combine_codes.halves, 32, first, spare);
         }
-        // The last four, one after another.
+        // The last four lanes, one after another.
         let upper = match S::IS_EVEX {
             true => Code::EVEX_Vextractf64x2_xmmm128_k1z_ymm_imm8,
             false => Code::VEX_Vextractf128_xmmm128_ymm_imm8,
         };
         self.upper_half(upper, 16, spare, first);
         self.second_lane(other, first);
-        self.join(joins.lanes, 16, first, other);
-        self.join(joins.lanes, 16, first, spare);
+        self.join(combine_codes.lanes, 16, first, other);
+        self.join(combine_codes.lanes, 16, first, spare);
         self.second_lane(other, spare);
-        self.join(joins.lanes, 16, first, other);
+        self.join(combine_codes.lanes, 16, first, other);
     }
 
-    /// Combines the lanes of two registers of this width in bytes.
+    /// Combines two registers of `bytes` bytes, lane by lane.
     fn join(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
         let [to, from] = [to, from].map(|real| Operand::Register(vector_register(real, bytes)));
         self.assembler.emit(code, &[to, to, from]);
     }
 
-    /// Copies the upper half of a register of this width in bytes.
+    /// Copies the upper `bytes` bytes of a register twice as wide.
     fn upper_half(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
         let to = Operand::Register(vector_register(to, bytes));
         let from = Operand::Register(vector_register(from, 2 * bytes));
         self.assembler.emit(code, &[to, from, Operand::Immediate8(1)]);
     }
 
-    /// Copies the second lane over the first.
+    /// Copies the second lane of `from` to the first lane of `to`.
     fn second_lane(&mut self, to: u8, from: u8) {
         let code = match S::IS_EVEX {
             true => Code::EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64,

@@ -1,4 +1,4 @@
-//! Code before a row, and registers that stay loaded for all of its steps.
+//! The code before a row, and registers that stay loaded during the row.
 
 use super::{Emitter, VirtualCode};
 use crate::allocate::{AllocatedInstruction, AllocatedOperand};
@@ -6,7 +6,7 @@ use crate::machine::Memory;
 use crate::x86::instruction_set::InstructionSet;
 
 impl<S: InstructionSet> Emitter<'_, S> {
-    /// Loads values that are the same for all rows, unless code before a row needs their registers.
+    /// Loads pinned constants once for all rows, unless the code before a row uses their registers.
     pub(super) fn load_constants(&mut self) {
         for &(memory, real) in self.parts.pinned {
             if self.is_constant(memory, real) {
@@ -15,20 +15,20 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Loads row invariants.
+    /// Loads all pinned registers.
     pub(super) fn load_pinned(&mut self) {
         for &(memory, real) in self.parts.pinned {
             self.load_vector(real, memory);
         }
     }
 
-    /// The code before a row, and the registers it leaves loaded.
+    /// Emits the code before a row, and loads the pinned registers that it does not compute.
     pub(super) fn begin_row(&mut self) {
         let (code, steps) = self.parts.row;
         let mut kept = Vec::new();
         let mut done = 0;
         for (at, step) in steps.iter().enumerate() {
-            if let Some((memory, to, from)) = self.kept(code, step) {
+            if let Some((memory, to, from)) = self.pinned_store(code, step) {
                 self.steps(code, &steps[done..at]);
                 self.copy_vector(to, from);
                 kept.push(memory);
@@ -43,14 +43,19 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Whether a register is loaded once for all rows.
+    /// Whether a pinned register is loaded once for all rows.
     fn is_constant(&self, memory: Memory, real: u8) -> bool {
         !matches!(memory, Memory::Frame(_)) && !self.is_used_before_rows(real)
     }
 
-    /// A store in the row's code of a value that steps have in a register: its memory, the steps' register,
-    /// and the register stored.
-    fn kept(&self, code: &VirtualCode<S>, step: &AllocatedInstruction) -> Option<(Memory, u8, u8)> {
+    /// Matches a store of an invariant that is pinned for the steps. Returns its memory, the pinned register
+    /// and the stored register: a copy replaces the store, unless row code needs the pinned register or the
+    /// memory.
+    fn pinned_store(
+        &self,
+        code: &VirtualCode<S>,
+        step: &AllocatedInstruction,
+    ) -> Option<(Memory, u8, u8)> {
         let AllocatedInstruction::Instruction {
             index,
             sources: [AllocatedOperand::Register(from), ..],
@@ -65,7 +70,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         (!is_read && !self.is_used_before_rows(to)).then_some((memory, to, from))
     }
 
-    /// Whether the code before a row uses a register; calls may use any.
+    /// Whether the code before a row uses a register. Calls use all.
     fn is_used_before_rows(&self, real: u8) -> bool {
         let (code, steps) = self.parts.row;
         let is_used = |step: &AllocatedInstruction| match *step {
@@ -80,7 +85,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 }
 
-/// Whether a step reads this memory.
+/// Whether an instruction reads this memory.
 fn reads(step: &AllocatedInstruction, memory: Memory) -> bool {
     match *step {
         AllocatedInstruction::Load { from, .. } => from == memory,

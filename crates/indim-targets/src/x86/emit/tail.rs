@@ -1,6 +1,6 @@
-//! Tails: the step's code again, with loads and stores masked to the elements of the row.
+//! Masked tails: a copy of the step's code, with loads and stores masked to the elements of the row.
 //!
-//! All rows have the same tail, so the prologue computes the masks once and keeps them in the frame.
+//! All rows have the same tail, so the prologue computes the masks once and stores them in the frame.
 
 use iced_x86::{Code, Register as Real};
 
@@ -11,38 +11,38 @@ use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::machine::{Memory, SourceOperand};
 use crate::x86::instruction_set::InstructionSet;
 
-/// Mask register of the next load or store.
+/// Write mask of the next load or store in the tail. It is not allocated.
 const TAIL_MASK: Real = Real::K7;
 
-/// Mask of elements of a size, from a byte of the step on.
+/// The mask of elements of one size, from a byte offset in the step on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mask {
+pub(super) struct TailMask {
     element_bytes: u32,
     displacement: u32,
 }
 
-impl Mask {
-    /// Mask for elements in memory.
-    fn of(memory: Memory) -> Option<Mask> {
+impl TailMask {
+    /// The mask of a memory operand; `None` if it is not elements of the step.
+    fn of(memory: Memory) -> Option<TailMask> {
         match memory {
             Memory::Step { element_bytes, displacement, .. } => {
-                Some(Mask { element_bytes, displacement })
+                Some(TailMask { element_bytes, displacement })
             }
             _ => None,
         }
     }
 
-    /// Bytes per bit of the mask: complex numbers of 16 bytes have two bits.
+    /// Bytes per bit of the mask. Complex numbers of 16 bytes have two bits.
     fn lane_bytes(self) -> u32 {
         self.element_bytes.min(8)
     }
 }
 
-/// Masks of all loads and stores of a step, if the function has a tail.
-pub(super) fn masks<S: InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<Mask> {
+/// The distinct masks of the tail's loads and stores; empty without a tail.
+pub(super) fn masks<S: InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<TailMask> {
     let mut masks = Vec::new();
     let mut note = |memory: Option<Memory>| {
-        let mask = memory.and_then(Mask::of).filter(|mask| !masks.contains(mask));
+        let mask = memory.and_then(TailMask::of).filter(|mask| !masks.contains(mask));
         masks.extend(mask);
     };
     let (code, _) = parts.step;
@@ -63,7 +63,7 @@ pub(super) fn masks<S: InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<Mask>
     masks
 }
 
-/// The masked load and store of lanes by their size in bytes.
+/// The masked load and store of `bytes` bytes, in lanes of `lane_bytes` bytes.
 fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
     use Code::*;
     match (lane_bytes, bytes) {
@@ -84,13 +84,14 @@ fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
 
 impl<S: InstructionSet> Emitter<'_, S> {
     /// Frame word of a mask.
-    fn mask_place(&self, mask: Mask) -> Address {
+    fn mask_place(&self, mask: TailMask) -> Address {
         let known = self.tail_masks.iter().position(|&known| known == mask);
-        let index = known.expect("invariant: all masks have been noted");
+        let index = known.expect("invariant: `masks` has collected all masks");
         self.frame_word(i64::from(FRAME_WORDS) + index as i64)
     }
 
-    /// Computes the masks of the tail; a register holds its number of elements.
+    /// Computes the masks of the tail in the prologue, while `rcx` holds the elements of a row. A mask has
+    /// its low bits set: one per lane of the tail behind the operand's offset.
     pub(super) fn prepare_tail(&mut self) {
         if self.tail_masks.is_empty() {
             return;
@@ -118,28 +119,29 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// The tail.
+    /// Emits the tail.
     pub(super) fn tail(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         self.is_in_tail = true;
         self.steps(code, steps);
         self.is_in_tail = false;
     }
 
-    /// Loads the mask for a memory operand.
-    fn load_mask(&mut self, mask: Mask) {
+    /// Loads the mask of the next load or store.
+    fn load_mask(&mut self, mask: TailMask) {
         let place = Operand::Memory(self.mask_place(mask));
         self.assembler.emit(Code::VEX_Kmovq_kr_km64, &[Operand::Register(TAIL_MASK), place]);
     }
 
-    /// The masked load of a register.
+    /// The load of a register in the tail: masked if it loads elements of the step.
     pub(super) fn tail_load(&mut self, from: Memory, bytes: u32, masking: &mut Masking) -> Code {
-        let Some(mask) = Mask::of(from) else { return super::moves::move_codes::<S>(bytes)[0] };
+        let Some(mask) = TailMask::of(from) else { return super::moves::move_codes::<S>(bytes)[0] };
         self.load_mask(mask);
         *masking = Masking { mask: Some(TAIL_MASK), zeroing: true, ..*masking };
         masked_moves(mask.lane_bytes(), bytes)[0]
     }
 
-    /// A load or store of elements, masked; other instructions unchanged.
+    /// The encoding of an instruction in the tail: loads and stores of elements of the step are masked, others
+    /// unchanged.
     pub(super) fn tail_code(
         &mut self,
         code: Code,
@@ -147,13 +149,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
         machine: &MachineInstruction<S>,
         masking: &mut Masking,
     ) -> Code {
-        if let Some(mask) = machine.target.and_then(Mask::of) {
+        if let Some(mask) = machine.target.and_then(TailMask::of) {
             self.load_mask(mask);
             masking.mask = Some(TAIL_MASK);
             return masked_moves(mask.lane_bytes(), bytes)[1];
         }
         let SourceOperand::Memory(memory) = machine.sources[0] else { return code };
-        let Some(mask) = Mask::of(memory) else { return code };
+        let Some(mask) = TailMask::of(memory) else { return code };
         self.load_mask(mask);
         *masking = Masking { mask: Some(TAIL_MASK), zeroing: true, ..*masking };
         match is_plain_move(code) {
@@ -163,7 +165,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 }
 
-/// Whether an instruction reads lanes as they are.
+/// Whether an instruction is a load without conversion.
 fn is_plain_move(code: Code) -> bool {
     use Code::*;
     matches!(

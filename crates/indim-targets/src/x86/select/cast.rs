@@ -1,4 +1,4 @@
-//! Conversions between numbers, and between widths of lanes.
+//! Lowering of conversions between types, and between lane widths.
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
@@ -6,11 +6,11 @@ use super::float::{ORDERED, by_size};
 use super::{Register, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{LaneType, Primitive, Value};
 
-/// How numbers are rounded to 16 bits.
+/// Rounding mode of `vcvtps2ph`.
 const TO_NEAREST_EVEN: u8 = 0;
 
 impl<S: InstructionSet> Selector<'_, S> {
-    /// Converts a number; `false` for what has no short sequence of instructions.
+    /// Lowers a conversion; `false` without a short sequence.
     pub(super) fn cast(&mut self, value: Value) -> bool {
         let to = self.body.lane(value);
         let operand = self.body.instruction(value).operands[0];
@@ -48,7 +48,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.resize(x, from, to)
     }
 
-    /// Integers of `to` bytes: the low bytes, or extended by the sign of `from`.
+    /// Converts integers to `to` bytes: truncates, or extends by the signedness of `from`.
     fn resize(&mut self, x: RegisterGroup, from: LaneType, to: usize) -> RegisterGroup {
         match from.size() {
             size if size < to => self.widen(x, size, to, from.is_signed()),
@@ -56,7 +56,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    /// Integers read from memory and extended at once; only what nothing else has read.
+    /// Loads and extends an input in one instruction, if it is not in registers already.
     fn load_extended(
         &mut self,
         operand: Value,
@@ -74,7 +74,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         Some(Opcode::<S>::load_extended(self, input, from.size(), to, from.is_signed()))
     }
 
-    /// Wider lanes.
+    /// Extends lanes of `from` bytes to `to` bytes.
     pub(in crate::x86) fn widen(
         &mut self,
         x: RegisterGroup,
@@ -85,7 +85,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.widen_with(extend(from, to, is_signed), x, from, to)
     }
 
-    /// One instruction for each part of the result, on as many lanes of the source.
+    /// Widens lanes by one instruction per register of the result, on the corresponding lanes of the source.
     pub(in crate::x86) fn widen_with(
         &mut self,
         opcode: Opcode<S>,
@@ -103,8 +103,8 @@ impl<S: InstructionSet> Selector<'_, S> {
         })
     }
 
-    /// A register full of what its low bytes have, which is the same in all lanes there.
-    pub(in crate::x86) fn repeated(&mut self, low: Register) -> Register {
+    /// Broadcasts the low 8 bytes, whose lanes are equal, to the whole register.
+    pub(in crate::x86) fn broadcast_low(&mut self, low: Register) -> Register {
         self.emit(Opcode::BROADCAST_64, true, &[low])
     }
 
@@ -117,14 +117,15 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    /// A number of 16 bits as one of 32.
+    /// Lowers the conversion of binary16 to `f32`.
     pub(super) fn widen_f16(&mut self, value: Value) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let parts = self.widen_with(Opcode::F16_TO_F32, x, 2, 4);
         self.set(value, parts)
     }
 
-    /// The instruction keeps the sign and the upper bits of a NaN.
+    /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
+    /// their sign and upper bits.
     pub(super) fn round_to_f16(&mut self, value: Value) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let x = self.canonical(4, x);
@@ -132,7 +133,8 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.set(value, parts)
     }
 
-    /// Lanes of `size` bytes to lanes of half as many, each register to half of one.
+    /// Narrows lanes of `size` bytes to half by an instruction whose result fills half a register, and
+    /// concatenates the halves.
     pub(in crate::x86) fn narrow_with(
         &mut self,
         opcode: Opcode<S>,
@@ -143,7 +145,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         let is_wide = self.is_wide(size);
         let halves = x.map(|part| self.emit_immediate(opcode, is_wide, &[part], immediate));
         if self.is_in_row {
-            return RegisterGroup::uniform(1, self.repeated(halves.register(0)));
+            return RegisterGroup::uniform(1, self.broadcast_low(halves.register(0)));
         }
         if x.count == 1 {
             return halves;
@@ -153,7 +155,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         })
     }
 
-    /// Floats between two numbers; NaNs become 0.
+    /// Clamps floats between two limits; NaNs become 0 first.
     pub(in crate::x86) fn clamp(
         &mut self,
         x: RegisterGroup,
@@ -176,7 +178,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.binary_constant(by_size(size, Opcode::MIN_F32, Opcode::MIN_F64), size, x, bits(most))
     }
 
-    /// Integers of 8 or 16 bits: those of 32 bits, between the limits.
+    /// Converts floats to integers of 8 or 16 bits, saturating: clamps, converts to 32 bits, and truncates.
     fn float_to_narrow(&mut self, x: RegisterGroup, from: LaneType, to: LaneType) -> RegisterGroup {
         let (least, most) = match to {
             LaneType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
@@ -193,7 +195,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 }
 
-/// What makes lanes of `to` bytes from lanes of `from`.
+/// The instruction that extends lanes of `from` bytes to `to` bytes.
 pub(super) fn extend<S: InstructionSet>(from: usize, to: usize, is_signed: bool) -> Opcode<S> {
     match (from, to, is_signed) {
         (1, 2, true) => Opcode::EXTEND_I8_16,

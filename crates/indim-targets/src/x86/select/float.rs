@@ -1,19 +1,20 @@
-//! Primitives on floats.
+//! Lowering of primitives on floats.
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
 use super::{RegisterGroup, Selector};
 use indim_codegen::{Primitive, Value};
 
-/// Predicates of comparisons: ordered, so that a NaN gives false, and quiet.
+/// Predicates of `vcmpps`: ordered (false if an operand is a NaN) and quiet (no exception for quiet NaNs).
 const EQUAL: u8 = 0x00;
 const LESS: u8 = 0x11;
-/// Whether either is a NaN; whether neither is.
+/// True if an operand is a NaN.
 pub(super) const UNORDERED: u8 = 0x03;
+/// True if no operand is a NaN.
 pub(in crate::x86) const ORDERED: u8 = 0x07;
-/// Makes of a comparison the opposite, which holds for NaNs.
+/// Bit that negates a predicate: the result is true if an operand is a NaN.
 pub(super) const NEGATED: u8 = 0x04;
-/// At least, ordered and quiet.
+/// Greater than or equal, ordered and quiet.
 pub(in crate::x86) const AT_LEAST: u8 = 0x1d;
 
 /// The predicate of a comparison.
@@ -21,26 +22,26 @@ pub(super) fn predicate(comparison: Primitive) -> u8 {
     if comparison == Primitive::Equal { EQUAL } else { LESS }
 }
 
-/// Ways of rounding to integers, without reporting inexact results.
-const TO_EVEN: u8 = 0x08;
+/// Rounding modes of `vroundps`, with the inexact exception suppressed.
+const NEAREST_EVEN: u8 = 0x08;
 const DOWN: u8 = 0x09;
 const UP: u8 = 0x0a;
 pub(in crate::x86) const TO_ZERO: u8 = 0x0b;
 
-/// How floats are fixed up, four bits for each kind of them: of NaNs, the first two kinds, what was in the
-/// result stays; all others are taken as they are.
-const KEEP_NUMBERS: u64 = 0x1111_1100;
+/// Table of `vfixupimm`, four bits per class of floats. For the two classes of NaNs (quiet and signalling),
+/// 0 keeps the destination, which holds the canonical NaN; for others, 1 copies the source.
+const FIX_UP_NANS: u64 = 0x1111_1100;
 
-/// Fixing up is one instruction in the place of two, and is waited for less; but in bodies that are shorter
-/// than this, processors do fewer of it at a time than of the two.
-const LONG_BODY: usize = 16;
+/// Minimum instructions of a body that makes NaNs canonical by `vfixupimm`. It replaces two instructions and
+/// has less latency than they, but lower throughput, which dominates in shorter bodies.
+const MIN_FIX_UP_INSTRUCTIONS: usize = 16;
 
-/// One of the two, by the bytes of a lane.
+/// Chooses the instruction for lanes of 4 or of 8 bytes.
 pub(in crate::x86) fn by_size<S>(size: usize, single: Opcode<S>, double: Opcode<S>) -> Opcode<S> {
     if size == 4 { single } else { double }
 }
 
-/// A product and a sum, of which these are negated.
+/// The fused multiply-add with a negated product or addend.
 pub(super) fn product<S: InstructionSet>(
     is_product_negated: bool,
     is_addend_negated: bool,
@@ -56,7 +57,7 @@ pub(super) fn product<S: InstructionSet>(
 }
 
 impl<S: InstructionSet> Selector<'_, S> {
-    /// Computes a value whose last operand is a float; remainders are not among them.
+    /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of line.
     pub(super) fn float_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         let size = match instruction.operands().last() {
@@ -111,7 +112,7 @@ impl<S: InstructionSet> Selector<'_, S> {
             Primitive::Floor => self.round(size, x, DOWN),
             Primitive::Ceil => self.round(size, x, UP),
             Primitive::Trunc => self.round(size, x, TO_ZERO),
-            Primitive::RoundEven => self.round(size, x, TO_EVEN),
+            Primitive::RoundEven => self.round(size, x, NEAREST_EVEN),
             Primitive::Canonical => self.canonical(size, x),
             _ => return false,
         };
@@ -122,12 +123,12 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         size: usize,
         x: RegisterGroup,
-        way: u8,
+        mode: u8,
     ) -> RegisterGroup {
-        self.unary(by_size(size, Opcode::ROUND_F32, Opcode::ROUND_F64), size, x, Some(way))
+        self.unary(by_size(size, Opcode::ROUND_F32, Opcode::ROUND_F64), size, x, Some(mode))
     }
 
-    /// A product and a sum, as one of the instructions for that.
+    /// Appends a fused multiply-add.
     pub(super) fn mul_add(
         &mut self,
         opcode: Opcode<S>,
@@ -142,7 +143,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         })
     }
 
-    /// The mask of a comparison.
+    /// Appends a comparison, whose result is a mask.
     pub(in crate::x86) fn compare_floats(
         &mut self,
         size: usize,
@@ -153,14 +154,15 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.binary_immediate(S::compare_floats(size), size, x, y, Some(predicate))
     }
 
+    /// Replaces NaNs by the canonical one.
     pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
         match S::fix_up(size) {
-            Some(fix_up) if self.body.instructions.len() >= LONG_BODY => {
-                let answers = self.constant(KEEP_NUMBERS, size);
+            Some(fix_up) if self.body.instructions.len() >= MIN_FIX_UP_INSTRUCTIONS => {
+                let table = self.constant(FIX_UP_NANS, size);
                 let is_wide = self.is_wide(size);
-                x.map(|part| self.emit_immediate(fix_up, is_wide, &[nan, part, answers], Some(0)))
+                x.map(|part| self.emit_immediate(fix_up, is_wide, &[nan, part, table], Some(0)))
             }
             _ => {
                 let is_nan = self.compare_floats(size, x, x, UNORDERED);

@@ -1,4 +1,4 @@
-//! Primitives on integers.
+//! Lowering of primitives on integers.
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
@@ -6,7 +6,7 @@ use super::{RegisterGroup, Selector};
 use indim_codegen::{LaneType, Primitive, Value};
 
 impl<S: InstructionSet> Selector<'_, S> {
-    /// Computes a value whose last operand is an integer; not all there are.
+    /// Lowers a primitive whose last operand is an integer; `false` without a short sequence.
     pub(super) fn integer_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         match instruction.primitive {
@@ -76,7 +76,8 @@ impl<S: InstructionSet> Selector<'_, S> {
     fn mul(&mut self, size: usize, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         match size {
             1 => {
-                // The products of the even bytes are in the low halves, those of the odd ones in the high.
+                // 16-bit products: of the even bytes in the low bytes of their lanes, of the odd bytes in the
+                // high bytes.
                 let even = self.binary(Opcode::MUL_16, 1, x, y);
                 let even = self.binary_constant(Opcode::BITS_AND, 2, even, 0x00ff);
                 let [x, y] = [x, y].map(|x| self.unary(Opcode::SHIFT_RIGHT_16, 1, x, Some(8)));
@@ -103,7 +104,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         S::blend_odd_32(self, even, odd)
     }
 
-    /// The upper halves of unsigned products, out of the four products of their halves.
+    /// The upper halves of unsigned 64-bit products, from the four products of 32-bit halves.
     fn mul_high_64(&mut self, x: RegisterGroup, y: Value) -> RegisterGroup {
         let upper = |selector: &mut Self, x: RegisterGroup| {
             selector.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(32))
@@ -122,7 +123,8 @@ impl<S: InstructionSet> Selector<'_, S> {
             _ => upper(self, low_y),
         };
         let high_x = upper(self, x);
-        // Neither sum exceeds 64 bits: a product of halves leaves room for two of them.
+        // The sums do not overflow: a product of halves is at most 2^64 - 2^33 + 1, so two values below 2^32
+        // can be added.
         let low = wide(self, x, low_y);
         let low = upper(self, low);
         let crossed = wide(self, high_x, low_y);
@@ -157,7 +159,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         parts.is_some_and(|parts| self.set(value, parts))
     }
 
-    /// Shifts by a constant.
+    /// Shifts by a constant amount.
     pub(in crate::x86) fn shift_by(
         &mut self,
         primitive: Primitive,
@@ -192,7 +194,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    /// Shifts of 8 or 64 bits to the right, where copies of the top bit enter.
+    /// The arithmetic right shift of lanes of 1 or 8 bytes.
     fn shift_signed(&mut self, size: usize, x: RegisterGroup, amount: u8) -> RegisterGroup {
         match S::shift_signed_64() {
             Some(opcode) if size == 8 => self.unary(opcode, size, x, Some(amount)),
@@ -204,7 +206,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         }
     }
 
-    /// Numbers with copies of their top bit above it, where that is `sign`.
+    /// Sign-extends lanes from their bit `sign`: flips it, then subtracts it.
     pub(in crate::x86) fn sign_extend(
         &mut self,
         x: RegisterGroup,
@@ -215,7 +217,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.binary_constant(sub(size), size, flipped, sign)
     }
 
-    /// The entries of a table; `false` for types without an instruction.
+    /// Lowers a table lookup; `false` for lanes narrower than 4 bytes.
     fn lookup(&mut self, value: Value, table: u32) -> bool {
         let size = self.body.lane(value).size();
         if size < 4 {
@@ -234,7 +236,7 @@ fn is_shift(primitive: Primitive) -> bool {
     matches!(primitive, ShiftLeft | ShiftRightLogical | ShiftRightArithmetic)
 }
 
-/// Sums of lanes of `size` bytes.
+/// The sum of lanes of `size` bytes.
 fn add<S: InstructionSet>(size: usize) -> Opcode<S> {
     match size {
         1 => Opcode::ADD_8,
@@ -244,7 +246,7 @@ fn add<S: InstructionSet>(size: usize) -> Opcode<S> {
     }
 }
 
-/// Differences of lanes of `size` bytes.
+/// The difference of lanes of `size` bytes.
 fn sub<S: InstructionSet>(size: usize) -> Opcode<S> {
     match size {
         1 => Opcode::SUB_8,

@@ -1,6 +1,6 @@
-//! Which instructions compute a body, on both instruction sets.
+//! Lowering of primitives to the instructions of both instruction sets.
 //!
-//! - `cast.rs`: conversions between numbers, and between widths of lanes;
+//! - `cast.rs`: conversions between types, and between lane widths;
 //! - `float.rs`: primitives on floats;
 //! - `integer.rs`: primitives on integers.
 
@@ -96,11 +96,11 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
         to: usize,
         is_signed: bool,
     ) -> RegisterGroup {
-        let bytes_of_part = S::REGISTER_BYTES as usize / to * from;
+        let bytes_per_register = S::REGISTER_BYTES as usize / to * from;
         let opcode = cast::extend(from, to, is_signed);
         let is_wide = selector.is_wide(to);
         RegisterGroup::new(selector.count(to), |index| {
-            let memory = selector.input(input, from, index * bytes_of_part);
+            let memory = selector.input(input, from, index * bytes_per_register);
             selector.emit_load(opcode, is_wide, memory)
         })
     }
@@ -172,7 +172,7 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
 }
 
 impl<S: InstructionSet> Selector<'_, S> {
-    /// The lanes of `on_true` where the mask is set, else those of `on_false`.
+    /// Selects lanes by a mask.
     pub(super) fn blend(
         &mut self,
         size: usize,
@@ -187,7 +187,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         })
     }
 
-    /// Computes a value that ends a pattern.
+    /// Lowers a pattern, which ends with `value`.
     fn pattern(&mut self, value: Value, pattern: Pattern) {
         let size = self.body.lane(pattern.operands[0]).size();
         let x = self.number(pattern.operands[0]);
@@ -201,9 +201,9 @@ impl<S: InstructionSet> Selector<'_, S> {
                 self.set(value, parts);
             }
             PatternKind::Min | PatternKind::Max => {
-                let (lesser, greater) = min_max(self.body.lane(value));
-                let is_lesser = pattern.kind == PatternKind::Min;
-                let parts = self.binary(if is_lesser { lesser } else { greater }, size, x, y);
+                let (min, max) = min_max(self.body.lane(value));
+                let is_min = pattern.kind == PatternKind::Min;
+                let parts = self.binary(if is_min { min } else { max }, size, x, y);
                 self.set(value, parts);
             }
             PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
@@ -214,7 +214,8 @@ impl<S: InstructionSet> Selector<'_, S> {
             }
             PatternKind::TernaryLogic(table) => {
                 let z = self.number(pattern.operands[2]);
-                let opcode = S::ternary_logic().expect("invariant: others have no such pattern");
+                let opcode = S::ternary_logic()
+                    .expect("invariant: `has_pattern` checked the instruction set");
                 let is_wide = self.is_wide(size);
                 let parts = RegisterGroup::new(x.count, |index| {
                     let sources = [x, y, z].map(|it| it.register(index));
@@ -245,6 +246,6 @@ fn min_max<S: InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
         LaneType::U16 => (Opcode::MIN_U16, Opcode::MAX_U16),
         LaneType::I32 => (Opcode::MIN_I32, Opcode::MAX_I32),
         LaneType::U32 => (Opcode::MIN_U32, Opcode::MAX_U32),
-        _ => S::min_max_64(lane).expect("invariant: others are no patterns"),
+        _ => S::min_max_64(lane).expect("invariant: `has_pattern` checked the instruction set"),
     }
 }
