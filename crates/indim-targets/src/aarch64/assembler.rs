@@ -1,4 +1,5 @@
-//! Instructions become bytes, one after another: those of the table, and those over general registers.
+//! The assembler: encodes instructions over general registers, resolves jumps, and feeds the listing. Vector
+//! instructions are encoded by the table in `opcode.rs`.
 
 use super::opcode::{EncodedInstruction, Opcode, letter};
 use crate::listing::Listing;
@@ -6,15 +7,16 @@ use crate::listing::Listing;
 /// A general register.
 pub(super) type General = u8;
 
-/// The stack pointer, where it is a base or is computed.
+/// Number of the stack pointer, as a base and in `add` and `sub` with immediate or extended register. In other
+/// instructions, 31 is the zero register.
 pub(super) const STACK: General = 31;
 
-/// A condition of a jump.
+/// The condition of a jump.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Condition {
-    /// Two registers that were compared are equal.
+    /// The last comparison found equal registers.
     Equal,
-    /// The first of two registers that were compared is greater, as a signed number.
+    /// The last comparison found the first register greater, as a signed number.
     Greater,
     /// A register is zero.
     Zero(General),
@@ -22,14 +24,14 @@ pub(super) enum Condition {
     NotZero(General),
 }
 
-/// A jump whose target is not known yet.
+/// A forward jump whose target is not known yet.
 pub(super) struct Jump {
-    /// Which instruction it is.
+    /// Position of the instruction.
     at: usize,
     label: &'static str,
 }
 
-/// Code in the making.
+/// Code under construction.
 pub(super) struct Assembler<'a> {
     words: Vec<u32>,
     pub(super) listing: Option<Listing<'a>>,
@@ -40,12 +42,12 @@ impl<'a> Assembler<'a> {
         Assembler { words: Vec::new(), listing }
     }
 
-    /// The code.
+    /// The bytes of the code.
     pub(super) fn finish(self) -> Vec<u8> {
         self.words.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
-    /// Where the next instruction is, counted in instructions.
+    /// Position of the next instruction, in instructions.
     pub(super) fn position(&self) -> usize {
         self.words.len()
     }
@@ -57,12 +59,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// An instruction over vector registers.
+    /// Appends an instruction over vector registers.
     pub(super) fn vector(&mut self, encoded: EncodedInstruction) {
         self.put(encoded.bits(), || encoded.text());
     }
 
-    /// Moves a vector register to or from memory; `note` says what lies there, for people.
+    /// Loads or stores a vector register; `note` is the comment in the listing.
     pub(super) fn vector_move(
         &mut self,
         opcode: Opcode,
@@ -78,7 +80,7 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// Reads the word of a lane of 4 or 8 bytes into a general register.
+    /// Copies a lane of 4 or 8 bytes to a general register.
     pub(super) fn lane(&mut self, to: General, from: u8, size: usize, lane: usize) {
         let place = (2 * lane as u32 + 1) * size as u32;
         let is_long = size == 8;
@@ -89,7 +91,7 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// Reads a lane of 4 or 8 bytes from where a register points to.
+    /// Loads a lane of 4 or 8 bytes from the address in a register.
     pub(super) fn load_lane(&mut self, to: u8, size: usize, lane: usize, base: General) {
         let lane_bits = lane as u32;
         let place = match size {
@@ -101,24 +103,25 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// Reads a word; the displacement is a multiple of 8 and less than 32,768.
+    /// Loads a general register; the displacement is a multiple of 8 and less than 32,768.
     pub(super) fn load(&mut self, to: General, (base, displacement): (General, u32)) {
         let word = 0xf940_0000 | (displacement / 8) << 10 | registers(to, base, 0);
         self.put(word, || format!("ldr     {}, {}", name(to), place(base, displacement)));
     }
 
-    /// Writes a word, as [`Assembler::load`].
+    /// Stores a general register, with the displacement limits of [`Assembler::load`].
     pub(super) fn store(&mut self, from: General, (base, displacement): (General, u32)) {
         let word = 0xf900_0000 | (displacement / 8) << 10 | registers(from, base, 0);
         self.put(word, || format!("str     {}, {}", name(from), place(base, displacement)));
     }
 
-    /// Writes two registers, of vectors the lower halves, behind where the stack pointer points to.
+    /// Stores two general registers, or the lower halves of two vector registers, at an offset from the stack
+    /// pointer.
     pub(super) fn store_pair(&mut self, is_vector: bool, [first, second]: [u8; 2], at: u32) {
         self.pair("stp", if is_vector { 0x6d00_0000 } else { 0xa900_0000 }, [first, second], at);
     }
 
-    /// Reads two registers, as [`Assembler::store_pair`].
+    /// Loads two registers stored by [`Assembler::store_pair`].
     pub(super) fn load_pair(&mut self, is_vector: bool, [first, second]: [u8; 2], at: u32) {
         self.pair("ldp", if is_vector { 0x6d40_0000 } else { 0xa940_0000 }, [first, second], at);
     }
@@ -131,29 +134,29 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// Adds less than 4096.
+    /// Adds an immediate below 4096.
     pub(super) fn add_immediate(&mut self, to: General, from: General, amount: u32) {
         self.immediate("add", 0x9100_0000, to, from, amount);
     }
 
-    /// Takes less than 4096 away.
+    /// Subtracts an immediate below 4096.
     pub(super) fn sub_immediate(&mut self, to: General, from: General, amount: u32) {
         self.immediate("sub", 0xd100_0000, to, from, amount);
     }
 
     fn immediate(&mut self, mnemonic: &str, bits: u32, to: General, from: General, amount: u32) {
-        debug_assert!(amount < 1 << 12, "invariant: in reach");
+        debug_assert!(amount < 1 << 12, "invariant: the immediate has 12 bits");
         self.put(bits | amount << 10 | registers(to, from, 0), || {
             format!("{mnemonic:<8}{}, {}, #{amount:#x}", name(to), name(from))
         });
     }
 
-    /// Adds a register, shifted to the left; none is the stack pointer.
+    /// Adds a register shifted left by `shift`. None of the registers is the stack pointer.
     pub(super) fn add(&mut self, to: General, from: General, added: General, shift: u32) {
         self.shifted("add", 0x8b00_0000, [to, from, added], shift);
     }
 
-    /// Takes a register away, as [`Assembler::add`].
+    /// Subtracts a register; otherwise like [`Assembler::add`].
     pub(super) fn sub(&mut self, to: General, from: General, taken: General, shift: u32) {
         self.shifted("sub", 0xcb00_0000, [to, from, taken], shift);
     }
@@ -168,12 +171,12 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// Adds a register to another one, of which both may be the stack pointer.
+    /// Adds a register; `to` and `from` may be the stack pointer.
     pub(super) fn add_to_any(&mut self, to: General, from: General, added: General) {
         self.extended("add", 0x8b20_6000, [to, from, added]);
     }
 
-    /// Takes a register away, as [`Assembler::add_to_any`].
+    /// Subtracts a register; otherwise like [`Assembler::add_to_any`].
     pub(super) fn sub_from_any(&mut self, to: General, from: General, taken: General) {
         self.extended("sub", 0xcb20_6000, [to, from, taken]);
     }
@@ -198,7 +201,7 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// Puts a number into a register.
+    /// Loads a constant into a register, 16 bits per instruction.
     pub(super) fn constant(&mut self, to: General, value: u64) {
         let digits = [0, 1, 2, 3].map(|digit| (value >> (16 * digit)) as u32 & 0xffff);
         self.put(0xd280_0000 | digits[0] << 5 | u32::from(to), || {
@@ -212,12 +215,12 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Puts the address of this instruction into a register.
+    /// Computes the address of this instruction.
     pub(super) fn address_of_this(&mut self, to: General) {
         self.put(0x1000_0000 | u32::from(to), || format!("adr     {}, .", name(to)));
     }
 
-    /// Puts the address so many bytes behind a register, maybe the stack pointer, into another one.
+    /// Computes the address at a displacement from a base register, which may be the stack pointer.
     pub(super) fn address(&mut self, to: General, base: General, displacement: u32) {
         match displacement {
             0..4096 => self.add_immediate(to, base, displacement),
@@ -228,8 +231,8 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// A place that instructions on so many bytes reach, at a displacement from a register; the address of a
-    /// remote one is put into `scratch`.
+    /// A base and displacement that a load or store of `bytes` bytes can encode. If the given displacement is
+    /// too large or unaligned, the address is computed in `scratch`.
     pub(super) fn reach(
         &mut self,
         base: General,
@@ -254,14 +257,14 @@ impl<'a> Assembler<'a> {
         self.put(0xd65f_03c0, || "ret".to_owned());
     }
 
-    /// Jumps back.
+    /// Jumps to a known position.
     pub(super) fn jump(&mut self, target: usize, label: &'static str) {
         let distance = target as u32;
         let distance = distance.wrapping_sub(self.position() as u32);
         self.put(0x1400_0000 | distance & 0x03ff_ffff, || format!("b       {label}"));
     }
 
-    /// Jumps to what comes later, at most a megabyte of code, if a condition holds.
+    /// Jumps forward by less than a megabyte if a condition holds; [`Assembler::arrive`] sets the target.
     pub(super) fn jump_ahead(&mut self, condition: Condition, label: &'static str) -> Jump {
         let at = self.position();
         let (word, text) = match condition {
@@ -278,14 +281,14 @@ impl<'a> Assembler<'a> {
         Jump { at, label }
     }
 
-    /// Lets a jump come here.
+    /// Sets the target of a forward jump to the next instruction.
     pub(super) fn arrive(&mut self, jump: Jump) {
         self.label(jump.label);
         let distance = (self.position() - jump.at) as u32;
         self.words[jump.at] |= distance << 5;
     }
 
-    /// Names the next instruction in the listing.
+    /// Labels the next instruction in the listing.
     pub(super) fn label(&mut self, label: &str) {
         if let Some(listing) = &mut self.listing {
             listing.label(label);
@@ -293,12 +296,12 @@ impl<'a> Assembler<'a> {
     }
 }
 
-/// Registers in their usual places: the result, the first source, the second.
+/// The bits of the register operands in their usual fields: result, first source, second source.
 fn registers(to: u8, from: u8, second: u8) -> u32 {
     u32::from(second) << 16 | u32::from(from) << 5 | u32::from(to)
 }
 
-/// What a general register is called.
+/// The name of a general register.
 pub(super) fn name(register: General) -> String {
     match register {
         STACK => "sp".to_owned(),
@@ -313,7 +316,7 @@ fn place(base: General, displacement: u32) -> String {
     }
 }
 
-/// The text of a move of a vector register to or from memory.
+/// The text of a load or store of a vector register.
 pub(super) fn move_text(opcode: Opcode, register: u8, base: General, displacement: u32) -> String {
     let place = place(base, displacement);
     format!("{:<8}{}{register}, {place}", opcode.mnemonic(), letter(opcode.size))

@@ -1,8 +1,8 @@
-//! Encoder: turns allocated instructions into bytes, within the loops over rows and steps.
+//! The encoder: emits the prologue, the loops over rows and steps around allocated code, and the epilogue.
 //!
-//! The function is called with the addresses of its operands (which it moves from row to row), their strides
-//! from row to row, the number of rows and of elements in each, by the convention of the processor (AAPCS64).
-//! Those that fold are in `fold.rs`.
+//! Arguments of the function, by the calling convention AAPCS64: the array of operand addresses, which the
+//! code advances from row to row; the array of row strides in bytes; the number of rows; and the elements of
+//! a row. The loops of bodies that fold are in `fold.rs`.
 
 mod fold;
 
@@ -23,40 +23,44 @@ type EncoderInput<'a> = compile::EncoderInput<'a, Opcode>;
 type VirtualCode = machine::VirtualCode<Opcode>;
 type MachineInstruction = machine::MachineInstruction<Opcode>;
 
-/// Array of the operands' addresses.
+/// Address of the array of operand addresses.
 const OPERANDS: General = 19;
 /// Index of the step's first element.
 const INDEX: General = 20;
-/// Last index at which a whole step begins.
+/// Index of the first element of the last whole step.
 const LIMIT: General = 21;
-/// Address of the constants.
+/// Address of the constant pool.
 const CONSTANTS: General = 22;
 /// Scratch registers.
 const SCRATCH: [General; 2] = [16, 17];
-/// Addresses of the first operands: dense ones at this step, others in this row. Register 18 is reserved by
-/// the platform.
+/// Pointer registers: addresses of the first operands, in the current step if dense, else in the current row.
+/// Register 18 is reserved by the platform.
 const POINTERS: [General; 19] =
     [23, 24, 25, 26, 27, 28, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-/// Number of them that callees preserve.
+/// Number of the first pointer registers, which callees preserve.
 const PRESERVED_POINTERS: usize = 6;
 
-/// Saved registers above the stack pointer: pairs of general registers, then lower halves of vector
-/// registers.
+/// Callee-saved registers, stored above the frame: pairs of general registers, then of the lower halves of
+/// vector registers.
 const SAVED: [[General; 2]; 6] = [[29, 30], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28]];
 const SAVED_VECTORS: [[u8; 2]; 4] = [[8, 9], [10, 11], [12, 13], [14, 15]];
 const SAVED_BYTES: u32 = 16 * (SAVED.len() + SAVED_VECTORS.len()) as u32;
 
-/// Number of words of the frame, before its vectors.
+/// Frame word of the address of the strides.
 const STRIDES: (General, u32) = (STACK, 0);
+/// Frame word of the number of rows or units left.
 const ROWS: (General, u32) = (STACK, 8);
+/// Frame offset of the operand addresses of a call, three words.
 const CALL_OPERANDS: u32 = 16;
-/// Row count of a unit, and whether its accumulators begin: functions that fold make no calls.
+/// Frame word of the number of rows of a unit. Code that folds makes no calls, so it shares their words.
 const FOLD_ROWS: (General, u32) = (STACK, 16);
+/// Frame word of the argument `begins` of code that folds.
 const FOLD_BEGINS: (General, u32) = (STACK, 24);
+/// Bytes of the words in the frame, below the vectors; a multiple of 16.
 const FRAME_WORDS: u32 = 48;
 
-/// Encodes a function: returns constants, tables and code, and the offset of the entry point. Writes a
-/// listing to `listing` if given.
+/// Encodes a function. Returns the bytes of constants, tables and code, and the offset of the entry point.
+/// Appends a listing to `listing` if given.
 pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
     let mut bytes = parts.pool.bytes(&parts.body.tables);
     bytes.resize(bytes.len().next_multiple_of(16), 0);
@@ -77,7 +81,7 @@ pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (V
 
 struct Emitter<'a> {
     parts: &'a EncoderInput<'a>,
-    /// Bytes before the code.
+    /// Offset of the entry point: bytes of the constant pool.
     entry: usize,
     assembler: Assembler<'a>,
     pointers: &'static [General],
@@ -114,7 +118,7 @@ impl Emitter<'_> {
         self.parts.frame.bytes() + FRAME_WORDS
     }
 
-    /// Prologue: saves registers, makes the frame and stores the arguments there.
+    /// Prologue: saves registers, allocates the frame and stores arguments there.
     fn enter(&mut self) {
         self.assembler.sub_immediate(STACK, STACK, SAVED_BYTES);
         for (is_vector, pair, at) in saved() {
@@ -133,6 +137,7 @@ impl Emitter<'_> {
         self.assembler.sub(CONSTANTS, CONSTANTS, bytes, 0);
     }
 
+    /// Epilogue: restores registers and returns.
     fn leave(&mut self) {
         let [bytes, _] = SCRATCH;
         self.assembler.constant(bytes, self.frame_bytes().into());
@@ -144,7 +149,7 @@ impl Emitter<'_> {
         self.assembler.ret();
     }
 
-    /// One row.
+    /// One row: its row code, then the loop over steps.
     fn row(&mut self) {
         for operand in 0..self.parts.operands.min(self.pointers.len()) {
             self.load_operand(self.pointers[operand], operand);
@@ -168,7 +173,7 @@ impl Emitter<'_> {
         let last = self.assembler.jump_ahead(Condition::Greater, "last");
         self.assembler.jump(step, "step");
         self.assembler.arrive(last);
-        // What is left is less than a step: the last whole step of the row is done, some of it once more.
+        // The last step of the row overlaps the step before it.
         let [end, _] = SCRATCH;
         self.assembler.add_immediate(end, LIMIT, lanes);
         self.assembler.compare(INDEX, end);
@@ -193,13 +198,13 @@ impl Emitter<'_> {
         dense.map(|(&pointer, (_, bytes))| (pointer, bytes as u32)).collect()
     }
 
-    /// Number of leading operands without registers: accumulators need none while steps run.
+    /// Number of leading operands without pointer registers: the accumulators of bodies that fold.
     fn accumulated(&self) -> usize {
         let EncoderInput { body, .. } = self.parts;
         if body.folds() { body.outputs.len() } else { 0 }
     }
 
-    /// The pointer register of an operand; `None` without one.
+    /// The pointer register of an operand; `None` if it has none.
     fn pointer(&self, operand: u32) -> Option<General> {
         self.pointers.get(operand as usize - self.accumulated()).copied()
     }
@@ -220,7 +225,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Reads the address of an operand in this row.
+    /// Loads the address of an operand in the current row.
     fn load_operand(&mut self, to: General, operand: usize) {
         let place = self.assembler.reach(OPERANDS, 8 * operand as u32, 8, to);
         self.assembler.load(to, place);
@@ -286,11 +291,11 @@ impl Emitter<'_> {
                 let immediate = machine.immediate.unwrap_or_default();
                 self.assembler.vector(opcode.with(machine.is_wide, immediate, to, registers));
             }
-            (None, ..) => unreachable!("invariant: what has no result is written to memory"),
+            (None, ..) => unreachable!("invariant: an instruction without result is a store"),
         }
     }
 
-    /// The entries of a table at the indices in the lanes of a register, one after another.
+    /// Gathers entries of a table, lane by lane: NEON has no gather.
     fn gather(&mut self, opcode: Opcode, is_wide: bool, table: u32, index: u8, to: u8) {
         let [first, entry] = SCRATCH;
         let at = self.parts.pool.table_at(&self.parts.body.tables, table as usize);
@@ -306,7 +311,7 @@ impl Emitter<'_> {
     /// Calls the function for a primitive on lanes in the frame.
     fn call(&mut self, call: &OutOfLineCall) {
         let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
-            unreachable!("invariant: what has no instruction has a function");
+            unreachable!("invariant: a primitive without an instruction has a function");
         };
         let [address, _] = SCRATCH;
         for (word, from) in (0..).zip(call.from) {
@@ -373,18 +378,18 @@ impl Emitter<'_> {
             },
             Memory::Table(_) => unreachable!("invariant: tables are gathered from"),
             Memory::Lanes(_) => unreachable!("invariant: no instruction has such a constant"),
-            Memory::Accumulator { .. } => unreachable!("invariant: they stay in registers"),
+            Memory::Accumulator { .. } => unreachable!("invariant: accumulators stay in registers"),
         };
         self.assembler.reach(base, displacement, bytes, other)
     }
 
-    /// Names the value that the next of these steps computes, for the listing.
+    /// Lists the value that `steps` compute next.
     fn note_value(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
-    /// Lists the contents of registers and memory, and the values without instructions.
+    /// Lists the roles of registers, and the values without instructions.
     fn note_operands(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
@@ -394,7 +399,8 @@ impl Emitter<'_> {
     }
 }
 
-/// Saved pairs: whether of vector registers, which pair, byte offset from the stack pointer.
+/// Pairs of callee-saved registers: whether they are vector registers, their numbers, and the byte offset
+/// from the stack pointer.
 fn saved() -> impl Iterator<Item = (bool, [u8; 2], u32)> {
     let general = SAVED.into_iter().map(|pair| (false, pair));
     let vectors = SAVED_VECTORS.into_iter().map(|pair| (true, pair));

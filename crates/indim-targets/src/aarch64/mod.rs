@@ -1,7 +1,12 @@
-//! The target aarch64 with NEON.
+//! The aarch64 target with NEON.
 //!
-//! Read in this order: `opcode.rs` (instructions), `select/` (instruction selection), `emit.rs` (the
-//! loops), `assembler.rs` (bytes).
+//! In reading order:
+//!
+//! - `opcode.rs`: the table of vector instructions and their encodings;
+//! - `select/`: lowering of primitives;
+//! - `emit.rs`: the encoder, with the loops over rows and steps; `emit/fold.rs`: the loops of bodies that
+//!   fold;
+//! - `assembler.rs`: encoding of instructions over general registers, loads, stores and jumps.
 
 mod assembler;
 mod emit;
@@ -15,16 +20,16 @@ use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
 use crate::target::{CompiledCode, Target};
 
-/// aarch64 with NEON, which every aarch64 processor has that runs a hard-float operating system.
+/// aarch64 with NEON. All processors that run a hard-float operating system have it.
 pub(crate) struct Neon;
 
 impl Target for Neon {
     fn is_available(&self) -> bool {
-        // Elsewhere it has not been tried.
+        // Tested only on little-endian Linux.
         cfg!(all(target_arch = "aarch64", target_endian = "little", target_os = "linux"))
     }
 
-    /// Only for pairs of registers.
+    /// NEON has non-temporal stores only for pairs of registers (`stnp`); the encoder does not use them.
     fn streams(&self) -> bool {
         false
     }

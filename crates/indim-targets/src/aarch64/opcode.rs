@@ -1,86 +1,86 @@
-//! The instructions of NEON that are used, as a table: for each its name and the 32 bits of its encoding,
-//! which the registers and the size of the lanes complete.
+//! The table of NEON instructions: mnemonic and 32-bit encoding of each, with zeros in the fields for
+//! registers and lane size.
 
 use crate::machine::{self, ResultConstraint};
 
-/// The bytes of a register.
+/// Bytes of a vector register.
 pub(super) const REGISTER_BYTES: u32 = 16;
 
-/// Whether an instruction is over 128 bits, else over 64.
+/// The bit Q of the encoding: 128 instead of 64 bits.
 const WIDE: u32 = 1 << 30;
 
-/// An instruction for lanes of several sizes.
+/// An instruction that exists for several lane sizes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Family {
     mnemonic: &'static str,
-    /// The encoding with zeros for registers and size.
+    /// The encoding, with zeros for registers and lane size.
     bits: u32,
     field: Field,
     shape: Shape,
     result: ResultConstraint,
-    /// The bytes of the lanes that it has: of the sources, where those of the result are others.
-    #[cfg_attr(not(test), allow(dead_code, reason = "tests go through all of them"))]
+    /// The lane sizes in bytes for which it exists: those of the sources, if the result has another.
+    #[cfg_attr(not(test), allow(dead_code, reason = "only tests iterate over them"))]
     pub(super) sizes: &'static [usize],
 }
 
-/// How the size of the lanes is encoded.
+/// Encoding of the lane size.
 #[derive(Debug, Clone, Copy)]
 enum Field {
-    /// Not at all.
+    /// No field.
     None,
-    /// From bytes on.
+    /// The field `size`: log2 of the bytes.
     Integer,
-    /// From 16 bits on.
+    /// The field `size`, with 16 bits as 0.
     Half,
-    /// From 32 bits on.
+    /// The field `sz`, with 32 bits as 0.
     Float,
-    /// As bits, to which the amount of a shift is added.
+    /// The field `immh:immb`: the bits of a lane plus the shift amount.
     Shift,
-    /// As the place of the first lane.
+    /// The field `imm5` of `dup`: the size as a one-hot bit, and lane 0.
     Lane,
-    /// As the bytes that are moved.
+    /// The fields `size` and `opc` of loads and stores.
     Moved,
 }
 
-/// Which lanes operands have.
+/// Lanes of the operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// All the same.
+    /// Operands and result have the same lanes.
     Same,
-    /// The result twice as wide ones, made of half of the sources': of the upper half if the encoding is of
-    /// 128 bits.
+    /// The result has lanes of twice the size, from the lower half of the sources; from the upper half if the
+    /// bit Q is set.
     Long,
-    /// The result half as wide ones, in its lower half.
+    /// The result has lanes of half the size, in its lower half.
     Narrow,
-    /// The result half as many, twice as wide.
+    /// Adjacent lanes are combined into one of twice the size.
     Pairs,
-    /// All the same, shifted by an immediate to the left.
+    /// Left shift by an immediate.
     ShiftLeft,
-    /// All the same, shifted by an immediate to the right.
+    /// Right shift by an immediate.
     ShiftRight,
-    /// In each lane the first one of the source.
+    /// Broadcast of the first lane.
     Repeat,
-    /// Lanes in memory.
+    /// Load or store.
     Memory,
-    /// Entries of a table: several instructions.
+    /// Gather from a table: a sequence of instructions.
     Gather,
 }
 
-/// An instruction for lanes of one size.
+/// An instruction for one lane size.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opcode {
     mnemonic: &'static str,
     bits: u32,
     shape: Shape,
     result: ResultConstraint,
-    /// The bytes of a lane, or of what is moved.
+    /// Bytes of a lane; of a load or store, all bytes.
     pub(super) size: usize,
 }
 
 impl machine::Opcode for Opcode {
     const REGISTERS: usize = 32;
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
-    /// Two constants, and a copy of what is replaced.
+    /// Two constants, and a copy of the source that the result replaces.
     const MAX_LOADED: usize = 3;
     const JOINS_LANES: bool = false;
 
@@ -94,7 +94,7 @@ impl machine::Opcode for Opcode {
 }
 
 impl Family {
-    /// The instruction for lanes of so many bytes.
+    /// The instruction for lanes of `size` bytes.
     pub(super) const fn of(self, size: usize) -> Opcode {
         let log = size.ilog2();
         let field = match self.field {
@@ -119,24 +119,24 @@ pub(super) struct EncodedInstruction {
     is_wide: bool,
     immediate: u8,
     result: u8,
-    /// The sources, but for one that the result replaces.
+    /// The sources, without the one that the result replaces.
     sources: [Option<u8>; 2],
 }
 
 impl Opcode {
-    /// Whether it takes entries of a table.
+    /// Whether it is a gather.
     #[cfg(test)]
     pub(super) fn is_gather(self) -> bool {
         self.shape == Shape::Gather
     }
 
-    /// Whether it moves lanes from or to memory.
+    /// Whether it is a load or store.
     #[cfg(test)]
     pub(super) fn is_move(self) -> bool {
         self.shape == Shape::Memory
     }
 
-    /// How many registers it reads, but for one that the result replaces: the classes of encodings say it.
+    /// Number of source registers, without the one that the result replaces; from the encoding class.
     #[cfg(test)]
     pub(super) fn source_count(self) -> usize {
         let is_shift = self.bits & 0x0f00_0000 == 0x0f00_0000;
@@ -144,18 +144,18 @@ impl Opcode {
         if is_shift || is_two_register || self.shape == Shape::Repeat { 1 } else { 2 }
     }
 
-    /// The bits that move a register to or from memory, with the displacement in its size.
+    /// The encoding of a load or store; the displacement is in units of its bytes.
     pub(super) fn move_bits(self, register: u8, base: u8, displacement: u32) -> u32 {
-        debug_assert!(displacement < 1 << 12, "invariant: in reach");
+        debug_assert!(displacement < 1 << 12, "invariant: the displacement has 12 bits");
         self.bits | displacement << 10 | u32::from(base) << 5 | u32::from(register)
     }
 
-    /// What it is called in the listing.
+    /// The mnemonic in listings.
     pub(super) fn mnemonic(self) -> &'static str {
         self.mnemonic
     }
 
-    /// The instruction with its registers; of one whose first source is replaced only the others.
+    /// The instruction with its registers; `sources` lack the one that the result replaces.
     pub(super) fn with(
         self,
         is_wide: bool,
@@ -168,7 +168,7 @@ impl Opcode {
 }
 
 impl EncodedInstruction {
-    /// Its encoding.
+    /// The encoding.
     pub(super) fn bits(self) -> u32 {
         let EncodedInstruction { opcode, immediate, .. } = self;
         let wide = match opcode.shape {
@@ -178,17 +178,17 @@ impl EncodedInstruction {
         let lane_bits = 8 * opcode.size as u32;
         let amount = match opcode.shape {
             Shape::ShiftLeft => u32::from(immediate),
-            // Twice the bits of a lane, less the amount.
+            // The field is twice the bits of a lane minus the amount; the bits are added below.
             Shape::ShiftRight => lane_bits - u32::from(immediate),
             _ => 0,
         };
-        // The bits of a lane are there already, where the amount is added to them.
+        // `opcode.bits` holds the bits of a lane in the same field.
         let bits = (opcode.bits | wide) + (amount << 16);
         let [first, second] = self.sources.map(|source| u32::from(source.unwrap_or_default()));
         bits | second << 16 | first << 5 | u32::from(self.result)
     }
 
-    /// Its text.
+    /// The text in listings.
     pub(super) fn text(self) -> String {
         let EncodedInstruction { opcode, is_wide, immediate, result, .. } = self;
         let size = opcode.size;
@@ -215,12 +215,12 @@ impl EncodedInstruction {
     }
 }
 
-/// A register and its lanes, such as `v3.4s`.
+/// The text of a register with its lanes, such as `v3.4s`.
 fn lanes(register: u8, size: usize, bytes: usize) -> String {
     format!("v{register}.{}{}", bytes / size, letter(size))
 }
 
-/// What lanes, and registers of so many bytes, are called.
+/// The letter of a lane or register of `size` bytes.
 pub(super) fn letter(size: usize) -> char {
     match size {
         1 => 'b',
@@ -255,7 +255,7 @@ families! {
     SUB_FLOAT "fsub" 0x0ea0_d400 Float Same Any [4, 8];
     MUL_FLOAT "fmul" 0x2e20_dc00 Float Same Any [4, 8];
     DIV_FLOAT "fdiv" 0x2e20_fc00 Float Same Any [4, 8];
-    // The first source and the product of the others, rounded once.
+    // The first source plus or minus the product of the others, rounded once.
     MUL_ADD "fmla" 0x0e20_cc00 Float Same TiedToFirst [4, 8];
     MUL_SUB "fmls" 0x0ea0_cc00 Float Same TiedToFirst [4, 8];
     SQRT "fsqrt" 0x2ea1_f800 Float Same Any [4, 8];
@@ -270,7 +270,7 @@ families! {
     AND "and" 0x0e20_1c00 None Same Any [1];
     OR "orr" 0x0ea0_1c00 None Same Any [1];
     XOR "eor" 0x2e20_1c00 None Same Any [1];
-    // By the bits of the first source those of the second where they are set, else of the third.
+    // A bit of the second source if that of the first is set, else of the third.
     BITWISE_SELECT "bsl" 0x2e60_1c00 None Same TiedToFirst [1];
     ADD "add" 0x0e20_8400 Integer Same Any [1, 2, 4, 8];
     SUB "sub" 0x2e20_8400 Integer Same Any [1, 2, 4, 8];
@@ -283,9 +283,9 @@ families! {
     EQUAL "cmeq" 0x2e20_8c00 Integer Same Any [1, 2, 4, 8];
     GREATER_SIGNED "cmgt" 0x0e20_3400 Integer Same Any [1, 2, 4, 8];
     GREATER_UNSIGNED "cmhi" 0x2e20_3400 Integer Same Any [1, 2, 4, 8];
-    // Whether any bit is set in both.
+    // All ones if the bitwise and of the lanes is not zero.
     TEST "cmtst" 0x0e20_8c00 Integer Same Any [1, 2, 4, 8];
-    // To the left, or by a negative amount to the right.
+    // Left shift; a negative amount shifts right.
     SHIFT_EACH_SIGNED "sshl" 0x0e20_4400 Integer Same Any [1, 2, 4, 8];
     SHIFT_EACH_UNSIGNED "ushl" 0x2e20_4400 Integer Same Any [1, 2, 4, 8];
     SHIFT_LEFT "shl" 0x0f00_5400 Shift ShiftLeft Any [1, 2, 4, 8];
@@ -294,7 +294,7 @@ families! {
     LEADING_ZEROS "clz" 0x2e20_4800 Integer Same Any [1, 2, 4];
     COUNT_ONES "cnt" 0x0e20_5800 None Same Any [1];
     ADD_PAIRS "uaddlp" 0x2e20_2800 Integer Pairs Any [1, 2, 4];
-    // Within 64 bits the lanes from the last one to the first.
+    // Reverses the lanes within 64 bits.
     REVERSE "rev64" 0x0e20_0800 Integer Same Any [1, 2, 4];
     MUL_LONG_SIGNED "smull" 0x0e20_c000 Integer Long Any [1, 2, 4];
     MUL_LONG_SIGNED_HIGH "smull2" 0x4e20_c000 Integer Long Any [1, 2, 4];
@@ -313,15 +313,15 @@ families! {
     FROM_UNSIGNED "ucvtf" 0x2e21_d800 Float Same Any [4, 8];
     TO_SIGNED "fcvtzs" 0x0ea1_b800 Float Same Any [4, 8];
     TO_UNSIGNED "fcvtzu" 0x2ea1_b800 Float Same Any [4, 8];
-    // Of the lanes of two registers the even ones, and the odd ones.
+    // The even lanes of two registers, and the odd ones.
     EVEN "uzp1" 0x0e00_1800 Integer Same Any [1, 2, 4, 8];
     ODD "uzp2" 0x0e00_5800 Integer Same Any [1, 2, 4, 8];
-    // The lanes of two registers in turn, from the lower halves and from the upper ones.
+    // The lanes of two registers interleaved, from the lower halves and from the upper ones.
     INTERLEAVE_LOW "zip1" 0x0e00_3800 Integer Same Any [1, 2, 4, 8];
     INTERLEAVE_HIGH "zip2" 0x0e00_7800 Integer Same Any [1, 2, 4, 8];
     BROADCAST "dup" 0x0e00_0400 Lane Repeat Any [1, 2, 4, 8];
     LOAD "ldr" 0x3d40_0000 Moved Memory Any [1, 2, 4, 8, 16];
     STORE "str" 0x3d00_0000 Moved Memory Any [1, 2, 4, 8, 16];
-    // The entries of a table at the indices in the source.
+    // Entries of a table at the indices in the source.
     GATHER "" 0x0000_0000 None Gather EarlyClobber [4, 8];
 }

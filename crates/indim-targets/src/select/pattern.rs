@@ -33,7 +33,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    fn of_two(kind: PatternKind, [x, y]: [Value; 2]) -> Pattern {
+    fn binary(kind: PatternKind, [x, y]: [Value; 2]) -> Pattern {
         Pattern { kind, operands: [x, y, Value(0)] }
     }
 
@@ -109,10 +109,10 @@ fn compared(body: &Body, value: Value, primitive: Primitive) -> Option<[Value; 2
 fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Option<Pattern> {
     let [x, y] = compared(body, condition, Primitive::Less)?;
     if [x, y] == [on_true, on_false] {
-        return Some(Pattern::of_two(PatternKind::Min, [x, y]));
+        return Some(Pattern::binary(PatternKind::Min, [x, y]));
     }
     let is_greater = [y, x] == [on_true, on_false];
-    is_greater.then_some(Pattern::of_two(PatternKind::Max, [y, x]))
+    is_greater.then_some(Pattern::binary(PatternKind::Max, [y, x]))
 }
 
 /// Matches the negation of a comparison of floats.
@@ -121,14 +121,14 @@ fn negated(body: &Body, condition: Value) -> Option<Pattern> {
     let operands = compared(body, condition, Primitive::Equal)
         .or_else(|| compared(body, condition, Primitive::Less))?;
     let is_float = body.lane(operands[0]).is_float();
-    is_float.then_some(Pattern::of_two(PatternKind::NegatedComparison(primitive), operands))
+    is_float.then_some(Pattern::binary(PatternKind::NegatedComparison(primitive), operands))
 }
 
 /// Matches the `or` of two NaN tests.
 fn unordered(body: &Body, first: Value, second: Value) -> Option<Pattern> {
     let [x, y] = [nan(body, first)?, nan(body, second)?];
     let is_one_type = body.lane(x) == body.lane(y);
-    is_one_type.then_some(Pattern::of_two(PatternKind::Unordered, [x, y]))
+    is_one_type.then_some(Pattern::binary(PatternKind::Unordered, [x, y]))
 }
 
 /// The operand of a NaN test, `!(x == x)`.
@@ -149,7 +149,7 @@ fn upper_half(body: &Body, shifted: Value) -> Option<Pattern> {
     let is_half = matches!(shift.primitive, ShiftRightLogical | ShiftRightArithmetic)
         && shift.lane.size() == 4
         && matches!(body.instruction(amount).primitive, Constant(bits) if bits & 31 == 16);
-    is_half.then_some(Pattern::of_two(PatternKind::UpperHalf, [x, Value(0)]))
+    is_half.then_some(Pattern::binary(PatternKind::UpperHalf, [x, Value(0)]))
 }
 
 /// Matches a fused multiply-add; negations of its operands become part of it.

@@ -1,11 +1,11 @@
-//! Conversions between numbers, and between widths of lanes.
+//! Lowering of conversions between types, and between lane widths.
 
 use super::super::opcode::{self, Family, REGISTER_BYTES};
 use super::{Opcode, RegisterGroup, Selector};
 use indim_codegen::{LaneType, Value};
 
 impl Selector<'_> {
-    /// Converts a number; `false` for what would be rounded twice.
+    /// Lowers a conversion; `false` for 64-bit integers to `f32`, which by way of `f64` would round twice.
     pub(super) fn cast(&mut self, value: Value) -> bool {
         let to = self.body.lane(value);
         let operand = self.body.instruction(value).operands[0];
@@ -30,7 +30,7 @@ impl Selector<'_> {
         self.set(value, parts)
     }
 
-    /// Integers of `to` bytes: the low bytes, or extended by the sign of `from`.
+    /// Converts integers to `to` bytes: truncates, or extends by the signedness of `from`.
     fn resize(&mut self, x: RegisterGroup, from: LaneType, to: usize) -> RegisterGroup {
         match from.size() {
             size if size < to => Opcode::widen(self, x, size, to, from.is_signed()),
@@ -38,8 +38,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Lanes of twice as many bytes as `size`: one instruction for the lower lanes of a register, one for
-    /// its upper ones.
+    /// Doubles the size of lanes: one instruction for the lower lanes of a register, another for the upper
+    /// ones.
     pub(super) fn twice_as_wide(
         &mut self,
         [low, high]: [Family; 2],
@@ -52,7 +52,7 @@ impl Selector<'_> {
         })
     }
 
-    /// Narrower lanes: the low bytes.
+    /// Narrows lanes to their low bytes.
     pub(super) fn narrow(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to {
@@ -62,7 +62,7 @@ impl Selector<'_> {
         x
     }
 
-    /// Lanes of `size` bytes, by an instruction on two registers with wider ones.
+    /// Halves lanes to `size` bytes, by an instruction on two registers.
     fn halved(&mut self, x: RegisterGroup, size: usize, opcode: Opcode) -> RegisterGroup {
         RegisterGroup::new(self.count(size), |index| {
             let second = (2 * index + 1).min(x.count - 1);
@@ -70,14 +70,15 @@ impl Selector<'_> {
         })
     }
 
-    /// Lanes of `size` bytes to lanes of half as many: of each register half of one, then these together.
+    /// Narrows lanes of `size` bytes to half by an instruction whose result fills half a register, and
+    /// concatenates the halves.
     fn narrow_with(&mut self, family: Family, size: usize, x: RegisterGroup) -> RegisterGroup {
         let halves = self.unary(family.of(size), size, x, None);
         let is_half = !self.is_in_row && self.lanes * size <= REGISTER_BYTES as usize;
         if is_half { halves } else { self.halved(halves, size / 2, opcode::INTERLEAVE_LOW.of(8)) }
     }
 
-    /// What is too small or too large gives the least or the greatest integer, a NaN gives 0.
+    /// Converts floats to integers. The instructions saturate, and NaNs become 0.
     fn float_to_integer(&mut self, x: RegisterGroup, from: usize, to: LaneType) -> RegisterGroup {
         let (convert, narrow) = match to.is_signed() {
             true => (opcode::TO_SIGNED, opcode::NARROW_SIGNED),
@@ -102,14 +103,15 @@ impl Selector<'_> {
         }
     }
 
-    /// A number of 16 bits as one of 32.
+    /// Lowers the conversion of binary16 to `f32`.
     pub(super) fn widen_f16(&mut self, value: Value) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let parts = self.twice_as_wide(EXTEND_FLOAT, 2, x);
         self.set(value, parts)
     }
 
-    /// The instruction keeps the sign and the upper bits of a NaN.
+    /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
+    /// their sign and upper bits.
     pub(super) fn round_to_f16(&mut self, value: Value) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let x = self.canonical(4, x);

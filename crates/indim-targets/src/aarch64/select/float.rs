@@ -1,11 +1,11 @@
-//! Primitives on floats.
+//! Lowering of primitives on floats.
 
 use super::super::opcode::{self, Family};
 use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{Primitive, Value};
 
 impl Selector<'_> {
-    /// Computes a value whose last operand is a float; remainders are not among them.
+    /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of line.
     pub(super) fn float_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         if instruction.primitive == Primitive::Rem {
@@ -28,7 +28,7 @@ impl Selector<'_> {
             }
             Primitive::MulAdd => self.add_product(opcode::MUL_ADD, size, x, y, z),
             Primitive::Canonical => self.canonical(size, x),
-            primitive => match (of_one(primitive), of_two(primitive)) {
+            primitive => match (unary_family(primitive), binary_family(primitive)) {
                 (Some(family), _) => self.unary(family.of(size), size, x, None),
                 (_, Some(family)) => self.binary(family.of(size), size, x, y),
                 _ => return false,
@@ -37,7 +37,7 @@ impl Selector<'_> {
         self.set(value, parts)
     }
 
-    /// A product and a sum, or a difference, as one of the instructions for that.
+    /// Appends a fused multiply-add or multiply-subtract.
     pub(super) fn add_product(
         &mut self,
         family: Family,
@@ -53,6 +53,7 @@ impl Selector<'_> {
         })
     }
 
+    /// Replaces NaNs by the canonical one.
     pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let is_number = self.binary(opcode::EQUAL_FLOAT.of(size), size, x, x);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
@@ -61,7 +62,7 @@ impl Selector<'_> {
     }
 }
 
-fn of_one(primitive: Primitive) -> Option<Family> {
+fn unary_family(primitive: Primitive) -> Option<Family> {
     Some(match primitive {
         Primitive::Sqrt => opcode::SQRT,
         Primitive::Abs => opcode::ABS,
@@ -74,7 +75,7 @@ fn of_one(primitive: Primitive) -> Option<Family> {
     })
 }
 
-fn of_two(primitive: Primitive) -> Option<Family> {
+fn binary_family(primitive: Primitive) -> Option<Family> {
     Some(match primitive {
         Primitive::Add => opcode::ADD_FLOAT,
         Primitive::Sub => opcode::SUB_FLOAT,

@@ -1,11 +1,11 @@
-//! Primitives on integers.
+//! Lowering of primitives on integers.
 
 use super::super::opcode::{self, Family};
 use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{LaneType, Primitive, Value};
 
 impl Selector<'_> {
-    /// Computes a value whose last operand is an integer; not all there are.
+    /// Lowers a primitive whose last operand is an integer; `false` without a short sequence.
     pub(super) fn integer_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         let [first, second, _] = instruction.operands;
@@ -57,7 +57,8 @@ impl Selector<'_> {
         self.set(value, parts)
     }
 
-    /// The products of the halves that are not lost; the crossed ones are half as wide.
+    /// The low halves of 64-bit products: the product of the low halves, plus the crossed products in the upper
+    /// half, of which only the low 32 bits count.
     fn mul_64(&mut self, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         let reversed = self.unary(opcode::REVERSE.of(4), 8, y, None);
         let crossed = self.binary(opcode::MUL.of(4), 8, x, reversed);
@@ -68,7 +69,7 @@ impl Selector<'_> {
         self.binary(opcode::ADD.of(8), 8, low, crossed)
     }
 
-    /// The upper halves of the products of the lower lanes and of the upper ones.
+    /// The upper halves of products, from the long products of lower and of upper lanes.
     fn mul_high(&mut self, lane: LaneType, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         let size = lane.size();
         let products = match lane.is_signed() {
@@ -81,7 +82,7 @@ impl Selector<'_> {
         })
     }
 
-    /// The ones of each byte, added up.
+    /// The number of one bits: counts those of each byte and adds adjacent counts.
     fn count_ones(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let mut counts = self.unary(opcode::COUNT_ONES.of(1), size, x, None);
         let mut width = 1;
@@ -125,7 +126,7 @@ impl Selector<'_> {
         self.binary(family.of(size), size, x, amount)
     }
 
-    /// The entries of a table; `false` for types without an instruction.
+    /// Lowers a table lookup; `false` for lanes narrower than 4 bytes.
     fn lookup(&mut self, value: Value, table: u32) -> bool {
         let size = self.body.lane(value).size();
         if size < 4 {

@@ -1,6 +1,6 @@
-//! What NEON has instructions for.
+//! Lowering of primitives to NEON.
 //!
-//! - `cast.rs`: conversions between numbers, and between widths of lanes;
+//! - `cast.rs`: conversions between types, and between lane widths;
 //! - `float.rs`: primitives on floats;
 //! - `integer.rs`: primitives on integers.
 
@@ -46,7 +46,7 @@ impl TargetLowering for Opcode {
 
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool {
         match kind {
-            // Those of floats prefer NaNs, and order zeros.
+            // `fmin` and `fmax` differ from the pattern: they return NaNs and order zeros.
             PatternKind::Min | PatternKind::Max => {
                 lane != LaneType::Bool && !lane.is_float() && lane.size() < 8
             }
@@ -143,7 +143,7 @@ impl TargetLowering for Opcode {
 }
 
 impl Opcode {
-    /// Wider integers.
+    /// Extends integers of `from` bytes to `to` bytes.
     fn widen(
         selector: &mut Selector<'_>,
         x: RegisterGroup,

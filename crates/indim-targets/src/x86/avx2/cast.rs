@@ -1,4 +1,4 @@
-//! Conversions that AVX2 has no instruction for, and lanes that move where widths change.
+//! Conversions without an instruction in AVX2, and narrowing of lanes.
 
 use super::super::opcode::Opcode;
 use super::super::select::{AT_LEAST, ORDERED, Selector, TO_ZERO};
@@ -7,15 +7,15 @@ use crate::machine::Register;
 use crate::select::RegisterGroup;
 use indim_codegen::{LaneType, Value};
 
-/// Numbers above which the integers among the doubles lie one, or 2^32, apart: what is added to one of them
-/// has its low bits there.
+/// The doubles from 2^52 to 2^53 are the integers: the low bits of `TWO_52 + x` are the integer `x`.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
+/// The doubles from 2^84 to 2^85 are the multiples of 2^32.
 const TWO_84: f64 = TWO_52 * TWO_32;
 const TWO_32: f64 = 4_294_967_296.0;
 const TWO_63: f64 = TWO_32 * 2_147_483_648.0;
 
 impl Selector<'_, Avx2> {
-    /// A register whose low bytes are those from `first` on.
+    /// Moves the bytes from `first` on to the low bytes of a register.
     pub(super) fn shift_down_bytes(&mut self, register: Register, first: usize) -> Register {
         let half = match first < 16 {
             true => register,
@@ -29,7 +29,7 @@ impl Selector<'_, Avx2> {
         }
     }
 
-    /// Narrower lanes: the low bytes.
+    /// Narrows lanes to their low bytes, halving them repeatedly.
     pub(super) fn narrow(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to {
@@ -51,7 +51,7 @@ impl Selector<'_, Avx2> {
         x
     }
 
-    /// Masks for narrower lanes.
+    /// Narrows masks: signed saturation keeps all bits of a lane set or clear.
     pub(super) fn narrow_masks(
         &mut self,
         mut x: RegisterGroup,
@@ -70,6 +70,7 @@ impl Selector<'_, Avx2> {
         x
     }
 
+    /// Halves lanes by a pack instruction.
     pub(super) fn pack(
         &mut self,
         x: RegisterGroup,
@@ -81,7 +82,8 @@ impl Selector<'_, Avx2> {
         })
     }
 
-    /// Lanes of half as many bytes, from pairs of registers, which `mix` takes 128 bits by 128 bits.
+    /// Halves lanes by `mix`, an instruction that narrows the lanes of two registers into one. It works within
+    /// each 128 bits, so a permutation of 64-bit parts restores the order.
     fn halve(
         &mut self,
         x: RegisterGroup,
@@ -122,7 +124,7 @@ impl Selector<'_, Avx2> {
                 let x = self.binary_constant(Opcode::BITS_OR, 8, x, TWO_52.to_bits());
                 self.binary_constant(Opcode::SUB_F64, 8, x, TWO_52.to_bits())
             }
-            // It would be rounded twice.
+            // By way of `f64` the result would be rounded twice.
             (I64 | U64, F32) => return None,
             (I64 | U64, _) => {
                 let x = self.number(operand);
@@ -138,7 +140,8 @@ impl Selector<'_, Avx2> {
         })
     }
 
-    /// Both halves are exact, and so is the upper one times 2^16: one sum rounds.
+    /// Converts the 16-bit halves, which is exact, and so is scaling the upper one by 2^16. Only their sum
+    /// rounds.
     fn u32_to_f32(&mut self, x: RegisterGroup) -> RegisterGroup {
         let high = self.unary(Opcode::SHIFT_RIGHT_32, 4, x, Some(16));
         let low = self.binary_constant(Opcode::BITS_AND, 4, x, 0xffff);
@@ -147,13 +150,14 @@ impl Selector<'_, Avx2> {
         self.binary(Opcode::ADD_F32, 4, high, low)
     }
 
-    /// The halves as the low bits of two large doubles, which are exact without them: one sum rounds.
+    /// Converts 64-bit integers: the 32-bit halves become the low bits of the doubles 2^52 and 2^84, which are
+    /// then subtracted exactly. Only the final sum rounds.
     fn wide_to_f64(&mut self, x: RegisterGroup, is_signed: bool) -> RegisterGroup {
         let low_base = self.constant(TWO_52.to_bits(), 8);
         let low_base = RegisterGroup::uniform(x.count, low_base);
         let low = self.binary_immediate(Opcode::BLEND_CONSTANT_32, 8, low_base, x, Some(0x55));
         let high = self.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(32));
-        // The sign bit is flipped, which adds 2^63.
+        // For signed integers the base also flips the sign bit, which adds 2^63.
         let base = if is_signed { TWO_84 + TWO_63 } else { TWO_84 };
         let high = self.binary_constant(Opcode::BITS_XOR, 8, high, base.to_bits());
         let high = self.binary_constant(Opcode::SUB_F64, 8, high, (base + TWO_52).to_bits());
@@ -180,7 +184,8 @@ impl Selector<'_, Avx2> {
         }
     }
 
-    /// What is too large, and NaNs, give the smallest integer.
+    /// Converts with saturation. The instruction gives the smallest integer for NaNs and out-of-range floats:
+    /// it is inverted for those that are too large, and cleared for NaNs.
     fn f32_to_i32(&mut self, x: RegisterGroup) -> RegisterGroup {
         let truncated = self.unary(Opcode::F32_TO_I32, 4, x, None);
         let limit = self.constant(2_147_483_648f32.to_bits().into(), 4);
@@ -190,7 +195,8 @@ impl Selector<'_, Avx2> {
         self.binary(Opcode::BITS_AND, 4, saturated, is_number)
     }
 
-    /// Doubles to `u32` or integers of 64 bits, of which each half is the low bits of a large double.
+    /// Converts `f64` to `u32` or to 64-bit integers, with saturation. Adding a large double moves the integer
+    /// to the low bits; 64-bit integers are converted in two halves.
     fn f64_to_wide(&mut self, x: RegisterGroup, to: LaneType) -> RegisterGroup {
         let is_number = self.compare_floats(8, x, x, ORDERED);
         let x = self.binary(Opcode::BITS_AND, 8, x, is_number);
@@ -213,7 +219,7 @@ impl Selector<'_, Avx2> {
         let high = self.round(8, high, 0x09);
         let whole = self.binary_constant(Opcode::MUL_F64, 8, high, TWO_32.to_bits());
         let low = self.binary(Opcode::SUB_F64, 8, x, whole);
-        // A multiple of 2^51 more keeps the sum above 2^52 for negative numbers too.
+        // 1.5 * 2^52 keeps the sum between 2^52 and 2^53 for negative numbers too.
         let high = self.binary_constant(Opcode::ADD_F64, 8, high, (1.5 * TWO_52).to_bits());
         let low = self.binary_constant(Opcode::ADD_F64, 8, low, TWO_52.to_bits());
         let high = self.unary(Opcode::SHIFT_LEFT_64, 8, high, Some(32));

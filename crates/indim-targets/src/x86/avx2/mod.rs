@@ -1,7 +1,7 @@
-//! AVX2 with FMA and F16C: masks are vectors, all bits of a lane set or none.
+//! AVX2 with FMA and F16C. Masks are vectors: all bits of a lane are set or none.
 //!
-//! - `cast.rs`: conversions that AVX2 has no instruction for, and lanes that move where widths change;
-//! - `opcode.rs`: the instructions that only AVX2 has, for 128 and 256 bits each.
+//! - `cast.rs`: conversions without an instruction in AVX2, and narrowing of lanes;
+//! - `opcode.rs`: the table of instructions that only AVX2 has.
 
 mod cast;
 mod opcode;
@@ -14,11 +14,11 @@ use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
 use crate::select::RegisterGroup;
 
-/// AVX2, FMA and F16C.
+/// The instruction set AVX2, FMA and F16C.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx2;
 
-/// The bytes of a register.
+/// Bytes of a vector register.
 const REGISTER_BYTES: u32 = 32;
 
 impl InstructionSet for Avx2 {
@@ -69,7 +69,7 @@ impl InstructionSet for Avx2 {
     ) -> RegisterGroup {
         let zero = selector.constant(0, 8);
         let zeros = RegisterGroup::uniform(x.count, zero);
-        // What has been extended is not negative.
+        // Zero-extended bytes are not negative, so nonzero means greater than 0.
         if size > 1 {
             return selector.binary(max(size), size, x, zeros);
         }
@@ -193,7 +193,7 @@ impl InstructionSet for Avx2 {
     ) -> Register {
         let is_wide = selector.is_wide(size);
         let gather = if size == 4 { Opcode::GATHER_32 } else { Opcode::GATHER_64 };
-        // The mask of ones is lost: each time there must be another one.
+        // A gather clears its mask, so each needs a new mask of ones.
         let ones = selector.emit(Opcode::EQUAL_32, is_wide, &[index, index]);
         selector.emit_gather(gather, is_wide, [index, ones], table)
     }
@@ -298,7 +298,7 @@ fn equal(size: usize) -> Opcode<Avx2> {
     }
 }
 
-/// Greater than, of signed lanes of `size` bytes.
+/// The comparison of signed lanes of `size` bytes.
 fn max(size: usize) -> Opcode<Avx2> {
     match size {
         1 => Opcode::GREATER_8,

@@ -1,4 +1,4 @@
-//! The instructions that only AVX2 has, for 128 and 256 bits each.
+//! The table of instructions that only AVX2 has, with encodings for 128 and 256 bits.
 
 use iced_x86::Code;
 
@@ -19,12 +19,11 @@ macro_rules! opcodes {
 opcodes! {
     COMPARE_F32 (Same) 1: VEX_Vcmpps_xmm_xmm_xmmm128_imm8 VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
     COMPARE_F64 (Same) 1: VEX_Vcmppd_xmm_xmm_xmmm128_imm8 VEX_Vcmppd_ymm_ymm_ymmm256_imm8;
-    // The first source where the top bit of the third is clear, else the second.
+    // The second source if the top bit of the third is set, else the first.
     BLEND_8 (Same) 1: VEX_Vpblendvb_xmm_xmm_xmmm128_xmm VEX_Vpblendvb_ymm_ymm_ymmm256_ymm;
     BLEND_32 (Same) 1: VEX_Vblendvps_xmm_xmm_xmmm128_xmm VEX_Vblendvps_ymm_ymm_ymmm256_ymm;
     BLEND_64 (Same) 1: VEX_Vblendvpd_xmm_xmm_xmmm128_xmm VEX_Vblendvpd_ymm_ymm_ymmm256_ymm;
     BLEND_CONSTANT_32 (Same) 1: VEX_Vpblendd_xmm_xmm_xmmm128_imm8 VEX_Vpblendd_ymm_ymm_ymmm256_imm8;
-    // The whole product of the lower halves of 64 bits.
     EQUAL_8 (Same) 1: VEX_Vpcmpeqb_xmm_xmm_xmmm128 VEX_Vpcmpeqb_ymm_ymm_ymmm256;
     EQUAL_16 (Same) 1: VEX_Vpcmpeqw_xmm_xmm_xmmm128 VEX_Vpcmpeqw_ymm_ymm_ymmm256;
     EQUAL_32 (Same) 1: VEX_Vpcmpeqd_xmm_xmm_xmmm128 VEX_Vpcmpeqd_ymm_ymm_ymmm256;
@@ -50,7 +49,8 @@ opcodes! {
 }
 
 impl Opcode<Avx2> {
-    /// The entries of a table: the first source has the indices, the second is a mask of ones, which is lost.
+    /// Gathers entries of a table. The first source holds the indices, the second is a mask, which the
+    /// instruction clears. The result must not share a register with them.
     pub(super) const GATHER_32: Opcode<Avx2> = Opcode {
         result: ResultConstraint::EarlyClobber,
         ..Opcode::new(
@@ -59,7 +59,7 @@ impl Opcode<Avx2> {
         )
     };
 
-    /// Like [`Opcode::GATHER_32`], of 64 bits.
+    /// Like [`Opcode::GATHER_32`], for entries of 64 bits.
     pub(super) const GATHER_64: Opcode<Avx2> = Opcode {
         code: [Code::VEX_Vpgatherqq_xmm_vm64x_xmm, Code::VEX_Vpgatherqq_ymm_vm64y_ymm],
         ..Opcode::<Avx2>::GATHER_32

@@ -1,4 +1,4 @@
-//! Conversions by the instructions of AVX-512.
+//! Conversions with AVX-512.
 
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
@@ -8,14 +8,14 @@ use crate::select::RegisterGroup;
 use indim_codegen::{LaneType, Value};
 
 impl Selector<'_, Avx512> {
-    /// Narrower lanes: the low bytes.
+    /// Narrows lanes to their low bytes.
     pub(super) fn narrow(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         if from == to {
             return x;
         }
         if self.is_in_row {
             let low = self.unary(narrow_opcode(from, to), from, x, None);
-            // Four bytes are there at least, in which all lanes are alike.
+            // Narrowing gives at least 8 bytes of equal lanes; their low 4 bytes are broadcast.
             return low.map(|low| self.emit(Opcode::BROADCAST_32, true, &[low]));
         }
         if x.count == 1 {
@@ -79,7 +79,8 @@ impl Selector<'_, Avx512> {
                 let limit = 9_223_372_036_854_775_808f64.to_bits();
                 self.saturate(8, x, converted, limit, i64::MAX as u64)
             }
-            // What is too large becomes all ones; NaNs become the second operand, as what is negative.
+            // Unsigned: the conversion gives all ones for floats that are too large. The maximum with 0 returns
+            // its second operand, 0, for NaNs and negative floats.
             _ => {
                 let size = from.size();
                 let x = self.binary_constant(
@@ -98,8 +99,8 @@ impl Selector<'_, Avx512> {
         }
     }
 
-    /// What floats have been converted to, which is the smallest integer where they are not below the limit
-    /// and for NaNs: `most` there, and 0.
+    /// Fixes a conversion to signed integers, which gives the smallest integer for NaNs and for floats that are
+    /// too large: these become `most`, NaNs become 0.
     fn saturate(
         &mut self,
         size: usize,
@@ -119,7 +120,7 @@ impl Selector<'_, Avx512> {
     }
 }
 
-/// What makes lanes of `to` bytes of the low bytes of lanes of `from`.
+/// The instruction that truncates lanes of `from` bytes to `to` bytes.
 fn narrow_opcode(from: usize, to: usize) -> Opcode<Avx512> {
     match (from, to) {
         (2, _) => Opcode::NARROW_16_8,

@@ -1,10 +1,10 @@
-//! AVX-512 (F, BW, CD, DQ, VL): masks are registers with a bit for each lane.
+//! AVX-512 (F, BW, CD, DQ, VL). Masks are in mask registers, with one bit per lane.
 //!
-//! The lanes of `size` bytes that a register has are the low bits of a mask, however many parts there are;
-//! what the bits above them are does not matter. A mask for lanes that are all alike has all bits alike.
+//! A group of masks has one mask register per vector register. Its low bits belong to the lanes; the bits
+//! above them are unspecified. A mask with equal lanes has all 64 bits equal, so it is valid for any size.
 //!
-//! - `cast.rs`: conversions by the instructions of AVX-512;
-//! - `opcode.rs`: the instructions that only AVX-512 has, for 256 and 512 bits each.
+//! - `cast.rs`: conversions;
+//! - `opcode.rs`: the table of instructions that only AVX-512 has.
 
 mod cast;
 mod opcode;
@@ -17,24 +17,24 @@ use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
 use crate::select::RegisterGroup;
 
-/// AVX-512: F, BW, CD, DQ and VL.
+/// The instruction set AVX-512: F, BW, CD, DQ and VL.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512;
 
-/// The bytes of a register.
+/// Bytes of a vector register.
 const REGISTER_BYTES: u32 = 64;
 
-/// Predicates of comparisons of integers.
+/// Predicates of `vpcmpd` and its kin, comparisons of integers.
 const EQUAL: u8 = 0;
 const LESS: u8 = 1;
 
 impl InstructionSet for Avx512 {
     const IS_EVEX: bool = true;
     const REGISTERS: usize = 32;
-    /// The first cannot say which lanes are written, the last does so in tails.
+    /// K1 to K6. K0 cannot be a write mask, and K7 is the write mask of tails.
     const MASK_REGISTERS: usize = 6;
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
-    /// Instructions repeat what they read.
+    /// Instructions broadcast memory operands.
     const CONSTANT_BYTES: u32 = 8;
     const MASKS: Class = Class::Mask;
 
@@ -101,7 +101,7 @@ impl InstructionSet for Avx512 {
         x: RegisterGroup,
         size: usize,
     ) -> RegisterGroup {
-        assert_eq!(size, 1, "invariant: masks of wider lanes are made of those of bytes");
+        assert_eq!(size, 1, "invariant: booleans are loaded as masks of bytes");
         selector.binary(Opcode::TEST_8, size, x, x)
     }
 
@@ -227,7 +227,7 @@ impl InstructionSet for Avx512 {
     ) -> Register {
         let is_wide = selector.is_wide(size);
         let gather = if size == 4 { Opcode::GATHER_32 } else { Opcode::GATHER_64 };
-        // The mask of ones is lost: each time there must be another one.
+        // A gather clears its mask, so each needs a new mask of ones.
         let equal = Opcode::COMPARE_I32;
         let ones = selector.emit_immediate(equal, is_wide, &[index, index], Some(EQUAL));
         selector.emit_gather(gather, is_wide, [index, ones], table)
@@ -316,7 +316,8 @@ impl InstructionSet for Avx512 {
 }
 
 impl Selector<'_, Avx512> {
-    /// Lanes of two registers, one after the other: for each, given how many a register has, which.
+    /// Permutes the lanes of two registers. `source` maps a result lane, and the number of lanes in a register,
+    /// to a lane of the concatenated sources.
     fn permute_two(
         &mut self,
         size: usize,
@@ -341,8 +342,8 @@ impl Selector<'_, Avx512> {
         self.emit(opcode, is_wide, &[first, sources, second])
     }
 
-    /// Of lanes that are twice as wide as `size` bytes the lower parts (0) or the upper ones (1), each two
-    /// registers in one.
+    /// Narrows lanes to `size` bytes, half of their size: keeps their lower (`part` 0) or upper (`part` 1)
+    /// halves. Two registers become one.
     pub(super) fn narrow_pairs(
         &mut self,
         x: RegisterGroup,
@@ -355,7 +356,7 @@ impl Selector<'_, Avx512> {
         })
     }
 
-    /// Masks for wider lanes, of which fewer are in a register.
+    /// Splits masks for wider lanes: a register has fewer of them.
     fn split_masks(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let [lanes, wider] = [from, to].map(|size| REGISTER_BYTES as usize / size);
         RegisterGroup::new(self.count(to), |index| {
@@ -371,7 +372,7 @@ impl Selector<'_, Avx512> {
         })
     }
 
-    /// Masks for narrower lanes, of which more are in a register.
+    /// Joins masks for narrower lanes: a register has more of them.
     fn join_masks(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to && x.count > 1 {
@@ -384,7 +385,7 @@ impl Selector<'_, Avx512> {
         x
     }
 
-    /// A mask of so many bits of each of two.
+    /// Concatenates the low `bits` bits of two masks.
     fn concat_masks(&mut self, bits: usize, low: Register, high: Register) -> Register {
         let opcode = match bits {
             8 => Opcode::MASK_JOIN_8,

@@ -1,4 +1,4 @@
-//! The instructions that only AVX-512 has, for 256 and 512 bits each.
+//! The table of instructions that only AVX-512 has, with encodings for 256 and 512 bits.
 
 use iced_x86::Code;
 
@@ -17,8 +17,8 @@ macro_rules! opcodes {
         }
     };
     (plain $opcode:expr) => { $opcode };
-    (makes_mask $opcode:expr) => { Opcode { class: Class::Mask, ..$opcode } };
-    (replaces $opcode:expr) => { Opcode { result: ResultConstraint::TiedToFirst, ..$opcode } };
+    (mask_result $opcode:expr) => { Opcode { class: Class::Mask, ..$opcode } };
+    (tied_to_first $opcode:expr) => { Opcode { result: ResultConstraint::TiedToFirst, ..$opcode } };
     (masked_by_third $opcode:expr) => { Opcode { mask: Some(2), ..$opcode } };
     (cleared_by_second $opcode:expr) => { Opcode { mask: Some(1), zeroing: true, ..$opcode } };
 }
@@ -61,8 +61,8 @@ opcodes! { plain:
     F32_TO_U64 (Widens(2)) _ 4: EVEX_Vcvttps2uqq_ymm_k1z_xmmm128b32 EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae;
 }
 
-// Comparisons, and which bytes are not zero.
-opcodes! { makes_mask:
+// Instructions with a mask as result: comparisons, tests for nonzero bytes, sign bits of bytes.
+opcodes! { mask_result:
     COMPARE_F32 (Same) 1 4: EVEX_Vcmpps_kr_k1_ymm_ymmm256b32_imm8 EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
     COMPARE_F64 (Same) 1 8: EVEX_Vcmppd_kr_k1_ymm_ymmm256b64_imm8 EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae;
     COMPARE_I8 (Same) 1 0: EVEX_Vpcmpb_kr_k1_ymm_ymmm256_imm8 EVEX_Vpcmpb_kr_k1_zmm_zmmm512_imm8;
@@ -77,7 +77,7 @@ opcodes! { makes_mask:
     TO_MASK_8 (Same) _ 0: EVEX_Vpmovb2m_kr_ymm EVEX_Vpmovb2m_kr_zmm;
 }
 
-// The first source where the third is clear, else the second.
+// The second source if the mask, the third source, is set, else the first.
 opcodes! { masked_by_third:
     BLEND_8 (Same) 1 0: EVEX_Vpblendmb_ymm_k1z_ymm_ymmm256 EVEX_Vpblendmb_zmm_k1z_zmm_zmmm512;
     BLEND_16 (Same) 1 0: EVEX_Vpblendmw_ymm_k1z_ymm_ymmm256 EVEX_Vpblendmw_zmm_k1z_zmm_zmmm512;
@@ -85,7 +85,7 @@ opcodes! { masked_by_third:
     BLEND_64 (Same) 1 8: EVEX_Vpblendmq_ymm_k1z_ymm_ymmm256b64 EVEX_Vpblendmq_zmm_k1z_zmm_zmmm512b64;
 }
 
-// The first source where the second is set, else 0.
+// The first source if the mask, the second source, is set, else 0.
 opcodes! { cleared_by_second:
     MOVE_OR_ZERO_8 (Same) _ 0: EVEX_Vmovdqu8_ymm_k1z_ymmm256 EVEX_Vmovdqu8_zmm_k1z_zmmm512;
     MOVE_OR_ZERO_16 (Same) _ 0: EVEX_Vmovdqu16_ymm_k1z_ymmm256 EVEX_Vmovdqu16_zmm_k1z_zmmm512;
@@ -93,9 +93,11 @@ opcodes! { cleared_by_second:
     MOVE_OR_ZERO_64 (Same) _ 0: EVEX_Vmovdqu64_ymm_k1z_ymmm256 EVEX_Vmovdqu64_zmm_k1z_zmmm512;
 }
 
-// Bits by those of three sources. The second source fixed up as the third says, or the first. Lanes of the
-// first source and of the third by the indices in the second.
-opcodes! { replaces:
+// Instructions that overwrite their first source:
+// - ternary logic: bitwise, with the truth table as immediate;
+// - `vfixupimm`: the second source, or the first, by the table in the third;
+// - permutation of the lanes of the first and third sources, by the indices in the second.
+opcodes! { tied_to_first:
     TERNARY_LOGIC (Same) 2 8: EVEX_Vpternlogq_ymm_k1z_ymm_ymmm256b64_imm8
         EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8;
     FIX_UP_F32 (Same) 2 4: EVEX_Vfixupimmps_ymm_k1z_ymm_ymmm256b32_imm8
@@ -116,7 +118,7 @@ macro_rules! mask_opcodes {
     };
 }
 
-// Over masks. Those that join have the bits of the second source below those of the first.
+// Instructions on masks. Joining instructions put the bits of the second source below those of the first.
 mask_opcodes! {
     MASK_AND VEX_Kandq_kr_kr_kr;
     MASK_OR VEX_Korq_kr_kr_kr;
@@ -131,11 +133,12 @@ mask_opcodes! {
 }
 
 impl Opcode<Avx512> {
-    /// Writes all bits of a mask.
+    /// Stores all 64 bits of a mask.
     pub(super) const STORE_MASK: Opcode<Avx512> =
         Opcode::new([Code::VEX_Kmovq_m64_kr; 2], Widths::Same);
 
-    /// The entries of a table: the first source has the indices, the second is a mask of ones, which is lost.
+    /// Gathers entries of a table. The first source holds the indices, the second is the write mask, which the
+    /// instruction clears. The result must not share a register with the indices.
     pub(super) const GATHER_32: Opcode<Avx512> = Opcode {
         result: ResultConstraint::EarlyClobber,
         mask: Some(1),
@@ -145,7 +148,7 @@ impl Opcode<Avx512> {
         )
     };
 
-    /// Like [`Opcode::GATHER_32`], of 64 bits.
+    /// Like [`Opcode::GATHER_32`], for entries of 64 bits.
     pub(super) const GATHER_64: Opcode<Avx512> = Opcode {
         code: [Code::EVEX_Vpgatherqq_ymm_k1_vm64y, Code::EVEX_Vpgatherqq_zmm_k1_vm64z],
         ..Opcode::GATHER_32
