@@ -1,9 +1,13 @@
-//! Whether machine code gives the recorded bits of every elementary function for all 2^32 arguments.
+//! Checks that machine code gives the recorded bits of every elementary function, for all 2^32 arguments.
 //!
 //! `cargo run --release -p indim-targets --example checksums -- [FUNCTION...]`; `cargo xtask accuracy check`
 //! runs it too.
 
-#![allow(dead_code, unused_imports, reason = "the files are shared with those who measure")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the modules are shared with the accuracy measurement"
+)]
 
 #[path = "../tests/checksums/code.rs"]
 mod code;
@@ -23,7 +27,7 @@ use record::FunctionLine;
 
 const RECORD: &str = include_str!("../../indim-ops/tests/accuracy/measured.txt");
 
-/// The checksum over all arguments, shared out among the cores.
+/// The checksum over all arguments, computed on all cores.
 fn checksum(function: &Function) -> u64 {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     thread::scope(|scope| {
@@ -37,10 +41,10 @@ fn checksum(function: &Function) -> u64 {
     })
 }
 
-#[allow(clippy::print_stdout, reason = "the report is what this program is for")]
+#[allow(clippy::print_stdout, reason = "the program prints a report")]
 fn main() -> ExitCode {
     if TargetKind::available().is_empty() {
-        println!("there is no machine code for this processor");
+        println!("this processor has no target for machine code");
         return ExitCode::SUCCESS;
     }
     let wanted: Vec<String> = std::env::args().skip(1).collect();

@@ -1,5 +1,5 @@
-//! A function that runs allocates nothing, also where less than a step of a row is copied. Allocations are
-//! counted for each thread, as tests run beside one another.
+//! Calls of functions do not allocate, even if a tail runs on copies. Allocations are counted per thread,
+//! because tests run in parallel.
 
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::cell::Cell;
@@ -14,16 +14,16 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: both methods delegate to the system allocator, which upholds the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Memory) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees a layout of nonzero size.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Memory) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `alloc` returned the pointer for this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Adds rows of so many elements, and says how many times memory was asked for meanwhile.
+/// Adds rows of `elements` elements; returns the number of allocations meanwhile.
 fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
     const ROWS: usize = 3;
     let body = Definition::Operation(Op::Add, DType::F32).body().unwrap();
@@ -51,7 +51,8 @@ fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
     let mut operands: [*mut u8; 3] = [sum_at, x_at, y_at];
     let strides = [(elements * size_of::<f32>()) as isize; 3];
     let before = ALLOCATIONS.get();
-    // SAFETY: the operands have as many rows and elements; the sum lies apart, or exactly over an input.
+    // SAFETY: the vectors have `ROWS * elements` elements, and this thread owns them. The output is a vector of
+    // its own, or identical with an input, as the layout says.
     unsafe { function.run(&mut operands, &strides, ROWS, elements) }
     let count = ALLOCATIONS.get() - before;
     assert_eq!(if is_in_place { x } else { sum }, expected, "{kind:?}, {elements} elements");
@@ -59,7 +60,7 @@ fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
 }
 
 #[test]
-fn what_runs_allocates_nothing() {
+fn calls_do_not_allocate() {
     for &kind in TargetKind::available() {
         for elements in 1..70 {
             for is_in_place in [false, true] {

@@ -1,11 +1,11 @@
-//! Machine code that folds what it computes gives the bits of the interpreter, row after row: every reduction
-//! on every type, for all numbers of columns, rows and units, and ways of reading.
+//! Machine code of bodies that fold gives the bits of the interpreter: every reduction on every type, for many
+//! numbers of columns, rows and units, and all operand forms.
 
 use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
 use indim_ops::{DType, ReduceOp};
 use indim_targets::{FoldArgs, Function, OperandForm, OperandLayout, TargetError, TargetKind};
 
-/// Numbers that look random, the same in every run.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -21,7 +21,7 @@ impl Random {
         (self.next() % bound as u64) as usize
     }
 
-    /// The bits of an element: special ones, small numbers, and any.
+    /// The bits of an element: special values, small numbers, or any bits.
     fn word(&mut self, dtype: DType) -> u64 {
         let special = [0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-310];
         let number = match self.below(8) {
@@ -37,17 +37,17 @@ impl Random {
     }
 }
 
-/// What is folded.
+/// The computation whose results are folded.
 #[derive(Debug, Clone, Copy)]
 enum Producer {
     Read,
     SquaredDifference,
     Less,
-    /// So much that few registers are left for accumulators.
+    /// Uses many registers and leaves few for accumulators.
     Polynomial,
 }
 
-/// A body over two elements of a type; of one where it only reads.
+/// A body over two elements of a type, or over one for `Producer::Read`.
 fn producer(kind: Producer, dtype: DType) -> (Body, DType) {
     let (lane, _) = LaneType::of_element(dtype);
     let count = if matches!(kind, Producer::Read) { 1 } else { 2 };
@@ -79,7 +79,7 @@ fn producer(kind: Producer, dtype: DType) -> (Body, DType) {
     (builder.finish(), result)
 }
 
-/// How many of what is folded.
+/// Extents of a fold.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     units: usize,
@@ -87,14 +87,14 @@ struct Size {
     columns: usize,
 }
 
-/// So many bytes lie before and behind what is folded, which may be read before it.
+/// Bytes before and after each operand. Code may read those before.
 const MARGIN: usize = 256;
 
 fn is_available() -> bool {
     !TargetKind::available().is_empty()
 }
 
-/// Folds by machine code of every target, and compares with the interpreter.
+/// Folds by machine code of each target, and compares with the interpreter.
 fn check(body: &Body, forms: &[OperandForm], size: Size, begins: bool, random: &mut Random) {
     let seed = random.next();
     for &kind in TargetKind::available() {
@@ -142,7 +142,8 @@ fn check_on(
     let flat: Vec<isize> =
         [0, 1].iter().flat_map(|&of| strides.iter().map(move |it| it[of] as isize)).collect();
     let folded = FoldArgs { strides: &flat, units, rows, columns, begins, joins: false };
-    // SAFETY: the memory has as many units, rows and columns, and a margin before them.
+    // SAFETY: each operand has memory for all units, rows and columns, with a margin before it; operands are
+    // distinct vectors of this thread, and the body folds.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..units {
         for column in 0..columns {
@@ -180,8 +181,11 @@ fn check_on(
     }
     for (output, (dtype, _)) in body.outputs.iter().enumerate() {
         let end = MARGIN + units * columns * dtype.size();
-        assert!(memory[output][end..] == before[output][end..], "written behind\n{body}");
-        assert!(memory[output][..MARGIN] == before[output][..MARGIN], "written before\n{body}");
+        assert!(memory[output][end..] == before[output][end..], "written after the end\n{body}");
+        assert!(
+            memory[output][..MARGIN] == before[output][..MARGIN],
+            "written before the start\n{body}"
+        );
     }
 }
 
@@ -222,7 +226,7 @@ const TYPES: [DType; 11] = [
     DType::F64,
 ];
 
-/// The types in which a reduction may fold elements of a type.
+/// The accumulator types of a reduction of elements of a type.
 fn accumulators(op: ReduceOp, source: DType) -> impl Iterator<Item = DType> {
     let widens = move |dtype: &DType| *dtype == source || op.widens(source, *dtype);
     TYPES.into_iter().filter(move |dtype| op.takes(*dtype)).filter(widens)
@@ -293,7 +297,7 @@ fn every_number_of_columns() {
     }
 }
 
-/// The lanes of a unit by halves, then the last four one after another.
+/// Combines the lanes of a unit in the order of the tree: by halves, then the last four one after another.
 fn join(mut lanes: Vec<f64>, op: ReduceOp) -> f64 {
     let combine = |x: f64, y: f64| if op == ReduceOp::Mul { x * y } else { x + y };
     for half in [16, 8, 4] {
@@ -304,11 +308,11 @@ fn join(mut lanes: Vec<f64>, op: ReduceOp) -> f64 {
     lanes[..4].iter().copied().reduce(combine).unwrap()
 }
 
-/// Folds dense units of 32 columns by a target, and compares what their lanes become together.
+/// Folds dense units of 32 columns with combined lanes, and compares with the interpreter.
 fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, random: &mut Random) {
     const UNITS: usize = 5;
     const COLUMNS: usize = 32;
-    /// Nodes of units are so many elements apart.
+    /// Distance between the results of units, in elements.
     const APART: usize = 3;
     let accumulators = core::iter::repeat_n(OperandForm::Accumulator, ops.len());
     let inputs = core::iter::repeat_n(OperandForm::Dense, body.operand_count()).chain(accumulators);
@@ -336,7 +340,8 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
     let strides = &strides[..];
     let folded =
         FoldArgs { strides, units: UNITS, rows, columns: COLUMNS, begins: true, joins: true };
-    // SAFETY: the memory has as many units, rows and columns, and as many nodes.
+    // SAFETY: each input has memory for all units, rows and columns, and each output for a result per unit;
+    // operands are distinct vectors of this thread, and the body folds.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..UNITS {
         let lanes: Vec<Vec<u64>> = (0..COLUMNS)
@@ -368,7 +373,7 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
     }
 }
 
-/// Lanes are joined by the code of x86; NEON's leaves them to its caller.
+/// Only code for x86-64 combines lanes; NEON leaves them to the caller.
 #[test]
 fn lanes_of_sums_and_products_become_one() {
     let mut random = Random(4);

@@ -1,5 +1,5 @@
-//! Listings of x86-64 are read by another assembler: GNU's, where it is installed, takes every line of the
-//! functions of all operations, and of what folds their results.
+//! The GNU assembler, if installed, accepts every line in the listings of x86-64: of all operations, and of
+//! reductions of their results.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use indim_codegen::{Body, Definition};
 use indim_ops::{DType, Op, ReduceOp};
 use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
 
-/// The instructions of a function, without jumps, as GNU's assembler is to read them.
+/// The distinct instructions of a body without jumps, in the syntax of the GNU assembler.
 fn instructions(kind: TargetKind, body: &Body) -> BTreeSet<String> {
     let accumulators = if body.folds() { body.outputs.len() } else { 0 };
     let dense = vec![OperandForm::Dense; body.inputs.len() - accumulators];
@@ -25,7 +25,7 @@ fn instructions(kind: TargetKind, body: &Body) -> BTreeSet<String> {
     listing.lines().filter(is_instruction).map(readable).collect()
 }
 
-/// A line without its comment; of operands in memory only what is in no register needs a width.
+/// A line without its comment. A memory operand needs a width if no register operand determines it.
 fn readable(line: &str) -> String {
     let line = line.split("  ; ").next().unwrap_or(line).replace("[constant]", "[rip+0x100]");
     let (mnemonic, operands) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
@@ -37,7 +37,7 @@ fn readable(line: &str) -> String {
     format!("{mnemonic} {width}{}", operands.trim())
 }
 
-/// The functions of all operations on all types, and what folds their results.
+/// The bodies of all operations on all types, and of reductions of their results.
 fn bodies() -> Vec<Body> {
     let all = Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype)));
     let operations = all.filter_map(|(op, dtype)| Definition::Operation(op, dtype).body());
@@ -53,10 +53,10 @@ fn bodies() -> Vec<Body> {
 }
 
 #[test]
-fn every_line_is_one_that_another_assembler_reads() {
+fn the_gnu_assembler_accepts_every_line() {
     let assembler = Command::new("as").arg("--version").stdout(Stdio::null()).status();
     if !assembler.is_ok_and(|status| status.success()) {
-        eprintln!("NOT TESTED: there is no assembler `as`");
+        eprintln!("NOT TESTED: the assembler `as` is not installed");
         return;
     }
     let bodies = bodies();

@@ -1,5 +1,5 @@
-//! Machine code gives the bits of the interpreter: every primitive on every type over special values, and
-//! random bodies, for all lengths of rows, ways of reading and kinds of memory.
+//! Machine code gives the bits of the interpreter: every primitive on every type for special values, and random
+//! bodies, for many row lengths and all operand layouts.
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 use indim_ops::DType;
@@ -19,7 +19,7 @@ const LANES: [(LaneType, DType); 11] = [
     (LaneType::F64, DType::F64),
 ];
 
-/// Numbers that look random, the same in every run.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -39,7 +39,7 @@ impl Random {
         items[self.below(items.len())]
     }
 
-    /// The bits of an element: special ones, small numbers, and any.
+    /// The bits of an element: special values, small numbers, or any bits.
     fn word(&mut self, lane: LaneType) -> u64 {
         let small = self.below(40) as i64 - 20;
         match (lane, self.below(3)) {
@@ -126,11 +126,11 @@ fn special_f64() -> [f64; 24] {
     ]
 }
 
-/// A body in the making.
+/// A body under construction, without rewrites.
 #[derive(Default)]
-struct Making(Body);
+struct Builder(Body);
 
-impl Making {
+impl Builder {
     fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
         let mut all = [Value(0); 3];
         all[..operands.len()].copy_from_slice(operands);
@@ -147,7 +147,7 @@ impl Making {
             .collect()
     }
 
-    /// Which NaN arithmetic makes is not said: all that is looked at is made canonical.
+    /// Makes a float canonical: the bits of NaNs from arithmetic are unspecified.
     fn canonical(&mut self, value: Value) -> Value {
         match self.0.lane(value) {
             lane if lane.is_float() => self.push(Primitive::Canonical, lane, &[value]),
@@ -161,7 +161,7 @@ impl Making {
     }
 }
 
-/// The primitives on this type of last operand: with the types of result, and of the first operand.
+/// The primitives whose last operand has this type, with the types of their results.
 fn primitives(lane: LaneType) -> Vec<(Primitive, LaneType)> {
     use Primitive::*;
     let mut all: Vec<(Primitive, LaneType)> = Vec::new();
@@ -215,7 +215,7 @@ fn table() -> std::sync::Arc<[u64]> {
     (0..16u64).map(|index| index.wrapping_mul(0x1234_5678_9abc_def1)).collect()
 }
 
-/// Whether this machine has a target; says which one it has not.
+/// Whether this machine runs a target. Prints a message if it lacks AVX-512.
 fn is_available() -> bool {
     let available = TargetKind::available();
     if cfg!(target_arch = "x86_64") && !available.contains(&TargetKind::Avx512) {
@@ -224,7 +224,7 @@ fn is_available() -> bool {
     !available.is_empty()
 }
 
-/// Runs a body as machine code of every target, and compares every element with the interpreter.
+/// Runs a body as machine code of each target, and compares all elements with the interpreter.
 fn check(body: &Body, layout: &OperandLayout, rows: usize, elements: usize, random: &mut Random) {
     let seed = random.next();
     for &kind in TargetKind::available() {
@@ -253,7 +253,7 @@ fn check_on(
         .collect();
     let mut memory: Vec<Vec<u8>> = Vec::new();
     let mut strides = Vec::new();
-    // Operands begin anywhere within a line of the cache.
+    // Operands begin at any element of a cache line.
     let mut starts: Vec<usize> = Vec::new();
     for (dtype, _) in &body.outputs {
         starts.push(random.below(64 / dtype.size()) * dtype.size());
@@ -276,7 +276,8 @@ fn check_on(
     }
     let first = |(bytes, &start): (&mut Vec<u8>, &usize)| bytes[start..].as_mut_ptr();
     let mut operands: Vec<*mut u8> = memory.iter_mut().zip(&starts).map(first).collect();
-    // SAFETY: the memory has as many rows and elements.
+    // SAFETY: each operand has memory for `rows` rows of its elements; operands are distinct vectors of this
+    // thread.
     unsafe { function.run(&mut operands, &strides, rows, elements) }
     for point in 0..rows * elements {
         let at: Vec<[u64; 2]> = inputs
@@ -309,8 +310,8 @@ fn check_on(
     }
     for (output, (dtype, _)) in body.outputs.iter().enumerate() {
         let (before, rest) = memory[output].split_at(starts[output]);
-        let mut beside = before.iter().chain(&rest[rows * elements * dtype.size()..]);
-        assert!(beside.all(|&byte| byte == 0xa5), "written beside\n{body}");
+        let mut outside = before.iter().chain(&rest[rows * elements * dtype.size()..]);
+        assert!(outside.all(|&byte| byte == 0xa5), "written out of bounds\n{body}");
     }
 }
 
@@ -334,25 +335,25 @@ fn every_primitive_on_every_type() {
     let mut random = Random(1);
     for (lane, dtype) in LANES {
         for (primitive, result) in primitives(lane) {
-            // The lanes of narrower and wider inputs beside it are other numbers of registers.
-            for beside in [None, Some(DType::U8), Some(DType::F64)] {
-                let mut making = Making::default();
-                making.0.tables.push(table());
+            // A second output of a narrower or wider type changes the number of registers per value.
+            for other in [None, Some(DType::U8), Some(DType::F64)] {
+                let mut builder = Builder::default();
+                builder.0.tables.push(table());
                 let count = primitive.operand_count();
                 let operands: Vec<Value> = (0..count)
                     .map(|position| {
                         let is_condition = primitive == Primitive::Select && position == 0;
-                        making.input(if is_condition { DType::Bool } else { dtype })[0]
+                        builder.input(if is_condition { DType::Bool } else { dtype })[0]
                     })
                     .collect();
-                let value = making.push(primitive, result, &operands);
+                let value = builder.push(primitive, result, &operands);
                 let (_, to) = LANES.into_iter().find(|&(lane, _)| lane == result).unwrap();
-                making.output(to, value);
-                if let Some(beside) = beside {
-                    let value = making.input(beside)[0];
-                    making.output(beside, value);
+                builder.output(to, value);
+                if let Some(other) = other {
+                    let value = builder.input(other)[0];
+                    builder.output(other, value);
                 }
-                let body = making.0;
+                let body = builder.0;
                 for single in 0..1 << count {
                     let layout = layout(&body, single, &mut random);
                     let elements = random.among(&[1, 7, 64, 100, 150, 4200]);
@@ -363,10 +364,10 @@ fn every_primitive_on_every_type() {
     }
 }
 
-/// A body of so many primitives.
+/// A random body of about `length` primitives.
 fn random_body(random: &mut Random, length: usize) -> Body {
-    let mut making = Making::default();
-    making.0.tables.push(table());
+    let mut builder = Builder::default();
+    builder.0.tables.push(table());
     let mut values: Vec<Value> = Vec::new();
     let wide = random.below(3) > 0;
     let lanes: Vec<(LaneType, DType)> =
@@ -378,7 +379,7 @@ fn random_body(random: &mut Random, length: usize) -> Body {
             1 => DType::C128,
             _ => random.among(&lanes).1,
         };
-        values.extend(making.input(dtype));
+        values.extend(builder.input(dtype));
     }
     for _ in 0..length {
         let (lane, _) = random.among(&lanes);
@@ -392,98 +393,97 @@ fn random_body(random: &mut Random, length: usize) -> Body {
                 let fit: Vec<Value> = values
                     .iter()
                     .copied()
-                    .filter(|&value| making.0.lane(value) == wanted)
+                    .filter(|&value| builder.0.lane(value) == wanted)
                     .collect();
                 match fit.is_empty() || random.below(8) == 0 {
                     true => {
                         let bits = random.word(wanted);
                         let bits = bits & u64::MAX >> (64 - 8 * wanted.size());
-                        making.push(Primitive::Constant(bits), wanted, &[])
+                        builder.push(Primitive::Constant(bits), wanted, &[])
                     }
                     false => random.among(&fit),
                 }
             })
             .collect();
         let operands: Vec<Value> = match primitive {
-            Primitive::Bits => vec![making.canonical(operands[0])],
+            Primitive::Bits => vec![builder.canonical(operands[0])],
             _ => operands,
         };
-        values.push(making.push(primitive, result, &operands));
+        values.push(builder.push(primitive, result, &operands));
     }
     if random.below(2) == 0 {
-        extremes_and_nans(random, &mut making, &mut values);
+        extremes_and_nans(random, &mut builder, &mut values);
     }
     for _ in 0..1 + random.below(4) {
         let value = random.among(&values);
-        let lane = making.0.lane(value);
+        let lane = builder.0.lane(value);
         let other: Vec<Value> =
-            values.iter().copied().filter(|&value| making.0.lane(value) == lane).collect();
+            values.iter().copied().filter(|&value| builder.0.lane(value) == lane).collect();
         let second = random.among(&other);
         match (lane, random.below(2)) {
             (LaneType::F32 | LaneType::F64, 0) => {
-                let parts = [value, second].map(|value| making.canonical(value));
-                making
+                let parts = [value, second].map(|value| builder.canonical(value));
+                builder
                     .0
                     .outputs
                     .push((if lane == LaneType::F32 { DType::C64 } else { DType::C128 }, parts));
             }
-            _ => {
-                making.output(LANES.into_iter().find(|&(known, _)| known == lane).unwrap().1, value)
-            }
+            _ => builder
+                .output(LANES.into_iter().find(|&(known, _)| known == lane).unwrap().1, value),
         }
     }
-    making.0
+    builder.0
 }
 
-/// What is one instruction, though several primitives: the lesser or greater of two, whether one is a NaN,
-/// products that are taken away.
-fn extremes_and_nans(random: &mut Random, making: &mut Making, values: &mut Vec<Value>) {
+/// Adds primitives that form patterns: minima and maxima, NaN tests of two floats, negated comparisons, and
+/// fused multiply-adds with negated operands.
+fn extremes_and_nans(random: &mut Random, builder: &mut Builder, values: &mut Vec<Value>) {
     for _ in 0..4 {
         let x = random.among(values);
-        let lane = making.0.lane(x);
+        let lane = builder.0.lane(x);
         let same: Vec<Value> =
-            values.iter().copied().filter(|&value| making.0.lane(value) == lane).collect();
+            values.iter().copied().filter(|&value| builder.0.lane(value) == lane).collect();
         let y = random.among(&same);
-        let less = making.push(Primitive::Less, LaneType::Bool, &[x, y]);
+        let less = builder.push(Primitive::Less, LaneType::Bool, &[x, y]);
         let [is_nan, is_nan_too] = [x, y].map(|x| {
-            let equal = making.push(Primitive::Equal, LaneType::Bool, &[x, x]);
-            making.push(Primitive::Not, LaneType::Bool, &[equal])
+            let equal = builder.push(Primitive::Equal, LaneType::Bool, &[x, x]);
+            builder.push(Primitive::Not, LaneType::Bool, &[equal])
         });
         let negated = match lane.is_float() {
-            true => making.push(Primitive::Neg, lane, &[x]),
+            true => builder.push(Primitive::Neg, lane, &[x]),
             false => x,
         };
         values.push(match random.below(6) {
-            4 if lane.is_float() => making.push(Primitive::MulAdd, lane, &[negated, y, x]),
-            5 if lane.is_float() => making.push(Primitive::MulAdd, lane, &[y, negated, negated]),
-            0 => making.push(Primitive::Select, lane, &[less, x, y]),
-            1 => making.push(Primitive::Select, lane, &[less, y, x]),
-            2 => making.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]),
-            _ => making.push(Primitive::Not, LaneType::Bool, &[less]),
+            4 if lane.is_float() => builder.push(Primitive::MulAdd, lane, &[negated, y, x]),
+            5 if lane.is_float() => builder.push(Primitive::MulAdd, lane, &[y, negated, negated]),
+            0 => builder.push(Primitive::Select, lane, &[less, x, y]),
+            1 => builder.push(Primitive::Select, lane, &[less, y, x]),
+            2 => builder.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]),
+            _ => builder.push(Primitive::Not, LaneType::Bool, &[less]),
         });
     }
 }
 
 #[test]
-fn one_instruction_may_read_what_was_computed_before_the_row() {
+fn patterns_may_read_row_invariants() {
     if !is_available() {
         return;
     }
-    let mut making = Making::default();
-    let [single, dense] = [0, 1].map(|_| making.input(DType::F32)[0]);
-    let doubled = making.push(Primitive::Add, LaneType::F32, &[single, single]);
+    let mut builder = Builder::default();
+    let [single, dense] = [0, 1].map(|_| builder.input(DType::F32)[0]);
+    let doubled = builder.push(Primitive::Add, LaneType::F32, &[single, single]);
     let [is_nan, is_nan_too] = [doubled, dense].map(|x| {
-        let equal = making.push(Primitive::Equal, LaneType::Bool, &[x, x]);
-        making.push(Primitive::Not, LaneType::Bool, &[equal])
+        let equal = builder.push(Primitive::Equal, LaneType::Bool, &[x, x]);
+        builder.push(Primitive::Not, LaneType::Bool, &[equal])
     });
-    let either = making.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]);
-    making.output(DType::Bool, either);
-    let negated = making.push(Primitive::Neg, LaneType::F32, &[doubled]);
-    let product = making.push(Primitive::MulAdd, LaneType::F32, &[negated, dense, dense]);
-    making.output(DType::F32, product);
+    let either = builder.push(Primitive::Or, LaneType::Bool, &[is_nan, is_nan_too]);
+    builder.output(DType::Bool, either);
+    let negated = builder.push(Primitive::Neg, LaneType::F32, &[doubled]);
+    let product = builder.push(Primitive::MulAdd, LaneType::F32, &[negated, dense, dense]);
+    builder.output(DType::F32, product);
     let mut random = Random(3);
-    let layout = layout(&making.0, 1, &mut random);
-    check(&making.0, &layout, 20, 40, &mut random);
+    let layout = layout(&builder.0, 1, &mut random);
+    check(&builder.0, &layout, 20, 40, &mut random);
 }
 
 #[test]
@@ -501,24 +501,24 @@ fn rows_of_every_length() {
         [DType::C128, DType::Bool],
     ];
     for inputs in types {
-        let mut making = Making::default();
-        let lanes = inputs.map(|dtype| making.input(dtype));
+        let mut builder = Builder::default();
+        let lanes = inputs.map(|dtype| builder.input(dtype));
         for (dtype, lanes) in inputs.into_iter().zip(lanes) {
             match *lanes {
-                [x] => making.output(dtype, x),
+                [x] => builder.output(dtype, x),
                 _ => {
-                    let parts = [lanes[1], lanes[0]].map(|part| making.canonical(part));
-                    making.0.outputs.push((dtype, parts));
+                    let parts = [lanes[1], lanes[0]].map(|part| builder.canonical(part));
+                    builder.0.outputs.push((dtype, parts));
                 }
             }
-            if making.0.lane(lanes[0]) != LaneType::Bool {
-                let less = making.push(Primitive::Less, LaneType::Bool, &[lanes[0]; 2]);
-                making.output(DType::Bool, less);
+            if builder.0.lane(lanes[0]) != LaneType::Bool {
+                let less = builder.push(Primitive::Less, LaneType::Bool, &[lanes[0]; 2]);
+                builder.output(DType::Bool, less);
             }
         }
         for elements in (1..=135).chain((136..=280).step_by(9)) {
-            let layout = layout(&making.0, 0, &mut random);
-            check(&making.0, &layout, 2, elements, &mut random);
+            let layout = layout(&builder.0, 0, &mut random);
+            check(&builder.0, &layout, 2, elements, &mut random);
         }
     }
 }
@@ -532,22 +532,22 @@ fn long_rows_begin_at_any_address() {
     let types = [DType::U8, DType::I16, DType::F32, DType::F64, DType::C64, DType::C128];
     for (index, dtype) in types.into_iter().enumerate() {
         for is_compared in [false, true] {
-            let mut making = Making::default();
-            let [x, y] = [0, 1].map(|_| making.input(dtype)[0]);
-            let lane = making.0.lane(x);
+            let mut builder = Builder::default();
+            let [x, y] = [0, 1].map(|_| builder.input(dtype)[0]);
+            let lane = builder.0.lane(x);
             match is_compared {
-                // The output is too narrow to be what is aligned.
+                // The output is too narrow to be the aligned operand.
                 true => {
-                    let value = making.push(Primitive::Less, LaneType::Bool, &[x, y]);
-                    making.output(DType::Bool, value);
+                    let value = builder.push(Primitive::Less, LaneType::Bool, &[x, y]);
+                    builder.output(DType::Bool, value);
                 }
                 false => {
-                    let value = making.push(Primitive::Add, lane, &[x, y]);
+                    let value = builder.push(Primitive::Add, lane, &[x, y]);
                     let (_, to) = LANES.into_iter().find(|&(it, _)| it == lane).unwrap();
-                    making.output(to, value);
+                    builder.output(to, value);
                 }
             }
-            let body = making.0;
+            let body = builder.0;
             let layout = OperandLayout {
                 inputs: vec![
                     OperandForm::Dense,
@@ -557,7 +557,7 @@ fn long_rows_begin_at_any_address() {
                 is_in_place: false,
                 is_fetched_ahead: false,
             };
-            // Of several rows all begin alike where their length is that of some lines.
+            // Rows of 3136 elements have the alignment of the first row; those of 3100 have it for some types.
             for (rows, elements) in [(1, 3333), (1, 3072), (3, 3136), (2, 3100)] {
                 (0..4).for_each(|_| check(&body, &layout, rows, elements, &mut random));
             }
@@ -566,7 +566,7 @@ fn long_rows_begin_at_any_address() {
 }
 
 #[test]
-fn bitwise_operations_on_three_integers_are_one() {
+fn bitwise_operations_on_three_integers_are_one_instruction() {
     use Primitive::{And, Not, Or, Xor};
     if !is_available() {
         return;
@@ -577,19 +577,19 @@ fn bitwise_operations_on_three_integers_are_one() {
             [And, Or, Xor].into_iter().flat_map(|p| [(p, And), (p, Or), (p, Xor)])
         {
             for is_kept in [false, true] {
-                let mut making = Making::default();
-                let [x, y] = [0, 1].map(|_| making.input(dtype)[0]);
+                let mut builder = Builder::default();
+                let [x, y] = [0, 1].map(|_| builder.input(dtype)[0]);
                 let bits = if lane == LaneType::Bool { 1 } else { 0x5a };
-                let constant = making.push(Primitive::Constant(bits), lane, &[]);
-                let inner = making.push(first, lane, &[x, y]);
-                let opposite = making.push(Not, lane, &[inner]);
-                let outer = making.push(second, lane, &[opposite, constant]);
-                let again = making.push(first, lane, &[outer, y]);
-                making.output(dtype, again);
+                let constant = builder.push(Primitive::Constant(bits), lane, &[]);
+                let inner = builder.push(first, lane, &[x, y]);
+                let opposite = builder.push(Not, lane, &[inner]);
+                let outer = builder.push(second, lane, &[opposite, constant]);
+                let again = builder.push(first, lane, &[outer, y]);
+                builder.output(dtype, again);
                 if is_kept {
-                    making.output(dtype, inner);
+                    builder.output(dtype, inner);
                 }
-                let body = making.0;
+                let body = builder.0;
                 let layout = layout(&body, 0, &mut random);
                 check(&body, &layout, 2, 150, &mut random);
                 if lane != LaneType::Bool && TargetKind::available().contains(&TargetKind::Avx512) {
@@ -603,23 +603,23 @@ fn bitwise_operations_on_three_integers_are_one() {
 }
 
 #[test]
-fn long_chains_take_longer_steps() {
+fn dependency_chains_have_steps_of_four_registers() {
     if !is_available() {
         return;
     }
     let mut random = Random(12);
     for dtype in [DType::U8, DType::I32, DType::F32, DType::F64] {
-        let mut making = Making::default();
-        let x = making.input(dtype)[0];
-        let lane = making.0.lane(x);
+        let mut builder = Builder::default();
+        let x = builder.input(dtype)[0];
+        let lane = builder.0.lane(x);
         let mut value = x;
         for bits in 1..12 {
-            let constant = making.push(Primitive::Constant(bits), lane, &[]);
-            value = making.push(Primitive::Mul, lane, &[value, x]);
-            value = making.push(Primitive::Add, lane, &[value, constant]);
+            let constant = builder.push(Primitive::Constant(bits), lane, &[]);
+            value = builder.push(Primitive::Mul, lane, &[value, x]);
+            value = builder.push(Primitive::Add, lane, &[value, constant]);
         }
-        making.output(dtype, value);
-        let body = making.0;
+        builder.output(dtype, value);
+        let body = builder.0;
         for single in [0, 1] {
             for elements in [1, 31, 64, 65, 127, 300, 1000] {
                 let layout = layout(&body, single, &mut random);
@@ -630,19 +630,20 @@ fn long_chains_take_longer_steps() {
 }
 
 #[test]
-fn a_long_chain_may_end_in_a_cast_by_way_of_doubles() {
+fn a_dependency_chain_may_end_in_a_cast_through_doubles() {
     if !is_available() {
         return;
     }
     let mut random = Random(14);
-    let mut making = Making::default();
-    let x = making.input(DType::F32)[0];
-    let chain = (0..20).fold(x, |value, _| making.push(Primitive::Add, LaneType::F32, &[value, x]));
-    let cast = making.push(Primitive::Cast, LaneType::U32, &[chain]);
-    making.output(DType::U32, cast);
+    let mut builder = Builder::default();
+    let x = builder.input(DType::F32)[0];
+    let chain =
+        (0..20).fold(x, |value, _| builder.push(Primitive::Add, LaneType::F32, &[value, x]));
+    let cast = builder.push(Primitive::Cast, LaneType::U32, &[chain]);
+    builder.output(DType::U32, cast);
     for elements in [1, 31, 64, 300] {
-        let layout = layout(&making.0, 0, &mut random);
-        check(&making.0, &layout, 3, elements, &mut random);
+        let layout = layout(&builder.0, 0, &mut random);
+        check(&builder.0, &layout, 3, elements, &mut random);
     }
 }
 
@@ -670,17 +671,17 @@ fn a_row_may_have_more_constants_than_there_are_registers() {
     }
     let mut random = Random(4);
     for round in 0..100 {
-        let mut making = Making::default();
-        // One value at a time is computed, of constants that all are read again and again.
-        let mut value = making.input(DType::F32)[0];
+        let mut builder = Builder::default();
+        // A chain of values, which reads all constants again and again.
+        let mut value = builder.input(DType::F32)[0];
         let singles = 8 + round % 40;
-        let numbers: Vec<Value> = (0..singles).map(|_| making.input(DType::F32)[0]).collect();
-        let conditions: Vec<Value> = (0..4).map(|_| making.input(DType::Bool)[0]).collect();
+        let numbers: Vec<Value> = (0..singles).map(|_| builder.input(DType::F32)[0]).collect();
+        let conditions: Vec<Value> = (0..4).map(|_| builder.input(DType::Bool)[0]).collect();
         for _ in 0..4 * singles {
             let [x, y] = [0, 1].map(|_| random.among(&numbers));
             let condition = match random.below(2) {
                 0 => random.among(&conditions),
-                _ => making.push(Primitive::Less, LaneType::Bool, &[value, x]),
+                _ => builder.push(Primitive::Less, LaneType::Bool, &[value, x]),
             };
             let (primitive, operands) = match random.below(6) {
                 0 => (Primitive::Select, [condition, value, y]),
@@ -689,15 +690,15 @@ fn a_row_may_have_more_constants_than_there_are_registers() {
                 3 => (Primitive::MulAdd, [x, y, value]),
                 4 => (Primitive::MulAdd, [x, value, x]),
                 _ => {
-                    let less = making.push(Primitive::Less, LaneType::Bool, &[value, y]);
-                    let chosen = making.push(Primitive::Select, LaneType::F32, &[less, x, y]);
+                    let less = builder.push(Primitive::Less, LaneType::Bool, &[value, y]);
+                    let chosen = builder.push(Primitive::Select, LaneType::F32, &[less, x, y]);
                     (Primitive::Select, [condition, chosen, value])
                 }
             };
-            value = making.push(primitive, LaneType::F32, &operands);
+            value = builder.push(primitive, LaneType::F32, &operands);
         }
-        making.output(DType::F32, value);
-        let body = making.0;
+        builder.output(DType::F32, value);
+        let body = builder.0;
         let all_but_the_first = usize::MAX << 1;
         let layout = layout(&body, all_but_the_first, &mut random);
         check(&body, &layout, 2, 20, &mut random);

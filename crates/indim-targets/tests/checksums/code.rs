@@ -1,4 +1,4 @@
-//! The checksums of `indim-ops`' functions, of what machine code gives.
+//! Checksums of the results of machine code for the functions of `indim-ops`.
 
 use indim_codegen::Definition;
 use indim_ops::{DType, Op};
@@ -6,10 +6,10 @@ use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
 
 use crate::random::Random;
 
-/// So many arguments at a time.
+/// Number of arguments per call.
 const BLOCK: usize = 1 << 14;
 
-/// The machine code of a function of `f32`, for a kind of processors.
+/// The machine code of a function of `f32`.
 pub(crate) fn code_of(kind: TargetKind, name: &str) -> Function {
     let op: Op = name.parse().expect("functions are operations");
     let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
@@ -22,7 +22,7 @@ pub(crate) fn code_of(kind: TargetKind, name: &str) -> Function {
     Function::compile(kind, &body, &layout).expect("this processor has a target")
 }
 
-/// The sum of a hash of each argument with its result, as the record has it.
+/// The sum of hashes of each argument with its result, as in the record.
 pub(crate) fn checksum_of(function: &Function, arguments: impl Iterator<Item = u32>) -> u64 {
     let mut arguments = arguments.peekable();
     let mut sum = 0u64;
@@ -30,7 +30,7 @@ pub(crate) fn checksum_of(function: &Function, arguments: impl Iterator<Item = u
         let mut block: Vec<u32> = arguments.by_ref().take(BLOCK).collect();
         let mut results = vec![0u32; block.len()];
         let mut operands = [results.as_mut_ptr().cast(), block.as_mut_ptr().cast()];
-        // SAFETY: both have as many elements, and nobody else uses them.
+        // SAFETY: both vectors have `block.len()` elements, and this thread owns them.
         unsafe { function.run(&mut operands, &[0, 0], 1, block.len()) }
         for (argument, result) in block.into_iter().zip(results) {
             let pair = u64::from(argument) << 32 | u64::from(result);

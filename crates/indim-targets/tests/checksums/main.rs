@@ -1,7 +1,11 @@
-//! Machine code gives the recorded bits of every elementary function, over a sample of all arguments of 32
-//! bits; `examples/checksums.rs` over all of them.
+//! Machine code gives the recorded bits of every elementary function, for a sample of all 32-bit arguments.
+//! `examples/checksums.rs` checks all of them.
 
-#![allow(dead_code, unused_imports, reason = "the files are shared with those who measure")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the modules are shared with the accuracy measurement"
+)]
 
 mod code;
 #[path = "../../../indim-ops/tests/accuracy/functions.rs"]

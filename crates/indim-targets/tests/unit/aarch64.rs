@@ -1,5 +1,4 @@
-//! Instructions of NEON against another assembler: GNU's, where it is installed, makes of each line of a
-//! listing the bytes that are made here.
+//! The GNU assembler, if installed, assembles each line of a NEON listing to the bytes of the encoder.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,7 +9,7 @@ use indim_ops::{DType, Op, ReduceOp};
 use super::*;
 use crate::layout::OperandForm;
 
-/// What GNU's assembler makes of a text; `None` where it is not installed, which is said.
+/// Assembles a text by the GNU assembler; `None`, with a message, if it is not installed.
 fn assembled(text: &str) -> Option<Vec<u8>> {
     let name =
         format!("indim-assembled-{}-{:?}.o", std::process::id(), std::thread::current().id());
@@ -20,7 +19,7 @@ fn assembled(text: &str) -> Option<Vec<u8>> {
         .stdin(Stdio::piped())
         .spawn();
     let Ok(mut assembler) = assembler else {
-        eprintln!("NOT TESTED: there is no aarch64-linux-gnu-as to compare with");
+        eprintln!("NOT TESTED: the assembler aarch64-linux-gnu-as is not installed");
         return None;
     };
     assembler.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
@@ -35,7 +34,7 @@ fn assembled(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Compares instructions with what their texts assemble to.
+/// Compares encoded instructions with their assembled texts.
 fn compare(bytes: &[u8], text: &str) {
     let Some(expected) = assembled(text) else { return };
     let is_instruction = |line: &&str| !line.is_empty() && !line.ends_with(':');
@@ -48,7 +47,7 @@ fn compare(bytes: &[u8], text: &str) {
 }
 
 #[test]
-fn every_instruction_of_the_table_is_what_its_text_says() {
+fn texts_of_the_table_assemble_to_the_encodings() {
     let mut bytes: Vec<u8> = Vec::new();
     let mut text = String::new();
     for (family, size) in opcode::ALL.iter().flat_map(|it| it.sizes.iter().map(move |&n| (it, n))) {
@@ -66,7 +65,7 @@ fn every_instruction_of_the_table_is_what_its_text_says() {
                 bytes.extend(assembler.finish());
                 continue;
             }
-            // There is no lane of 64 bits in half a register that instructions are over.
+            // No instruction operates on one 64-bit lane in half a register.
             for is_wide in [false, true].into_iter().filter(|&is_wide| is_wide || size < 8) {
                 let mut assembler = assembler::Assembler::new(None);
                 let second = (opcode.source_count() == 2).then_some(real / 2);
@@ -83,7 +82,7 @@ fn every_instruction_of_the_table_is_what_its_text_says() {
     compare(&bytes, &text);
 }
 
-/// Of a listing what an assembler takes, with labels of its own.
+/// Appends the instructions of a listing, with labels made unique by `number`.
 fn assembly(listing: &str, number: usize, text: &mut String) {
     for line in listing.lines() {
         let line = line.split(';').next().unwrap_or_default().trim();
@@ -97,7 +96,7 @@ fn assembly(listing: &str, number: usize, text: &mut String) {
     }
 }
 
-/// The code of functions, and what their listings say, with labels of their own.
+/// The code of several functions, and the text of their listings with unique labels.
 #[derive(Default)]
 struct Functions {
     bytes: Vec<u8>,
@@ -119,7 +118,7 @@ fn layout(inputs: Vec<OperandForm>, body: &Body) -> OperandLayout {
 }
 
 #[test]
-fn functions_are_what_their_listings_say() {
+fn listings_assemble_to_the_code() {
     let mut functions = Functions::default();
     let mut folding = 0;
     for (&op, &dtype) in Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |it| (op, it))) {
@@ -146,7 +145,7 @@ fn functions_are_what_their_listings_say() {
 }
 
 #[test]
-fn some_encodings_are_those_of_the_manual() {
+fn some_encodings_match_the_manual() {
     let of = |opcode: opcode::Opcode, sources| opcode.with(true, 3, 1, sources);
     let two = [Some(2), Some(3)];
     let known = [

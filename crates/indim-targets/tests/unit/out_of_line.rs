@@ -1,4 +1,4 @@
-//! Every primitive out of line against the interpreter.
+//! Out-of-line functions of all primitives, compared with `evaluate`.
 
 use super::*;
 use indim_codegen::evaluate;
@@ -6,10 +6,10 @@ use indim_codegen::evaluate;
 #[path = "../../../indim-codegen/tests/unit/primitives.rs"]
 mod primitives;
 
-/// Those that have no operands, and no function.
+/// Primitives without operands, which have no function.
 const WITHOUT: [Primitive; 2] = [Primitive::Constant(0), Primitive::Load { input: 0, part: 0 }];
 
-/// What [`Primitive::Lookup`] looks up.
+/// The table of [`Primitive::Lookup`].
 const TABLE: [u64; 4] = [1 << 63 | 1, 2, 300, 70_000];
 
 const LANES: [LaneType; 11] = [
@@ -26,7 +26,7 @@ const LANES: [LaneType; 11] = [
     LaneType::F64,
 ];
 
-/// Some words of a type, none of them a NaN: processors make those as they like.
+/// Some words of a type, without NaNs, whose bits processors choose.
 fn words(lane: LaneType) -> [u64; 5] {
     match lane {
         LaneType::Bool => [0, 1, 1, 0, 1],
@@ -40,7 +40,7 @@ fn low(lane: LaneType, word: u64) -> u64 {
     word & u64::MAX >> (64 - 8 * lane.size())
 }
 
-/// The low bytes of a word as this machine has them in memory.
+/// The low bytes of a word, in the byte order of this machine.
 fn native_bytes(word: u64, size: usize) -> Vec<u8> {
     let mut bytes = word.to_le_bytes()[..size].to_vec();
     if cfg!(target_endian = "big") {
@@ -49,7 +49,7 @@ fn native_bytes(word: u64, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// What the function writes for these operands, each in memory of its own with a byte before it.
+/// Calls a function on operands at odd addresses; returns the bytes of the results.
 fn called(function: LaneFunction, lanes: &[LaneType], words: &[Vec<u64>], size: usize) -> Vec<u8> {
     let count = words[0].len();
     let memory = lanes.iter().zip(words).map(|(lane, words)| {
@@ -59,7 +59,8 @@ fn called(function: LaneFunction, lanes: &[LaneType], words: &[Vec<u64>], size: 
     let memory: Vec<Vec<u8>> = memory.collect();
     let addresses: Vec<*const u8> = memory.iter().map(|bytes| bytes[1..].as_ptr()).collect();
     let mut result = vec![0xaa; count * size + 2];
-    // SAFETY: as many lanes of each operand and of the result, and a table of this length.
+    // SAFETY: each operand and the result have `count` lanes in vectors of this function, and the table has
+    // `TABLE.len()` aligned words.
     unsafe {
         let place = result.as_mut_ptr().add(1);
         function(place, addresses.as_ptr(), TABLE.as_ptr(), TABLE.len(), count);
@@ -79,7 +80,7 @@ fn functions_give_what_primitives_give() {
             if primitive == Primitive::Select {
                 lanes[0] = LaneType::Bool;
             }
-            // Each word of an operand with each one of the next.
+            // All combinations of the operands' words.
             let place = |index: usize, lane: LaneType, point: usize| {
                 words(lane)[point / 5usize.pow(index as u32) % 5]
             };
@@ -100,6 +101,7 @@ fn functions_give_what_primitives_give() {
             found += 1;
         }
     }
-    // 7 of truth values, 20 of 8 integers, 17 of 2 floats, casts and bits between numbers, 16-bit floats.
+    // 7 primitives on booleans, 20 on each of 8 integers, 17 on each of 2 floats; 100 casts; bitcasts by size;
+    // 3 primitives of 16-bit floats.
     assert_eq!(found, 7 + 8 * 20 + 2 * 17 + 100 + (4 + 4 + 9 + 9) + 3);
 }

@@ -1,9 +1,9 @@
-//! The loops around steps that fold: over units, in each over strips of columns, in each over rows. The
-//! accumulators of a strip are held in registers for all rows of a unit.
+//! The loops of bodies that fold: over units, strips of columns, and rows. A strip is the columns of one step;
+//! its accumulators stay in registers for all rows of a unit.
 //!
-//! The function is called with the addresses of its operands (which it moves from unit to unit), their
-//! strides from unit to unit and behind these from row to row, the number of units, of columns and of rows,
-//! and whether accumulators begin.
+//! Arguments of the function: the array of operand addresses, which the code advances from unit to unit; the
+//! array of strides in bytes, from unit to unit and then from row to row; the number of units, columns and
+//! rows; and whether accumulators begin from the identity instead of memory.
 
 use super::super::assembler::Condition;
 use super::{
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::compile::Accumulators;
 
-/// The rows that are left of a unit.
+/// Number of rows left in the unit.
 const ROW_COUNT: General = 2;
-/// The strides from row to row.
+/// Address of the strides.
 const ROW_STRIDES: General = 1;
 
-/// So many operands, outputs among them not counted, have registers.
+/// Maximum number of inputs, each with a pointer register.
 pub(in crate::aarch64) const MAX_OPERANDS: usize = POINTERS.len();
 
 impl Emitter<'_> {
@@ -68,7 +68,7 @@ impl Emitter<'_> {
         self.assembler.arrive(folded);
     }
 
-    /// Lets registers point to the inputs in the first row of a strip.
+    /// Loads the addresses of the inputs in the first row of a strip.
     fn point_to_strip(&mut self) {
         let body = self.parts.body;
         for input in 0..body.operand_count() {
@@ -79,7 +79,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The accumulators of a strip: what memory holds, unless they begin.
+    /// Loads the accumulators of a strip: from memory, or the identity if they begin.
     fn load_accumulators(&mut self) {
         let begins = 0;
         self.assembler.load(begins, FOLD_BEGINS);
@@ -95,7 +95,7 @@ impl Emitter<'_> {
         self.assembler.arrive(ready);
     }
 
-    /// Moves accumulators of the strip from or to memory.
+    /// Loads or stores the accumulators in a register.
     fn move_accumulators(&mut self, family: opcode::Family, it: &Accumulators) {
         let [address, scratch] = SCRATCH;
         let bytes = (self.parts.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES);

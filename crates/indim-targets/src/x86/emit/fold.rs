@@ -1,9 +1,10 @@
-//! Loops around steps that fold: over units, strips of columns and rows. Registers hold the accumulators of
-//! a strip for all rows of a unit.
+//! The loops of bodies that fold: over units, strips of columns, and rows. A strip is the columns of one step;
+//! its accumulators stay in registers for all rows of a unit.
 //!
-//! The function is called with the addresses of its operands (which it moves from unit to unit), their
-//! strides from unit to unit and behind these from row to row, the number of units, of columns and of rows,
-//! and whether accumulators begin, or begin and are joined at the end of a unit.
+//! Arguments of the function: the array of operand addresses, which the code advances from unit to unit; the
+//! array of strides in bytes, from unit to unit and then from row to row; the number of units, columns and
+//! rows; and how accumulators begin: 0 from memory, 1 from the identity, `JOINED` from the identity and
+//! combined at the end of a unit.
 
 use iced_x86::{Code, Register as Real};
 
@@ -14,13 +15,13 @@ use crate::compile_fold::JOINED;
 use crate::layout::OperandForm;
 use crate::x86::instruction_set::InstructionSet;
 
-/// Row counter; no pointer in functions that fold.
+/// Row counter. Bodies that fold do not use it as a pointer register.
 const ROW_COUNT: Real = Real::R15;
 
-/// Bytes of a cache line, the unit of prefetching.
+/// Bytes of a cache line, which a prefetch loads.
 const CACHE_LINE: usize = 64;
 
-/// Maximum number of operands in registers, outputs not counted.
+/// Maximum number of inputs, each with a pointer register.
 pub(in crate::x86) const MAX_OPERANDS: usize = 9;
 
 impl<S: InstructionSet> Emitter<'_, S> {
@@ -88,7 +89,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.jump(Code::Jne_rel32_64, row, "row");
     }
 
-    /// Prefetches the row's elements of the next strip.
+    /// Prefetches the elements of the next strip in the current row.
     fn fetch_ahead(&mut self) {
         let EncoderInput { body, layout, lanes, .. } = *self.parts;
         for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == OperandForm::Dense)
@@ -107,7 +108,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Loads the addresses of the unit's operands.
+    /// Loads the addresses of the inputs in the first row of the unit.
     fn load_pointers(&mut self) {
         let body = self.parts.body;
         for input in 0..body.operand_count() {
@@ -116,7 +117,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Loads the accumulators of a strip from memory, or with the identity if they begin.
+    /// Loads the accumulators of a strip: from memory, or the identity if they begin.
     fn load_accumulators(&mut self) {
         let begins = Operand::Memory(self.frame_word(7));
         self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, Operand::Immediate32(0)]);
@@ -135,7 +136,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.arrive(ready);
     }
 
-    /// Stores the accumulators of a strip, or their combination if the call asks for it.
+    /// Stores the accumulators of a strip, or combines them into one if the call asks for it.
     fn leave_accumulators(&mut self) {
         let Some(joined) = self.parts.joined else { return self.store_accumulators() };
         let begins = Operand::Memory(self.frame_word(7));
@@ -158,12 +159,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Bytes of accumulators in a register.
+    /// Bytes of the accumulators in a register.
     fn accumulator_bytes(&self, it: &Accumulators) -> u32 {
         (self.parts.copy_lanes as u32 * it.element_bytes).min(S::REGISTER_BYTES)
     }
 
-    /// Address of the strip's accumulators.
+    /// Address in memory of the accumulators in a register.
     fn accumulators_place(&mut self, it: &Accumulators) -> Address {
         let Roles { index, scratch, .. } = *self.roles;
         self.load(scratch, self.operand_place(it.output as usize));
