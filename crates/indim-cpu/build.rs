@@ -1,4 +1,4 @@
-//! Tells the crate whether Cargo compiles it without optimisation, as in a debug build of a user.
+//! Sets `cfg(unoptimised)` if Cargo compiles the crate without optimisation, as in a debug build of a user.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

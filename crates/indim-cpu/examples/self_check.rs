@@ -1,7 +1,7 @@
-//! Checks itself where there is nothing but one module: no files, no threads, no mapped memory.
+//! A self-check that needs no files, threads or mapped memory, for WebAssembly.
 //!
-//! `cargo xtask cross wasm32` builds it and has Node.js run it. It succeeds when every operation gives the
-//! recorded bits, and an array of some MiB can be had.
+//! `cargo xtask cross wasm32` builds it, and Node.js runs it. It succeeds if every operation gives the
+//! recorded bits and a run over an array of some MiB is right.
 
 #[path = "../tests/same_bits/cells.rs"]
 mod cells;
@@ -26,7 +26,7 @@ fn has_recorded_bits() -> bool {
     found.is_some_and(|found| found.iter().map(String::as_str).eq(recorded.lines()))
 }
 
-/// Whether a sum of 4 MiB is right.
+/// Whether the sum of two arrays of 4 MiB is right.
 fn runs_over_large_arrays() -> Result<bool, Box<dyn std::error::Error>> {
     const COUNT: usize = 1 << 20;
     let b = GraphBuilder::new();

@@ -1,8 +1,8 @@
 //! The interface between `run/` and the executors. Holds unsafe code.
 //!
-//! An [`Executor`] compiles a loop nest into [`NestCode`]. Code bound to sizes and strides is a
-//! [`BoundNest`], whose tiles any thread may run. `run/` uses nothing else of an executor, and only
-//! `run/compile.rs` chooses one.
+//! An [`Executor`] compiles a loop nest into [`NestCode`]. Bound to sizes and strides, the code is a
+//! [`BoundNest`], whose tiles any thread may run. `run/` uses executors only through this interface, and
+//! only `run/compile.rs` chooses one.
 
 use core::fmt;
 use core::ops::Range;
@@ -19,7 +19,7 @@ use indim_ops::DType;
 
 /// A back end that compiles loop nests for this machine.
 pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
-    /// Compiles `nest` for the instructions of `level`; `constants` are those of its graph.
+    /// Compiles `nest` for `level`; `constants` are those of its graph.
     fn compile(
         &self,
         nest: &Arc<LoopNest>,
@@ -27,19 +27,20 @@ pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
         level: Level,
     ) -> Arc<dyn NestCode>;
 
-    /// Writes the numbers 0, 1, 2, ... in `dtype`, for nests that read counters.
+    /// Writes `length` numbers 0, 1, 2, ... of type `dtype`: a counter, which nests read.
     ///
     /// # Safety
-    /// Memory from `first` on has room for `length` elements, and only this call uses it.
+    /// - `first` is valid for writes of `length` elements;
+    /// - nothing else accesses them during the call.
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level);
 }
 
-/// A loop nest compiled for arrays of any sizes and strides. Methods that depend on sizes take `nest`, the
-/// nest with its sizes.
+/// A loop nest compiled for arrays of any sizes and strides. Methods that depend on sizes take the nest with
+/// its sizes, `nest`.
 pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Binds the code to the sizes of `nest` and to `strides`. `is_over_input` says which outputs of the
-    /// graph lie exactly over an input; it is empty if none does. Returns `None` for a nest without
-    /// elements.
+    /// Binds the code to the sizes of `nest` and to `strides`. `is_over_input` tells for each output of the
+    /// graph whether it lies exactly over an input; it is empty if none does. Returns `None` for a nest
+    /// without elements.
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
@@ -47,15 +48,15 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>>;
 
-    /// Cost of computing one element, in bytes that could be moved in the same time, without the bytes that
-    /// the nest reads and writes.
+    /// Cost of computing one element: the bytes that memory could move in the same time. The bytes that the
+    /// nest reads and writes are not included.
     fn cost(&self) -> usize;
 
     /// Upper bound of the memory in bytes that one thread needs to run tiles.
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize;
 
-    /// Upper bound of the memory in bytes that the threads of a run share. Tiles leave partial results
-    /// there for [`BoundNest::finish`].
+    /// Upper bound of the memory in bytes that the threads of a run share. Tiles write partial results
+    /// there, which [`BoundNest::finish`] combines.
     fn shared_bytes(&self, _nest: &SizedNest<'_>) -> usize {
         0
     }
@@ -63,7 +64,7 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
     /// Writes the listing; `describe` names the arrays.
     ///
     /// # Errors
-    /// When the formatter fails.
+    /// If the formatter fails.
     fn list(
         &self,
         nest: &LoopNest,
@@ -71,8 +72,8 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
 
-    /// Lists the machine code for arrays of these strides; `describe` names the arrays. The code is
-    /// generated for the listing and then dropped.
+    /// The listing of the machine code for arrays with these strides; `describe` names the arrays. The code
+    /// is generated for the listing and then dropped.
     ///
     /// # Errors
     /// The reason why kernels run the nest.
@@ -82,42 +83,42 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
         _strides: &[AxisStrides],
         _describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, KernelFallback> {
-        Err(KernelFallback::AskedFor)
+        Err(KernelFallback::Requested)
     }
 
-    /// Counts the memory of the code at compile time, without the nest.
+    /// Counts the memory of the code at compile time. The nest is not included.
     fn count_bytes(&self, held: &mut MemoryUse);
 
-    /// Bytes of the machine code generated since compile time.
-    fn made_bytes(&self) -> usize {
+    /// Bytes of the machine code generated after compile time.
+    fn generated_bytes(&self) -> usize {
         0
     }
 }
 
-/// The reason why kernels run a nest and machine code never does.
+/// The reason why a nest has no machine code, so that kernels run it.
 ///
 /// ```
 /// use indim_cpu::KernelFallback;
 ///
-/// assert_eq!(KernelFallback::Searches.to_string(), "it searches for where an extreme is");
+/// assert_eq!(KernelFallback::Searches.to_string(), "it is an argmax or argmin of elements in memory");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelFallback {
-    /// The options or the environment ask for kernels.
-    AskedFor,
-    /// The options ask for fewer instructions than the processor has.
-    LowLevel,
+    /// The options or the environment request kernels.
+    Requested,
+    /// The options request the baseline level on a processor that has more instructions.
+    BaselineLevel,
     /// No code generator exists for this processor.
     Processor,
-    /// The nest only moves or reduces elements, without an operation on them.
-    ComputesNothing,
-    /// The nest is an arg-reduction of elements in memory.
-    Searches,
+    /// The nest moves or reduces elements and applies no operation to them.
+    NoOperation,
+    /// The nest is an argmax or argmin of elements in memory.
+    ArgReduction,
     /// The nest is a scatter.
-    Scatters,
+    Scatter,
     /// The nest computes the indices of a gather, or its function would be too large.
-    NotCovered,
+    Unsupported,
     /// The nest has no elements.
     NoElements,
     /// The system refuses executable memory.
@@ -127,75 +128,85 @@ pub enum KernelFallback {
 impl fmt::Display for KernelFallback {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            KernelFallback::AskedFor => "kernels were asked for",
-            KernelFallback::LowLevel => {
-                "the level asked for is the baseline, and machine code needs more instructions"
+            KernelFallback::Requested => "kernels were requested",
+            KernelFallback::BaselineLevel => {
+                "the requested level is the baseline, and machine code needs more instructions"
             }
-            KernelFallback::Processor => "there is no machine code for this processor",
-            KernelFallback::ComputesNothing => "it applies no operation to the elements it moves or reduces",
-            KernelFallback::Scatters => "it adds elements where indices say",
-            KernelFallback::Searches => "it searches for where an extreme is",
-            KernelFallback::NotCovered => {
-                "it computes the indices by which it takes elements, or is too large for one function"
+            KernelFallback::Processor => "no code generator exists for this processor",
+            KernelFallback::NoOperation => {
+                "it applies no operation to the elements it moves or reduces"
+            }
+            KernelFallback::Scatter => "it is a scatter",
+            KernelFallback::ArgReduction => "it is an argmax or argmin of elements in memory",
+            KernelFallback::Unsupported => {
+                "it computes the indices of a gather, or is too large for one function"
             }
             KernelFallback::NoElements => "it has no elements",
-            KernelFallback::Memory => "the system gives no executable memory",
+            KernelFallback::Memory => "the system refuses executable memory",
         })
     }
 }
 
-/// A nest bound to sizes and strides: independent tiles that cover it.
+/// A nest bound to sizes and strides, as tiles that are independent of each other.
 pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// The faster code that replaces this one, if it has been generated by now. Asked once before a run of
-    /// `work` bytes.
-    fn instead(&self, _work: usize) -> Option<&dyn BoundNest> {
+    /// Counts a run of `work` bytes towards tier-up, and returns the faster code to run instead, if it
+    /// exists. A run calls this once, before its first tile.
+    fn tier_up(&self, _work: usize) -> Option<&dyn BoundNest> {
         None
     }
 
-    /// The number of tiles.
+    /// Number of tiles.
     fn tiles(&self) -> usize;
 
-    /// The number of elements of a full tile, the largest.
+    /// Elements of a full tile.
     fn tile_elements(&self) -> usize;
 
-    /// Prepares the shared memory that all tiles read; called once, before the tiles.
+    /// Initialises the shared memory that all tiles read. A run calls this once, before its first tile.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for all tiles.
+    /// Like [`BoundNest::run`], for all tiles, except that `prepare` has not run.
     unsafe fn prepare(&self, _: &Bases<'_>) {}
 
     /// Runs some of the tiles.
     ///
     /// # Safety
-    /// - each operand of `bases` is the address of a store or access at the first point of the nest;
-    /// - with the strides of the binding, every point is valid for reads, and for writes of the stores;
-    /// - the shared memory is valid, and only this nest uses it;
-    /// - no store overlaps another operand, except the stores that `is_over_input` named at the binding:
-    ///   those lie exactly over an access that moves as they do;
-    /// - no other thread uses the stores' elements of `tiles`;
+    /// - `bases.operands` are the addresses of the stores, then of the accesses, at the first point of the
+    ///   nest;
+    /// - with the strides of the binding, each access is valid for reads and each store for writes at every
+    ///   point of `tiles`;
+    /// - no two elements of a store share memory;
+    /// - no store overlaps another operand, except stores that `is_over_input` of the binding tells: those
+    ///   lie exactly over an access with the same strides;
+    /// - during the call no other thread accesses the elements that `tiles` write;
+    /// - `bases.shared` is valid for `NestCode::shared_bytes`, and only this run of the nest accesses it;
+    /// - `prepare` has returned, with the same bases; only scatters, which are never in a group, need it;
     /// - the processor has the level for which the nest was compiled.
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
 
-    /// Combines the partial results in shared memory into the outputs; called once, after all tiles.
+    /// Combines the partial results in shared memory into the outputs. A run calls this once, after its last
+    /// tile.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for all tiles; they have run with the same bases.
+    /// - the obligations of [`BoundNest::run`], for all tiles;
+    /// - all tiles have run, with the same bases.
     unsafe fn finish(&self, _: &Bases<'_>) {}
 
-    /// Counts the memory of the binding, without the code.
+    /// Counts the memory of the binding. The code is not included.
     fn count_bytes(&self, held: &mut MemoryUse);
 }
 
 /// The addresses of a run.
 pub(crate) struct Bases<'a> {
-    /// The addresses at the first point: the stores first, then the accesses.
+    /// Addresses at the first point of the nest: the stores, then the accesses.
     pub(crate) operands: &'a [*mut u8],
-    /// Memory of [`NestCode::shared_bytes`] bytes, which only this nest uses during its run.
+    /// Memory of [`NestCode::shared_bytes`] bytes that the threads of the run share.
     pub(crate) shared: *mut u8,
 }
 
-// SAFETY: the caller of `BoundNest::run` lends this memory for the whole run, and threads write disjoint
-// tiles of it.
+// SAFETY:
+// - the pointers are dereferenced only under the contract of `BoundNest::run`, which requires valid memory;
+// - that contract excludes data races: threads run disjoint tiles, which write disjoint elements and disjoint
+//   partial results.
 unsafe impl Sync for Bases<'_> {}
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Compilation of graphs for this processor, and runs over arrays in memory (those of `indim-arrays`).
+//! Compilation of graphs for this processor, and runs over arrays in memory.
 //!
 //! Modules, each built on those before it:
 //! - `executor.rs`: the interface of an executor, a back end for loop nests;
@@ -8,8 +8,8 @@
 //! - `run/`: executables, their options and errors: the public interface.
 //!
 //! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
-//! `tiles/folded.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/arg_reduce/`,
-//! `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/whole.rs`, `run/executable.rs`,
+//! `tiles/fold_tile.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/arg_reduce/`,
+//! `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/single_call.rs`, `run/executable.rs`,
 //! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
 //! `run/bound_program.rs`, `run/scatter.rs`, `run/team.rs` and `run/threads.rs`; of the other crates in
 //! `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and

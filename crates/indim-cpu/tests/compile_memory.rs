@@ -1,5 +1,5 @@
-//! What compiling holds, counted by an allocator: not more than `memory_limit` is compared with; and what an
-//! executable says it holds.
+//! The memory of compilation, counted by an allocator, is at most the bound that `memory_limit` is compared
+//! with. The memory of an executable is as it reports.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use indim_ops::DType;
 use indim_shape::Shape;
 use indim_text::{Expression, ParseLimits};
 
-/// Counts what is allocated, with what a usual allocator adds to it.
+/// Counts allocated bytes, with the overhead of a usual allocator.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -56,7 +56,7 @@ fn graph(text: &str, rank: usize) -> Graph {
     b.finish(&[expression.build(&b, &values, None).unwrap()]).unwrap()
 }
 
-/// What compiling says it takes, from a limit that is too small.
+/// The bound that compilation reports, from the error of a limit that is too small.
 fn promised(graph: &Graph) -> usize {
     let mut least = 0;
     loop {
@@ -72,7 +72,7 @@ fn promised(graph: &Graph) -> usize {
     }
 }
 
-/// A constant that is computed with again and again.
+/// A constant that many operations read.
 fn folded() -> Graph {
     let b = GraphBuilder::new();
     let numbers: Vec<f64> = (0..1024).map(f64::from).collect();
@@ -120,7 +120,7 @@ fn texts() -> Vec<(String, String)> {
     .collect()
 }
 
-// The only test of this program: one allocator counts what all its threads hold.
+// The only test of this program, because the allocator counts the memory of all its threads.
 #[test]
 fn compiling_holds_no_more_than_it_says() {
     drop(compile(&graph("x + 1", 2), &CompileOptions::default()));

@@ -57,7 +57,7 @@ fn several_threads_give_the_bits_of_one() {
 
 #[test]
 fn a_nest_reads_only_what_an_earlier_nest_has_written() {
-    // `viewed` is kept for `sum`, and read by `expanded` too, whose shape sorts before its own.
+    // `viewed` is materialised for `sum`; `expanded` reads it too, and its shape sorts first.
     let b = GraphBuilder::new();
     let p = b.parameter("p", DType::F32, [1, 1, 4, 1]).unwrap();
     let viewed =

@@ -1,4 +1,4 @@
-//! Results have the same bits when threads flush subnormal numbers to zero, round otherwise or trap.
+//! Results have the same bits if threads flush subnormal numbers to zero, round in another direction or trap.
 #![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 
 use std::ops::ControlFlow;
@@ -13,12 +13,12 @@ use indim_graph::{Array, Graph};
 use indim_ops::{DType, ReduceOp};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The control register of a thread's floating-point unit.
+/// The control register of the floating-point unit of a thread.
 #[cfg(target_arch = "x86_64")]
 mod control {
     use std::arch::asm;
 
-    /// The flags of exceptions that have happened.
+    /// The flags of past exceptions.
     const FLAGS: u32 = 0x3f;
 
     pub(crate) type Word = u32;
@@ -41,7 +41,7 @@ mod control {
     }
 }
 
-/// The control register of a thread's floating-point unit.
+/// The control register of the floating-point unit of a thread.
 #[cfg(target_arch = "aarch64")]
 mod control {
     use std::arch::asm;
@@ -109,7 +109,7 @@ fn run(executable: &Executable, x: &[f32], threads: Threads<'_>) -> Vec<Vec<u8>>
     bytes(&executable.run_with(&[x], &options).unwrap())
 }
 
-/// What `compute` returns on a thread with these modes, which it must leave as they are.
+/// The result of `compute` on a thread with these modes, which it must not change.
 fn in_environment<R: Send>(modes: control::Word, compute: impl FnOnce() -> R + Send) -> R {
     let of_thread = || {
         control::set(modes);

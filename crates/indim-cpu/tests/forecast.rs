@@ -1,4 +1,4 @@
-//! What a run will read, write and hold is known before it, and limited before anything is allocated.
+//! The memory that a run reads, writes and holds is known before the run, and limited before it allocates.
 //!
 //! The numbers are computed by hand; an f32 has 4 bytes.
 
@@ -32,7 +32,7 @@ fn outer_product() -> Executable {
     executable(&b, &[u * v + x])
 }
 
-/// `exp` of ever more axes: four nests, each of which reads what the one before it wrote.
+/// `exp` of more and more axes: four nests, each of which reads the result of the nest before it.
 fn growing(size: usize) -> Executable {
     let b = GraphBuilder::new();
     let mut y = b.exp(b.parameter("x1", DType::F32, [size]).unwrap()).unwrap();
@@ -70,7 +70,8 @@ fn a_temporary_makes_room_after_its_last_use() {
     let forecast = executable.forecast();
     assert_eq!(forecast.bytes_read, (8 + 64 + 512 + 4096) * 4);
     assert_eq!(forecast.bytes_written, 4096 * 4);
-    // The largest neighbours, of 2 and 3 axes; that of 1 axis is gone when the last is written.
+    // The temporaries of 2 and of 3 axes are live together; that of 1 axis is dead before the last is
+    // written.
     assert_eq!(forecast.temporary_bytes, (64 + 512) * 4);
 
     let inputs: Vec<Vec<f32>> = (1..=4u32)
@@ -114,7 +115,7 @@ fn the_limit_counts_outputs_temporaries_and_registers() {
     let forecast = executable.forecast();
     let peak = forecast.peak_bytes(1);
     assert_eq!(peak, 64 * 32 * 4 + (64 + 32) * 4 + forecast.register_bytes);
-    // The program itself counts too.
+    // The program itself counts, too.
     let peak = peak + executable.held_bytes();
     let limited = |limit| RunOptions { memory_limit: Some(limit), ..RunOptions::default() };
     executable.run_with(&inputs, &limited(peak)).unwrap();
@@ -122,7 +123,7 @@ fn the_limit_counts_outputs_temporaries_and_registers() {
     let RunError::MemoryLimit { bytes, limit, .. } = error else { panic!("{error}") };
     assert_eq!((bytes, limit), (peak, peak - 1));
 
-    // The caller's own outputs do not count, unless they overlap an input and have to be copied.
+    // Outputs of the caller do not count, unless they overlap an input and are copied.
     let mut result = [0.0f32; 64 * 32];
     let own = peak - 64 * 32 * 4;
     let mut outputs = [ArrayViewMut::from_slice([64, 32], &mut result).unwrap()];
@@ -174,7 +175,7 @@ fn a_run_too_large_for_any_machine_is_refused_by_name() {
     assert_eq!(name, "output 0");
 }
 
-/// What is repeated weighs what it has, and of a table no more weighs than is taken.
+/// A repeated array counts its own elements, and a table at most the gathered elements.
 #[test]
 fn numbers_and_tables_are_no_work_for_threads() {
     let elements = 64 * 1024 / 4;

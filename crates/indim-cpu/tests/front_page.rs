@@ -25,7 +25,7 @@ fn unsafe_code_stands_where_the_front_page_says() {
     check(&crates.join("indim-targets/src"), 3);
 }
 
-/// Checks the front page of this source, which names at least so many places.
+/// Checks the front page of this source, which names at least `least` paths.
 fn check(source: &Path, least: usize) {
     let page = fs::read_to_string(source.join("lib.rs")).unwrap();
     let (_, list) = page.split_once("Unsafe code stands only in").unwrap();

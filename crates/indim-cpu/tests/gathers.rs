@@ -11,7 +11,7 @@ use executors::executors;
 #[path = "executors/mod.rs"]
 mod executors;
 
-/// Elements whose bytes differ from their neighbours'; no NaN, whose bits may change.
+/// Elements whose bytes differ from those of adjacent elements; no NaN, because its bits may change.
 fn table(dtype: DType, shape: &[usize]) -> Array {
     let count: usize = shape.iter().product();
     let bytes = (0..count * dtype.size()).map(|at| match at % dtype.size() {
@@ -22,7 +22,7 @@ fn table(dtype: DType, shape: &[usize]) -> Array {
     Array::from_data(shape, data).unwrap()
 }
 
-/// Indices into `size` elements, some of them negative where that is allowed.
+/// Indices into `size` elements, some of them negative if the mode allows that.
 fn indices(shape: &[usize], size: usize, has_negative: bool) -> Array {
     let count: usize = shape.iter().product();
     let index = |at: usize| {
@@ -37,7 +37,7 @@ fn assert_same_bits(graph: &Graph, arguments: &[Array], what: &str) {
     for options in executors() {
         let executable = compile(graph, &options).unwrap();
         let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
-        // The second run may be by machine code.
+        // The second run may use machine code.
         for _ in 0..2 {
             let found = executable.run(&inputs).unwrap();
             for (found, expected) in found.iter().zip(&expected) {
@@ -79,7 +79,7 @@ fn rows_and_elements_are_gathered_as_the_reference_does() {
     }
 }
 
-/// A gather of `t` along `axis` within the work of `x`, which has the shape of what is gathered.
+/// A gather of `t` along `axis`, added to a function of `x`, which has the shape of the gather.
 fn within_work(b: &GraphBuilder, t: &Value, i: &Value, axis: usize) -> Vec<Value> {
     let taken = b.take(t, i, axis as i64, TakeMode::Error).unwrap();
     let taken_again = b.take(&(t * 2), i, axis as i64, TakeMode::Clip).unwrap();
@@ -122,7 +122,7 @@ fn first_of(shape: &[usize]) -> Vec<indim_builder::Index> {
     shape.iter().map(|_| indim_builder::Index::At(0)).collect()
 }
 
-/// The check counts from the least index, without comparisons: its ends are those of each type.
+/// The check without comparisons, at the ends of each type of indices.
 #[test]
 fn the_first_index_outside_is_found_wherever_it_is() {
     let checked = |dtype: DType, list: &[i64], size: usize| {

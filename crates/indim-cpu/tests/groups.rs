@@ -116,7 +116,7 @@ fn softmax(shape: &[usize]) -> Graph {
 fn what_passes_between_nests_is_a_part() {
     let graph = softmax(&[1000, 1000]);
     let forecast = compile(&graph, &CompileOptions::default()).unwrap().forecast();
-    // Beside parts of at most 256 KiB there are the results of pieces, and registers.
+    // In addition to tiles of at most 256 KiB a thread has results of pieces, and registers.
     assert!(forecast.temporary_bytes < 1 << 20, "{} bytes", forecast.temporary_bytes);
     assert!((100_000..1 << 20).contains(&forecast.register_bytes), "{}", forecast.register_bytes);
 }
@@ -150,7 +150,7 @@ fn a_group_is_stopped_between_parts() {
 
 #[test]
 fn temporaries_of_a_group_share_no_memory_with_those_around_it() {
-    // The parts of one thread are written while another still reads what came before the group.
+    // One thread writes its tiles while another one still reads results of earlier nests.
     let shape = [900, 600];
     let x = array(&shape);
     let graph = graph(&shape, |b, x| {

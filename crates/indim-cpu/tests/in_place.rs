@@ -1,4 +1,4 @@
-//! Outputs that lie exactly over an input are written without a copy; the values are those of one.
+//! Outputs that lie exactly over an input are written without a copy, with the values of a copy.
 
 use std::ptr::NonNull;
 
@@ -19,7 +19,8 @@ fn of_two(function: impl Fn(&GraphBuilder, [Value; 2]) -> Vec<Value>) -> Executa
     compile(&graph, &CompileOptions::default()).unwrap()
 }
 
-/// Runs with the outputs in the memory of the inputs at `places`; returns those and the inputs' copies.
+/// Runs with the outputs in the memory of the inputs at `places`; returns the outputs and copies of the
+/// inputs.
 fn run(executable: &Executable, places: &[usize]) -> Vec<Vec<f64>> {
     let numbers = |from: u32| (from..from + 3000).map(f64::from).collect();
     let mut memory: [Vec<f64>; 2] = [numbers(0), numbers(7000)];
@@ -55,7 +56,7 @@ fn y(i: usize, j: usize) -> f64 {
 
 #[test]
 fn an_input_is_read_before_it_is_overwritten() {
-    // The second output reads `x` after the first was computed.
+    // The second output reads `x` after the first one was computed.
     let both =
         of_two(|b, [x, y]| vec![b.add(&x, y, &[0, 1]).unwrap(), b.mul(&x, &x, &[0, 1]).unwrap()]);
     assert_eq!(
@@ -93,7 +94,7 @@ fn an_input_that_is_also_read_elsewhere_is_copied() {
 fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
     let halves =
         of_two(|b, [x, y]| vec![b.add(&x, &y, &[0, 1]).unwrap(), b.mul(x, y, &[0, 1]).unwrap()]);
-    // In each place of four elements `x`, `y`, the sum and the product.
+    // Four interleaved arrays: `x`, `y`, the sum and the product.
     let mut memory: Vec<f64> = (0..12_000u32).map(|i| f64::from(i / 4 + i % 4 * 100)).collect();
     let before = memory.clone();
     let array_type = ArrayType::new(DType::F64, SHAPE);
@@ -106,7 +107,7 @@ fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
     // SAFETY: as above.
     let mut outputs = [sum, product]
         .map(|first| unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.clone(), first) });
-    // Nothing is copied: there is no memory for it.
+    // Nothing is copied, because the limit leaves no memory for a copy.
     let options = RunOptions { memory_limit: Some(40_000), ..RunOptions::default() };
     halves.run_into_with(&inputs, &mut outputs, &options).unwrap();
     for (now, before) in memory.chunks(4).zip(before.chunks(4)) {

@@ -1,4 +1,4 @@
-//! Nests larger than the caches, which are written past them: wherever outputs begin, and row by row.
+//! Nests larger than the caches, with non-temporal stores: outputs at any alignment, and row by row.
 
 mod executors;
 
@@ -34,7 +34,7 @@ fn large_results_are_whole_wherever_they_begin() {
         ArrayView::from_slice([ROWS, COLUMNS], &x).unwrap(),
         ArrayView::from_slice([ROWS], &c).unwrap(),
     ];
-    // Dense, or with a gap after each row, so that the rows begin everywhere in a line.
+    // Dense, or with a gap after each row, so that rows begin at every offset in a cache line.
     let layouts = [(0, 0), (4, 0), (20, 0), (60, 0), (2, 0), (20, 4), (1, 7)];
     let (first, gap) = *layouts.iter().max().unwrap();
     let mut memory = vec![0u8; first + 60 + ROWS * (COLUMNS * ELEMENT + gap + 7)];

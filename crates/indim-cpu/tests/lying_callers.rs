@@ -1,5 +1,5 @@
-//! What if the caller lies? Every public safe function answers with an error, and touches no memory
-//! that is not the caller's.
+//! Wrong arguments: every public safe function returns an error and accesses no memory outside the caller's
+//! arrays.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ fn a_graph_that_would_leave_its_arrays_cannot_be_made() {
     let onto = |axes: &[usize]| NodeKind::BroadcastInDim(AxisMap::from(axes.to_vec()));
     let neg = || NodeKind::Elementwise(Op::Neg);
     let cases = [
-        // Reads past the end of the operand, in one way after another.
+        // Several ways to read past the end of the operand.
         (node(neg(), &[0], DType::F32, &[4_000_000]), "operand-shape"),
         (node(NodeKind::Convert, &[0], DType::F64, &[4_000_000]), "operand-shape"),
         (node(NodeKind::Reshape, &[0], DType::F32, &[4_000_000]), "reshape-element-count"),
@@ -45,11 +45,11 @@ fn a_graph_that_would_leave_its_arrays_cannot_be_made() {
         (node(NodeKind::Bitcast, &[0], DType::F64, &[4]), "bitcast-width"),
         // A bool that is neither 0 nor 1.
         (node(NodeKind::Bitcast, &[0], DType::Bool, &[4]), "bitcast-width"),
-        // Operands that are missing, later, or the node itself.
+        // Operands that do not exist, that come later, or that are the node itself.
         (node(NodeKind::Elementwise(Op::Add), &[0], DType::F32, &[4]), "wrong-operand-count"),
         (node(neg(), &[1], DType::F32, &[4]), "operand-not-earlier"),
         (node(neg(), &[99], DType::F32, &[4]), "operand-not-earlier"),
-        // A constant with fewer elements than its type says, and a parameter that is not bound.
+        // A constant with fewer elements than its type has, and a parameter that is not bound.
         (
             node(NodeKind::Constant(Array::scalar(1.0f32)), &[], DType::F32, &[4_000_000]),
             "result-type",
@@ -84,7 +84,7 @@ fn arrays_have_the_elements_that_their_shapes_say() {
     assert!(Array::scalar(1.0f32).reshaped(Shape::from([2])).is_err());
     let huge = [usize::MAX, usize::MAX];
     assert!(Array::new(huge, vec![1.0f32]).is_err());
-    // The product is 1, modulo the machine's words.
+    // The product is 1 modulo 2^64 (or 2^32).
     assert!(Array::new([usize::MAX, usize::MAX], vec![1u8]).is_err());
 }
 
@@ -209,7 +209,7 @@ fn only_levels_of_this_processor_can_be_had() {
 fn there_is_no_kernel_for_what_an_operation_does_not_take() {
     for op in Op::ALL {
         for &dtype in DType::ALL {
-            // To look a kernel up is safe; to call it is not.
+            // The look-up of a kernel is safe; its call is not.
             let _ = elementwise_kernel(*op, dtype, Level::detect());
         }
     }

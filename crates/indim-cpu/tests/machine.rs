@@ -1,6 +1,5 @@
-//! Machine code: every length of a row, up to pages that may not be touched; nests of thousands of
-//! operations; when it is made; several threads at once. What computes the expected bits is the reference
-//! evaluator.
+//! Machine code, compared with the reference evaluator: rows of every length next to guard pages, nests of
+//! thousands of operations, the time of tier-up, several threads at once.
 
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -16,7 +15,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSet;
 use indim_text::{Expression, ParseLimits};
 
-/// Memory between pages that may not be touched.
+/// Memory between guard pages.
 struct Guarded {
     first: NonNull<u8>,
     bytes: usize,
@@ -57,7 +56,7 @@ impl Drop for Guarded {
     }
 }
 
-/// Elsewhere memory that an allocator watches over, if anything does.
+/// On other systems: heap memory, which an address sanitizer may guard.
 #[cfg(not(target_os = "linux"))]
 impl Guarded {
     fn new(bytes: usize) -> Guarded {
@@ -67,7 +66,7 @@ impl Guarded {
 }
 
 impl Guarded {
-    /// The place of so many bytes at one of the ends.
+    /// The address of `bytes` bytes at one of the ends.
     fn place(&self, bytes: usize, at_end: bool) -> NonNull<u8> {
         let offset = if at_end { self.bytes - bytes } else { 0 };
         // SAFETY: within the memory.
@@ -79,7 +78,7 @@ fn options(executor: ExecutorChoice) -> CompileOptions {
     CompileOptions { executor, ..CompileOptions::default() }
 }
 
-/// A graph as machine code, at every level that has any.
+/// A graph compiled to machine code, at every level that has a code generator.
 fn machines(graph: &Graph) -> impl Iterator<Item = (Level, Executable)> {
     let has_code = |level: &&Level| **level > Level::BASELINE || Level::available().len() == 1;
     Level::available().iter().filter(has_code).map(|&level| {
@@ -282,7 +281,7 @@ fn results_may_lie_over_what_they_are_computed_from() {
 
 #[test]
 fn nests_of_thousands_of_operations_give_the_same_bits() {
-    // Every value lives until it is taken again, long after.
+    // Every value is live until its second use, much later.
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [100]).unwrap();
     let y = b.parameter("y", DType::I32, [100]).unwrap();
@@ -326,7 +325,7 @@ fn machine_code_is_made_once_the_work_has_paid_for_it() {
         assert_eq!(automatic.held_bytes(), held);
         return;
     }
-    // The first run is too small for it.
+    // The first run is too small for tier-up.
     assert!((2..100_000).contains(&runs), "{runs} runs");
     let result = automatic.run(&[ArrayView::from_array(&x)]).unwrap().remove(0);
     assert!(result.to_array().data().has_bits_of(expected[0].data()));
@@ -339,17 +338,17 @@ fn machine_code_is_made_once_the_work_has_paid_for_it() {
     assert_eq!(blocks.held_bytes(), held);
 }
 
-/// What explanations say of the nests of an expression over `x`, `y: f32[40, 30]` and `i: i64[40]`.
+/// The listings of the nests of an expression over `x`, `y: f32[40, 30]` and `i: i64[40]`.
 fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, KernelFallback>> {
     let xs = ["x", "y"].map(|name| (name, DType::F32, sizes.to_vec()));
     let types = [&xs[..], &[("i", DType::I64, vec![40])]].concat();
-    // Passes make constants of what has no elements.
+    // Passes replace values without elements by constants.
     let optimize = !sizes.contains(&0);
     let options = CompileOptions { optimize, ..options(ExecutorChoice::Machine) };
     let executable = compile(&graph(&[text], &types), &options).unwrap();
     let held = executable.held_bytes();
     let describe = |access: &Access| access.to_string();
-    let programs = executable.programs().iter();
+    let programs = executable.compiled_nests().iter();
     let listed = programs.map(|program| program.machine_code(&describe)).collect();
     assert_eq!(executable.held_bytes(), held, "nothing is kept");
     listed
@@ -364,7 +363,7 @@ fn nests_are_listed_or_say_why_kernels_run_them() {
     let sum = listing("x * y + x");
     assert_eq!(sum.matches(" = add.f32 ").count(), 1, "{sum}");
     assert_eq!(sum.matches(" = load.f32 ").count(), 2, "{sum}");
-    // No function is listed twice, nor one that is not used.
+    // Each function in use is listed once, and no other.
     assert_eq!(sum.matches("output 0 is ").count(), 1, "{sum}");
     assert!(listing("sum(x * y, axis=1)").contains("output 0 is reduce_add to "));
     let folded = listed("sum(x * y, axis=1)", [40, 320]).remove(0).expect("machine code");
@@ -374,10 +373,10 @@ fn nests_are_listed_or_say_why_kernels_run_them() {
     assert!(searched.contains("output 0 is argmax to "), "{searched}");
     assert!(listing("x[i] * 2").contains("input 0 is what is taken from "));
     let reasons = [
-        ("transpose(x)", [40, 30], KernelFallback::ComputesNothing),
-        ("sum(x)", [40, 30], KernelFallback::ComputesNothing),
-        ("x[i]", [40, 30], KernelFallback::ComputesNothing),
-        ("argmax(x, axis=1)", [40, 300], KernelFallback::Searches),
+        ("transpose(x)", [40, 30], KernelFallback::NoOperation),
+        ("sum(x)", [40, 30], KernelFallback::NoOperation),
+        ("x[i]", [40, 30], KernelFallback::NoOperation),
+        ("argmax(x, axis=1)", [40, 300], KernelFallback::ArgReduction),
         ("x * y", [0, 30], KernelFallback::NoElements),
     ];
     for (text, sizes, reason) in reasons {
@@ -410,7 +409,7 @@ fn the_baseline_of_a_better_processor_has_kernels() {
         let is_made = is_allowed && indim_targets::TargetKind::best().is_some();
         assert_eq!(executable.held_bytes() > held, is_made, "{level}");
         assert_eq!(
-            executable.programs()[0].machine_code(&Access::to_string).is_ok(),
+            executable.compiled_nests()[0].machine_code(&Access::to_string).is_ok(),
             is_made,
             "{level}"
         );
@@ -419,7 +418,7 @@ fn the_baseline_of_a_better_processor_has_kernels() {
 
 #[test]
 fn strides_without_end_are_computed_with() {
-    // Each of these may be one element or many: more layouts than are kept.
+    // Each operand may be one element or many: more layouts than `MAX_FUNCTIONS`.
     let names = ["a", "b", "c", "d", "e", "f"];
     let n = 200;
     let types: Vec<_> = names.iter().map(|&name| (name, DType::F64, vec![n])).collect();

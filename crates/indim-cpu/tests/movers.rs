@@ -1,5 +1,5 @@
-//! The movers of `memory` against loops over bytes: every element size, counts around whole
-//! vectors, strides of every sign and kind, and nothing touched but the elements.
+//! The copies of `memory` against loops over bytes: every element size, counts near multiples of vectors,
+//! strides of every sign and kind. They access only the elements.
 
 use indim_cpu::memory::{Run, gather, scatter};
 
@@ -8,7 +8,7 @@ const COUNTS: [usize; 12] = [0, 1, 2, 3, 4, 7, 8, 16, 17, 33, 64, 100];
 const STEPS: [usize; 7] = [0, 1, 2, 3, 4, 9, 40];
 const GUARD: u8 = 0xA5;
 
-/// Strided memory: bytes without one to spare, and where element (0, 0) lies.
+/// Strided memory: exactly the bytes of its elements, and the offset of element (0, 0).
 struct Strided {
     bytes: Vec<u8>,
     first: usize,
@@ -30,7 +30,7 @@ impl Strided {
     }
 }
 
-/// Where each element of a block lies in memory, in the order of the block.
+/// The offset of each element in memory, in the order of the block.
 fn places(memory: &Strided, steps: Run, run: Run) -> Vec<usize> {
     (0..steps.count)
         .flat_map(|step| (0..run.count).map(move |index| (step, index)))
@@ -43,7 +43,7 @@ fn check_gather(steps: Run, run: Run, size: usize) {
     let places = places(&memory, steps, run);
     let expected: Vec<u8> =
         places.iter().flat_map(|&place| memory.bytes[place..place + size].to_vec()).collect();
-    // One byte off, so that nothing relies on alignment.
+    // Misaligned by one byte.
     let mut block = vec![GUARD; 1 + expected.len() + 16];
     let source = memory.bytes[memory.first..].as_ptr();
     // SAFETY: the memory covers all runs, the block all elements.
@@ -97,7 +97,7 @@ fn scatter_writes_every_element_to_its_place_and_nothing_else() {
     for size in SIZES {
         for (count, steps) in COUNTS.into_iter().flat_map(|c| STEPS.map(|s| (c, s))) {
             for stride in [1, -1, 2, -3].map(|stride| stride * size as isize) {
-                // Runs that do not overlap: beside each other, apart, or between each other.
+                // Runs that do not overlap: adjacent, with gaps, or interleaved.
                 let span = stride.abs() * count.max(1) as isize;
                 for step_stride in [span, -span, span + 3] {
                     let steps = Run { count: steps, stride: step_stride };

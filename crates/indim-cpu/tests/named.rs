@@ -48,7 +48,7 @@ fn outputs_are_written_over_inputs() {
     scaled.run_in_place(vec![over, InPlace::Read(view(&Y))]).unwrap();
     assert_eq!(x, X.map(|x| x * 0.5));
 
-    // Exchanged: each output reads what the other overwrites.
+    // Exchanged: each output reads the input that the other one overwrites.
     let exchanged = executable(|x, y| vec![y + 0, x + 0]);
     let (mut x, mut y) = (X, Y);
     let over = [&mut x, &mut y]
@@ -56,7 +56,7 @@ fn outputs_are_written_over_inputs() {
     exchanged.run_in_place(Vec::from(over)).unwrap();
     assert_eq!((x, y), (Y, X));
 
-    // Column by column in memory, and beside elements that are not the array's.
+    // Column-major, and next to elements that do not belong to the array.
     let mut memory = [9.0f64; 8].map(f64::to_ne_bytes).concat();
     let array_type = ArrayType::new(DType::F64, [2, 3]);
     let column_major = ArrayViewMut::from_bytes(array_type, vec![8, 16], &mut memory, 8).unwrap();

@@ -1,4 +1,4 @@
-//! In which order the elements of new outputs lie, and that they are the same elements.
+//! The order of elements in memory of new outputs; the elements are the same in every order.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Order, RunOptions, compile};
@@ -157,7 +157,7 @@ fn an_input_is_followed_through_a_transposition_and_what_is_kept() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [4, 1, 1]).unwrap();
-    // Computed once and kept, since the broadcast repeats it.
+    // Computed once and materialised, because the broadcast repeats it.
     let kept = b.exp(b.transpose(x, &[1, 0]).unwrap()).unwrap();
     let sum = b.numpy().add(kept, y).unwrap();
     let executable = executable(&b, &[sum]);

@@ -1,5 +1,5 @@
-//! Reductions by the executor: the bits of the reference evaluator for every way through memory, level,
-//! number of threads and cut.
+//! Reductions by the executor: the bits of the reference evaluator for every walk, level, number of threads
+//! and cut.
 
 mod executors;
 
@@ -20,7 +20,7 @@ fn numbers<T: Element>(count: usize, of: impl Fn(f64) -> T) -> Vec<T> {
     (0..count).map(|index| of(number(index))).collect()
 }
 
-/// The sum, through f64, and the largest element of what `function` makes of `x`, along `axis`.
+/// The sum in f64 and the maximum of `function(x)` along `axis`.
 fn graph<T: Element>(shape: &[usize], axis: i64, function: impl Fn(&Value) -> Value) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", T::DTYPE, shape).unwrap();
@@ -37,7 +37,7 @@ fn arrays(results: Vec<Buffer>) -> Vec<Array> {
     results.iter().map(Buffer::to_array).collect()
 }
 
-/// Compares the executor with the evaluator on an array that lies in memory in this order of axes.
+/// Compares the executor with the evaluator on an array whose axes have this order in memory.
 fn check<T: Element>(
     shape: &[usize],
     axis: usize,
@@ -123,7 +123,7 @@ fn threads_change_no_bit() {
     }
 }
 
-/// Compares what 1, 2, 3 and 7 threads give with the evaluator.
+/// Compares the results of 1, 2, 3 and 7 threads with the evaluator.
 fn check_threads(graph: &Graph, x: &Array) {
     let expected = evaluate(graph, std::slice::from_ref(x)).unwrap();
     let executable = compile(graph, &CompileOptions::default()).unwrap();
@@ -173,7 +173,7 @@ fn pieces_are_held_and_counted() {
         let graph = b.finish(&[b.reduce(ReduceOp::Add, x, 0).unwrap()]).unwrap();
         compile(&graph, &CompileOptions::default()).unwrap()
     };
-    // A short axis is not cut; else there are at most 64 pieces, each with one sum.
+    // A short axis is not cut; a longer one has at most 64 pieces, each with one sum.
     assert_eq!(executable(8192).forecast().temporary_bytes, 0);
     let bytes = executable(1 << 20).forecast().temporary_bytes;
     assert!((64 * 8..64 * 256).contains(&bytes), "{bytes} bytes");
@@ -214,7 +214,7 @@ fn sums_of_narrow_floats_neither_stall_nor_overflow() {
     assert_eq!(result[0].elements::<f32>(), Some(&[33_554_432.0, 33_554_432.0][..]));
 }
 
-/// Reductions of a stack of slices, along either axis, also where the stack is used otherwise.
+/// Reductions of a stack of slices along either axis, also if other nodes use the stack.
 #[test]
 fn stacks_are_reduced_in_the_order_of_the_tree() {
     for count in [1, 2, 3, 4, 5, 8, 9, 17, 32, 33] {
@@ -259,7 +259,7 @@ fn stacks_are_reduced_in_the_order_of_the_tree() {
     }
 }
 
-/// Checks what `outputs` makes of a matrix by every executor, optimised or not.
+/// Checks `outputs` of a matrix by every executor, optimised or not.
 fn check_outputs(name: &str, outputs: impl Fn(&GraphBuilder, &Value) -> Vec<Value>) {
     for length in [2, 3, 10, 100] {
         let x = Array::new([6, length], numbers(6 * length, |number| number as f32)).unwrap();

@@ -1,5 +1,5 @@
-//! A system that refuses executable memory: blocks run, without an error. The only test of its process, which
-//! cannot take back what it asks of the system.
+//! If the system refuses executable memory, kernels run without an error. The only test of its process, which
+//! cannot undo the setting.
 #![cfg(target_os = "linux")]
 
 use core::ffi::{c_int, c_ulong};
@@ -16,8 +16,7 @@ unsafe extern "C" {
     fn prctl(option: c_int, first: c_ulong, ...) -> c_int;
 }
 
-/// Asks the system to refuse from now on that memory which was writable becomes executable; says whether it
-/// will, as Linux does since 6.3.
+/// Makes the system refuse to make writable memory executable; returns whether it does, as Linux since 6.3.
 fn refuse_executable_memory() -> bool {
     const PR_SET_MDWE: c_int = 65;
     const PR_MDWE_REFUSE_EXEC_GAIN: c_ulong = 1;
@@ -26,7 +25,7 @@ fn refuse_executable_memory() -> bool {
     unsafe { prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, NONE, NONE, NONE) == 0 }
 }
 
-/// A nest that computes, and one that folds what it computes: `tanh(x) * x` and its sums along rows.
+/// A nest that computes, and one that folds computed values: `tanh(x) * x` and its sums along rows.
 fn graph(sizes: [usize; 2]) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, sizes).unwrap();
@@ -39,10 +38,14 @@ fn compiled(graph: &Graph, executor: ExecutorChoice) -> Executable {
     compile(graph, &CompileOptions { executor, ..CompileOptions::default() }).unwrap()
 }
 
-/// What runs each nest, if it is kernels.
+/// The reason why kernels run each nest, if they do.
 fn reasons(executable: &Executable) -> Vec<Option<KernelFallback>> {
     let describe = Access::to_string;
-    executable.programs().iter().map(|program| program.machine_code(&describe).err()).collect()
+    executable
+        .compiled_nests()
+        .iter()
+        .map(|program| program.machine_code(&describe).err())
+        .collect()
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn blocks_run_without_an_error() {
         eprintln!("NOT TESTED: this system cannot be asked to refuse executable memory");
         return;
     }
-    // What has been made stays.
+    // Functions compiled before stay.
     check(&made_before);
     for executor in [ExecutorChoice::Machine, ExecutorChoice::Automatic] {
         let executable = compiled(&graph, executor);

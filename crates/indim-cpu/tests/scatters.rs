@@ -46,7 +46,7 @@ fn assert_same_bits(graph: &Graph, arguments: &[Array], what: &str) {
     }
 }
 
-/// Shape, axis and indices: single elements, rows, axes before the indexed one, one index, none at all.
+/// Shape, axis and indices: single elements, rows, axes before the indexed one, one index, no index.
 const SHAPES: [(&[usize], usize, &[usize]); 9] = [
     (&[40], 0, &[900]),
     (&[40, 70], 0, &[30, 7]),
@@ -73,7 +73,7 @@ fn updates_of_one_place_are_added_in_row_major_order() {
             let i = b.parameter("i", DType::I64, of_indices).unwrap();
             let u = b.parameter("u", dtype, &of_updates[..]).unwrap();
             let sum = b.scatter_add(&x, &i, &u, axis as i64, TakeMode::Error).unwrap();
-            // As an output, within other work, as a part, and of what is computed.
+            // As an output, as an operand, as a part of a concatenation, and of computed updates.
             let wrapped = b.scatter_add(&x + &x, &i + 3, -&u, axis as i64, TakeMode::Wrap).unwrap();
             let both = b.concatenate(&[sum.clone(), wrapped.clone()], axis as i64).unwrap();
             let graph = b.finish(&[sum.clone(), &sum + &wrapped, both]).unwrap();
@@ -87,7 +87,7 @@ fn updates_of_one_place_are_added_in_row_major_order() {
     }
 }
 
-/// What the definition says, in as many words: in double precision, from the operand's element on.
+/// The definition, literally: sums in double precision that start from the element of the operand.
 #[test]
 fn a_sum_is_rounded_once_and_begins_with_the_operand() {
     let x = [1.0e8f32, -3.0, 0.5];
@@ -126,11 +126,11 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// Work counts each array once, however many places and indices meet: several threads take 1 MiB.
+/// Work counts each array once, even if targets are much larger than updates: 1 MiB takes several threads.
 #[test]
 fn a_scatter_is_as_much_work_as_it_moves() {
     const MIB: usize = 1 << 20;
-    // A place is read and written, and an index of 8 bytes comes with its update, in `f32`.
+    // A target is read and written; an update is an index of 8 bytes and an `f32`.
     let moved = |places: usize, indices: usize, elements: usize| {
         4 * elements * (2 * places + indices) + 8 * indices
     };

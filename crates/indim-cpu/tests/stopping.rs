@@ -1,4 +1,4 @@
-//! A run can be stopped from its progress function, compiling at each of its checkpoints.
+//! The progress function can stop a run, and each checkpoint can stop compilation.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};

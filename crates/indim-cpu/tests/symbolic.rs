@@ -1,4 +1,4 @@
-//! Programs for arrays of any sizes: what is bound is what would be compiled.
+//! Programs for arrays of any sizes: a binding equals the compiled program for its sizes.
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, SymbolicExecutable,
@@ -7,7 +7,7 @@ use indim_cpu::{
 use indim_graph::{Graph, SizeFacts, SymbolicGraph};
 use indim_ops::DType;
 
-/// The softmax of the rows of a matrix, and what the builder knows of its sizes.
+/// The softmax of the rows of a matrix, and the size facts of the builder.
 fn softmax(shape: [usize; 2]) -> (Graph, SizeFacts) {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, shape).unwrap();
@@ -37,7 +37,7 @@ fn nests_that_run_together_do_so_for_other_sizes() {
         );
         let numbers: Vec<f32> = (0..shape[0] * shape[1]).map(|i| (i % 977) as f32 * 0.01).collect();
         let inputs = [ArrayView::from_slice(shape, &numbers).unwrap()];
-        // Until machine code is worth its price, and with it.
+        // Before tier-up, and after it.
         for _ in 0..4 {
             let expected = compiled.run(&inputs).unwrap();
             assert!(bound.run(&inputs).unwrap()[0].bytes() == expected[0].bytes(), "{shape:?}");
@@ -45,7 +45,7 @@ fn nests_that_run_together_do_so_for_other_sizes() {
     }
 }
 
-/// A program over a vector `x` of any length, and what it is for one length alone.
+/// A program over a vector `x` of any length, and the program compiled for one length.
 fn over_vector(
     build: impl Fn(&GraphBuilder, &Value) -> Vec<Value>,
     options: &CompileOptions,
@@ -73,7 +73,7 @@ fn a_thousand_lengths_give_what_each_does_alone() {
     let (program, _) = over_vector(|_, x| vec![2.0 * x + 1.0], &options);
     let numbers: Vec<f32> = (0..2000).map(|number| number as f32).collect();
     let before = program.held_bytes();
-    // Once more when the first have been forgotten.
+    // Once more, after the first bindings were evicted.
     for length in (2..1002).chain(2..10).chain(990..1002) {
         let results = program.run(&[ArrayView::from(&numbers[..length])]).unwrap();
         let expected: Vec<f32> = numbers[..length].iter().map(|x| 2.0 * x + 1.0).collect();
@@ -110,7 +110,7 @@ fn arrays_of_one_axis_give_the_bits_of_kernels_whatever_their_length() {
     let options = |executor| CompileOptions { executor, ..CompileOptions::default() };
     let build = |b: &GraphBuilder, x: &Value| {
         let sum = b.along(Reduction::Sum, x, &ReduceOptions::axes(&[0]), &[]).unwrap();
-        // Operands that are dense and single, a result of bytes, and one that is stored as it is.
+        // Operands that are dense or single, a result of bytes, and a copied value.
         vec![x * &sum + 0.5, b.numpy().gt(x, sum).unwrap(), x * x]
     };
     let (machine, _) = over_vector(build, &options(ExecutorChoice::Machine));
@@ -122,7 +122,7 @@ fn arrays_of_one_axis_give_the_bits_of_kernels_whatever_their_length() {
         for (result, expected) in results.iter().zip(&expected) {
             assert!(result.bytes() == expected.bytes(), "length {length}");
         }
-        // Over the input, and from the end to the beginning.
+        // Over the input, and reversed.
         let mut over = numbers.clone();
         let (program, _) =
             over_vector(|_, x| vec![2.0 * x - 1.0], &options(ExecutorChoice::Machine));

@@ -1,4 +1,4 @@
-//! The calling thread computes: others help it where that pays, and it waits for none of them to wake.
+//! The calling thread computes. Other threads help if that pays, and it never waits for one to wake.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use indim_cpu::{ArrayView, CompileOptions, Executable, RunError, RunOptions, Thr
 use indim_ops::DType;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// `exp(x) + x`, which weighs 80 bytes an element.
+/// `exp(x) + x`, whose work is 80 bytes per element.
 fn program(rows: usize) -> Executable {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [rows, 100]).unwrap();
@@ -107,7 +107,7 @@ fn helpers_join_a_run_that_has_work_for_them() {
 fn a_run_of_little_work_and_one_of_the_caller_alone_ask_nobody() {
     let (caller, pool) = (thread::current().id(), pool(3));
     let little = threads_seen(100, 1, Threads::Pool(&pool));
-    // 256 KiB: a worker that sleeps would come after the caller is done.
+    // 256 KiB: a sleeping worker would come after the caller is done.
     let short = threads_seen(640, 1, Threads::Pool(&pool));
     let alone = threads_seen(ROWS, 1, Threads::Caller);
     let one = threads_seen(ROWS, 1, Threads::Pool(&self::pool(1)));
@@ -168,7 +168,7 @@ fn a_run_within_the_progress_of_another_one_and_a_panic_in_it() {
     for by_caller in [true, false] {
         let panics = |_| {
             assert_ne!(thread::current().id() == caller, by_caller, "a tile");
-            // The helper comes while the caller is at it.
+            // The helper joins while the caller computes.
             thread::sleep(Duration::from_millis(20));
             ControlFlow::Continue(())
         };

@@ -1,4 +1,4 @@
-//! Slices, concatenations and elements taken by their indices, against index arithmetic by hand.
+//! Slices, concatenations and gathers, against index arithmetic by hand.
 
 use indim_builder::{GraphBuilder, Index, PadMode, Value};
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, compile};
@@ -10,7 +10,7 @@ fn executable(b: &GraphBuilder, outputs: &[Value], optimize: bool) -> Executable
     compile(&b.finish(outputs).unwrap(), &options).unwrap()
 }
 
-/// What the outputs are for one parameter of i32, optimised and not.
+/// The outputs for one parameter of i32, optimised and not.
 fn results(
     shape: &[usize],
     x: &[i32],
@@ -88,7 +88,7 @@ fn slices_of_two_axes_show_what_index_arithmetic_says() {
             let found = results(&[rows, columns], &x, |b, x| {
                 let seen = |&second: &AxisSlice| {
                     let shown = b.slice(x, &[first, second]).unwrap();
-                    // Transposed and, by another way, put on a column of ones.
+                    // As an operand of an addition, and transposed.
                     let transposed = b.transpose(&shown, &[1, 0]).unwrap();
                     [
                         &shown + b.iota(DType::I32, [first.count(), second.count()], 1).unwrap(),
@@ -131,11 +131,11 @@ fn parts_are_written_where_they_belong() {
     let joined = b.concatenate(&[x.exp(), -y, x.sqrt()], 1).unwrap();
     let executable = executable(&b, &[joined], true);
     assert_eq!(executable.forecast().temporary_bytes, 0);
-    // The parts of one shape share a loop.
+    // Operands of one shape share a nest.
     assert_eq!(executable.nests().len(), 2);
 }
 
-/// `make` of what lies in memory, written over a part of that memory.
+/// `make` of an array, written over a part of its memory.
 fn over(memory: &mut [f64], from: usize, to: usize, size: usize, make: impl Fn(&Value) -> Value) {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [size]).unwrap();
@@ -262,7 +262,7 @@ fn xla_pads_as_index_arithmetic_says() {
     }
 }
 
-/// Every element type as an index, every mode, tables of axes in any place.
+/// Every element type of indices, every mode, every axis of tables.
 #[test]
 fn elements_are_taken_as_index_arithmetic_says() {
     let shape = [3, 5, 4];
@@ -288,7 +288,7 @@ fn elements_are_taken_as_index_arithmetic_says() {
                 let numbers =
                     b.constant(indim_graph::Array::new([2, 3], numbers.to_vec()).unwrap());
                 let indices = b.convert(numbers, index).unwrap();
-                // Of the array itself, of what is computed, and of a view.
+                // Gathered from an array, from a computed value, and from a view.
                 let reversed = b.reverse(x, &[0, 1, 2]).unwrap();
                 [x.clone(), x + 1, reversed]
                     .map(|x| b.take(x, &indices, axis as i64, mode).unwrap())
@@ -326,7 +326,7 @@ fn an_index_that_names_nothing_is_found_before_anything_is_written() {
         let given = b.parameter("i", DType::I64, [2, 3]).unwrap();
         let indices = if is_computed { &given * 2 } else { given };
         let taken = b.take(&x, indices, 0, TakeMode::Error).unwrap();
-        // The first output is of a loop of its own, which could run before.
+        // The first output has its own nest, which could run before.
         let executable = executable(&b, &[x.exp(), taken], true);
         let x = [1.0f32, 2.0, 3.0, 4.0];
         let (mut exponentials, mut taken) = ([-9.0f32; 4], [-9.0f32; 6]);

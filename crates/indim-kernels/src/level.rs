@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 /// Kernels are compiled for the baseline and for AVX2; higher levels run the AVX2 kernels. Machine code of
 /// a loop nest uses all instructions of its level.
 ///
-/// A level other than [`Level::BASELINE`] can be obtained only on a processor that has it, so kernels
-/// looked up for it are safe to call.
+/// A level exists only on a processor that has its instructions: no constructor returns another one. So the
+/// processor can run each kernel that is looked up for a level.
 ///
 /// ```
 /// use indim_kernels::Level;
@@ -61,10 +61,10 @@ impl Level {
         })
     }
 
-    /// The level that the environment variable `INDIM_LEVEL` asks for, or the highest one.
+    /// The level that the environment variable `INDIM_LEVEL` names; without the variable the highest one.
     ///
     /// # Errors
-    /// When the variable names no level of this processor.
+    /// If the variable names no level of this processor.
     ///
     /// ```
     /// use indim_kernels::Level;
@@ -114,7 +114,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A text that names no level of this processor.
+/// The error for a text that names no level of this processor.
 ///
 /// ```
 /// let error = "sse9".parse::<indim_kernels::Level>().unwrap_err();

@@ -4,7 +4,7 @@
 //! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, and strided copies.
 //!
 //! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation dominates
-//! the build, so they are a crate of their own that other changes do not rebuild.
+//! the build, so they have a crate that changes elsewhere do not rebuild.
 //!
 //! Unsafe code stands only in `kernel/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -12,12 +12,12 @@
 mod kernel;
 mod level;
 
+pub use kernel::arg_reduce::{ArgReduceFn, ArgReduceFunctions, ArgReduceRows, ColumnExtremes};
 pub use kernel::fold::{FoldFn, FoldedRows};
 pub use kernel::row_fold::RowFoldFn;
-pub use kernel::search::{ColumnExtremes, SearchFunctions, SearchRowsFn, SearchedRows};
 pub use kernel::strided::StridedCopyFn;
 pub use kernel::{
-    KernelFn, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
-    search_functions, strided_copy_function,
+    KernelFn, arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel,
+    fold_function, row_fold_function, strided_copy_function,
 };
 pub use level::{Level, UnknownLevel};

@@ -1,8 +1,8 @@
-//! Every kernel gives the bits of the scalar definition, at every level and awkward length, over
-//! special and random values, at any address, and touches nothing beyond its elements.
+//! Every kernel gives the bits of the scalar definition: at every level, at awkward lengths, over special and
+//! random values, and at any address. It accesses no memory outside its elements.
 //!
-//! Sources are allocations without a byte to spare, so that the address sanitizer sees a read
-//! beyond the last element. Whole programs are compared in `differential.rs`, movers in `movers.rs`.
+//! Each source ends at the end of its allocation, so that the address sanitizer reports a read after the
+//! last element. `differential.rs` in `indim-cpu` compares whole programs, `movers.rs` there copies.
 
 use indim_kernels::{
     FoldedRows, KernelFn, Level, convert_kernel, elementwise_kernel, row_fold_function,
@@ -15,9 +15,9 @@ use indim_ops::{
 
 /// Elements of each operand's pool.
 const POOL: usize = 1200;
-/// Around whole vectors, whole unrolled loops, and nothing.
+/// Empty blocks, and lengths near multiples of vectors and of unrolled loops.
 const LENGTHS: [usize; 16] = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 1000];
-/// What no kernel may overwrite.
+/// Byte around the results, which no kernel may overwrite.
 const GUARD: u8 = 0xA5;
 const GUARD_BYTES: usize = 64;
 
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// Special values as they are stored, in the low bytes.
+/// The stored bits of special values, in the low bytes.
 fn special_values(dtype: DType) -> Vec<u128> {
     match dtype {
         DType::F16 => {
@@ -71,12 +71,12 @@ fn special_values(dtype: DType) -> Vec<u128> {
     }
 }
 
-/// Every part beside some other one, in an order that mixes them.
+/// Each part in a pair with some other one, in two different orders.
 fn pairs(parts: &[u128], width: u32) -> Vec<u128> {
     let other = |index: usize, stride: usize| parts[(index * stride + 3) % parts.len()];
-    let beside =
+    let neighbours =
         |stride| (0..parts.len()).map(move |index| parts[index] | other(index, stride) << width);
-    beside(1).chain(beside(5)).collect()
+    neighbours(1).chain(neighbours(5)).collect()
 }
 
 fn special_floats() -> impl Iterator<Item = f64> {
@@ -105,7 +105,7 @@ fn special_floats() -> impl Iterator<Item = f64> {
 }
 
 fn random_value(dtype: DType, random: &mut Random) -> u128 {
-    // Half of the values of moderate size, half of any bits.
+    // Half of the values have moderate size, half have random bits.
     let moderate = (random.below(4001) as f64 - 2000.0) / 16.0;
     match (random.below(2), dtype) {
         (0, DType::F16) => f16::from_f64(moderate).to_bits().into(),
@@ -123,14 +123,14 @@ fn random_value(dtype: DType, random: &mut Random) -> u128 {
     }
 }
 
-/// The stored bytes of a pool for operand `index` of `arity`: all pairs of special values where two
-/// operands meet, random ones after.
+/// The stored bytes of a pool for operand `index` of a ternary operation: first all pairs of special values
+/// of the last two operands, then random values.
 fn pool(dtype: DType, index: usize, random: &mut Random) -> Vec<u8> {
     let special = special_values(dtype);
     let mut bytes = Vec::with_capacity(POOL * dtype.size());
     for position in 0..POOL {
         let value = match index {
-            // Pairs run over the last two operands, so that those of `select` meet too.
+            // The last two operands form the pairs, so `select` is tested with them, too.
             1 if position < special.len() * special.len() => special[position % special.len()],
             2 if position < special.len() * special.len() => special[position / special.len()],
             0 if random.below(4) != 0 => special[random.below(special.len())],
@@ -141,7 +141,7 @@ fn pool(dtype: DType, index: usize, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The lowest bytes of `value` as a number of so many bytes lies in memory.
+/// The lowest `size` bytes of `value` in the byte order of memory.
 fn low_bytes(value: u128, size: usize) -> Vec<u8> {
     let mut low = value.to_le_bytes()[..size].to_vec();
     if cfg!(target_endian = "big") {
@@ -199,8 +199,14 @@ impl ConvertVisitor for Definition<'_> {
     }
 }
 
-/// The elements `range` of a pool, `misalignment` bytes into an allocation that ends with them.
-fn placed(pool: &[u8], start: usize, end: usize, size: usize, misalignment: usize) -> Box<[u8]> {
+/// Elements `start..end` of a pool, `misalignment` bytes into an allocation that ends with them.
+fn misaligned(
+    pool: &[u8],
+    start: usize,
+    end: usize,
+    size: usize,
+    misalignment: usize,
+) -> Box<[u8]> {
     let mut bytes = vec![GUARD; misalignment];
     bytes.extend_from_slice(&pool[start * size..end * size]);
     bytes.into_boxed_slice()
@@ -210,7 +216,7 @@ fn placed(pool: &[u8], start: usize, end: usize, size: usize, misalignment: usiz
 struct Case {
     name: String,
     kernel: KernelFn,
-    /// The size of an element of each operand, and its pool.
+    /// Element size and pool of each operand.
     operands: Vec<(usize, Vec<u8>)>,
     result_size: usize,
     expected: Vec<u8>,
@@ -229,10 +235,10 @@ impl Case {
     }
 
     fn check_block(&self, start: usize, length: usize, misalignment: usize) {
-        let placed = |(size, pool): &(usize, Vec<u8>)| {
-            placed(pool, start, start + length, *size, misalignment)
+        let misaligned = |(size, pool): &(usize, Vec<u8>)| {
+            misaligned(pool, start, start + length, *size, misalignment)
         };
-        let blocks: Vec<Box<[u8]>> = self.operands.iter().map(placed).collect();
+        let blocks: Vec<Box<[u8]>> = self.operands.iter().map(misaligned).collect();
         let mut sources = [core::ptr::null(); 3];
         for (source, block) in sources.iter_mut().zip(&blocks) {
             *source = block[misalignment..].as_ptr();
@@ -241,8 +247,10 @@ impl Case {
         let first = GUARD_BYTES + misalignment;
         let mut memory = vec![GUARD; first + result_bytes + GUARD_BYTES];
         let destination = memory[first..].as_mut_ptr();
-        // SAFETY: the blocks hold `length` elements of the operands, the memory as many results
-        // from `first` on; they are different allocations. The level is one of this processor.
+        // SAFETY:
+        // - each block has `length` elements of its operand;
+        // - `memory` has room for `length` results from `first` on, in an allocation of its own;
+        // - the kernel was looked up for a level of this processor.
         unsafe { (self.kernel)(destination, sources, length) }
         let (expected_start, size) = (start * self.result_size, result_bytes);
         let expected = &self.expected[expected_start..expected_start + size];
@@ -277,7 +285,7 @@ impl Case {
 fn operation_cases(op: Op, dtype: DType, level: Level, random: &mut Random) -> Option<Case> {
     let kernel = elementwise_kernel(op, dtype, level)?;
     let arity = op.arity().count();
-    // The last two operands of any operation are those whose special values meet in pairs.
+    // The last two operands get the pairs of special values.
     let operands: Vec<(usize, Vec<u8>)> = (0..arity)
         .map(|index| {
             let operand = op.operand_dtype(index, dtype);
@@ -308,7 +316,7 @@ fn operations_give_the_bits_of_their_definitions() {
     assert!(checked >= Op::ALL.len() * Level::available().len());
 }
 
-/// A kernel may have a loop of its own for an exponent that all elements share.
+/// The kernel has a separate loop for some exponents that all elements share.
 #[test]
 fn powers_to_one_exponent_give_the_bits_of_the_definition() {
     let mut random = Random(3);
@@ -345,7 +353,7 @@ fn conversions_give_the_bits_of_their_definitions() {
     {
         for &level in Level::available() {
             let kernel = convert_kernel(from, to, level);
-            // Special values one after another, then random ones.
+            // First all special values, then random ones.
             let operands = [pool(from, 1, &mut random)];
             let expected = visit_convert(from, to, Definition { operands: &operands });
             let [pool] = operands;
@@ -356,7 +364,8 @@ fn conversions_give_the_bits_of_their_definitions() {
     }
 }
 
-/// Rows of every short length, of some longer ones, and so many that the last ones are read otherwise.
+/// Rows of every short length and of some longer ones; several rows, because only the last ones are read
+/// without an over-read.
 #[test]
 fn rows_are_folded_by_the_tree() {
     for (&level, width) in Level::available().iter().flat_map(|level| {
@@ -382,7 +391,7 @@ fn rows_are_folded_by_the_tree() {
     }
 }
 
-/// What the kernel makes of each row of so many elements.
+/// The results of the kernel for rows of `width` elements.
 fn folded<S: Element, T: Element + Default>(
     op: ReduceOp,
     rows: &[S],
@@ -394,7 +403,9 @@ fn folded<S: Element, T: Element + Default>(
     let mut results = vec![T::default(); count];
     let stride = (width * size_of::<S>()) as isize;
     let folded = FoldedRows { count, stride, width, begins: false };
-    // SAFETY: there are as many rows and results; the level is available.
+    // SAFETY:
+    // - `rows` has `count` rows of `width` elements, `results` has `count` elements, in different vectors;
+    // - `level` is one of this processor.
     unsafe { fold(results.as_mut_ptr().cast(), rows.as_ptr().cast(), folded) }
     results
 }
@@ -418,7 +429,9 @@ fn check_conversion<A: ConvertTo<B>, B: Element>(operands: &[A::Storage]) {
         let kernel = convert_kernel(A::DTYPE, B::DTYPE, level);
         let mut results = vec![GUARD; expected.len()];
         let sources = [operands.as_ptr().cast(), core::ptr::null(), core::ptr::null()];
-        // SAFETY: as many results as operands, in another allocation; the processor has the level.
+        // SAFETY:
+        // - `results` has room for one result per operand, in another allocation;
+        // - `level` is one of this processor.
         unsafe { kernel(results.as_mut_ptr(), sources, operands.len()) }
         let size = B::DTYPE.size();
         let differs = (0..operands.len()).find(|index| {
@@ -432,7 +445,7 @@ fn check_conversion<A: ConvertTo<B>, B: Element>(operands: &[A::Storage]) {
     }
 }
 
-/// All `f32` with these upper bits; the lower ones run in steps of `step`.
+/// All `f32` with these upper 16 bits; the lower 16 bits take every `step`th value.
 fn floats(upper: core::ops::Range<u32>, step: usize) -> Vec<f32> {
     let lower = |upper: u32| (0..1 << 16).step_by(step).map(move |lower| upper << 16 | lower);
     upper.flat_map(lower).map(f32::from_bits).collect()
@@ -449,10 +462,10 @@ fn every_half_widens_by_its_definition() {
     );
 }
 
-/// Every sign and exponent, and of the significand what lies at and beside the ties of either type:
-/// multiples of 2^12, the lower bits zero, all or only the last one set. NaNs among them.
+/// Every sign and exponent, NaNs included, with significands at and next to the ties of both types:
+/// multiples of 2^12, with the lower bits 0, 1 or all ones.
 #[test]
-fn floats_at_and_beside_ties_narrow_by_their_definition() {
+fn floats_at_and_near_ties_narrow_by_their_definition() {
     let floats: Vec<f32> = floats(0..1 << 16, 1 << 12)
         .into_iter()
         .flat_map(|x| [0, 1, 0xfff].map(|lower| f32::from_bits(x.to_bits() | lower)))

@@ -125,10 +125,10 @@ fn masks_and_repeated_operands_are_listed() {
 #[test]
 fn why_there_is_no_machine_code_is_said() {
     let blocks = machine_code(&[], ("INDIM_EXECUTOR", "blocks"));
-    let reason = "\nmachine code\nnest 0 runs by kernels: kernels were asked for\n";
+    let reason = "\nmachine code\nnest 0 runs by kernels: kernels were requested\n";
     assert!(blocks.ends_with(reason), "{blocks}");
     let baseline = machine_code(&[], ("INDIM_LEVEL", "baseline"));
-    let reason = "\nnest 0 runs by kernels: the level asked for is the baseline, ";
+    let reason = "\nnest 0 runs by kernels: the requested level is the baseline, ";
     assert_eq!(baseline.contains(reason), has_machine_code(), "{baseline}");
 }
 
@@ -145,7 +145,7 @@ fn machine_code_as_json() {
         let text = machine_code(&["--json"], variable);
         serde_json::from_str::<Value>(&text).expect("valid JSON")["machine_code"].clone()
     };
-    let reason = json!([{ "reason": "kernels were asked for" }]);
+    let reason = json!([{ "reason": "kernels were requested" }]);
     assert_eq!(field(("INDIM_EXECUTOR", "blocks")), reason);
     let listed = field(("INDIM_EXECUTOR", "machine"));
     let listing = listed[0]["listing"].as_str();

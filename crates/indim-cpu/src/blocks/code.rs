@@ -5,9 +5,10 @@ use std::sync::Arc;
 use indim_kernels::{Level, bitcast_kernel, convert_kernel, elementwise_kernel};
 use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
 
-use crate::blocks::registers;
+use crate::blocks::allocation;
 use crate::tiles::code::{
-    Call, Callee, TileCode, block, copied, only_taken, slot, stored, take_callee,
+    Call, Callee, TileCode, block_elements, copied, gather_callee, only_gathered, register,
+    value_stores,
 };
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::work;
@@ -15,30 +16,30 @@ use crate::tiles::work;
 /// Compiles a nest for `level`.
 pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
     let call = |(index, instruction): (usize, &Instruction)| Call {
-        destination: slot(nest, Local::Instruction(index)),
+        destination: register(nest, Local::Instruction(index)),
         callee: callee(nest, instruction, level),
     };
-    let (registers, register_count) = registers::allocate(nest);
+    let (blocks, block_count) = allocation::allocate(nest);
     TileCode {
         calls: nest.instructions.iter().enumerate().map(call).collect(),
         functions: None,
         needs_block: read_by_kernels(nest),
-        only_taken: only_taken(nest),
-        stored: stored(nest),
-        folding: None,
+        only_gathered: only_gathered(nest),
+        value_stores: value_stores(nest),
+        fold_functions: None,
         folds: StoreFold::of(nest, level),
-        block: block(nest),
+        block_elements: block_elements(nest),
         cost: work::computed(nest),
         nest: Arc::clone(nest),
-        registers,
-        register_count,
+        blocks,
+        block_count,
     }
 }
 
 fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
     let kernel = match instruction.kind {
         InstructionKind::Take { mode, size } => {
-            return take_callee(nest, instruction, mode, size, level);
+            return gather_callee(nest, instruction, mode, size, level);
         }
         InstructionKind::Elementwise(op) => {
             elementwise_kernel(op, instruction.operand_dtype, level)
@@ -49,17 +50,17 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
         }
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
         InstructionKind::ScatterAdd { .. } => {
-            unreachable!("invariant: scatters are no code of executors")
+            unreachable!("invariant: `run/scatter.rs` compiles scatters")
         }
     };
     let mut sources = [0; 3];
     for (source, &operand) in sources.iter_mut().zip(&instruction.operands) {
-        *source = slot(nest, operand);
+        *source = register(nest, operand);
     }
     Callee::Kernel { kernel, sources }
 }
 
-/// For each access, whether a kernel reads it or a store copies it: then it needs a dense block.
+/// For each access, whether it needs a dense block: a kernel reads it, or a store copies it.
 fn read_by_kernels(nest: &LoopNest) -> Vec<bool> {
     let mut is_read = vec![false; nest.accesses.len()];
     let calls_kernel = |it: &&Instruction| !matches!(it.kind, InstructionKind::Take { .. });

@@ -1,10 +1,10 @@
-//! The listing of a nest's kernel calls: `a` is an array, `r` a virtual register of one block.
+//! The listing of the kernel calls of a nest: `a0` is an array, `r0` a register of one block.
 
 use core::fmt;
 
 use indim_loops::loop_nest::{Access, Local, LoopNest};
 
-use crate::tiles::code::REGISTER_BYTES;
+use crate::tiles::code::BLOCK_BYTES;
 use crate::tiles::code::TileCode;
 
 /// Writes the listing; `describe` names the arrays.
@@ -14,9 +14,9 @@ pub(crate) fn list(
     formatter: &mut fmt::Formatter<'_>,
     describe: &dyn Fn(&Access) -> String,
 ) -> fmt::Result {
-    let registers = code.register_count;
-    let plural = if registers == 1 { "" } else { "s" };
-    writeln!(formatter, "block of {} elements, {registers} register{plural}", code.block)?;
+    let blocks = code.block_count;
+    let plural = if blocks == 1 { "" } else { "s" };
+    writeln!(formatter, "block of {} elements, {blocks} register{plural}", code.block_elements)?;
     for (index, access) in nest.accesses.iter().enumerate() {
         writeln!(formatter, "  a{index} = {}", describe(access))?;
     }
@@ -41,8 +41,8 @@ pub(crate) fn list(
 fn name(code: &TileCode, local: Local) -> String {
     match local {
         Local::Access(index) => format!("a{index}"),
-        Local::Instruction(index) => match code.registers[index] {
-            Some(register) => format!("r{}", register / REGISTER_BYTES),
+        Local::Instruction(index) => match code.blocks[index] {
+            Some(block) => format!("r{}", block / BLOCK_BYTES),
             None => format!("t{index}"),
         },
     }

@@ -1,12 +1,15 @@
 //! The block executor: a nest becomes straight-line calls of kernels over dense blocks in L1, tile by tile.
 //! Holds unsafe code.
 //!
-//! In reading order: `code.rs` (compilation of a nest), `registers.rs` (register allocation), `listing.rs`
-//! (the listing). The loops over tiles are in `tiles/`.
+//! - `code.rs`: compilation of a nest;
+//! - `allocation.rs`: allocation of blocks to virtual registers;
+//! - `listing.rs`: the listing.
+//!
+//! The loops over tiles are in `tiles/`.
 
+mod allocation;
 mod code;
 mod listing;
-mod registers;
 
 use core::fmt;
 use std::sync::Arc;
@@ -21,7 +24,7 @@ use indim_ops::DType;
 
 use crate::executor::{BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;
-use crate::tiles::code::{REGISTER_BYTES, TileCode};
+use crate::tiles::code::{BLOCK_BYTES, TileCode};
 use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
 
 /// The block executor.
@@ -30,7 +33,7 @@ pub(crate) struct Blocks;
 
 impl Executor for Blocks {
     fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, level: Level) -> Arc<dyn NestCode> {
-        Arc::new(BlockCode::compile(nest, level, KernelFallback::AskedFor))
+        Arc::new(KernelNestCode::compile(nest, level, KernelFallback::Requested))
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -40,36 +43,42 @@ impl Executor for Blocks {
         for start in (0..length).step_by(BLOCK) {
             let count = BLOCK.min(length - start);
             let written = numbers[..count].iter_mut().zip(start as u64..);
-            written.for_each(|(slot, number)| *slot = number);
+            written.for_each(|(element, number)| *element = number);
             let source = numbers.as_ptr().cast::<u8>();
-            let place = first.wrapping_add(start * dtype.size());
-            // SAFETY: the kernel reads `count` numbers of the counter and writes as many of the caller's
-            // elements.
-            unsafe { kernel(place, [source; 3], count) }
+            let to = first.wrapping_add(start * dtype.size());
+            // SAFETY:
+            // - `numbers` has `count` elements, which the kernel reads;
+            // - elements `start..start + count` are among the caller's `length` writable elements;
+            // - `level` is one of this processor.
+            unsafe { kernel(to, [source; 3], count) }
         }
     }
 }
 
-/// A nest as calls of kernels.
+/// A nest compiled to calls of kernels.
 #[derive(Debug)]
-pub(crate) struct BlockCode {
+pub(crate) struct KernelNestCode {
     pub(crate) code: Arc<TileCode>,
-    /// The reason why the nest has no machine code.
+    /// The reason why kernels run the nest.
     reason: KernelFallback,
 }
 
-impl BlockCode {
-    /// Compiles a nest for `level`; `reason` says why it has no machine code.
-    pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level, reason: KernelFallback) -> BlockCode {
-        BlockCode::new(Arc::new(code::compile(nest, level)), reason)
+impl KernelNestCode {
+    /// Compiles a nest for `level`; `reason` tells why it has no machine code.
+    pub(crate) fn compile(
+        nest: &Arc<LoopNest>,
+        level: Level,
+        reason: KernelFallback,
+    ) -> KernelNestCode {
+        KernelNestCode::new(Arc::new(code::compile(nest, level)), reason)
     }
 
-    pub(crate) fn new(code: Arc<TileCode>, reason: KernelFallback) -> BlockCode {
-        BlockCode { code, reason }
+    pub(crate) fn new(code: Arc<TileCode>, reason: KernelFallback) -> KernelNestCode {
+        KernelNestCode { code, reason }
     }
 }
 
-impl NestCode for BlockCode {
+impl NestCode for KernelNestCode {
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
@@ -83,10 +92,10 @@ impl NestCode for BlockCode {
         self.code.cost
     }
 
-    /// Bytes of the blocks, if every access has to be gathered.
+    /// Bytes of blocks and accumulators if every access is gathered.
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        let registers = (self.code.register_count + nest.nest.accesses.len()) * REGISTER_BYTES;
-        registers + accumulator_bytes(nest, &self.code.folds)
+        let blocks = (self.code.block_count + nest.nest.accesses.len()) * BLOCK_BYTES;
+        blocks + accumulator_bytes(nest, &self.code.folds)
     }
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
@@ -112,7 +121,7 @@ impl NestCode for BlockCode {
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BlockCode>(1);
+        held.own::<KernelNestCode>(1);
         self.code.count_bytes(held);
     }
 }

@@ -11,14 +11,15 @@ use indim_targets::TargetKind;
 
 use super::target;
 use crate::tiles::code::{
-    Call, REGISTER_BYTES, TileCode, block, copied, only_taken, slot, stored, take_callee,
+    BLOCK_BYTES, Call, TileCode, block_elements, copied, gather_callee, only_gathered, register,
+    value_stores,
 };
 use crate::tiles::functions::Functions;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::tier_up::TierUp;
 use crate::tiles::work;
 
-/// Records a nest; `None` if machine code does not cover it.
+/// Records a nest; `None` if machine code does not support it.
 pub(super) fn compile(
     nest: &Arc<LoopNest>,
     constants: &[Array],
@@ -27,87 +28,87 @@ pub(super) fn compile(
 ) -> Option<TileCode> {
     let target = target(level)?;
     let NestBody { body, inputs, outputs } = record_nest_with(nest, constants)?;
-    let slots = |locals: &[Local]| locals.iter().map(|&local| slot(nest, local)).collect();
-    let (registers, register_count) = registers(nest);
-    let operands = [slots(&outputs), slots(&inputs)];
+    let registers = |locals: &[Local]| locals.iter().map(|&local| register(nest, local)).collect();
+    let (blocks, block_count) = blocks(nest);
+    let operands = [registers(&outputs), registers(&inputs)];
     let functions = Functions::new(target, body, operands, Arc::clone(&tier_up));
     Some(TileCode {
-        folding: folding(target, nest, constants, &tier_up),
+        fold_functions: fold_functions(target, nest, constants, &tier_up),
         functions: Some(Arc::new(functions)),
-        calls: take_calls(nest, level),
-        needs_block: stored_as_read(nest),
-        only_taken: only_taken(nest),
-        stored: stored(nest),
+        calls: gather_calls(nest, level),
+        needs_block: read_by_stores(nest),
+        only_gathered: only_gathered(nest),
+        value_stores: value_stores(nest),
         folds: StoreFold::of(nest, level),
-        block: block(nest),
+        block_elements: block_elements(nest),
         cost: work::computed(nest),
         nest: Arc::clone(nest),
-        registers,
-        register_count,
+        blocks,
+        block_count,
     })
 }
 
-/// Functions that fold the computed values; their outputs are the stores.
-fn folding(
+/// Functions that fold the values they compute, for a nest with a reduced axis. Their outputs are the stores.
+fn fold_functions(
     target: TargetKind,
     nest: &LoopNest,
     constants: &[Array],
     tier_up: &Arc<TierUp>,
 ) -> Option<Arc<Functions>> {
     let (body, inputs) = record_folds(nest, constants)?;
-    let inputs = inputs.iter().map(|&local| slot(nest, local)).collect();
-    let outputs = nest.stores.iter().map(|store| slot(nest, store.source)).collect();
+    let inputs = inputs.iter().map(|&local| register(nest, local)).collect();
+    let outputs = nest.stores.iter().map(|store| register(nest, store.source)).collect();
     Some(Arc::new(Functions::new(target, body, [outputs, inputs], Arc::clone(tier_up))))
 }
 
-fn takes(nest: &LoopNest, instruction: usize) -> bool {
+fn is_gather(nest: &LoopNest, instruction: usize) -> bool {
     matches!(nest.instructions[instruction].kind, InstructionKind::Take { .. })
 }
 
-/// The gathers of a nest.
-fn all_takes(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
+/// The gathers of a nest, with their positions.
+fn gathers(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
     let instructions = nest.instructions.iter().enumerate();
     instructions.filter(|(_, instruction)| matches!(instruction.kind, InstructionKind::Take { .. }))
 }
 
-fn take_calls(nest: &LoopNest, level: Level) -> Vec<Call> {
+fn gather_calls(nest: &LoopNest, level: Level) -> Vec<Call> {
     let call = |(index, instruction): (usize, &Instruction)| {
         let InstructionKind::Take { mode, size } = instruction.kind else { return None };
         Some(Call {
-            destination: slot(nest, Local::Instruction(index)),
-            callee: take_callee(nest, instruction, mode, size, level),
+            destination: register(nest, Local::Instruction(index)),
+            callee: gather_callee(nest, instruction, mode, size, level),
         })
     };
-    all_takes(nest).filter_map(call).collect()
+    gathers(nest).filter_map(call).collect()
 }
 
-/// Upper bound of the blocks of such code: gathered and stored values.
-pub(super) fn most_registers(nest: &LoopNest) -> usize {
-    registers(nest).1
+/// Upper bound of the blocks that the code needs for results.
+pub(super) fn max_blocks(nest: &LoopNest) -> usize {
+    blocks(nest).1
 }
 
-/// A block for each gathered or stored value, and their number.
-fn registers(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
-    let mut has_register: Vec<bool> =
-        (0..nest.instructions.len()).map(|index| takes(nest, index)).collect();
+/// For each gathered or stored value the offset of its block, in bytes, and the number of blocks.
+fn blocks(nest: &LoopNest) -> (Vec<Option<usize>>, usize) {
+    let mut has_block: Vec<bool> =
+        (0..nest.instructions.len()).map(|index| is_gather(nest, index)).collect();
     for store in &nest.stores {
         if let Local::Instruction(index) = store.source {
-            has_register[index] = true;
+            has_block[index] = true;
         }
     }
     let mut count = 0;
-    let place = |has_register: bool| {
-        has_register.then(|| {
+    let block = |has_block: bool| {
+        has_block.then(|| {
             count += 1;
-            (count - 1) * REGISTER_BYTES
+            (count - 1) * BLOCK_BYTES
         })
     };
-    let registers = has_register.into_iter().map(place).collect();
-    (registers, count)
+    let blocks = has_block.into_iter().map(block).collect();
+    (blocks, count)
 }
 
-/// For each access, whether a store copies it: then it needs a dense block.
-fn stored_as_read(nest: &LoopNest) -> Vec<bool> {
+/// For each access, whether it needs a dense block: a store copies it.
+fn read_by_stores(nest: &LoopNest) -> Vec<bool> {
     let mut needs_block = vec![false; nest.accesses.len()];
     copied(nest).for_each(|access| needs_block[access] = true);
     needs_block

@@ -1,4 +1,4 @@
-//! The listing of a nest's machine code.
+//! The listing of the machine code of a nest.
 
 use indim_loops::loop_nest::{Access, InstructionKind, LoopNest};
 use indim_targets::{OperandForm, OperandLayout};
@@ -6,13 +6,13 @@ use indim_targets::{OperandForm, OperandLayout};
 use crate::tiles::code::TileCode;
 use crate::tiles::functions::Functions;
 
-/// Lists each bound function: its operands, named by `describe`, and its code.
+/// The listing of each function in use: its operands, named by `describe`, and its code.
 pub(super) fn list(
     code: &TileCode,
     nest: &LoopNest,
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
-    let all = code.functions.iter().chain(&code.folding);
+    let all = code.functions.iter().chain(&code.fold_functions);
     all.map(|functions| listed(code, nest, functions, describe)).collect()
 }
 
@@ -24,32 +24,32 @@ fn listed(
 ) -> String {
     let operands = |layout: &OperandLayout| {
         let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
-        let outputs = outputs.map(|(output, (&slot, &streams))| {
+        let outputs = outputs.map(|(output, (&register, &streams))| {
             let past = if streams { ", written past the caches" } else { "" };
-            format!("; output {output} is {}{past}\n", written(code, nest, slot, describe))
+            format!("; output {output} is {}{past}\n", written(code, nest, register, describe))
         });
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
-        let inputs = inputs.map(|(input, (&slot, form))| {
+        let inputs = inputs.map(|(input, (&register, form))| {
             let one = match form {
                 OperandForm::Single => ", one element for a row",
                 OperandForm::Same => ", one element for all rows",
                 _ => "",
             };
-            format!("; input {input} is {}{one}\n", read(code, nest, slot, describe))
+            format!("; input {input} is {}{one}\n", read(code, nest, register, describe))
         });
         outputs.chain(inputs).collect()
     };
     functions.listing(operands)
 }
 
-/// The destination of a register's value.
+/// The destination of the values of a register.
 fn written(
     code: &TileCode,
     nest: &LoopNest,
-    slot: usize,
+    register: usize,
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
-    let stores = nest.stores.iter().filter(|store| code.slot(store.source) == slot);
+    let stores = nest.stores.iter().filter(|store| code.register(store.source) == register);
     let targets = stores.map(|store| {
         let reduction = store.reduction.map_or(String::new(), |it| format!("{} to ", it.op));
         reduction + &describe(&store.target)
@@ -57,21 +57,21 @@ fn written(
     targets.collect::<Vec<_>>().join(" and ")
 }
 
-/// The source of a register's value: an array, or a gather from one.
+/// The source of the values of a register: an array, or a gather from one.
 fn read(
     code: &TileCode,
     nest: &LoopNest,
-    slot: usize,
+    register: usize,
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
     let accesses = &nest.accesses;
-    let taken = slot.checked_sub(accesses.len()).map(|index| &nest.instructions[index]);
+    let taken = register.checked_sub(accesses.len()).map(|index| &nest.instructions[index]);
     let table =
         taken.filter(|instruction| matches!(instruction.kind, InstructionKind::Take { .. }));
     match table {
         Some(take) => {
-            format!("what is taken from {}", describe(&accesses[code.slot(take.operands[0])]))
+            format!("what is taken from {}", describe(&accesses[code.register(take.operands[0])]))
         }
-        None => describe(&accesses[slot]),
+        None => describe(&accesses[register]),
     }
 }

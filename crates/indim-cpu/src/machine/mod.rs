@@ -1,8 +1,10 @@
-//! The machine executor: a nest runs by blocks until its work repays compilation, then by machine code.
+//! The machine executor: kernels run a nest until its work pays for compilation, then machine code runs it.
 //! Holds unsafe code.
 //!
-//! `code.rs` compiles a nest, `listing.rs` lists it. The loops over tiles, the functions and their tier-up
-//! budget are in `tiles/`.
+//! - `code.rs`: compilation of a nest;
+//! - `listing.rs`: the listing of machine code.
+//!
+//! The loops over tiles, the functions and their tier-up budget are in `tiles/`.
 
 mod code;
 mod listing;
@@ -20,18 +22,18 @@ use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 use indim_targets::TargetKind;
 
-use crate::blocks::{BlockCode, Blocks};
+use crate::blocks::{Blocks, KernelNestCode};
 use crate::executor::{Bases, BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;
-use crate::tiles::code::{REGISTER_BYTES, TileCode};
+use crate::tiles::code::{BLOCK_BYTES, TileCode};
 use crate::tiles::store_fold::accumulator_bytes;
-use crate::tiles::tier_up::{TierUp, price};
+use crate::tiles::tier_up::{TierUp, compile_cost};
 use crate::tiles::tile::MARGIN_BYTES;
 
 /// The machine executor.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// Whether machine code is generated before the first run, without a budget.
+    /// Whether machine code is generated at the first run, without a budget.
     pub(crate) is_forced: bool,
 }
 
@@ -42,24 +44,24 @@ impl Executor for Machine {
         constants: &Arc<[Array]>,
         level: Level,
     ) -> Arc<dyn NestCode> {
-        if let Some(reason) = by_kernels(nest, level) {
-            return Arc::new(BlockCode::compile(nest, level, reason));
+        if let Some(reason) = fallback(nest, level) {
+            return Arc::new(KernelNestCode::compile(nest, level, reason));
         }
-        let blocks = Arc::new(BlockCode::compile(nest, level, KernelFallback::NotCovered));
-        let price = if self.is_forced { 0 } else { price(nest) };
-        let tier_up = Arc::new(TierUp::new(price));
+        let kernels = Arc::new(KernelNestCode::compile(nest, level, KernelFallback::Unsupported));
+        let threshold = if self.is_forced { 0 } else { compile_cost(nest) };
+        let tier_up = Arc::new(TierUp::new(threshold));
         let (constants, recorded) = (Arc::clone(constants), OnceLock::new());
-        let most_registers = code::most_registers(nest);
-        Arc::new(MachineCode { blocks, constants, level, tier_up, most_registers, recorded })
+        let max_blocks = code::max_blocks(nest);
+        Arc::new(TieredNestCode { kernels, constants, level, tier_up, max_blocks, recorded })
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
-        // SAFETY: the caller vouches for the elements.
+        // SAFETY: the caller has the same obligations.
         unsafe { Blocks.write_counter(first, dtype, length, level) }
     }
 }
 
-/// The target of machine code at a level; `None` without a code generator for this processor.
+/// The target of machine code for a level; `None` without a code generator for this processor.
 fn target(level: Level) -> Option<TargetKind> {
     let is_avx2 = Level::avx2() == Some(level);
     if is_avx2 && TargetKind::available().contains(&TargetKind::Avx2) {
@@ -68,85 +70,86 @@ fn target(level: Level) -> Option<TargetKind> {
     TargetKind::best()
 }
 
-/// The reason why a nest has no machine code, as far as known before it is recorded.
-fn by_kernels(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
+/// The reason why a nest has no machine code, if it is known before the nest is recorded.
+fn fallback(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
     if target(level).is_none() {
         return Some(KernelFallback::Processor);
     }
-    // Machine code needs more than the baseline, so a caller who asks for that on a better processor gets
-    // kernels.
+    // Machine code needs more instructions than the baseline, so a caller who requests the baseline on a
+    // better processor gets kernels.
     if level == Level::BASELINE && level != Level::detect() {
-        return Some(KernelFallback::LowLevel);
+        return Some(KernelFallback::BaselineLevel);
     }
     let takes = |it: &Instruction| matches!(it.kind, InstructionKind::Take { .. });
     nest.instructions.iter().all(takes).then(|| match nest.searches() {
-        true => KernelFallback::Searches,
-        false => KernelFallback::ComputesNothing,
+        true => KernelFallback::ArgReduction,
+        false => KernelFallback::NoOperation,
     })
 }
 
 /// A nest that may tier up to machine code.
 #[derive(Debug)]
-struct MachineCode {
-    blocks: Arc<BlockCode>,
+struct TieredNestCode {
+    kernels: Arc<KernelNestCode>,
     constants: Arc<[Array]>,
     level: Level,
     tier_up: Arc<TierUp>,
-    /// Upper bound of the blocks of the nest's machine code.
-    most_registers: usize,
-    /// The code over tiles, once recorded; `None` inside if machine code does not cover the nest.
+    /// Upper bound of the blocks that the machine code needs for results.
+    max_blocks: usize,
+    /// The code with machine code, once recorded; the inner `None` means that it does not support the nest.
     recorded: OnceLock<Option<Arc<TileCode>>>,
 }
 
-/// Cost of a kernel call, elements excluded: ten nanoseconds, in bytes that could be moved.
+/// Cost of a kernel call in addition to its elements: ten nanoseconds, in bytes moved.
 const BYTES_PER_CALL: usize = 1000;
 
-impl MachineCode {
-    /// The code over tiles, recorded on the first call.
+impl TieredNestCode {
+    /// The code with machine code, recorded at the first call.
     fn code(&self) -> Option<&Arc<TileCode>> {
         if self.recorded.get().is_none() {
-            // No lock is held meanwhile: another thread may record the same.
-            let MachineCode { blocks, constants, level, tier_up, .. } = self;
-            let recorded = code::compile(&blocks.code.nest, constants, *level, Arc::clone(tier_up));
+            // No lock is held meanwhile. If two threads record the nest, one result is dropped.
+            let TieredNestCode { kernels, constants, level, tier_up, .. } = self;
+            let recorded =
+                code::compile(&kernels.code.nest, constants, *level, Arc::clone(tier_up));
             let mut held = MemoryUse::default();
             match &recorded {
                 Some(code) => code.count_bytes(&mut held),
                 None => tier_up.close(),
             }
             if self.recorded.set(recorded.map(Arc::new)).is_ok() {
-                tier_up.hold(held.bytes());
+                tier_up.add_bytes(held.bytes());
             }
         }
-        self.known_code()
+        self.recorded_code()
     }
 
-    /// The code over tiles, if it has been recorded.
-    fn known_code(&self) -> Option<&Arc<TileCode>> {
+    /// The code with machine code, if it has been recorded.
+    fn recorded_code(&self) -> Option<&Arc<TileCode>> {
         self.recorded.get()?.as_ref()
     }
 
-    /// Adds a run of this much work by blocks to the budget; returns whether it repays a function.
-    fn note(&self, work: usize) -> bool {
-        self.tier_up.note(work.saturating_add(self.blocks.code.calls.len() * BYTES_PER_CALL))
+    /// Adds a run by kernels with this much work to the budget; returns whether it pays for a function.
+    fn add_work(&self, work: usize) -> bool {
+        self.tier_up.add_work(work.saturating_add(self.kernels.code.calls.len() * BYTES_PER_CALL))
     }
 }
 
-impl NestCode for MachineCode {
+impl NestCode for TieredNestCode {
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
         strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
-        let recorded = self.known_code();
+        let recorded = self.recorded_code();
         let bind = |code| tiles::bind(code, nest, strides, is_over_input);
         if let Some(bound) = recorded.and_then(bind) {
             return Some(bound);
         }
-        let blocks = bind(&self.blocks.code)?;
-        Some(Arc::new(BoundLater {
+        let kernels = bind(&self.kernels.code)?;
+        Some(Arc::new(TieredBinding {
             nest: nest.to_nest(),
-            blocks,
+            kernels,
             strides: nest.list_strides(strides).into_owned(),
             is_over_input: is_over_input.to_vec(),
             machine: OnceLock::new(),
@@ -155,19 +158,18 @@ impl NestCode for MachineCode {
     }
 
     fn cost(&self) -> usize {
-        self.blocks.cost()
+        self.kernels.cost()
     }
 
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        let registers = self.most_registers + nest.nest.accesses.len();
-        let of_machine =
-            registers * REGISTER_BYTES + accumulator_bytes(nest, &self.blocks.code.folds);
+        let blocks = self.max_blocks + nest.nest.accesses.len();
+        let of_machine = blocks * BLOCK_BYTES + accumulator_bytes(nest, &self.kernels.code.folds);
         let margin = nest.nest.reduced.map_or(0, |_| MARGIN_BYTES);
-        self.blocks.thread_bytes(nest).max(of_machine + margin)
+        self.kernels.thread_bytes(nest).max(of_machine + margin)
     }
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        self.blocks.shared_bytes(nest)
+        self.kernels.shared_bytes(nest)
     }
 
     fn list(
@@ -176,7 +178,7 @@ impl NestCode for MachineCode {
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        self.blocks.list(nest, formatter, describe)
+        self.kernels.list(nest, formatter, describe)
     }
 
     fn machine_code(
@@ -185,10 +187,10 @@ impl NestCode for MachineCode {
         strides: &[AxisStrides],
         describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, KernelFallback> {
-        // Generated again, without a budget.
+        // The code is generated again, without a budget.
         let tier_up = Arc::new(TierUp::new(0));
         let code = code::compile(nest, &self.constants, self.level, tier_up);
-        let code = Arc::new(code.ok_or(KernelFallback::NotCovered)?);
+        let code = Arc::new(code.ok_or(KernelFallback::Unsupported)?);
         if nest.shape.contains(&0) {
             return Err(KernelFallback::NoElements);
         }
@@ -199,74 +201,74 @@ impl NestCode for MachineCode {
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<MachineCode>(1);
+        held.own::<TieredNestCode>(1);
         held.own::<TierUp>(1);
-        self.blocks.count_bytes(held);
+        self.kernels.count_bytes(held);
     }
 
-    fn made_bytes(&self) -> usize {
-        self.tier_up.held()
+    fn generated_bytes(&self) -> usize {
+        self.tier_up.bytes()
     }
 }
 
-/// Code bound to strides: by blocks until machine code repays its compilation.
+/// Code bound to strides: kernels at first, and machine code once the budget pays for it.
 #[derive(Debug)]
-struct BoundLater {
-    code: Arc<MachineCode>,
+struct TieredBinding {
+    code: Arc<TieredNestCode>,
     nest: Arc<LoopNest>,
-    blocks: Arc<dyn BoundNest>,
+    kernels: Arc<dyn BoundNest>,
     strides: Vec<AxisStrides>,
     is_over_input: Vec<bool>,
     machine: OnceLock<Arc<dyn BoundNest>>,
 }
 
-impl BoundNest for BoundLater {
-    fn instead(&self, work: usize) -> Option<&dyn BoundNest> {
+impl BoundNest for TieredBinding {
+    fn tier_up(&self, work: usize) -> Option<&dyn BoundNest> {
         if let Some(machine) = self.machine.get() {
             return Some(&**machine);
         }
-        if !self.code.note(work) {
+        if !self.code.add_work(work) {
             return None;
         }
         let code = self.code.code()?;
         let nest = SizedNest::own(&self.nest);
         let strides = NestStrides::Explicit(&self.strides);
         let Some(bound) = tiles::bind(code, &nest, strides, &self.is_over_input) else {
-            self.code.tier_up.forfeit();
+            self.code.tier_up.reset();
             return None;
         };
         let mut held = MemoryUse::default();
         bound.count_bytes(&mut held);
         if self.machine.set(bound).is_ok() {
-            self.code.tier_up.hold(held.bytes());
+            self.code.tier_up.add_bytes(held.bytes());
         }
         self.machine.get().map(|machine| &**machine)
     }
 
     fn tiles(&self) -> usize {
-        self.blocks.tiles()
+        self.kernels.tiles()
     }
 
     fn tile_elements(&self) -> usize {
-        self.blocks.tile_elements()
+        self.kernels.tile_elements()
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        // SAFETY: the caller vouches for `tiles` and their operands.
-        unsafe { self.blocks.run(bases, tiles) }
+        // SAFETY: the caller has the same obligations.
+        unsafe { self.kernels.run(bases, tiles) }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
-        // SAFETY: the caller vouches for all tiles, which have run.
-        unsafe { self.blocks.finish(bases) }
+        // SAFETY: the caller has the same obligations; kernels ran the tiles.
+        unsafe { self.kernels.finish(bases) }
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundLater>(1);
+        held.own::<TieredBinding>(1);
         held.nest(&self.nest);
         held.own::<AxisStrides>(self.strides.capacity());
         self.strides.iter().for_each(|strides| held.small(strides));
         held.own::<bool>(self.is_over_input.capacity());
-        self.blocks.count_bytes(held);
+        self.kernels.count_bytes(held);
     }
 }

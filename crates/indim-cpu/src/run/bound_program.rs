@@ -26,10 +26,10 @@ use crate::run::threads;
 use indim_arrays::{ALIGNMENT, Buffer};
 use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
 
-/// Operands of a nest that fit the stack: small nests have short runs, which an allocation would slow down.
+/// Operands of a nest that fit the stack. An allocation would slow down the short runs of small nests.
 const FEW: usize = 16;
 
-/// The nests of a program and their code, bound to sizes.
+/// A program bound to sizes.
 #[derive(Debug)]
 pub(crate) struct BoundProgram {
     pub(crate) program: Arc<CompiledProgram>,
@@ -38,36 +38,35 @@ pub(crate) struct BoundProgram {
     checks: Vec<IndexCheck>,
     /// The nests bound to dense arrays.
     pub(crate) bound: Arc<DenseBindings>,
-    /// The groups that run tile by tile, and their code.
+    /// The groups that run tile by tile, and the code of each.
     groups: Vec<NestGroup>,
-    grouped: Vec<CompiledGroup>,
-    /// The layout of a run's memory: temporaries, counters, and the shared memory of a nest's threads.
+    compiled_groups: Vec<CompiledGroup>,
+    /// Layout of the memory of a run: temporaries, counters, and the memory that the threads of a nest share.
     pub(crate) scratch: ScratchLayout,
-    /// Offset of the shared memory.
+    /// Offset of the shared memory, in bytes.
     shared: usize,
-    /// The nests over these sizes, computed on demand, if a substitution is needed.
+    /// The nests with these sizes, computed on demand; unused if the program has no symbols.
     resized: OnceLock<LoopNests>,
-    programs: OnceLock<Vec<CompiledNest>>,
+    compiled_nests: OnceLock<Vec<CompiledNest>>,
 }
 
 type Types = SmallVec<[ArrayType; 2]>;
 
 impl BoundProgram {
-    /// Binds the nests; `in_place` has the concrete sizes, in symbol order. Nests whose sizes have not
-    /// changed since the binding `before` are reused. `check` is called after each nest and group and may
-    /// stop the binding.
+    /// Binds the nests to concrete sizes, in symbol order. Reuses the nests of the binding `before` whose
+    /// sizes are equal. `check` is called after each nest and group and may stop the binding.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
         program: &Arc<CompiledProgram>,
-        in_place: SymbolSizes,
+        symbol_sizes: SymbolSizes,
         before: Option<&DenseBindings>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let bound = Arc::new(program.bind(in_place, before, &mut check)?);
-        let (loops, sizes) = (&program.loops, program.sizes(&bound.in_place));
-        let shared_bytes = bound.codes.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);
+        let bound = Arc::new(program.bind(symbol_sizes, before, &mut check)?);
+        let (loops, sizes) = (&program.loops, program.sizes(&bound.symbol_sizes));
+        let shared_bytes = bound.nests.iter().map(|bound| bound.shared_bytes).max().unwrap_or(0);
         let [parameters, outputs] = loops.resized_types(sizes);
         let mut nests = BoundProgram {
             parameters,
@@ -75,75 +74,90 @@ impl BoundProgram {
             checks: loops.checks.iter().map(|check| check.resized(sizes)).collect(),
             bound: Arc::clone(&bound),
             groups: Vec::new(),
-            grouped: Vec::new(),
+            compiled_groups: Vec::new(),
             scratch: ScratchLayout::default(),
             shared: 0,
             resized: OnceLock::new(),
-            programs: OnceLock::new(),
+            compiled_nests: OnceLock::new(),
             program: Arc::clone(program),
         };
         nests.compile_groups(check)?;
-        let elsewhere: Vec<usize> = nests.grouped.iter().flat_map(CompiledGroup::inner).collect();
-        let together: Vec<_> = nests.grouped.iter().map(|group| group.nests.clone()).collect();
-        let lives = &program.lives;
-        let mut scratch = ScratchLayout::new(loops, sizes, lives, ALIGNMENT, &elsewhere, &together);
+        let tile_temporaries: Vec<usize> =
+            nests.compiled_groups.iter().flat_map(CompiledGroup::inner).collect();
+        let group_ranges: Vec<_> =
+            nests.compiled_groups.iter().map(|group| group.nests.clone()).collect();
+        let live_ranges = &program.live_ranges;
+        let mut scratch = ScratchLayout::new(
+            loops,
+            sizes,
+            live_ranges,
+            ALIGNMENT,
+            &tile_temporaries,
+            &group_ranges,
+        );
         nests.shared = scratch.append(shared_bytes, ALIGNMENT);
         nests.scratch = scratch;
         Ok(nests)
     }
 
-    /// Compiles the groups for which tiles pay.
+    /// Compiles the groups that gain from tiles.
     fn compile_groups<E>(&mut self, mut check: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         let program = Arc::clone(&self.program);
         for group in &program.groups {
-            let moved = self.bound.codes[group.nests.clone()].iter().map(|bound| bound.moved);
+            let moved = self.bound.nests[group.nests.clone()].iter().map(|bound| bound.moved);
             let moved = moved.fold(0, usize::saturating_add);
             let nests = group.nests.clone().map(|index| self.sized(index));
             if may_be_cut(moved, nests)
-                && let Some(compiled) = CompiledGroup::new(self.loops(), group, self.programs())
+                && let Some(compiled) =
+                    CompiledGroup::new(self.loops(), group, self.compiled_nests())
             {
                 self.groups.push(group.clone());
-                self.grouped.push(compiled);
+                self.compiled_groups.push(compiled);
             }
             check()?;
         }
         Ok(())
     }
 
-    /// The nests over the sizes of this binding.
+    /// The nests with the sizes of this binding.
     pub(crate) fn loops(&self) -> &LoopNests {
-        let (program, in_place) = (&self.program, &self.bound.in_place);
-        match in_place.is_empty() {
+        let (program, symbol_sizes) = (&self.program, &self.bound.symbol_sizes);
+        match symbol_sizes.is_empty() {
             true => &program.loops,
-            false => self.resized.get_or_init(|| program.loops.resized(program.sizes(in_place))),
+            false => {
+                self.resized.get_or_init(|| program.loops.resized(program.sizes(symbol_sizes)))
+            }
         }
     }
 
-    /// Nest `index` over the sizes of this binding.
+    /// Nest `index` with the sizes of this binding.
     fn sized(&self, index: usize) -> SizedNest<'_> {
-        SizedNest::new(&self.program.loops.nests[index], self.program.sizes(&self.bound.in_place))
+        SizedNest::new(
+            &self.program.loops.nests[index],
+            self.program.sizes(&self.bound.symbol_sizes),
+        )
     }
 
     /// The nests with their code.
-    pub(crate) fn programs(&self) -> &[CompiledNest] {
-        self.programs.get_or_init(|| {
-            let pairs = self.loops().nests.iter().zip(&self.program.codes);
+    pub(crate) fn compiled_nests(&self) -> &[CompiledNest] {
+        self.compiled_nests.get_or_init(|| {
+            let pairs = self.loops().nests.iter().zip(&self.program.nests);
             pairs
-                .map(|(nest, program)| CompiledNest::new(nest, Arc::clone(&program.code)))
+                .map(|(nest, compiled)| CompiledNest::new(nest, Arc::clone(&compiled.code)))
                 .collect()
         })
     }
 
-    /// Weights of whole runs of the nests, in bytes.
+    /// Cost of a whole run of each nest, in bytes moved.
     pub(crate) fn works(&self) -> impl Iterator<Item = usize> {
-        self.bound.codes.iter().map(|bound| bound.work)
+        self.bound.nests.iter().map(|bound| bound.work)
     }
 
-    /// Calls `hear` with each array that a nest reads and the bytes that the nest walks of it.
-    pub(crate) fn walked_bytes(&self, mut hear: impl FnMut(BufferId, usize)) {
-        for index in 0..self.bound.codes.len() {
+    /// Calls `visit` with each array that a nest reads and the bytes that the nest reads of it.
+    pub(crate) fn walked_bytes(&self, mut visit: impl FnMut(BufferId, usize)) {
+        for index in 0..self.bound.nests.len() {
             let nest = self.sized(index);
-            nest.nest.accesses.iter().for_each(|of| hear(of.buffer, nest.bytes_of(of)));
+            nest.nest.accesses.iter().for_each(|of| visit(of.buffer, nest.bytes_of(of)));
         }
     }
 
@@ -154,18 +168,18 @@ impl BoundProgram {
 
     /// The groups and their cut axes.
     pub(crate) fn tiled_groups(&self) -> impl Iterator<Item = TiledGroup> + '_ {
-        self.grouped.iter().map(CompiledGroup::described)
+        self.compiled_groups.iter().map(CompiledGroup::described)
     }
 
     /// Upper bound of the memory in bytes that one thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
-        let codes = self.program.codes.iter().enumerate();
-        let alone = codes.map(|(index, program)| program.code.thread_bytes(&self.sized(index)));
-        let together = self.grouped.iter().map(CompiledGroup::thread_bytes);
+        let nests = self.program.nests.iter().enumerate();
+        let alone = nests.map(|(index, nest)| nest.code.thread_bytes(&self.sized(index)));
+        let together = self.compiled_groups.iter().map(CompiledGroup::thread_bytes);
         alone.chain(together).max().unwrap_or(0)
     }
 
-    /// Counts the memory of the binding, without the shared program and without lazily computed fields.
+    /// Counts the memory of the binding. The shared program and fields computed on demand are not included.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         for types in [&self.parameters, &self.outputs] {
             held.small(types);
@@ -176,18 +190,18 @@ impl BoundProgram {
         self.scratch.count_bytes(held);
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
-        held.own::<CompiledGroup>(self.grouped.capacity());
-        self.grouped.iter().for_each(|group| group.count_bytes(held));
-        if !self.grouped.is_empty() {
+        held.own::<CompiledGroup>(self.compiled_groups.capacity());
+        self.compiled_groups.iter().for_each(|group| group.count_bytes(held));
+        if !self.compiled_groups.is_empty() {
             held.loops(self.loops());
         }
     }
 
-    /// Runs the nests over checked inputs and outputs. Outputs overlap inputs only where `is_over_input`
-    /// says so; it is empty if none does.
+    /// Runs the nests over checked inputs and outputs. `is_over_input` tells for each output whether it lies
+    /// exactly over an input; other overlaps do not exist. It is empty if no output does.
     ///
     /// # Errors
-    /// When an allocation fails, an index is out of range, or `progress` stops the run.
+    /// If an allocation fails, an index is out of range, or `progress` stops the run.
     pub(crate) fn run(
         &self,
         inputs: &[ArrayView<'_>],
@@ -201,9 +215,9 @@ impl BoundProgram {
         let are_row_major = inputs.iter().all(ArrayView::is_row_major)
             && outputs.iter().all(ArrayViewMut::is_row_major);
         let arrays = RunArrays { nests: self, inputs, outputs, are_row_major, scratch: &scratch };
-        let mut groups = self.grouped.iter().peekable();
+        let mut groups = self.compiled_groups.iter().peekable();
         let mut index = 0;
-        while index < self.bound.codes.len() {
+        while index < self.bound.nests.len() {
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
                     self.run_group(group, &arrays, is_over_input, options)?;
@@ -226,14 +240,14 @@ impl BoundProgram {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
-        let (nest, dense) = (&self.program.loops.nests[index], &self.bound.codes[index]);
+        let (nest, dense) = (&self.program.loops.nests[index], &self.bound.nests[index]);
         let own;
         let mut operands: SmallVec<[*mut u8; FEW]> = SmallVec::new();
         let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
             true => {
-                // For so few operands a push for each is faster than `extend`.
-                let places = self.program.places(index, dense);
-                places.iter().for_each(|&place| operands.push(arrays.at(place)));
+                // For few operands a push for each is faster than `extend`.
+                let addresses = self.program.addresses(index, dense);
+                addresses.iter().for_each(|&address| operands.push(arrays.at(address)));
                 &dense.bound
             }
             false => {
@@ -242,18 +256,20 @@ impl BoundProgram {
                 let rank = nest.shape.len();
                 let strides =
                     |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
-                own = bind(&self.program.codes[index].code, &nest, strides, is_over_input);
+                own = bind(&self.program.nests[index].code, &nest, strides, is_over_input);
                 &own
             }
         };
         let Some(bound) = bound.as_deref() else { return Ok(()) };
         let bases = Bases { operands: &operands, shared: arrays.scratch.at(self.shared) };
         // SAFETY:
-        // - `Executable` has checked the shapes against the views, which vouch for their memory;
-        // - outputs and temporaries overlap nothing, except outputs over an input, which the bound nest
-        //   knows;
-        // - the scratch layout has room for the shared memory;
-        // - the level was detected on this processor.
+        // - `Executable` has checked the types of the views against the program, and a view's constructor
+        //   ensures that all its elements are valid;
+        // - temporaries and counters lie in `scratch`, at the offsets of its layout;
+        // - outputs do not overlap each other: they are new buffers, or `check_overlap` has accepted them;
+        // - an output overlaps an input only if `is_over_input` tells, with which `bound` was bound;
+        // - the layout of `scratch` has room for the shared memory of the largest nest;
+        // - a `Level` exists only on a processor that has it.
         let flow = unsafe { threads::run(dense.work, bound, &bases, options) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
     }
@@ -264,10 +280,12 @@ impl BoundProgram {
         for check in self.checks.iter().filter(|check| check.nest == index) {
             let strides = arrays.strides(&check.access, || dense(&check.access.array_type));
             let along = check.access.strides(check.shape.rank(), &strides);
-            let place =
+            let first =
                 BufferOffset { buffer: check.access.buffer, offset: check.access.offset(&strides) };
-            // SAFETY: the views vouch for arrays of the caller; earlier nests have written all others.
-            unsafe { indices::check(check, arrays.at(place), &along)? }
+            // SAFETY:
+            // - the elements of a view are valid, by its constructor;
+            // - all other arrays have been written: counters above, the rest by earlier nests.
+            unsafe { indices::check(check, arrays.at(first), &along)? }
         }
         Ok(())
     }
@@ -286,7 +304,7 @@ impl BoundProgram {
         };
         let firsts = nests.iter().map(first_of);
         let firsts: Vec<Vec<*mut u8>> = firsts.collect();
-        let wholes = nests.iter().zip(&firsts).map(|(nest, firsts)| GroupMember {
+        let members = nests.iter().zip(&firsts).map(|(nest, firsts)| GroupMember {
             nest,
             operands: Bases { operands: firsts, shared: core::ptr::null_mut() },
             strides: nest
@@ -297,14 +315,16 @@ impl BoundProgram {
                 })
                 .collect(),
         });
-        let wholes: Vec<GroupMember<'_>> = wholes.collect();
+        let members: Vec<GroupMember<'_>> = members.collect();
         let are_dense = nests.iter().all(|nest| arrays.are_dense(nest));
-        // SAFETY: as in `run_nest`, for all nests; `written_over_inputs` has asked the group which outputs
-        // may lie over inputs.
-        unsafe { group.run(&wholes, are_dense, is_over_input, options) }
+        // SAFETY:
+        // - the obligations of `run_nest` hold for each nest of the group, for the same reasons;
+        // - `written_over_inputs` lets an output lie over an input only if `NestGroup::can_replace` allows
+        //   it.
+        unsafe { group.run(&members, are_dense, is_over_input, options) }
     }
 
-    /// Whether an output may have been written before an index is found out of range.
+    /// Whether a nest writes an output before all indices have been checked.
     pub(crate) fn writes_before_checks(&self) -> bool {
         let loops = &self.program.loops;
         let Some(last) = loops.checks.last() else { return false };
@@ -319,18 +339,19 @@ impl BoundProgram {
         for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
-                let length = self.program.sizes(&self.bound.in_place).of(length);
-                // SAFETY: the scratch layout has room for `length` elements, and no nest has read them yet.
+                let length = self.program.sizes(&self.bound.symbol_sizes).of(length);
+                // SAFETY: the layout of `scratch` has room for `length` elements, and no nest has read them
+                // yet.
                 unsafe { executor.write_counter(first, dtype, length, *level) }
             }
         }
     }
 }
 
-/// Memory for the temporaries and counters of a run.
+/// Memory for the temporaries and counters of a run, on the stack if they are small.
 pub(crate) struct Scratch<'n> {
     first: *mut u8,
-    /// Owner of the memory; `None` for memory on the stack.
+    /// The owner of the memory; `None` for memory on the stack.
     _buffer: Option<Buffer>,
     _on_stack: PhantomData<&'n mut StackMemory>,
 }
@@ -353,15 +374,16 @@ impl<'n> Scratch<'n> {
         if isize::try_from(bytes).is_err() {
             return Err(ArrayError::OutOfMemory { bytes });
         }
-        // SAFETY: each temporary is written by one nest before others read it, and counters are written
-        // before their first reader.
+        // SAFETY: no one reads uninitialised bytes: a nest writes each temporary before others read it, and
+        // counters are written before their first reader.
         let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
         let first = buffer.as_mut_ptr().as_ptr();
         Ok(Scratch { first, _buffer: Some(buffer), _on_stack: PhantomData })
     }
 
-    pub(crate) fn at(&self, place: usize) -> *mut u8 {
-        self.first.wrapping_add(place)
+    /// The address at an offset in bytes.
+    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
+        self.first.wrapping_add(offset)
     }
 }
 
@@ -376,7 +398,7 @@ struct RunArrays<'a, 'i, 'o> {
 }
 
 impl RunArrays<'_, '_, '_> {
-    /// Address of the first element that a nest walks.
+    /// Address of an access at the first point of the nest.
     fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
         let offset = match access.begins_at_first() {
             true => 0,
@@ -385,10 +407,11 @@ impl RunArrays<'_, '_, '_> {
         self.at(BufferOffset { buffer: access.buffer, offset })
     }
 
+    /// The address at an offset in an array.
     #[inline(always)]
-    fn at(&self, place: BufferOffset) -> *mut u8 {
+    fn at(&self, at: BufferOffset) -> *mut u8 {
         let BoundProgram { program, scratch: layout, .. } = self.nests;
-        let first = match place.buffer {
+        let first = match at.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
             BufferId::Constant(index) => {
@@ -397,10 +420,11 @@ impl RunArrays<'_, '_, '_> {
             BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
             BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
         };
-        first.wrapping_offset(place.offset)
+        first.wrapping_offset(at.offset)
     }
 
-    /// Strides of the array's own axes in bytes; `dense` computes them for arrays of the run.
+    /// Strides of the axes of an array in bytes; `dense` computes those of temporaries, constants and
+    /// counters.
     fn strides(&self, access: &Access, dense: impl FnOnce() -> AxisStrides) -> AxisStrides {
         match access.buffer {
             BufferId::Parameter(index) => self.inputs[index].strides().into(),

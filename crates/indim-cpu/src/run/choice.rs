@@ -1,4 +1,4 @@
-//! The choice of the executor of a program.
+//! The choice of the executor for a program.
 
 use core::fmt;
 use core::str::FromStr;
@@ -15,18 +15,18 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ExecutorChoice {
-    /// Blocks, then machine code for nests whose runs have cost more than compilation; or the executor that
-    /// the environment variable `INDIM_EXECUTOR` names.
+    /// Kernels at first, then machine code for nests whose runs have cost as much as compilation; or the
+    /// executor that the environment variable `INDIM_EXECUTOR` names.
     #[default]
     Automatic,
     /// Kernels over blocks in L1.
     Blocks,
-    /// Machine code, generated before the first run. Blocks run the nests that it does not cover, and all
+    /// Machine code, generated at the first run. Kernels run the nests that it does not support. They run all
     /// nests on processors without a code generator and on systems that refuse executable memory.
     Machine,
 }
 
-/// The names of all executors, for messages.
+/// The names of all executors, as messages list them.
 pub(crate) const EXECUTORS: &str = "automatic, blocks and machine";
 
 const NAMES: [(&str, ExecutorChoice); 3] = [
@@ -37,7 +37,7 @@ const NAMES: [(&str, ExecutorChoice); 3] = [
 
 impl ExecutorChoice {
     /// Replaces `Automatic` by the executor that the environment variable `INDIM_EXECUTOR` names, if it is
-    /// set. The variable is read once per process.
+    /// set. The process reads the variable once.
     ///
     /// # Errors
     /// The value of the variable, if it names no executor.

@@ -10,15 +10,16 @@ use smallvec::SmallVec;
 
 use crate::run::team::Caller;
 
-/// Work large enough for several threads, provided that they are awake.
+/// Work in chunks, large enough for several threads if helpers are awake.
 pub(crate) struct ChunkedWork {
     pub(crate) chunks: usize,
+    /// Work of all chunks, in bytes moved.
     pub(crate) bytes: usize,
-    /// The number of threads, the calling one included.
+    /// Number of threads, including the calling one.
     pub(crate) threads: usize,
 }
 
-/// Runs chunks 0, 1, 2, ..., each once, on this thread and helpers from the pool, until `run` stops it.
+/// Runs each chunk once, on this thread and helpers from the pool, until `run` returns `Break`.
 pub(crate) fn share<B: Send>(
     work: &ChunkedWork,
     pool: Option<&ThreadPool>,
@@ -49,11 +50,11 @@ pub(crate) fn share<B: Send>(
     stopped.map_or(ControlFlow::Continue(()), ControlFlow::Break)
 }
 
-/// Chunks not yet started: one range per thread. The chunks of a thread are neighbours, and mostly the same
-/// ones in the next run over the same memory.
+/// Chunks that have not started: one range for each thread. The chunks of a thread are adjacent, and mostly
+/// the same in the next run over the same memory.
 struct Ranges(SmallVec<[AtomicU64; 8]>);
 
-/// Bit position of a range's end in its word; the start occupies the bits below.
+/// Bit position of the end of a range in its word; the bits below are the start.
 const END_SHIFT: u32 = u64::BITS / 2;
 
 impl Ranges {
@@ -63,7 +64,7 @@ impl Ranges {
         Ranges((0..threads).map(range).collect())
     }
 
-    /// The next chunk of a thread: the front of its own range, else the back of another range.
+    /// The next chunk of a thread: the first of its own range, or else the last of another range.
     fn next(&self, thread: usize) -> Option<usize> {
         let others = (1..self.0.len()).map(|step| &self.0[(thread + step) % self.0.len()]);
         let mut stolen = others.filter_map(|range| take(range, Range::next_back));
@@ -71,7 +72,8 @@ impl Ranges {
     }
 }
 
-/// Removes a chunk from a range that is not empty. Relaxed order suffices, since chunks carry no data.
+/// Removes a chunk from a range; `None` if the range is empty. Relaxed order suffices, because a chunk is
+/// only a number.
 fn take(range: &AtomicU64, next: impl Fn(&mut Range<u64>) -> Option<u64>) -> Option<usize> {
     let mut taken = None;
     let left = |word: u64| {
@@ -87,7 +89,7 @@ fn packed(range: Range<u64>) -> u64 {
     range.start | range.end << END_SHIFT
 }
 
-/// Empties the ranges on drop: after the last chunk, a chunk that stops the run, or a panic.
+/// Empties all ranges on drop: after the last chunk, a chunk that stops the run, or a panic.
 struct EmptyOnDrop<'a>(&'a Ranges);
 
 impl Drop for EmptyOnDrop<'_> {

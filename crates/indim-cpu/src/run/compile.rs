@@ -1,4 +1,5 @@
-//! Compilation of a graph: passes, lowering, code; its memory bound and checkpoints. Chooses the executor.
+//! Compilation of a graph: passes, lowering, code, with a memory limit and checkpoints. This file chooses the
+//! executor.
 
 use core::fmt;
 use core::ops::ControlFlow;
@@ -53,8 +54,8 @@ pub struct CompileOptions {
     pub level: Level,
     /// Whether passes run before lowering.
     pub optimize: bool,
-    /// Upper bound of the memory in bytes that compilation may hold, without the graph; `None` for no
-    /// limit. A graph that could exceed it is refused.
+    /// Upper bound of the memory in bytes that compilation may hold in addition to the graph; `None` for no
+    /// limit. Compilation refuses a graph that could exceed it.
     ///
     /// The limit is compared with an upper bound for graphs of this size, not with a measurement.
     pub memory_limit: Option<usize>,
@@ -196,26 +197,26 @@ pub(crate) fn compile_for(
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
     let _environment = DefaultFloatEnvironment::enter();
-    let (loops, mut compiler) = lowered_by(graph, options, checkpoint)?;
-    let (distinct, level) = (Vec::new(), options.level);
-    let program = CompiledProgram::new(loops, distinct, executor, level, || compiler.check())?;
+    let (loops, mut compiler) = lower_graph(graph, options, checkpoint)?;
+    let (placeholders, level) = (Vec::new(), options.level);
+    let program = CompiledProgram::new(loops, placeholders, executor, level, || compiler.check())?;
     let nests =
         BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || compiler.check())?;
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(Executable::new(nests, names.collect()))
 }
 
-/// The loop nests of a graph and their executor.
-pub(crate) fn lowered(
+/// The loop nests of a graph, and the executor that the options choose.
+pub(crate) fn lower_and_choose(
     graph: &Graph,
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(LoopNests, &'static dyn Executor), CompileError> {
     let executor = executor(options.executor)?;
-    Ok((lowered_by(graph, options, checkpoint)?.0, executor))
+    Ok((lower_graph(graph, options, checkpoint)?.0, executor))
 }
 
-fn lowered_by<'a>(
+fn lower_graph<'a>(
     graph: &Graph,
     options: &'a CompileOptions,
     checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
@@ -233,20 +234,20 @@ fn lowered_by<'a>(
     Ok((loops, compiler))
 }
 
-/// Upper bounds of the memory that passes and lowering take, for each node and for each byte of the graph:
-/// they hold a few graphs of its size. A test compares them with the count of an allocator.
+/// Upper bounds of the memory of passes and lowering, for each node and for each byte of the graph: they hold
+/// a few graphs of its size. `tests/compile_memory.rs` compares them with the count of an allocator.
 const BYTES_PER_NODE: usize = 700;
 const BYTES_PER_GRAPH_BYTE: usize = 4;
 
 /// Upper bound of the memory for the smallest graph, in bytes.
 const MIN_BYTES: usize = 4096;
 
-/// Upper bounds of the memory for each instruction and each nest, in bytes. Several nests may compute the
-/// same value.
+/// Upper bounds of the memory for each instruction and each nest, in bytes. Instructions are counted in each
+/// nest, because several nests may compute the same value.
 const BYTES_PER_INSTRUCTION: usize = 500;
 const BYTES_PER_NEST: usize = 1000;
 
-/// Upper bounds of the memory for folded constants, in bytes: in all, and for each node.
+/// Upper bounds of the memory for folded constants, in bytes: for a graph, and for each node.
 const MAX_FOLDED_BYTES: usize = 5 << 20;
 const FOLDED_BYTES_PER_NODE: usize = 17 * 1024;
 
@@ -264,14 +265,16 @@ fn bytes_for_graph(graph: &Graph) -> usize {
     of_graph.saturating_add(of_nodes).saturating_add(folded).saturating_add(MIN_BYTES)
 }
 
+/// The options of a compilation, and its memory so far.
 struct Compiler<'a> {
     options: &'a CompileOptions,
     checkpoint: &'a mut dyn FnMut() -> ControlFlow<()>,
-    /// Upper bound of the memory so far, in bytes; 0 without a limit.
+    /// Upper bound of the memory so far, in bytes; used only with a limit.
     bytes: usize,
 }
 
 impl Compiler<'_> {
+    /// Compares the memory with the limit and calls the checkpoint.
     fn check(&mut self) -> Result<(), CompileError> {
         match self.options.memory_limit {
             Some(limit) if self.bytes > limit => {
@@ -287,13 +290,13 @@ impl Compiler<'_> {
 
     fn loops(&mut self, graph: &Graph) -> Result<LoopNests, CompileError> {
         let mut checked = Ok(());
-        let mut hear = |nest: &LoopNest| {
+        let mut visit = |nest: &LoopNest| {
             let bytes = nest.instructions.len().saturating_mul(BYTES_PER_INSTRUCTION);
             self.bytes = self.bytes.saturating_add(bytes).saturating_add(BYTES_PER_NEST);
             checked = self.check();
             if checked.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let loops = lower_with(graph, &mut hear);
+        let loops = lower_with(graph, &mut visit);
         checked.and_then(|()| loops.ok_or(CompileError::Stopped))
     }
 }

@@ -15,7 +15,7 @@ use crate::tiles::work;
 /// Operands whose strides fit the stack.
 const FEW: usize = 6;
 
-/// A loop nest compiled for this machine.
+/// A loop nest with its code for this machine.
 #[derive(Clone)]
 pub struct CompiledNest {
     nest: Arc<LoopNest>,
@@ -29,17 +29,17 @@ impl CompiledNest {
         CompiledNest { nest: Arc::clone(nest), code, work }
     }
 
-    /// The same code for a tile of the nest, which differs only in sizes.
-    pub(crate) fn resized(&self, part: &Arc<LoopNest>) -> CompiledNest {
-        CompiledNest::new(part, Arc::clone(&self.code))
+    /// The same code for a tile of the nest, a nest that differs only in sizes.
+    pub(crate) fn resized(&self, tile: &Arc<LoopNest>) -> CompiledNest {
+        CompiledNest::new(tile, Arc::clone(&self.code))
     }
 
-    /// Weight of a whole run in bytes: bytes moved and the cost of computing, independent of strides.
+    /// Cost of a whole run in bytes moved, independent of strides.
     pub(crate) fn work(&self) -> usize {
         self.work
     }
 
-    /// Binds the code; `strides` takes an operand's position and access. See [`NestCode::bind`].
+    /// Binds the code; `strides` takes the position and the access of an operand. See [`NestCode::bind`].
     pub(crate) fn bind(
         &self,
         strides: impl Fn(usize, &Access) -> AxisStrides,
@@ -64,8 +64,8 @@ impl CompiledNest {
         self.code.count_bytes(held);
     }
 
-    /// The machine code for dense arrays: each value with its instructions below it. `describe` names the
-    /// arrays. The code is generated for the listing and then dropped.
+    /// The listing of the machine code for dense arrays: each value, followed by its instructions. `describe`
+    /// names the arrays. The code is generated for the listing and then dropped.
     ///
     /// # Errors
     /// The reason why kernels run the nest.
@@ -88,7 +88,8 @@ impl CompiledNest {
     }
 }
 
-/// Binds `code` to a nest; `strides` takes an operand's position and access. See [`NestCode::bind`].
+/// Binds `code` to a nest; `strides` takes the position and the access of an operand. See
+/// [`NestCode::bind`].
 pub(crate) fn bind(
     code: &Arc<dyn NestCode>,
     nest: &SizedNest<'_>,
@@ -96,7 +97,7 @@ pub(crate) fn bind(
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
     let mut along: SmallVec<[AxisStrides; FEW]> = SmallVec::new();
-    // For so few operands a push for each is faster than `extend`.
+    // For few operands a push for each is faster than `extend`.
     for (operand, access) in nest.nest.operands().enumerate() {
         along.push(strides(operand, access));
     }

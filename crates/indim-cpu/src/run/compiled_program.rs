@@ -1,4 +1,4 @@
-//! A program compiled for any sizes: its loop nests and their code, shared by all bindings to sizes.
+//! A program compiled for any sizes: its loop nests and their code, which all bindings to sizes share.
 
 use std::sync::Arc;
 
@@ -20,30 +20,31 @@ use crate::tiles::work;
 /// A graph as loop nests, compiled by an executor, for arrays of any sizes.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
-    /// The nests. Each symbol has a size of its own here, which a binding replaces by the concrete size.
+    /// The nests, with placeholder sizes, which a binding replaces by concrete sizes.
     pub(crate) loops: LoopNests,
     /// The placeholder size of each symbol.
-    distinct: Vec<usize>,
-    pub(crate) codes: Vec<SymbolicNest>,
-    /// Groups of nests that may run tile by tile.
+    placeholders: Vec<usize>,
+    pub(crate) nests: Vec<SymbolicNest>,
+    /// The groups of nests that may run tile by tile.
     pub(crate) groups: Vec<NestGroup>,
-    pub(crate) lives: LiveRanges,
+    pub(crate) live_ranges: LiveRanges,
     pub(crate) output_orders: OutputOrders,
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
 }
 
-/// A nest compiled for any sizes.
+/// The code of a nest for any sizes.
 #[derive(Debug)]
 pub(crate) struct SymbolicNest {
     pub(crate) code: Arc<dyn NestCode>,
     /// Cost of computing one element; see [`NestCode::cost`].
     cost: usize,
-    /// Addresses of the operands, if each begins at the first element of its array.
-    firsts: Option<Box<[BufferOffset]>>,
-    /// Strides and axes of the nest over dense arrays, computed once.
-    if_dense: Option<DenseNest>,
-    /// Indices of the symbols on which the nest's shape or its arrays depend.
+    /// Addresses of the operands if each begins at the first element of its array; otherwise they depend on
+    /// sizes.
+    addresses: Option<Box<[BufferOffset]>>,
+    /// Strides and axes of the nest over dense arrays, computed once for all sizes.
+    dense_nest: Option<DenseNest>,
+    /// Indices of the symbols on which the shape of the nest or of its arrays depends.
     symbols: Vec<usize>,
 }
 
@@ -52,22 +53,22 @@ pub(crate) struct SymbolicNest {
 pub(crate) struct DenseBinding {
     /// `None` for a nest without elements.
     pub(crate) bound: Option<Arc<dyn BoundNest>>,
-    /// Weight of a whole run in bytes: bytes moved and the cost of computing.
+    /// Cost of a whole run, in bytes moved.
     pub(crate) work: usize,
-    /// Bytes moved by a whole run.
+    /// Bytes that a whole run reads and writes.
     pub(crate) moved: usize,
     /// Upper bound of the memory in bytes that the threads of a run share.
     pub(crate) shared_bytes: usize,
-    /// Addresses of the operands; `None` if they are the same for all sizes.
-    own_places: Option<Box<[BufferOffset]>>,
+    /// Addresses of the operands; `None` if those of [`SymbolicNest`] hold for all sizes.
+    own_addresses: Option<Box<[BufferOffset]>>,
 }
 
 /// All nests of a program bound to dense arrays of concrete sizes.
 #[derive(Debug)]
 pub(crate) struct DenseBindings {
     /// Concrete sizes, in symbol order.
-    pub(crate) in_place: SymbolSizes,
-    pub(crate) codes: Vec<DenseBinding>,
+    pub(crate) symbol_sizes: SymbolSizes,
+    pub(crate) nests: Vec<DenseBinding>,
 }
 
 /// The concrete size of each symbol.
@@ -81,36 +82,36 @@ pub(crate) struct BufferOffset {
 }
 
 impl CompiledProgram {
-    /// Compiles the nests for `level`; `distinct` has the placeholder size of each symbol. `check` is
+    /// Compiles the nests for `level`. `placeholders` has the placeholder size of each symbol; `check` is
     /// called after each nest and may stop the compilation.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn new<E>(
         loops: LoopNests,
-        distinct: Vec<usize>,
+        placeholders: Vec<usize>,
         executor: &'static dyn Executor,
         level: Level,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
-        let mut codes = Vec::with_capacity(loops.nests.len());
+        let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
             let code = match Scatter::compile(nest, level) {
                 Some(scatter) => scatter,
                 None => executor.compile(nest, &constants, level),
             };
-            codes.push(SymbolicNest::new(nest, code, &distinct));
+            nests.push(SymbolicNest::new(nest, code, &placeholders));
             check()?;
         }
-        let (groups, lives) = (groups(&loops), LiveRanges::of(&loops));
+        let (groups, live_ranges) = (groups(&loops), LiveRanges::of(&loops));
         let output_orders = OutputOrders::default();
         Ok(CompiledProgram {
             loops,
-            distinct,
-            codes,
+            placeholders,
+            nests,
             groups,
-            lives,
+            live_ranges,
             output_orders,
             executor,
             level,
@@ -118,76 +119,75 @@ impl CompiledProgram {
     }
 
     /// The substitution of the placeholder sizes by these concrete sizes.
-    pub(crate) fn sizes<'a>(&'a self, in_place: &'a [usize]) -> SizeSubstitution<'a> {
-        SizeSubstitution { symbols: &self.distinct, concrete: in_place }
+    pub(crate) fn sizes<'a>(&'a self, symbol_sizes: &'a [usize]) -> SizeSubstitution<'a> {
+        SizeSubstitution { symbols: &self.placeholders, concrete: symbol_sizes }
     }
 
-    /// Binds the nests to dense arrays; `in_place` has the concrete sizes, in symbol order. Nests whose
-    /// sizes have not changed since the binding `before` are reused. `check` is called after each nest and
-    /// may stop the binding.
+    /// Binds the nests to dense arrays of concrete sizes, in symbol order. Reuses the nests of the binding
+    /// `before` whose sizes are equal. `check` is called after each nest and may stop the binding.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn bind<E>(
         &self,
-        in_place: SymbolSizes,
+        symbol_sizes: SymbolSizes,
         before: Option<&DenseBindings>,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<DenseBindings, E> {
-        let sizes = self.sizes(&in_place);
-        let mut codes = Vec::with_capacity(self.codes.len());
-        for (index, (program, nest)) in self.codes.iter().zip(&self.loops.nests).enumerate() {
+        let sizes = self.sizes(&symbol_sizes);
+        let mut nests = Vec::with_capacity(self.nests.len());
+        for (index, (compiled, nest)) in self.nests.iter().zip(&self.loops.nests).enumerate() {
             let is_same = |before: &&DenseBindings| {
-                let mut symbols = program.symbols.iter();
-                symbols.all(|&symbol| before.in_place[symbol] == in_place[symbol])
+                let mut symbols = compiled.symbols.iter();
+                symbols.all(|&symbol| before.symbol_sizes[symbol] == symbol_sizes[symbol])
             };
-            codes.push(match before.filter(is_same) {
-                Some(before) => before.codes[index].clone(),
+            nests.push(match before.filter(is_same) {
+                Some(before) => before.nests[index].clone(),
                 None => {
                     let nest = SizedNest::new(nest, sizes);
-                    program.bound(&nest.if_dense(program.if_dense.as_ref()))
+                    compiled.bound(&nest.if_dense(compiled.dense_nest.as_ref()))
                 }
             });
             check()?;
         }
-        Ok(DenseBindings { in_place, codes })
+        Ok(DenseBindings { symbol_sizes, nests })
     }
 
-    /// Addresses of the operands of nest `index`, bound as `bound`.
+    /// Addresses of the operands of nest `index` in the binding `bound`.
     #[inline(always)]
-    pub(crate) fn places<'a>(
+    pub(crate) fn addresses<'a>(
         &'a self,
         index: usize,
         bound: &'a DenseBinding,
     ) -> &'a [BufferOffset] {
-        let places = bound.own_places.as_deref().or(self.codes[index].firsts.as_deref());
-        places.unwrap_or_default()
+        let addresses = bound.own_addresses.as_deref().or(self.nests[index].addresses.as_deref());
+        addresses.unwrap_or_default()
     }
 
-    /// Bytes of the machine code generated since compile time.
-    pub(crate) fn made_bytes(&self) -> usize {
-        self.codes.iter().map(|program| program.code.made_bytes()).sum()
+    /// Bytes of the machine code generated after compile time.
+    pub(crate) fn generated_bytes(&self) -> usize {
+        self.nests.iter().map(|nest| nest.code.generated_bytes()).sum()
     }
 
     /// Counts the memory of the compiled program.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.loops(&self.loops);
-        held.own::<usize>(self.distinct.capacity());
-        held.own::<SymbolicNest>(self.codes.capacity());
-        for program in &self.codes {
-            program.code.count_bytes(held);
-            program.firsts.iter().for_each(|places| held.own::<BufferOffset>(places.len()));
-            held.own::<usize>(program.symbols.capacity());
-            program.if_dense.iter().for_each(|known| known.count_bytes(held));
+        held.own::<usize>(self.placeholders.capacity());
+        held.own::<SymbolicNest>(self.nests.capacity());
+        for nest in &self.nests {
+            nest.code.count_bytes(held);
+            nest.addresses.iter().for_each(|addresses| held.own::<BufferOffset>(addresses.len()));
+            held.own::<usize>(nest.symbols.capacity());
+            nest.dense_nest.iter().for_each(|dense| dense.count_bytes(held));
         }
         held.own::<NestGroup>(self.groups.capacity());
         self.groups.iter().for_each(|group| group.count_bytes(held));
-        self.lives.count_bytes(held);
+        self.live_ranges.count_bytes(held);
     }
 }
 
 impl SymbolicNest {
-    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, distinct: &[usize]) -> SymbolicNest {
+    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, placeholders: &[usize]) -> SymbolicNest {
         let first = |access: &Access| BufferOffset { buffer: access.buffer, offset: 0 };
         let is_over = |size: &usize| {
             let mut shapes = nest.operands().map(|access| &access.array_type.shape);
@@ -195,12 +195,14 @@ impl SymbolicNest {
         };
         SymbolicNest {
             cost: code.cost(),
-            firsts: nest
+            addresses: nest
                 .operands()
                 .all(Access::begins_at_first)
                 .then(|| nest.operands().map(first).collect()),
-            if_dense: DenseNest::new(nest),
-            symbols: (0..distinct.len()).filter(|&symbol| is_over(&distinct[symbol])).collect(),
+            dense_nest: DenseNest::new(nest),
+            symbols: (0..placeholders.len())
+                .filter(|&symbol| is_over(&placeholders[symbol]))
+                .collect(),
             code,
         }
     }
@@ -216,25 +218,25 @@ impl SymbolicNest {
             shared_bytes: self.code.shared_bytes(nest),
             work: work::of_run(nest, self.cost),
             moved: nest.bytes_moved(),
-            own_places: self.firsts.is_none().then(own),
+            own_addresses: self.addresses.is_none().then(own),
         }
     }
 }
 
 impl DenseBindings {
-    /// Counts the memory of the bindings, without the code.
+    /// Counts the memory of the bindings. The code is not included.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<DenseBindings>(1);
-        held.small(&self.in_place);
-        held.own::<DenseBinding>(self.codes.capacity());
-        self.codes.iter().for_each(|code| code.count_bytes(held));
+        held.small(&self.symbol_sizes);
+        held.own::<DenseBinding>(self.nests.capacity());
+        self.nests.iter().for_each(|nest| nest.count_bytes(held));
     }
 }
 
 impl DenseBinding {
-    /// Counts the memory of the binding, without the code.
+    /// Counts the memory of the binding. The code is not included.
     fn count_bytes(&self, held: &mut MemoryUse) {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
-        self.own_places.iter().for_each(|places| held.own::<BufferOffset>(places.len()));
+        self.own_addresses.iter().for_each(|addresses| held.own::<BufferOffset>(addresses.len()));
     }
 }

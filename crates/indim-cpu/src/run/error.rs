@@ -9,8 +9,8 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::run::forecast::MemoryPiece;
 use indim_arrays::ArrayError;
 
-/// The reason why a run did not start or did not finish. `{:?}`, which `unwrap` and `?` in `main` print,
-/// has the code and the message.
+/// The reason why a run did not start or did not finish. Its `Debug` form, which `unwrap` and `?` in `main`
+/// print, is the code and the message.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunError, compile};
@@ -39,7 +39,7 @@ pub enum RunError {
         /// The number of inputs.
         given: usize,
     },
-    /// An input has another type than its parameter.
+    /// The type of an input differs from that of its parameter.
     InputType {
         /// The parameter's name.
         name: String,
@@ -74,7 +74,7 @@ pub enum RunError {
         /// The number of arrays.
         given: usize,
     },
-    /// An array has another type than its output.
+    /// The type of an array differs from that of its output.
     OutputType {
         /// The output's position.
         output: usize,
@@ -90,23 +90,23 @@ pub enum RunError {
         /// The position of the second output; equal to `first` for elements of one output.
         second: usize,
     },
-    /// Outputs interleave in a way for which the overlap test finds no answer in bounded time.
+    /// The overlap test finds no answer in bounded time for the strides of two outputs.
     OverlapUndecided {
         /// The position of the first output.
         first: usize,
         /// The position of the second output; equal to `first` for elements of one output.
         second: usize,
     },
-    /// The run would hold more memory than the caller allows; nothing has been allocated.
+    /// The run would hold more memory than the caller allows. Nothing has been allocated.
     MemoryLimit {
-        /// The bytes that the run would hold, without the arrays of the caller.
+        /// The bytes that the run would hold in addition to the arrays of the caller.
         bytes: usize,
         /// The limit, in bytes.
         limit: usize,
         /// The largest piece of that memory.
         largest: MemoryPiece,
     },
-    /// An index is out of range and its mode makes that an error; nothing has been written.
+    /// An index is out of range, and its mode makes that an error. Nothing has been written.
     IndexOutOfRange {
         /// The name of the array of indices.
         name: String,
@@ -121,11 +121,11 @@ pub enum RunError {
     },
     /// Outputs or temporaries could not be allocated.
     Memory(ArrayError),
-    /// `progress` stopped the run; the caller's outputs may be partly written.
+    /// `progress` stopped the run. The outputs of the caller may be partly written.
     Stopped,
 }
 
-/// Number of parameters that a message lists at most.
+/// Upper bound of the parameters that a message lists.
 const LISTED: usize = 8;
 
 impl RunError {

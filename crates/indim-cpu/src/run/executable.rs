@@ -53,15 +53,15 @@ pub struct Executable {
     pub(crate) nests: BoundProgram,
     pub(crate) parameter_names: Arc<[String]>,
     /// Hidden inputs after those of the caller: element counts computed from the sizes of the binding.
-    pub(crate) counts: Vec<Array>,
-    /// See [`Executable::held_bytes`]; without the machine code generated since compile time.
+    pub(crate) hidden_inputs: Vec<Array>,
+    /// Bytes of the executable, without the machine code generated after compile time.
     held_bytes: usize,
-    /// The part of `held_bytes` that executables for other sizes share.
+    /// Bytes of these that executables for other sizes share.
     shared_bytes: usize,
 }
 
 impl Executable {
-    /// An executable that shares nothing.
+    /// An executable that shares no memory.
     pub(crate) fn new(nests: BoundProgram, parameter_names: Arc<[String]>) -> Executable {
         let mut held = MemoryUse::default();
         nests.program.count_bytes(&mut held);
@@ -69,19 +69,25 @@ impl Executable {
         held.share(&parameter_names);
         parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
         let held_bytes = held.bytes() + size_of::<Executable>();
-        Executable { nests, parameter_names, counts: Vec::new(), held_bytes, shared_bytes: 0 }
+        Executable {
+            nests,
+            parameter_names,
+            hidden_inputs: Vec::new(),
+            held_bytes,
+            shared_bytes: 0,
+        }
     }
 
-    /// Like [`Executable::new`], with known counts of own and shared bytes.
-    pub(crate) fn holding(
+    /// An executable with known numbers of own and shared bytes.
+    pub(crate) fn with_known_bytes(
         nests: BoundProgram,
         parameter_names: Arc<[String]>,
-        counts: Vec<Array>,
+        hidden_inputs: Vec<Array>,
         own_bytes: usize,
         shared_bytes: usize,
     ) -> Executable {
         let held_bytes = own_bytes + shared_bytes;
-        Executable { nests, parameter_names, counts, held_bytes, shared_bytes }
+        Executable { nests, parameter_names, hidden_inputs, held_bytes, shared_bytes }
     }
 
     /// The graph as loop nests with their arrays.
@@ -98,8 +104,8 @@ impl Executable {
 
     /// The loop nests compiled for the level.
     #[doc(hidden)]
-    pub fn programs(&self) -> &[CompiledNest] {
-        self.nests.programs()
+    pub fn compiled_nests(&self) -> &[CompiledNest] {
+        self.nests.compiled_nests()
     }
 
     /// The groups of nests that run tile by tile.
@@ -108,15 +114,15 @@ impl Executable {
         self.nests.tiled_groups()
     }
 
-    /// Memory of the executable in bytes, constants included. A run counts it towards
+    /// Memory of the executable in bytes, including constants. A run counts it towards
     /// [`RunOptions::memory_limit`].
     ///
-    /// It grows as runs tier up to machine code. The overhead of the allocator is estimated.
+    /// It grows when nests tier up to machine code. The overhead of the allocator is an estimate.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes + self.nests.program.made_bytes()
+        self.held_bytes + self.nests.program.generated_bytes()
     }
 
-    /// Like [`Executable::held_bytes`], without the memory shared with executables for other sizes. An
+    /// Like [`Executable::held_bytes`], without the memory that executables for other sizes share. An
     /// executable from [`compile`](crate::compile) shares none.
     pub fn own_bytes(&self) -> usize {
         match self.shared_bytes {
@@ -125,7 +131,7 @@ impl Executable {
         }
     }
 
-    /// The level it was compiled for.
+    /// The level for which it was compiled.
     pub fn level(&self) -> Level {
         self.nests.program.level
     }
@@ -133,16 +139,16 @@ impl Executable {
     /// The types of the inputs.
     pub fn parameters(&self) -> &[ArrayType] {
         let all = &self.nests.parameters;
-        &all[..all.len() - self.counts.len()]
+        &all[..all.len() - self.hidden_inputs.len()]
     }
 
     /// The inputs of the caller and the hidden ones after them.
-    fn with_counts<'a>(&'a self, inputs: &'a [ArrayView<'a>]) -> Cow<'a, [ArrayView<'a>]> {
-        match self.counts.is_empty() {
+    fn with_hidden_inputs<'a>(&'a self, inputs: &'a [ArrayView<'a>]) -> Cow<'a, [ArrayView<'a>]> {
+        match self.hidden_inputs.is_empty() {
             true => Cow::Borrowed(inputs),
             false => {
-                let counts = self.counts.iter().map(ArrayView::from_array);
-                Cow::Owned(inputs.iter().cloned().chain(counts).collect())
+                let hidden = self.hidden_inputs.iter().map(ArrayView::from_array);
+                Cow::Owned(inputs.iter().cloned().chain(hidden).collect())
             }
         }
     }
@@ -154,7 +160,7 @@ impl Executable {
 
     /// Whether a run has enough work for several threads.
     ///
-    /// A smaller run computes on the calling thread and touches no thread pool.
+    /// A smaller run computes on the calling thread and uses no thread pool.
     pub fn is_parallel(&self) -> bool {
         self.nests.works().any(threads::is_parallel)
     }
@@ -167,7 +173,7 @@ impl Executable {
                 read[index] = read[index].saturating_add(bytes);
             }
         });
-        // Each element is counted once.
+        // Several nests may read an array; its bytes count once.
         let parameters = self.parameters().iter().zip(read);
         let read = parameters.map(|(parameter, read)| read.min(array_bytes(parameter)));
         let written = self.outputs().iter().map(array_bytes);
@@ -180,18 +186,18 @@ impl Executable {
         }
     }
 
-    /// Strides in bytes of each output as a dense array in this order, for callers that allocate the
-    /// outputs; `None` for row-major. The list is empty if all outputs are row-major.
+    /// For each output, its strides in bytes as a dense array in this order, or `None` for row-major. The
+    /// list is empty if all outputs are row-major. For callers that allocate the outputs.
     ///
     /// # Errors
-    /// `input-count`, `input-type` when an input does not fit.
+    /// `input-count`, `input-type` if an input does not fit.
     pub fn output_strides(
         &self,
         order: Order,
         inputs: &[ArrayView<'_>],
     ) -> Result<Vec<Option<Vec<isize>>>, RunError> {
         self.check_inputs(inputs)?;
-        let inputs = &self.with_counts(inputs);
+        let inputs = &self.with_hidden_inputs(inputs);
         Ok(self.strides(order, inputs))
     }
 
@@ -203,12 +209,12 @@ impl Executable {
 
     /// The outputs for these inputs, in new memory.
     ///
-    /// The calling thread computes, and the current rayon pool helps it, as [`Threads::Current`] says.
+    /// The calling thread computes, and the current rayon pool helps it; see [`Threads::Current`].
     ///
     /// [`Threads::Current`]: crate::Threads::Current
     ///
     /// # Errors
-    /// `input-count`, `input-type` when an input does not fit; `out-of-memory`; `index-out-of-range`.
+    /// `input-count`, `input-type` if an input does not fit; `out-of-memory`; `index-out-of-range`.
     pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
         self.run_with(inputs, &RunOptions::default())
     }
@@ -216,14 +222,14 @@ impl Executable {
     /// Like [`Executable::run`], with options.
     ///
     /// # Errors
-    /// Like [`Executable::run`]; `memory-limit`; `stopped` when `progress` stops the run.
+    /// Like [`Executable::run`]; `memory-limit`; `stopped` if `progress` stops the run.
     pub fn run_with(
         &self,
         inputs: &[ArrayView<'_>],
         options: &RunOptions<'_>,
     ) -> Result<Vec<Buffer>, RunError> {
         self.check_inputs(inputs)?;
-        self.run_checked(&self.with_counts(inputs), options)
+        self.run_checked(&self.with_hidden_inputs(inputs), options)
     }
 
     /// The outputs for checked inputs, the hidden ones included.
@@ -237,7 +243,8 @@ impl Executable {
         let mut strides = strides.into_iter();
         let mut buffers = Vec::with_capacity(self.outputs().len());
         for output in self.outputs() {
-            // SAFETY: the nests write every element of every output.
+            // SAFETY: lowering gives each output a store over its whole shape, so the nests write every
+            // element before anything reads the buffer. On an error the buffer is dropped unread.
             buffers.push(unsafe {
                 Buffer::uninitialised_in_order(output.clone(), strides.next().flatten())?
             });
@@ -251,12 +258,12 @@ impl Executable {
 
     /// Writes the outputs for these inputs into the caller's arrays.
     ///
-    /// An output may overlap inputs; the result is as if the inputs had been copied first. An output that
+    /// An output may overlap inputs: the result is as if the inputs had been copied first. An output that
     /// lies exactly over an input needs no copy if no other nest reads that input.
     ///
     /// # Errors
-    /// Like [`Executable::run`]; `output-count`, `output-type` when an array does not fit; `outputs-overlap`,
-    /// `overlap-undecided` when outputs share memory. On an error nothing has been written.
+    /// Like [`Executable::run`]; `output-count`, `output-type` if an array does not fit; `outputs-overlap`,
+    /// `overlap-undecided` if outputs share memory. On an error nothing has been written.
     pub fn run_into(
         &self,
         inputs: &[ArrayView<'_>],
@@ -268,8 +275,8 @@ impl Executable {
     /// Like [`Executable::run_into`], with options.
     ///
     /// # Errors
-    /// Like [`Executable::run_into`]; `memory-limit`; `stopped` when `progress` stops the run: outputs may
-    /// then be partly written.
+    /// Like [`Executable::run_into`]; `memory-limit`; `stopped` if `progress` stops the run, which may leave
+    /// outputs partly written.
     pub fn run_into_with(
         &self,
         inputs: &[ArrayView<'_>],
@@ -278,7 +285,7 @@ impl Executable {
     ) -> Result<(), RunError> {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
-        let inputs = &self.with_counts(inputs);
+        let inputs = &self.with_hidden_inputs(inputs);
         let groups = self.nests.groups();
         let is_over_input = written_over_inputs(&self.nests.program.loops, groups, inputs, outputs);
         if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
@@ -303,8 +310,8 @@ impl Executable {
         held.check(limit, || self.loops())
     }
 
-    /// Checks that a run with `threads` threads holds at most `limit` bytes, as
-    /// [`RunOptions::memory_limit`] counts them; for callers that allocate the outputs themselves.
+    /// Checks that a run with `threads` threads holds at most `limit` bytes, counted as in
+    /// [`RunOptions::memory_limit`]. For callers that allocate the outputs.
     ///
     /// # Errors
     /// `memory-limit`.
@@ -357,7 +364,7 @@ impl Executable {
     }
 }
 
-/// Compares types like `==`, but without a function call per comparison: shapes have few sizes.
+/// Compares types like `==`, but without function calls: shapes have few sizes.
 fn is_of_type(given: &ArrayType, expected: &ArrayType) -> bool {
     given.dtype == expected.dtype
         && given.shape.rank() == expected.shape.rank()

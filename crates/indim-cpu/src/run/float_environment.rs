@@ -1,13 +1,13 @@
 //! The floating-point environment of a thread: rounding, subnormal numbers, traps. Holds unsafe code.
 //!
-//! A library that was linked with `-ffast-math` makes the thread that loads it flush subnormal numbers to
-//! zero; `fesetround` and `feenableexcept` change rounding and traps. A thread inherits what its parent had,
-//! so the threads of one run may differ. Every thread therefore computes in the default environment.
+//! A library linked with `-ffast-math` makes the thread that loads it flush subnormal numbers to zero;
+//! `fesetround` and `feenableexcept` change rounding and traps. A thread inherits the environment of its
+//! parent, so the threads of one run may differ. So every thread computes in the default environment.
 
 use core::marker::PhantomData;
 
-/// A guard for the default floating-point environment of this thread: rounding to nearest, subnormal
-/// numbers preserved, no traps. Its drop restores the environment before.
+/// A guard for the default floating-point environment of this thread: rounding to nearest, subnormal numbers
+/// preserved, no traps. Its drop restores the former environment.
 pub(crate) struct DefaultFloatEnvironment {
     /// The former value of the control register, if it differed.
     before: Option<control::Word>,
@@ -16,7 +16,8 @@ pub(crate) struct DefaultFloatEnvironment {
 }
 
 impl DefaultFloatEnvironment {
-    /// Reads the control register and writes it only on a difference: a write costs many times more.
+    /// Enters the default environment. Writes the control register only if it differs, because a write costs
+    /// many times more than a read.
     #[inline]
     #[must_use]
     pub(crate) fn enter() -> DefaultFloatEnvironment {
@@ -41,7 +42,7 @@ impl Drop for DefaultFloatEnvironment {
 
 /// Calls `compute` in the default floating-point environment.
 ///
-/// For code that builds graphs: it converts literals and folds constants.
+/// Code that builds graphs uses it, because it converts literals and folds constants.
 #[doc(hidden)]
 pub fn in_default_float_environment<R>(compute: impl FnOnce() -> R) -> R {
     let _environment = DefaultFloatEnvironment::enter();
@@ -64,7 +65,7 @@ mod control {
     #[inline(always)]
     pub(super) fn read() -> Word {
         let mut word: Word = 0;
-        // SAFETY: writes the four bytes of `word`.
+        // SAFETY: the instruction writes only the four bytes of `word`.
         unsafe {
             asm!("stmxcsr [{}]", in(reg) &raw mut word, options(nostack, preserves_flags));
         }
@@ -74,15 +75,16 @@ mod control {
     #[inline(always)]
     pub(super) fn write(word: Word) {
         // SAFETY:
-        // - reads the four bytes of `word`;
-        // - `word` is the default or was read from the register, so no reserved bit is set.
+        // - the instruction reads the four bytes of `word`;
+        // - `word` is a value of the register with other modes, or was read from it, so no reserved bit is
+        //   set.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags));
         }
     }
 }
 
-/// The register FPCR. Flags of past exceptions lie in another register.
+/// The register FPCR. Flags of past exceptions are in another register.
 #[cfg(target_arch = "aarch64")]
 mod control {
     use core::arch::asm;
@@ -97,7 +99,7 @@ mod control {
     #[inline(always)]
     pub(super) fn read() -> Word {
         let word: Word;
-        // SAFETY: programs may read this register; nothing else changes.
+        // SAFETY: programs may read this register, and a read has no other effect.
         unsafe { asm!("mrs {}, fpcr", out(reg) word, options(nostack, preserves_flags)) }
         word
     }
@@ -109,7 +111,7 @@ mod control {
     }
 }
 
-/// No control: WebAssembly has one environment, and those of other processors stay unchanged.
+/// No control. WebAssembly has only one environment; those of other processors stay as they are.
 #[cfg(not(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2"),

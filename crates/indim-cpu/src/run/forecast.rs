@@ -27,16 +27,17 @@ use crate::run::error::RunError;
 pub struct Forecast {
     /// Bytes of the inputs that are read. Each element counts once, even if it is broadcast.
     pub bytes_read: usize,
-    /// The bytes of the outputs.
+    /// Bytes of the outputs.
     pub bytes_written: usize,
-    /// Peak bytes of temporaries between loop nests: a temporary is freed after its last reader.
+    /// Peak bytes of temporaries between loop nests. A temporary is freed after its last reader.
     pub temporary_bytes: usize,
-    /// Peak bytes of virtual registers of one thread.
+    /// Peak bytes of the virtual registers and accumulators of one thread.
     pub register_bytes: usize,
 }
 
 impl Forecast {
-    /// Peak memory in bytes of a run with `threads` threads that allocates its outputs, without the inputs.
+    /// Peak memory in bytes of a run with `threads` threads that allocates its outputs. The inputs are not
+    /// included.
     pub fn peak_bytes(&self, threads: usize) -> usize {
         let registers = self.register_bytes.saturating_mul(threads);
         self.bytes_written.saturating_add(self.temporary_bytes).saturating_add(registers)
@@ -115,7 +116,7 @@ impl fmt::Display for MemoryPiece {
     }
 }
 
-/// The memory of a run, without the arrays of the caller.
+/// The memory of a run in addition to the arrays of the caller.
 pub(crate) struct RunMemory {
     pub(crate) forecast: Forecast,
     /// Bytes that the caller allocated for the inputs.
@@ -128,7 +129,7 @@ pub(crate) struct RunMemory {
 }
 
 impl RunMemory {
-    /// Refuses a run that would hold more than `limit` bytes.
+    /// Refuses a run that would hold more than `limit` bytes; the error names an array of `nests`.
     pub(crate) fn check<'a>(
         &self,
         limit: usize,
@@ -144,7 +145,7 @@ impl RunMemory {
         }
     }
 
-    /// The largest piece; the first of several.
+    /// The largest piece, the first one of equal pieces.
     fn largest(&self, loops: &LoopNests) -> MemoryPiece {
         let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
             name: buffer.to_string(),

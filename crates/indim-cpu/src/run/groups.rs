@@ -1,8 +1,8 @@
 //! Tiled groups of nests: a thread runs one tile through all nests of a group, so that intermediate values
 //! stay in its L2. Holds unsafe code.
 //!
-//! `indim-loops` finds the groups and the axes that may be cut. Each nest of a group is compiled once more
-//! for the sizes of a tile. Temporaries that only the tile needs lie in memory of the thread.
+//! `indim-loops` finds the groups and the axes that may be cut. The code of each nest is bound to the sizes
+//! of a tile. *Inner* temporaries, which only the tile needs, lie in memory of the thread.
 
 use core::mem::MaybeUninit;
 use core::ops::{ControlFlow, Range};
@@ -25,30 +25,30 @@ use indim_arrays::ALIGNMENT;
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::order::dense;
 
-/// Working set of a tile over all nests of a group: half of L2, so that intermediate values stay resident.
+/// Working set of a tile over all nests of a group: half of L2, so that intermediate values stay in it.
 const TILE_BYTES: usize = 256 * 1024;
 
-/// Groups whose arrays have at most this many bytes run nest by nest: they fit the last-level cache, which
-/// delivers as fast as the nests compute. On the machine of the committed records the softmax of 1 MiB
-/// takes 0 to 5 % longer in tiles, and 20 % longer when other work uses the cores.
+/// Bytes of the arrays of a group up to which its nests run one by one: the arrays fit the last-level cache,
+/// which delivers data as fast as the nests compute. On the machine of the committed records a softmax of
+/// 1 MiB takes 0 to 5 % longer in tiles, and 20 % longer if other work uses the cores.
 const MIN_BYTES: usize = 4 * 1024 * 1024;
 
-/// A group must save at least 1/16 of the bytes that its nests move one by one.
+/// A group must save at least 1/16 of the bytes that its nests would move one by one.
 const MIN_SAVED: usize = 16;
 
-/// Upper bound of a single step along the axis, in bytes: a larger step does not fit a cache, so cutting
-/// cannot help.
+/// Upper bound of a single step along the cut axis, in bytes: a larger step does not fit L2, so cutting does
+/// not help.
 const MAX_STEP_BYTES: usize = 1024 * 1024;
 
-/// Lower bound of a tile along the innermost axis, in elements: smaller tiles would share cache lines.
+/// Lower bound of a tile along the innermost axis, in elements: smaller tiles share cache lines.
 const MIN_INNERMOST: usize = 64;
 
-/// An axis that is cut, the same for all nests of a group.
+/// A cut axis, the same for all nests of a group.
 #[derive(Debug, Clone, Copy)]
 struct CutAxis {
     axis: usize,
     size: usize,
-    /// Elements of a tile along the axis; 1 for all but the last of the cut axes.
+    /// Elements of a tile along the axis; 1 for all cut axes except the last.
     tile: usize,
 }
 
@@ -56,68 +56,70 @@ struct CutAxis {
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiledGroup {
-    /// The nests.
+    /// The range of nests.
     pub nests: Range<usize>,
-    /// Pairs of a cut axis and the elements of a tile along it.
+    /// For each cut axis, its number and the elements of a tile along it.
     pub axes: Vec<(usize, usize)>,
 }
 
-/// A group of nests compiled for tiles.
+/// A group of nests with its tiles.
 #[derive(Debug)]
 pub(crate) struct CompiledGroup {
     pub(crate) nests: Range<usize>,
-    /// Outermost first.
+    /// The cut axes, outermost first.
     cut: Vec<CutAxis>,
+    /// The nests of a full tile.
     full: TileNests,
-    /// The nests of the last tile along the last axis, if it is shorter.
+    /// The nests of the last tile along the last cut axis, if it is shorter.
     tail: Option<TileNests>,
-    /// Offset in a thread's memory of each temporary that only the tile needs.
+    /// For each inner temporary, its offset in the memory of a thread, in bytes.
     inner: BTreeMap<usize, usize>,
-    /// Offset of the memory that a nest's tiles share.
+    /// Offset of the shared memory of a nest in the memory of a thread, in bytes.
     shared: usize,
+    /// Memory of a thread, in bytes.
     bytes: usize,
-    /// Weight of a whole run, in bytes moved.
+    /// Cost of a whole run, in bytes moved.
     work: usize,
 }
 
-/// The nests of a group compiled for tiles of one size.
+/// The nests of a group with the sizes of a tile.
 #[derive(Debug)]
 struct TileNests {
-    programs: Vec<CompiledNest>,
+    nests: Vec<CompiledNest>,
     /// The nests bound to dense arrays.
     dense: TileBindings,
 }
 
 type TileBindings = Vec<Option<Arc<dyn BoundNest>>>;
 
-/// A nest of a group over whole arrays: the addresses and strides of its operands.
+/// A nest of a group in a run: the addresses and strides of its operands as whole arrays.
 pub(crate) struct GroupMember<'a> {
     pub(crate) nest: &'a LoopNest,
     /// The stores first, then the accesses.
     pub(crate) operands: Bases<'a>,
-    /// Strides of each operand along the axes of the nest.
+    /// Strides of each operand along the axes of the nest, in bytes.
     pub(crate) strides: Vec<AxisStrides>,
 }
 
 impl CompiledGroup {
-    /// Cuts the nests of a group into tiles, run by the code of `programs`; `None` if tiles do not pay.
+    /// Cuts the nests of a group into tiles, for the code of `compiled`; `None` if tiles do not pay.
     pub(crate) fn new(
         loops: &LoopNests,
         group: &NestGroup,
-        programs: &[CompiledNest],
+        compiled: &[CompiledNest],
     ) -> Option<CompiledGroup> {
         let nests = &loops.nests[group.nests.clone()];
         let cut = cut_axes(nests, &group.axes)?;
         let (inner, bytes) = layout_inner(nests, &cut, &group.inner);
-        let programs = &programs[group.nests.clone()];
-        let full = TileNests::new(nests, &cut, &inner, programs);
+        let compiled = &compiled[group.nests.clone()];
+        let full = TileNests::new(nests, &cut, &inner, compiled);
         let last = cut.last()?;
         let tail = (!last.size.is_multiple_of(last.tile)).then(|| {
             let last = CutAxis { tile: last.size % last.tile, ..*last };
             let cut = [&cut[..cut.len() - 1], &[last]].concat();
-            TileNests::new(nests, &cut, &inner, programs)
+            TileNests::new(nests, &cut, &inner, compiled)
         });
-        let mut compiled = CompiledGroup {
+        let mut group = CompiledGroup {
             nests: group.nests.clone(),
             cut,
             full,
@@ -125,54 +127,55 @@ impl CompiledGroup {
             inner,
             shared: bytes,
             bytes,
-            work: programs.iter().map(CompiledNest::work).sum(),
+            work: compiled.iter().map(CompiledNest::work).sum(),
         };
-        compiled.bytes += compiled.programs().map(CompiledNest::shared_bytes).max().unwrap_or(0);
-        Some(compiled)
+        group.bytes += group.compiled_nests().map(CompiledNest::shared_bytes).max().unwrap_or(0);
+        Some(group)
     }
 
-    /// The nests for full tiles and for the last one.
-    fn programs(&self) -> impl Iterator<Item = &CompiledNest> {
-        self.full.programs.iter().chain(self.tail.iter().flat_map(|tail| &tail.programs))
+    /// The nests of full tiles and of the tail.
+    fn compiled_nests(&self) -> impl Iterator<Item = &CompiledNest> {
+        self.full.nests.iter().chain(self.tail.iter().flat_map(|tail| &tail.nests))
     }
 
-    /// The range of nests and their cut axes.
+    /// The description for explanations.
     pub(crate) fn described(&self) -> TiledGroup {
         let axes = self.cut.iter().map(|cut| (cut.axis, cut.tile)).collect();
         TiledGroup { nests: self.nests.clone(), axes }
     }
 
-    /// Indices of the temporaries that only the tile needs.
+    /// Indices of the inner temporaries.
     pub(crate) fn inner(&self) -> impl Iterator<Item = usize> + '_ {
         self.inner.keys().copied()
     }
 
-    /// Upper bound of the memory in bytes that one thread needs to run tiles.
+    /// Upper bound of the memory in bytes that one thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
-        self.bytes + self.programs().map(CompiledNest::thread_bytes).max().unwrap_or(0)
+        self.bytes + self.compiled_nests().map(CompiledNest::thread_bytes).max().unwrap_or(0)
     }
 
     /// Counts the memory of the group.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<CutAxis>(self.cut.capacity());
         held.own::<(usize, usize)>(self.inner.len());
-        for nests in [Some(&self.full), self.tail.as_ref()].into_iter().flatten() {
-            held.own::<CompiledNest>(nests.programs.capacity());
-            nests.programs.iter().for_each(|program| program.count_bytes(held));
-            held.own::<Option<Arc<dyn BoundNest>>>(nests.dense.capacity());
-            nests.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
+        for tiles in [Some(&self.full), self.tail.as_ref()].into_iter().flatten() {
+            held.own::<CompiledNest>(tiles.nests.capacity());
+            tiles.nests.iter().for_each(|nest| nest.count_bytes(held));
+            held.own::<Option<Arc<dyn BoundNest>>>(tiles.dense.capacity());
+            tiles.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
         }
     }
 
-    /// Runs all tiles. `are_dense` tells whether all arrays are dense; `is_over_input` says which outputs
-    /// lie over an input, and is empty if none does.
+    /// Runs all tiles. `are_dense` tells whether all arrays are dense, `is_over_input` for each output
+    /// whether it lies exactly over an input (empty if none does).
     ///
     /// # Errors
-    /// When an allocation fails or `progress` stops the run.
+    /// If an allocation fails or `progress` stops the run.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for all tiles of every nest, one nest after another; an output may lie over
-    /// an input where [`NestGroup::can_replace`] allows it.
+    /// - the obligations of [`BoundNest::run`] for the whole of each nest in `members`, one after another;
+    ///   inner temporaries need no memory;
+    /// - an output lies over an input only if [`NestGroup::can_replace`] allows it.
     pub(crate) unsafe fn run(
         &self,
         members: &[GroupMember<'_>],
@@ -187,11 +190,11 @@ impl CompiledGroup {
         };
         let (full, tail) = (bind(&self.full), self.tail.as_ref().map(bind));
         let tiles = self.tiles();
-        let bound_full = self.full.chosen(full.as_ref(), tiles);
+        let bound_full = self.full.tiered_up(full.as_ref(), tiles);
         let bound_tail = match (&self.tail, &tail) {
-            // One tile in `tiles_along_last` is the last along the last axis.
+            // One of `tiles_along_last` tiles is the tail.
             (Some(nests), Some(tail)) => {
-                nests.chosen(tail.as_ref(), tiles / self.tiles_along_last())
+                nests.tiered_up(tail.as_ref(), tiles / self.tiles_along_last())
             }
             _ => bound_full.clone(),
         };
@@ -206,8 +209,10 @@ impl CompiledGroup {
             for tile in tiles_here.clone() {
                 let bound = if self.is_tail(tile) { &bound_tail } else { &bound_full };
                 // SAFETY:
-                // - the caller vouches for all points of each nest, the tile's among them;
-                // - tiles are disjoint, and `memory` belongs to this thread.
+                // - the points of `tile` are points of the caller's nests;
+                // - `share` runs each tile on one thread, tiles write disjoint elements, and `can_replace`
+                //   ensures that no tile reads an input that another one overwrites;
+                // - `memory` belongs to this thread, and `bound` are the nests for the size of this tile.
                 unsafe { self.run_tile(members, bound, tile, &memory) }
             }
             let done = elements * tiles_here.end / tiles - elements * tiles_here.start / tiles;
@@ -222,8 +227,12 @@ impl CompiledGroup {
         }
     }
 
+    /// Runs one tile through all nests.
+    ///
     /// # Safety
-    /// Like [`CompiledGroup::run`], for one tile; only this call uses `memory`.
+    /// - the obligations of [`CompiledGroup::run`], for this tile;
+    /// - `bound` are the nests for the size of this tile;
+    /// - only this call accesses `memory`.
     unsafe fn run_tile(
         &self,
         members: &[GroupMember<'_>],
@@ -249,8 +258,11 @@ impl CompiledGroup {
                 }
             }));
             let bases = Bases { operands: &operands, shared: memory.at(self.shared) };
-            // SAFETY: the caller vouches for the operands at the tile's start, and `memory` has room for
-            // `shared`.
+            // SAFETY:
+            // - operands are addresses at the start of the tile, in whole arrays that the caller ensures to
+            //   be valid or in `memory`, which has room for inner temporaries and shared memory;
+            // - earlier nests of the group have written the inner temporaries that this one reads;
+            // - no nest of a group needs `prepare`, and all its tiles run before `finish`.
             unsafe {
                 bound.run(&bases, 0..bound.tiles());
                 bound.finish(&bases);
@@ -258,7 +270,7 @@ impl CompiledGroup {
         }
     }
 
-    /// Strides of an operand of a tile; `None` for temporaries that only the tile needs.
+    /// Strides of an operand of a tile in bytes; `None` for inner temporaries.
     fn strides(
         &self,
         members: &[GroupMember<'_>],
@@ -281,7 +293,7 @@ impl CompiledGroup {
         self.cut.last().map_or(1, |cut| cut.size.div_ceil(cut.tile))
     }
 
-    /// Start of a tile along each of the cut axes.
+    /// Start of a tile along each cut axis.
     fn starts(&self, mut tile: usize) -> Vec<usize> {
         let mut starts = vec![0; self.cut.len()];
         for (start, cut) in starts.iter_mut().zip(&self.cut).rev() {
@@ -292,7 +304,7 @@ impl CompiledGroup {
         starts
     }
 
-    /// Whether a tile is the last along the last axis, and shorter.
+    /// Whether a tile is the last along the last cut axis and shorter than the others.
     fn is_tail(&self, tile: usize) -> bool {
         let last = self.cut.last().filter(|_| self.tail.is_some());
         last.is_some() && (tile + 1).is_multiple_of(self.tiles_along_last())
@@ -304,14 +316,14 @@ impl TileNests {
         nests: &[Arc<LoopNest>],
         cut: &[CutAxis],
         inner: &BTreeMap<usize, usize>,
-        programs: &[CompiledNest],
+        compiled: &[CompiledNest],
     ) -> TileNests {
         let tile = |(nest, full): (&Arc<LoopNest>, &CompiledNest)| {
             full.resized(&Arc::new(tile_of(nest, cut)))
         };
-        let programs = nests.iter().zip(programs).map(tile).collect();
-        let mut tile_nests = TileNests { programs, dense: Vec::new() };
-        tile_nests.dense = tile_nests.bind(
+        let resized = nests.iter().zip(compiled).map(tile).collect();
+        let mut tiles = TileNests { nests: resized, dense: Vec::new() };
+        tiles.dense = tiles.bind(
             |nest, operand| {
                 let access = nests[nest].operands().nth(operand)?;
                 let is_whole = inner_offset(access, inner).is_none();
@@ -320,40 +332,40 @@ impl TileNests {
             },
             &[],
         );
-        tile_nests
+        tiles
     }
 
-    /// The code for this number of tiles: `bound` or the binding to dense arrays, or what replaces it.
-    fn chosen<'a>(
+    /// The nests to run for this number of tiles: those of `bound`, or of the binding to dense arrays, or the
+    /// faster code of each after tier-up.
+    fn tiered_up<'a>(
         &'a self,
         bound: Option<&'a TileBindings>,
         tiles: usize,
     ) -> Vec<Option<&'a dyn BoundNest>> {
-        let better = |(program, bound): (&CompiledNest, &'a Option<Arc<dyn BoundNest>>)| {
+        let better = |(nest, bound): (&CompiledNest, &'a Option<Arc<dyn BoundNest>>)| {
             let bound = bound.as_deref()?;
-            Some(bound.instead(program.work().saturating_mul(tiles)).unwrap_or(bound))
+            Some(bound.tier_up(nest.work().saturating_mul(tiles)).unwrap_or(bound))
         };
-        self.programs.iter().zip(bound.unwrap_or(&self.dense)).map(better).collect()
+        self.nests.iter().zip(bound.unwrap_or(&self.dense)).map(better).collect()
     }
 
-    /// Binds the nests. `strides` takes a nest and an operand; it returns `None` for temporaries that only
-    /// the tile needs.
+    /// Binds the nests. `strides` takes a nest and an operand, and returns `None` for inner temporaries.
     fn bind(
         &self,
         strides: impl Fn(usize, usize) -> Option<AxisStrides>,
         is_over_input: &[bool],
     ) -> TileBindings {
-        let bind = |(index, program): (usize, &CompiledNest)| {
+        let bind = |(index, nest): (usize, &CompiledNest)| {
             let strides = |operand, access: &Access| {
-                strides(index, operand).unwrap_or_else(|| program.dense_strides(access))
+                strides(index, operand).unwrap_or_else(|| nest.dense_strides(access))
             };
-            program.bind(strides, is_over_input)
+            nest.bind(strides, is_over_input)
         };
-        self.programs.iter().enumerate().map(bind).collect()
+        self.nests.iter().enumerate().map(bind).collect()
     }
 }
 
-/// Offset in a thread's memory of each `inner` temporary, and the end of that memory.
+/// For each of the `inner` temporaries its offset in the memory of a thread, and the bytes of all.
 fn layout_inner(
     nests: &[Arc<LoopNest>],
     cut: &[CutAxis],
@@ -371,6 +383,7 @@ fn layout_inner(
     (offsets, bytes)
 }
 
+/// Offset of an access in the memory of a thread; `None` if it is no inner temporary.
 fn inner_offset(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize> {
     match access.buffer {
         BufferId::Temporary(index) => inner.get(&index).copied(),
@@ -378,10 +391,10 @@ fn inner_offset(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize
     }
 }
 
-/// Whether the arrays of these nests exceed the cache, so that tiles may pay; `moved` is the bytes that the
-/// nests move one by one.
+/// Whether the arrays of these nests exceed the cache, so that tiles may pay. The nests move `moved` bytes if
+/// they run one by one.
 pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
-    // The sum is known without a look at the arrays, and bounds their bytes.
+    // `moved` is known without counting the arrays, and is an upper bound of their bytes.
     moved > MIN_BYTES && array_bytes_of(nests) > MIN_BYTES
 }
 
@@ -403,7 +416,7 @@ fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
     bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
 }
 
-/// Bytes that the nests move one by one.
+/// Bytes that the nests move if they run one by one.
 fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     let of_nest = |nest: SizedNest<'_>| {
         let bytes = nest.nest.operands().map(|access| nest.array_bytes(access));
@@ -412,7 +425,7 @@ fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     nests.map(of_nest).fold(0, usize::saturating_add)
 }
 
-/// Cuts the axes so that a tile fits L2; `None` if no cut does, if one tile is all, or if the nests share
+/// Cuts axes so that a tile fits L2; `None` if no cut fits, if one tile is the whole, or if the nests share
 /// too few arrays.
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     let own = || nests.iter().map(SizedNest::own);
@@ -450,7 +463,7 @@ fn tile_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
     )
 }
 
-/// The nest over one tile.
+/// The nest with the sizes of one tile.
 fn tile_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
     let mut tile = nest.clone();
     let mut sizes = nest.shape.to_vec();
@@ -465,7 +478,7 @@ fn tile_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
     tile
 }
 
-/// The access to one tile, as an array of its own.
+/// The access with the sizes of one tile, as a separate array.
 fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut sizes = access.array_type.shape.to_vec();
     for cut in cut {

@@ -1,4 +1,4 @@
-//! Runs that write outputs over inputs, without unsafe code in the caller. Holds unsafe code.
+//! Runs that write outputs over inputs, so that callers need no unsafe code. Holds unsafe code.
 
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
@@ -30,8 +30,8 @@ pub enum InPlace<'a> {
 impl Executable {
     /// Writes the outputs over inputs: the first output over the first `Overwrite`, and so on.
     ///
-    /// The result is as if the inputs had been copied first. Nothing is copied if each output depends
-    /// element by element on the input below it, and both have the same strides.
+    /// The result is as if the inputs had been copied first. Nothing is copied if each element of an output
+    /// depends only on the element of the input that it overwrites, and both have the same strides.
     ///
     /// ```
     /// use indim_cpu::{ArrayViewMut, CompileOptions, InPlace, compile};
@@ -84,8 +84,8 @@ impl Executable {
                 .collect();
             self.run_into_with(&inputs, outputs, options)
         };
-        // SAFETY: `run_into_with` compares the inputs with the outputs and copies where a write could
-        // precede a read.
+        // SAFETY: `run_into_with` compares the memory of inputs and outputs, and computes into a copy if a
+        // write could precede a read of the same element.
         unsafe { ArrayViewMut::with_reads(&mut outputs, run) }
     }
 }

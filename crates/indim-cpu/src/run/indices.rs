@@ -1,4 +1,4 @@
-//! Range checks of indices, before anything that depends on them is written. Holds unsafe code.
+//! Range checks of indices, before any nest that uses them runs. Holds unsafe code.
 
 use indim_loops::loop_nest::IndexCheck;
 use indim_ops::DType;
@@ -11,8 +11,8 @@ use crate::run::error::RunError;
 /// `index-out-of-range`.
 ///
 /// # Safety
-/// `first` and `strides`, in bytes along each axis of the check's shape, describe an array of the check's
-/// integer type whose elements are all valid for reads.
+/// An array with the check's shape and integer type, `strides` in bytes along each axis, and its first
+/// element at `first` is valid for reads.
 pub(crate) unsafe fn check(
     check: &IndexCheck,
     first: *const u8,
@@ -25,7 +25,8 @@ pub(crate) unsafe fn check(
         let index = unravel(number, outer);
         let along = index.iter().zip(strides).map(|(&index, stride)| index as isize * stride);
         let place = first.wrapping_offset(along.sum());
-        // SAFETY: a row of the caller's array, whose elements are valid for reads.
+        // SAFETY: the row is a part of the caller's array: the axes from `from` on, at an index of the axes
+        // before, merge into one stride.
         let found = unsafe { first_outside(place, row, check.access.array_type.dtype, check.size) };
         if let Some((position, found)) = found {
             return Err(RunError::IndexOutOfRange {
@@ -40,7 +41,7 @@ pub(crate) unsafe fn check(
     Ok(())
 }
 
-/// The first of the trailing axes that merge into one stride.
+/// The first of the trailing axes that one stride walks.
 fn first_merged(shape: &[usize], strides: &[isize]) -> usize {
     let continues = |axis: usize| strides[axis - 1] == strides[axis] * shape[axis] as isize;
     let mut from = shape.len().saturating_sub(1);
@@ -60,8 +61,8 @@ struct Row {
 /// The multi-index of element `number` in row-major order.
 fn unravel(mut number: usize, sizes: &[usize]) -> Vec<usize> {
     let mut index = vec![0; sizes.len()];
-    for (slot, &size) in index.iter_mut().zip(sizes).rev() {
-        *slot = number % size;
+    for (coordinate, &size) in index.iter_mut().zip(sizes).rev() {
+        *coordinate = number % size;
         number /= size;
     }
     index
@@ -77,7 +78,7 @@ unsafe fn first_outside(
     dtype: DType,
     size: usize,
 ) -> Option<(usize, i128)> {
-    // SAFETY: the caller vouches for the row's elements; `T` is the type of `dtype`.
+    // SAFETY: the caller ensures readable elements; each arm has the type of `dtype`.
     unsafe {
         match dtype {
             DType::I8 => outside_of::<i8>(first, row, size),
@@ -125,16 +126,18 @@ macro_rules! indices {
 
 indices! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 
-/// Largest axis, in elements, for the check without branches: the distance between the least and the
-/// greatest index must fit an `i64`.
+/// Size of the largest axis, in elements, for the check without branches: the distance between the smallest
+/// and the greatest index must fit an `i64`.
 const MAX_SIZE: u64 = 1 << 62;
 
-/// # Safety
 /// Like [`first_outside`], for elements of type `T`.
+///
+/// # Safety
+/// Like [`first_outside`].
 unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Option<(usize, i128)> {
     let element = |position: usize, stride: isize| {
         let place = first.wrapping_offset(stride * position as isize);
-        // SAFETY: an element of the caller's row, valid for reads.
+        // SAFETY: `position` is below `row.count`, so the caller ensures a readable element.
         unsafe { place.cast::<T>().read_unaligned() }
     };
     // A constant stride lets the compiler use vectors.
@@ -149,7 +152,7 @@ unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Optio
 }
 
 /// Whether any of these indices may be out of range for `size` elements. The loop has no branch and no
-/// comparison: the sign bit of `outside` is set for an index below the least or above the greatest.
+/// comparison: an index below the smallest or above the greatest sets the sign bit of `outside`.
 #[inline(always)]
 fn is_any_outside<T: Index>(count: usize, size: usize, element: impl Fn(usize) -> T) -> bool {
     if size as u64 > MAX_SIZE {

@@ -1,12 +1,24 @@
 //! Executables: compilation of graphs, binding to sizes, and runs on arrays.
 //!
-//! In reading order: `compile.rs` compiles a graph, with the executor of `choice.rs`; `compiled_program.rs`
-//! is the program for any sizes, `compiled_nest.rs` one nest of it, `bound_program.rs` the program bound to
-//! sizes, `groups.rs` its tiled groups, `scatter.rs` its scatters. `executable.rs` is the program of a
-//! caller; `symbolic.rs` binds it to sizes, cached by `binding_cache.rs`. `options.rs`, `named.rs`,
-//! `in_place.rs`, `overlap.rs`, `indices.rs` and `forecast.rs` prepare and check a run; `threads.rs`,
-//! `chunks.rs` and `team.rs` distribute it to threads in the environment of `float_environment.rs`.
-//! `error.rs` has the errors of a run.
+//! Public interface:
+//! - `executable.rs`: a graph compiled for one set of sizes;
+//! - `symbolic.rs`: a graph compiled for any sizes, with its bindings cached by `binding_cache.rs`;
+//! - `named.rs`, `in_place.rs`: runs with inputs by name, and with outputs over inputs;
+//! - `options.rs`, `forecast.rs`, `error.rs`: options, memory and errors of a run.
+//!
+//! Compilation and binding:
+//! - `compile.rs`: compiles a graph, with the executor of `choice.rs`;
+//! - `compiled_program.rs`: the program for any sizes;
+//! - `bound_program.rs`: the program bound to sizes, and the run of its nests;
+//! - `compiled_nest.rs`: one nest with its code;
+//! - `groups.rs`: groups of nests that run tile by tile;
+//! - `scatter.rs`: scatters, which no executor compiles.
+//!
+//! Checks before a run, and threads:
+//! - `overlap.rs`: arrays that share memory; `indices.rs`: indices out of range;
+//! - `threads.rs`: distribution of tiles to threads; `chunks.rs`: chunks of tiles; `team.rs`: the helpers of
+//!   a calling thread;
+//! - `float_environment.rs`: the floating-point environment of each thread.
 
 mod binding_cache;
 mod bound_program;

@@ -1,4 +1,4 @@
-//! Inputs by name, brought into the order of the parameters.
+//! Inputs by name, sorted into the order of the parameters.
 
 use indim_ops::ArrayType;
 
@@ -8,12 +8,12 @@ use indim_arrays::ArrayView;
 use indim_arrays::Buffer;
 
 impl Executable {
-    /// The name and the type of each input, in the order in which [`run`](Executable::run) takes them.
+    /// The name and type of each input, in the order of the inputs of [`run`](Executable::run).
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = (&str, &ArrayType)> {
         self.parameter_names.iter().map(String::as_str).zip(self.parameters())
     }
 
-    /// Like [`run`](Executable::run), with inputs in any order, each under its name.
+    /// Like [`run`](Executable::run), with named inputs in any order.
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, compile};
@@ -37,7 +37,7 @@ impl Executable {
         self.run(&self.bind(named)?)
     }
 
-    /// The arrays in parameter order, for all methods that run.
+    /// The arrays in the order of the parameters, as inputs for the methods that run.
     ///
     /// ```
     /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, compile};

@@ -11,8 +11,8 @@ use core::convert::Infallible as ThreadPool;
 #[cfg(feature = "rayon")]
 use rayon::ThreadPool;
 
-/// A callback that receives the number of elements computed since the last call. Any thread may call it;
-/// `Break` stops the run.
+/// A callback for the progress of a run. It receives the number of elements computed since the last call. Any
+/// thread may call it; `Break` stops the run.
 ///
 /// ```
 /// use core::ops::ControlFlow;
@@ -36,8 +36,8 @@ use rayon::ThreadPool;
 /// ```
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 
-/// The threads that compute. The calling thread always computes. Others help if a nest has enough work, and
-/// the call never waits for one to wake. Any of them may call the progress function.
+/// The threads that compute. The calling thread always computes. Other threads help if a nest has enough
+/// work; the call never waits for one to wake. Any of them may call the progress function.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, Threads, compile};
@@ -60,9 +60,9 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub enum Threads<'a> {
-    /// The calling thread and the current rayon pool: the pool whose worker the caller is, or else the
-    /// global one. Together they use as many threads as the pool has. Without the feature `rayon` the
-    /// caller computes alone.
+    /// The calling thread and the current rayon pool: the pool that the caller belongs to, or else the global
+    /// pool. Together they use as many threads as the pool has. Without the feature `rayon` the caller
+    /// computes alone.
     #[default]
     Current,
     /// The calling thread alone.
@@ -72,7 +72,7 @@ pub enum Threads<'a> {
 }
 
 impl<'a> Threads<'a> {
-    /// The number of threads, the caller included.
+    /// Number of threads, including the caller.
     pub(crate) fn count(self) -> usize {
         match self {
             #[cfg(feature = "rayon")]
@@ -83,7 +83,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The pool that helps; `None` for the current one.
+    /// The pool that helps; `None` for the current pool.
     #[cfg(feature = "rayon")]
     pub(crate) fn pool(self) -> Option<&'a ThreadPool> {
         match self {
@@ -131,15 +131,15 @@ pub struct RunOptions<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub order: Order,
-    /// Upper bound of the memory in bytes that the run may hold, without the arrays of the caller. A run
-    /// that would exceed it is refused before it allocates.
+    /// Upper bound of the memory in bytes that the run may hold in addition to the arrays of the caller. A
+    /// run that would exceed it fails before it allocates.
     ///
     /// The limit counts new outputs, temporaries, the virtual registers of all threads, and the executable
     /// itself ([`Executable::held_bytes`](crate::Executable::held_bytes)). Machine code that this run
     /// generates counts from the next run on. Memory pooled for later runs does not count
     /// ([`set_memory_pool_limit`](crate::set_memory_pool_limit)).
     pub memory_limit: Option<usize>,
-    /// Memory of the caller for the inputs, in bytes, to be counted towards the limit.
+    /// Memory of the caller for the inputs, in bytes. It counts towards the limit.
     pub input_bytes: usize,
     /// Receives the progress of the run and may stop it.
     pub progress: &'a Progress<'a>,
@@ -148,7 +148,7 @@ pub struct RunOptions<'a> {
 }
 
 impl Default for RunOptions<'_> {
-    /// Row-major, no limit, no progress function, the threads of the current pool.
+    /// Row-major outputs, no limit, no progress function, the threads of the current pool.
     fn default() -> Self {
         RunOptions {
             order: Order::C,

@@ -1,7 +1,7 @@
-//! Overlap checks between the arrays of a run.
+//! Checks for arrays of a run that share memory.
 //!
-//! A tile reads all its operands before it writes an output that lies over an input, and no other tile
-//! reads the elements that it writes. So each element is read before it is written.
+//! An output may lie exactly over an input. A tile reads its operands before it writes such an output, and no
+//! other tile reads the elements that it writes, so each element is read before it is written.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use indim_loops::replace::can_replace;
 use crate::run::error::RunError;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
-/// Refuses outputs in which two elements share a byte.
+/// Refuses outputs if any two elements share a byte.
 pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError> {
     for (second, output) in outputs.iter().enumerate() {
         for (first, other) in outputs[..second].iter().enumerate() {
@@ -23,7 +23,8 @@ pub(crate) fn check_overlap(outputs: &[ArrayViewMut<'_>]) -> Result<(), RunError
     Ok(())
 }
 
-/// Refuses two outputs that share memory, or one whose elements do, and undecided cases.
+/// Refuses outputs that share memory, and undecided cases. `first` and `second` are equal for elements of one
+/// output.
 fn refuse(shares: Option<bool>, first: usize, second: usize) -> Result<(), RunError> {
     match shares {
         Some(false) => Ok(()),
@@ -32,8 +33,8 @@ fn refuse(shares: Option<bool>, first: usize, second: usize) -> Result<(), RunEr
     }
 }
 
-/// Says for each output whether it lies exactly over an input, so that a tile must read all its operands
-/// before it writes. Empty if none does; `None` if an overlap needs a copy.
+/// For each output, whether it lies exactly over an input, so that a tile must read all its operands before
+/// it writes. Empty if none does; `None` if an overlap requires a copy.
 pub(crate) fn written_over_inputs(
     loops: &LoopNests,
     groups: &[NestGroup],
@@ -44,7 +45,7 @@ pub(crate) fn written_over_inputs(
     for (output, written) in outputs.iter().enumerate() {
         let range = written.range();
         for (parameter, read) in inputs.iter().enumerate() {
-            // The cheap test first: most arrays lie apart.
+            // The cheap test comes first, because most arrays lie apart.
             if are_apart(read.range(), range)
                 || written.layout().shares_memory(&read.layout()) == Some(false)
             {

@@ -1,9 +1,9 @@
-//! Scatters: nests that add updates to the elements that indices name. No executor compiles them. Holds
-//! unsafe code.
+//! Scatters: nests that add updates to elements selected by indices. No executor compiles them. Holds unsafe
+//! code.
 //!
-//! One thread sorts the indices by target with a counting sort, which is stable. A tile is a range of
-//! targets, and each target sums its own updates in row-major order. So any number of threads gives the
-//! same bits.
+//! One thread sorts the updates by target with a counting sort, which is stable. A tile is a range of
+//! targets, and each target sums its updates in row-major order. So every number of threads gives the same
+//! bits.
 
 use core::fmt;
 use core::ops::Range;
@@ -23,26 +23,27 @@ use crate::tiles::gather::Gather;
 /// A scatter for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scatter {
-    /// The scattered axis and the rank of the result.
+    /// The scattered axis, and the rank of the result.
     axis: usize,
     rank: usize,
     gather: Gather,
     dtype: DType,
-    /// Positions among the operands of the nest: the array that is added to, the indices, the updates.
+    /// Number of stores, which are the first operands of the nest.
     stores: usize,
+    /// Operands of the nest: the array to which updates are added, the indices, the updates.
     operand: usize,
     indices: usize,
     updates: usize,
 }
 
-/// Elements of a tile, about: enough that handing out tiles costs little.
+/// Approximate elements of a tile: enough that the distribution of tiles costs little.
 const TILE_ELEMENTS: usize = 4096;
 
 /// Indices resolved at a time.
 const INDICES: usize = 256;
 
-/// Sums accumulated side by side: enough for vectors, few enough to be cleared for each target. A target of
-/// one element has one sum.
+/// Elements of a target that are summed together: enough for vectors, few enough to clear for each target. A
+/// target of one element has one sum.
 const MAX_SUMS: usize = 64;
 
 impl Scatter {
@@ -140,7 +141,7 @@ impl NestCode for Scatter {
         _: &[AxisStrides],
         _: &dyn Fn(&Access) -> String,
     ) -> Result<String, KernelFallback> {
-        Err(KernelFallback::Scatters)
+        Err(KernelFallback::Scatter)
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
@@ -169,65 +170,69 @@ struct BoundScatter {
     outer: CoalescedAxes,
     inner: CoalescedAxes,
     loops: Vec<IndexLoop>,
-    /// Elements of a target: the product of the axes after the scattered one.
+    /// Elements of a target: the product of the axes after the scattered axis.
     elements: usize,
-    /// Number of targets, over all outer indices.
+    /// Number of targets over all outer indices.
     rows: usize,
     rows_per_tile: usize,
 }
 
-/// Starts in addition to one per target: the end of the last target, and one for the shift of the counting
-/// sort.
+/// Entries of the list of starts in addition to one for each target: the end of the last target, and one for
+/// the shift of the counting sort.
 const STARTS_BEYOND: usize = 2;
 
 /// The updates sorted by target, in shared memory.
 #[derive(Clone, Copy)]
 struct SortedUpdates {
-    /// Position of the first update of each target, and the number of updates at the end.
+    /// For each target the position of its first update; then the number of updates.
     starts: *mut usize,
-    /// Offset of each update from the first one, in bytes.
+    /// For each position the offset of its update from the first update, in bytes.
     updates: *mut isize,
 }
 
-/// An update before the sort. Each index is read once, since other threads may write it meanwhile.
+/// An update before the sort. Each index is read once, because another process may write a mapped file
+/// meanwhile.
 #[derive(Clone, Copy)]
 struct Update {
-    place: usize,
-    /// Offset of the update from the first one, in bytes.
+    /// Index along the scattered axis.
+    target: usize,
+    /// Offset of the update from the first update, in bytes.
     offset: isize,
 }
 
 impl BoundScatter {
+    /// The lists of sorted updates in shared memory.
     fn sorted(&self, bases: &Bases<'_>) -> SortedUpdates {
         let starts = bases.shared.cast::<usize>();
         SortedUpdates { starts, updates: starts.wrapping_add(self.size + STARTS_BEYOND).cast() }
     }
 
-    /// The number of indices.
+    /// Number of indices.
     fn count(&self) -> usize {
         self.loops.iter().map(|level| level.count).product()
     }
 
-    /// Calls `hear` with the update of each index, in row-major order.
+    /// Calls `visit` with the update of each index, in row-major order.
     ///
     /// # Safety
     /// `indices` is valid for reads of an index at every point of the loops.
-    unsafe fn for_each_index(&self, indices: *const u8, mut hear: impl FnMut(Update)) {
+    unsafe fn for_each_index(&self, indices: *const u8, mut visit: impl FnMut(Update)) {
         const ONCE: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
         let (inner, outer) = self.loops.split_last().unwrap_or((&ONCE, &[]));
-        let mut places = [0; INDICES];
+        let mut targets = [0; INDICES];
         for number in 0..outer.iter().map(|level| level.count).product() {
             let index = unravelled(number, outer.iter().map(|level| (level.count, level.index)));
             let update = unravelled(number, outer.iter().map(|level| (level.count, level.update)));
             for first in (0..inner.count).step_by(INDICES) {
-                let places = &mut places[..INDICES.min(inner.count - first)];
+                let targets = &mut targets[..INDICES.min(inner.count - first)];
                 let along = |stride: isize| stride * first as isize;
                 let from = indices.wrapping_offset(index + along(inner.index));
-                // SAFETY: the caller vouches for the indices at every point of the loops.
-                unsafe { self.scatter.gather.places(places, from, inner.index) }
-                for (number, &place) in places.iter().enumerate() {
+                // SAFETY: the caller ensures readable indices at every point of the loops; these are points
+                // `first..first + targets.len()` of the inner loop.
+                unsafe { self.scatter.gather.resolve(targets, from, inner.index) }
+                for (number, &target) in targets.iter().enumerate() {
                     let offset = update + inner.update * (first + number) as isize;
-                    hear(Update { place, offset });
+                    visit(Update { target, offset });
                 }
             }
         }
@@ -237,14 +242,15 @@ impl BoundScatter {
     /// indices.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for the tile of the target; `prepare` has sorted the updates.
+    /// - the obligations of [`BoundNest::run`], for the tile of the target;
+    /// - `prepare` has sorted the updates.
     unsafe fn sum_row<T: RunningSum, const SUMS: usize>(&self, bases: &Bases<'_>, row: usize) {
-        let (outer, place) = (row / self.size, row % self.size);
+        let (outer, target) = (row / self.size, row % self.size);
         let SortedUpdates { starts, updates } = self.sorted(bases);
-        // SAFETY: `prepare` has written the start of each target, the end of the last, and one update per
-        // index.
+        // SAFETY: `prepare` has written the start of each target, the end of the last one, and the offset of
+        // each update; starts increase up to the number of updates.
         let updates = unsafe {
-            let (first, end) = (*starts.add(place), *starts.add(place + 1));
+            let (first, end) = (*starts.add(target), *starts.add(target + 1));
             core::slice::from_raw_parts(updates.add(first), end - first)
         };
         let (axes, length) = match self.inner.sizes.split_last() {
@@ -262,10 +268,10 @@ impl BoundScatter {
                     .zip(self.outer.strides_of(operand).iter().copied());
                 let of_inner = axes.iter().copied().zip(strides.iter().copied());
                 let offset = self.outer.offsets[operand] + self.inner.offsets[operand];
-                Run {
+                StridedRun {
                     first: bases.operands[operand].wrapping_offset(
                         offset
-                            + place as isize * self.along[operand]
+                            + target as isize * self.along[operand]
                             + unravelled(outer, of_outer)
                             + unravelled(number, of_inner),
                     ),
@@ -277,7 +283,10 @@ impl BoundScatter {
                 let count = SUMS.min(length - first);
                 let mut sums = [T::Sum::default(); SUMS];
                 let sums = &mut sums[..count];
-                // SAFETY: the caller vouches for the elements of the target and of its updates.
+                // SAFETY:
+                // - elements `first..first + count` of the target are valid in the operand and the stores,
+                //   which the caller ensures;
+                // - `update` is the offset of a point of the updates, of which the caller ensures the same.
                 unsafe {
                     from.at(first).read::<T>(sums, |sum, element| *sum = element.begin());
                     for &update in updates {
@@ -292,11 +301,14 @@ impl BoundScatter {
         }
     }
 
+    /// Sums the updates of these targets.
+    ///
     /// # Safety
-    /// Like [`BoundNest::run`]; `prepare` has sorted the updates.
+    /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
+    /// - `prepare` has sorted the updates.
     unsafe fn sum_rows<T: RunningSum>(&self, bases: &Bases<'_>, rows: Range<usize>) {
         for row in rows {
-            // SAFETY: the caller's rows, with sorted updates.
+            // SAFETY: the caller has the same obligations for each of `rows`.
             unsafe {
                 match self.elements {
                     1 => self.sum_row::<T, 1>(bases, row),
@@ -317,34 +329,35 @@ fn unravelled(mut number: usize, axes: impl DoubleEndedIterator<Item = (usize, i
     offset
 }
 
-/// A run of elements at one stride.
+/// A run of elements at one stride, in bytes.
 #[derive(Clone, Copy)]
-struct Run {
+struct StridedRun {
     first: *mut u8,
     stride: isize,
 }
 
-impl Run {
+impl StridedRun {
     /// The run from element `number` on.
-    fn at(self, number: usize) -> Run {
+    fn at(self, number: usize) -> StridedRun {
         self.moved(self.stride * number as isize)
     }
 
-    fn moved(self, bytes: isize) -> Run {
-        Run { first: self.first.wrapping_offset(bytes), ..self }
+    /// The run at an offset.
+    fn moved(self, bytes: isize) -> StridedRun {
+        StridedRun { first: self.first.wrapping_offset(bytes), ..self }
     }
 
-    /// Calls `hear` with each sum and its element.
+    /// Calls `combine` with each sum and its element.
     ///
     /// # Safety
     /// One element for each sum is valid for reads.
     #[inline(always)]
-    unsafe fn read<T: RunningSum>(self, sums: &mut [T::Sum], hear: impl Fn(&mut T::Sum, T)) {
+    unsafe fn read<T: RunningSum>(self, sums: &mut [T::Sum], combine: impl Fn(&mut T::Sum, T)) {
         let each = |sums: &mut [T::Sum], stride: isize| {
             for (number, sum) in sums.iter_mut().enumerate() {
                 let place = self.first.wrapping_offset(number as isize * stride).cast::<T>();
-                // SAFETY: the caller vouches for one element per sum.
-                hear(sum, unsafe { place.read_unaligned() });
+                // SAFETY: the caller ensures a readable element for each sum.
+                combine(sum, unsafe { place.read_unaligned() });
             }
         };
         // A constant stride lets the compiler use vectors.
@@ -354,12 +367,14 @@ impl Run {
         }
     }
 
+    /// Writes the result of each sum.
+    ///
     /// # Safety
     /// One element for each sum is valid for writes.
     unsafe fn write<T: RunningSum>(self, sums: &[T::Sum]) {
         for (number, &sum) in sums.iter().enumerate() {
             let place = self.first.wrapping_offset(number as isize * self.stride).cast::<T>();
-            // SAFETY: the caller vouches for one element per sum.
+            // SAFETY: the caller ensures a writable element for each sum.
             unsafe { place.write_unaligned(T::finish(sum)) }
         }
     }
@@ -379,24 +394,26 @@ impl BoundNest for BoundScatter {
         let unsorted = updates.wrapping_add(self.count()).cast::<Update>();
         let indices = bases.operands[self.scatter.indices].cast_const();
         // SAFETY:
-        // - `shared_bytes` asks for the starts and, for each index, one sorted and one unsorted update;
-        // - only this nest uses the shared memory, and tiles begin after this function;
-        // - `Gather` clamps, wraps or checks each index, so starts and updates stay within their lists.
+        // - `shared_bytes` counts the starts and, for each index, a sorted and an unsorted update, which is
+        //   two words;
+        // - only this nest accesses the shared memory, and no tile runs before this function returns;
+        // - `Gather` resolves each index to a target, so starts and updates stay within their lists;
+        // - the caller ensures that all indices are readable.
         unsafe {
             starts.write_bytes(0, self.size + STARTS_BEYOND);
             let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);
             let mut count = 0;
             self.for_each_index(indices, |update| {
-                // Two positions ahead: the second pass advances each start to the next target's.
-                starts[update.place + STARTS_BEYOND] += 1;
+                // Two entries ahead: the second pass advances each start to that of the next target.
+                starts[update.target + STARTS_BEYOND] += 1;
                 unsorted.add(count).write(update);
                 count += 1;
             });
-            for place in STARTS_BEYOND..starts.len() {
-                starts[place] += starts[place - 1];
+            for next in STARTS_BEYOND..starts.len() {
+                starts[next] += starts[next - 1];
             }
-            for &Update { place, offset } in core::slice::from_raw_parts(unsorted, count) {
-                let number = &mut starts[place + 1];
+            for &Update { target, offset } in core::slice::from_raw_parts(unsorted, count) {
+                let number = &mut starts[target + 1];
                 updates.add(*number).write(offset);
                 *number += 1;
             }
@@ -406,7 +423,7 @@ impl BoundNest for BoundScatter {
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let rows =
             tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
-        // SAFETY: the caller's rows; `prepare` has been called before.
+        // SAFETY: `rows` are the targets of the caller's `tiles`, and `BoundNest::run` requires `prepare`.
         unsafe {
             match self.scatter.dtype {
                 DType::I8 => self.sum_rows::<i8>(bases, rows),
@@ -423,7 +440,7 @@ impl BoundNest for BoundScatter {
                 DType::F64 => self.sum_rows::<f64>(bases, rows),
                 DType::C64 => self.sum_rows::<c64>(bases, rows),
                 DType::C128 => self.sum_rows::<c128>(bases, rows),
-                DType::Bool => unreachable!("invariant: truth values are not scattered"),
+                DType::Bool => unreachable!("invariant: scatters take no `bool`"),
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Programs for arrays of any sizes: compiled once, bound to sizes at each call.
 //!
-//! Each symbol has a placeholder size of its own, so a size in the nests identifies its symbol. Binding
-//! replaces the placeholders by the sizes of the arrays. It neither lowers nor compiles, and machine code
-//! generated for some sizes runs for all.
+//! Each symbol has a different placeholder size, so a size in the nests identifies its symbol. Binding
+//! replaces the placeholders by the sizes of the arrays. It neither lowers nor compiles: all sizes run the
+//! same kernels and machine code.
 
 use core::convert::Infallible;
 use core::ops::ControlFlow;
@@ -14,14 +14,14 @@ use smallvec::SmallVec;
 
 use crate::run::binding_cache::BindingCache;
 use crate::run::bound_program::BoundProgram;
-use crate::run::compile::{CompileError, CompileOptions, lowered};
+use crate::run::compile::{CompileError, CompileOptions, lower_and_choose};
 use crate::run::compiled_program::{CompiledProgram, DenseBindings};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
 use crate::run::float_environment::DefaultFloatEnvironment;
 use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 
-/// A graph compiled for this machine and for arrays of all sizes that meet its guards.
+/// A graph compiled for this machine, for all array sizes that meet its guards.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, compile_symbolic};
@@ -44,16 +44,16 @@ use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
 #[derive(Debug)]
 pub struct SymbolicExecutable {
     guards: Guards,
-    /// Hidden inputs after those of the caller: element counts that depend on the symbols.
+    /// Hidden inputs after those of the caller: element counts that depend on sizes.
     counts: Vec<SymbolicCount>,
     /// The compiled nests, with a placeholder size for each symbol.
     program: Arc<CompiledProgram>,
-    /// Memory of `program`, in bytes.
-    coded_bytes: usize,
+    /// Memory of `program` at compile time, in bytes.
+    program_bytes: usize,
     parameter_names: Arc<[String]>,
     bindings: Mutex<BindingCache>,
-    /// Memory of the first binding without groups, in bytes; other such bindings take as much.
-    bound_bytes: OnceLock<usize>,
+    /// Memory of a binding without groups, in bytes: measured at the first one, and the same for all.
+    binding_bytes: OnceLock<usize>,
 }
 
 /// Compiles a graph for all sizes that meet its guards.
@@ -77,11 +77,11 @@ pub fn compile_symbolic_with(
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<SymbolicExecutable, CompileError> {
     let _environment = DefaultFloatEnvironment::enter();
-    let distinct = symbolic.distinct_sizes();
-    let graph = symbolic.resized_for_any(&distinct);
-    let (loops, executor) = lowered(&graph, options, checkpoint)?;
+    let placeholders = symbolic.distinct_sizes();
+    let graph = symbolic.resized_for_any(&placeholders);
+    let (loops, executor) = lower_and_choose(&graph, options, checkpoint)?;
     let never = || Ok::<(), Infallible>(());
-    let Ok(program) = CompiledProgram::new(loops, distinct, executor, options.level, never);
+    let Ok(program) = CompiledProgram::new(loops, placeholders, executor, options.level, never);
     let mut held = MemoryUse::default();
     program.count_bytes(&mut held);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
@@ -89,15 +89,15 @@ pub fn compile_symbolic_with(
         guards: symbolic.guards().clone(),
         counts: symbolic.counts().to_vec(),
         program: Arc::new(program),
-        coded_bytes: held.bytes(),
+        program_bytes: held.bytes(),
         parameter_names: names.collect(),
         bindings: Mutex::default(),
-        bound_bytes: OnceLock::new(),
+        binding_bytes: OnceLock::new(),
     })
 }
 
 impl SymbolicExecutable {
-    /// The sizes of inputs that the program accepts.
+    /// The guards: the sizes of inputs that the program accepts.
     pub fn guards(&self) -> &Guards {
         &self.guards
     }
@@ -108,21 +108,21 @@ impl SymbolicExecutable {
     /// `guard-not-met`.
     ///
     /// # Panics
-    /// When there are more or fewer shapes than inputs.
+    /// If the number of shapes differs from the number of inputs.
     pub fn bind(&self, shapes: &[&[usize]]) -> Result<Arc<Executable>, GuardError> {
         let symbols = self.guards.symbols(shapes)?;
         let before = {
             let mut bindings = self.bindings();
             match bindings.find(&symbols) {
                 Some(executable) => return Ok(executable),
-                None => bindings.bound_before(),
+                None => bindings.last_bound(),
             }
         };
         let (executable, bytes) = self.bound(&symbols, before.as_deref());
         let executable = Arc::new(executable);
-        let gone = self.bindings().keep(symbols[..].into(), &executable, bytes);
-        // Freeing may take long, so it follows the release of the lock.
-        drop(gone);
+        let evicted = self.bindings().insert(symbols[..].into(), &executable, bytes);
+        // Freeing may take long, so it happens after the lock is released.
+        drop(evicted);
         Ok(executable)
     }
 
@@ -132,17 +132,17 @@ impl SymbolicExecutable {
     /// `guard-not-met`.
     ///
     /// # Panics
-    /// When there are more or fewer shapes than inputs.
+    /// If the number of shapes differs from the number of inputs.
     pub fn bind_once(&self, shapes: &[&[usize]]) -> Result<Executable, GuardError> {
         let symbols = self.guards.symbols(shapes)?;
-        let before = self.bindings().bound_before();
+        let before = self.bindings().last_bound();
         let (executable, _) = self.bound(&symbols, before.as_deref());
-        self.bindings().remember(&executable.nests.bound);
+        self.bindings().set_last_bound(&executable.nests.bound);
         Ok(executable)
     }
 
-    /// The executable for symbols that meet the guards, and the bytes that it does not share. Nests whose
-    /// sizes have not changed since the binding `before` are reused.
+    /// The executable for symbol sizes that meet the guards, and its bytes without the shared program. It
+    /// reuses the nests of the binding `before` whose sizes are equal.
     fn bound(&self, symbols: &[usize], before: Option<&DenseBindings>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
         let Ok(nests) = BoundProgram::new(&self.program, symbols.into(), before, never);
@@ -151,43 +151,43 @@ impl SymbolicExecutable {
             nests.count_bytes(&mut held);
             held.bytes() - shared + size_of::<Executable>()
         };
-        let besides_shared = || {
+        let own_bytes = || {
             let mut held = MemoryUse::default();
             self.program.count_bytes(&mut held);
             counted(held)
         };
-        // Tiled groups own their nests, and their memory grows with the number of tile sizes.
+        // Groups compile nests for tiles, so their memory depends on the sizes.
         let bytes = match nests.groups().is_empty() {
-            true => *self.bound_bytes.get_or_init(besides_shared),
+            true => *self.binding_bytes.get_or_init(own_bytes),
             false => counted(MemoryUse::default()),
         };
         let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
         let names = Arc::clone(&self.parameter_names);
-        (Executable::holding(nests, names, counts, bytes, self.coded_bytes), bytes)
+        (Executable::with_known_bytes(nests, names, counts, bytes, self.program_bytes), bytes)
     }
 
     /// The outputs for these inputs, in new memory.
     ///
     /// # Errors
-    /// `guard-not-met`; as [`Executable::run`].
+    /// `guard-not-met`; those of [`Executable::run`].
     pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
-        self.fitting(inputs)?.run(inputs)
+        self.bind_to(inputs)?.run(inputs)
     }
 
     /// Writes the outputs for these inputs into the caller's arrays.
     ///
     /// # Errors
-    /// `guard-not-met`; as [`Executable::run_into`].
+    /// `guard-not-met`; those of [`Executable::run_into`].
     pub fn run_into(
         &self,
         inputs: &[ArrayView<'_>],
         outputs: &mut [ArrayViewMut<'_>],
     ) -> Result<(), RunError> {
-        self.fitting(inputs)?.run_into(inputs, outputs)
+        self.bind_to(inputs)?.run_into(inputs, outputs)
     }
 
-    /// The executable for arrays of these shapes.
-    fn fitting(&self, inputs: &[ArrayView<'_>]) -> Result<Arc<Executable>, RunError> {
+    /// The executable for the shapes of these arrays.
+    fn bind_to(&self, inputs: &[ArrayView<'_>]) -> Result<Arc<Executable>, RunError> {
         let (expected, given) = (self.guards.parameters().len(), inputs.len());
         if expected != given {
             return Err(RunError::InputCount { expected, given });
@@ -196,10 +196,10 @@ impl SymbolicExecutable {
         Ok(self.bind(&shapes.collect::<SmallVec<[&[usize]; 4]>>())?)
     }
 
-    /// The memory of the program in bytes, with all cached bindings.
+    /// Memory of the program in bytes, including all cached bindings.
     pub fn held_bytes(&self) -> usize {
-        let made = self.program.made_bytes();
-        self.coded_bytes + made + self.bindings().held_bytes() + size_of::<SymbolicExecutable>()
+        let made = self.program.generated_bytes();
+        self.program_bytes + made + self.bindings().held_bytes() + size_of::<SymbolicExecutable>()
     }
 
     fn bindings(&self) -> MutexGuard<'_, BindingCache> {
@@ -214,35 +214,35 @@ mod tests {
     use indim_graph::SymbolicGraph;
     use indim_ops::DType;
 
-    /// The number of nests that the second executable shares with the first.
-    fn taken_over(first: &Executable, second: &Executable) -> usize {
-        let codes = |executable: &Executable| {
-            let codes = executable.nests.bound.codes.iter();
-            codes.map(|code| code.bound.clone().unwrap()).collect::<Vec<_>>()
+    /// Number of nests that the second executable shares with the first.
+    fn reused(first: &Executable, second: &Executable) -> usize {
+        let bindings = |executable: &Executable| {
+            let nests = executable.nests.bound.nests.iter();
+            nests.map(|nest| nest.bound.clone().unwrap()).collect::<Vec<_>>()
         };
-        let pairs = codes(first).into_iter().zip(codes(second));
+        let pairs = bindings(first).into_iter().zip(bindings(second));
         pairs.filter(|(first, second)| Arc::ptr_eq(first, second)).count()
     }
 
     #[test]
-    fn nests_none_of_whose_symbols_has_changed_are_taken_over() {
+    fn nests_with_unchanged_sizes_are_reused() {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F32, [5]).unwrap();
         let y = b.parameter("y", DType::F32, [7]).unwrap();
         let z = b.parameter("z", DType::F32, [1]).unwrap();
         let graph = b.finish(&[2.0 * x, 2.0 * y, 2.0 * z]).unwrap();
         let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
-        for keeps in [false, true] {
+        for is_cached in [false, true] {
             let program = compile_symbolic(&symbolic, &CompileOptions::default()).unwrap();
             let bind = |n: usize, m: usize| {
                 let shapes: [&[usize]; 3] = [&[n], &[m], &[1]];
-                match keeps {
+                match is_cached {
                     true => program.bind(&shapes).unwrap(),
                     false => Arc::new(program.bind_once(&shapes).unwrap()),
                 }
             };
             let (first, second, third) = (bind(5, 7), bind(6, 7), bind(7, 6));
-            assert_eq!([taken_over(&first, &second), taken_over(&second, &third)], [2, 1]);
+            assert_eq!([reused(&first, &second), reused(&second, &third)], [2, 1]);
         }
     }
 }

@@ -1,18 +1,17 @@
-//! A fork-join whose caller works from the first instant, and whose helpers join when they are awake. Holds
-//! unsafe code.
+//! A fork-join in which the caller starts at once and helpers join when they are awake. Holds unsafe code.
 //!
-//! A worker of a pool sleeps when it has nothing to do, and takes tens of microseconds to wake. The caller
-//! therefore never hands a task over and never waits for a worker to wake: it waits only for helpers that
-//! have joined. A helper that comes later finds the task closed and leaves.
+//! An idle worker of a pool sleeps, and takes tens of microseconds to wake. So the caller never hands a task
+//! over and never waits for a worker to wake: it waits only for helpers that have joined. A later helper
+//! finds the task closed and leaves.
 //!
-//! Each calling thread has one team and keeps it. A job in the queue of a pool names the team, not the
-//! task. So a worker that wakes late helps with the current task of the caller, and a caller whose pool is
-//! busy leaves no more jobs than it wants helpers.
+//! Each calling thread has one team for all its tasks. A job in the queue of a pool names the team, not the
+//! task. So a worker that wakes late helps with the current task of the caller, and in a busy pool the queue
+//! has at most as many jobs of a caller as it wants helpers.
 //!
-//! Waking a worker costs the caller 3 to 30 microseconds, and the worker begins after 20 to 40. A worker
-//! that has just finished still polls: it begins within 1 or 2 microseconds (measured on a virtual machine
-//! with two cores, the worker idle for 0.2 and for 5 milliseconds). The caller therefore wakes sleeping
-//! workers for long tasks, and for short ones only in a burst.
+//! Waking a worker costs the caller 3 to 30 microseconds, and the worker starts after 20 to 40. A worker
+//! that has just finished still polls and starts within 1 or 2 microseconds. (Measured on a virtual machine
+//! with two cores, the worker idle for 0.2 and for 5 milliseconds.) So the caller wakes sleeping workers for
+//! long tasks, and for short tasks only in a burst.
 
 use core::any::Any;
 use core::cell::Cell;
@@ -28,32 +27,32 @@ use rayon::ThreadPool;
 
 use crate::run::float_environment::DefaultFloatEnvironment;
 
-/// One ticket in [`Team::state`]: a helper that may still join. The bits below count the helpers at work.
+/// One ticket in [`Team::state`]: permission for a helper to join. The bits below count the helpers at work.
 const TICKET: u64 = 1 << 32;
 
-/// Helpers woken by one thread: each wake-up is a system call of some microseconds, so helpers wake others.
+/// Helpers that a helper wakes: each wake-up is a system call of some microseconds, so helpers wake others.
 const WAKES: usize = 2;
 
-/// Rounds that the caller spins for helpers before it sleeps: some 20 microseconds, the time of a chunk.
+/// Rounds for which the caller spins for helpers before it sleeps: some 20 microseconds, the time of a chunk.
 const SPINS: usize = 1000;
 
-/// Work of a task, in bytes moved, that repays waking helpers: some 40 to 150 microseconds. After a pause
-/// of 5 milliseconds `exp` of 512 KiB, 9 MiB of work, took 52 to 90 microseconds with two threads and 42 to
+/// Work of a task, in bytes moved, that pays for waking helpers: some 40 to 150 microseconds. After a pause
+/// of 5 milliseconds, `exp` of 512 KiB (9 MiB of work) took 52 to 90 microseconds with two threads, and 42 to
 /// 55 with one.
 const WAKE_BYTES: usize = 12 * 1024 * 1024;
 
-/// Work of a burst of short tasks, in bytes moved, that repays waking helpers for the rest of the burst.
+/// Work of a burst of short tasks, in bytes moved, that pays for waking helpers for the rest of the burst.
 const BURST_BYTES: usize = 32 * 1024 * 1024;
 
 /// The longest pause within a burst: the time for which an idle worker polls before it sleeps.
 const AWAKE_TIME: Duration = Duration::from_micros(16);
 
 thread_local! {
-    /// The caller of this thread between tasks. Empty during a task, so that a nested task has its own.
+    /// The caller of this thread between tasks. Empty during a task, so a nested task has a separate caller.
     static CALLER: Cell<Option<Caller>> = const { Cell::new(None) };
 }
 
-/// A thread that runs tasks: its team, and its burst of short tasks.
+/// A thread that runs tasks: its team, and its current burst of short tasks.
 pub(crate) struct Caller {
     team: Arc<Team>,
     burst_end: Instant,
@@ -61,7 +60,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// The caller of this thread, for helpers from `pool`; from the current pool if it is `None`.
+    /// The caller of this thread, for helpers from `pool`, or from the current pool if it is `None`.
     pub(crate) fn of_this_thread(pool: Option<&ThreadPool>) -> Caller {
         let pool = pool.map_or(0, |pool| ptr::from_ref(pool).addr());
         let kept = CALLER.try_with(Cell::take).ok().flatten();
@@ -73,13 +72,13 @@ impl Caller {
         })
     }
 
-    /// Stores the caller for the next task of this thread. A thread that ends drops it.
+    /// Stores the caller for the next task of this thread.
     pub(crate) fn keep(mut self) {
         self.burst_end = Instant::now();
         let _ = CALLER.try_with(|place| place.set(Some(self)));
     }
 
-    /// Whether a task of this much work, in bytes moved, repays helpers.
+    /// Whether a task of this much work, in bytes moved, pays for helpers.
     pub(crate) fn repays(&mut self, bytes: usize) -> bool {
         if bytes >= WAKE_BYTES || self.team.is_awake() {
             return true;
@@ -95,8 +94,8 @@ impl Caller {
         repays
     }
 
-    /// Calls `work` with 0 on this thread, and with 1, 2, ... on up to `helpers` workers of the pool as
-    /// they join. Returns after all of them have returned, with the payload of a helper that panicked.
+    /// Calls `work` with 0 on this thread, and with 1, 2, ... on up to `helpers` workers of the pool that
+    /// join. Returns when all of them have returned, with the payload of a helper that panicked.
     pub(crate) fn run(
         &self,
         helpers: usize,
@@ -119,21 +118,21 @@ type Panic = Box<dyn Any + Send>;
 
 /// The helpers of one calling thread, and its current task.
 struct Team {
-    /// Tickets of helpers that may join, and the count of helpers at work; zero between tasks.
+    /// Tickets, and the number of helpers at work; zero between tasks.
     state: AtomicU64,
     /// The task, valid while `state` is not zero.
     task: AtomicPtr<Task<'static>>,
-    /// Jobs in the queue of the pool that no worker has begun.
+    /// Jobs in the queue of the pool that no worker has started.
     queued: AtomicUsize,
     made: Instant,
-    /// Time at which a helper last left, in nanoseconds since the team was made; 0 if none has.
+    /// Time at which a helper last left, in nanoseconds after `made`; 0 if none has.
     helped: AtomicU64,
-    /// Address of the pool of the jobs, to tell it from others; 0 for the current pool.
+    /// Address of the pool of the jobs, as its identity; 0 for the current pool.
     pool: usize,
     caller: Thread,
 }
 
-/// A task: `work` returns when no chunk is left to begin.
+/// A task. `work` returns when no chunk is left to start.
 struct Task<'a> {
     work: &'a (dyn Fn(usize) + Sync),
     helpers: usize,
@@ -153,7 +152,7 @@ impl Team {
         }
     }
 
-    /// Whether a helper is awake: on its way, or polling after a task.
+    /// Whether a helper is awake: queued, or polling after a task.
     fn is_awake(&self) -> bool {
         let helped = self.helped.load(Ordering::Relaxed);
         let now = self.made.elapsed().as_nanos() as u64;
@@ -161,7 +160,7 @@ impl Team {
             || helped > 0 && now.saturating_sub(helped) < AWAKE_TIME.as_nanos() as u64
     }
 
-    /// Lets helpers join `task` until the result is dropped, which waits for those that have joined.
+    /// Lets helpers join `task` until the result is dropped. The drop waits for helpers that have joined.
     fn open<'a>(&'a self, task: &'a Task<'a>) -> OpenTask<'a> {
         let tickets = u64::try_from(task.helpers).unwrap_or(u64::MAX).min(u64::from(u32::MAX));
         self.task.store(ptr::from_ref(task).cast_mut().cast(), Ordering::Relaxed);
@@ -169,9 +168,9 @@ impl Team {
         OpenTask(self)
     }
 
-    /// Queues jobs for helpers that may still join, `most` at a time.
-    fn invite(self: &Arc<Self>, most: usize, spawn: impl Fn(Arc<Team>)) {
-        for _ in 0..most {
+    /// Queues at most `limit` jobs, as long as tickets are left for them.
+    fn invite(self: &Arc<Self>, limit: usize, spawn: impl Fn(Arc<Team>)) {
+        for _ in 0..limit {
             let tickets = (self.state.load(Ordering::Relaxed) / TICKET) as usize;
             let queue = |queued| (queued < tickets).then_some(queued + 1);
             if self.queued.fetch_update(Ordering::Relaxed, Ordering::Relaxed, queue).is_err() {
@@ -197,8 +196,9 @@ impl Team {
         let helper = Helper(self);
         self.invite(WAKES, |team| rayon::spawn(move || team.help()));
         // SAFETY:
-        // - `open` stored the pointer before the ticket that this helper has taken (acquire, release);
-        // - the task lives until `OpenTask` is dropped, which waits until this helper is no longer counted.
+        // - `open` stored the pointer before it released the tickets, and this helper acquired one of them;
+        // - the task lives until `OpenTask` is dropped, which waits until `state` no longer counts this
+        //   helper.
         let task = unsafe { &*self.task.load(Ordering::Relaxed) };
         let number = task.helpers - (before / TICKET) as usize + 1;
         let work = || {
@@ -208,13 +208,13 @@ impl Team {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             *task.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
-        // The task may be gone from here on; the job holds the team.
+        // From here on the task may be gone; the job keeps the team alive.
         drop(helper);
     }
 }
 
-/// A helper at work, counted in the state of its team until it drops. A panic drops it too; else the caller
-/// would wait for ever.
+/// A helper at work: the state of its team counts it until it is dropped, also by a panic, so that the caller
+/// never waits for a helper that is gone.
 struct Helper<'a>(&'a Team);
 
 impl Drop for Helper<'_> {
@@ -236,7 +236,7 @@ impl Drop for OpenTask<'_> {
         while state.load(Ordering::Acquire) != 0 {
             match rounds < SPINS {
                 true => spin_loop(),
-                // A token of an earlier helper costs one more round.
+                // The token of an earlier `unpark` costs one more round.
                 false => thread::park(),
             }
             rounds += 1;
@@ -255,7 +255,7 @@ mod tests {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start")
     }
 
-    /// Runs a task of this thread.
+    /// Runs a task on this thread and its helpers.
     fn run(helpers: usize, pool: Option<&ThreadPool>, work: &(dyn Fn(usize) + Sync)) {
         let caller = Caller::of_this_thread(pool);
         let panic = caller.run(helpers, pool, work);
@@ -300,7 +300,7 @@ mod tests {
             caller.burst_end = Instant::now() - 2 * AWAKE_TIME;
             assert!(!caller.repays(WAKE_BYTES / 2), "after a pause");
         }
-        // A helper that is on its way or polling needs no waking.
+        // A helper that is queued or polling needs no waking.
         caller.team.queued.store(1, Ordering::Relaxed);
         assert!(caller.repays(1));
         caller.team.queued.store(0, Ordering::Relaxed);
@@ -316,7 +316,7 @@ mod tests {
     fn all_helpers_join_and_have_numbers_of_their_own() {
         let pool = pool(8);
         for helpers in [1, 3, 7] {
-            // Each waits for all others, so that none can leave before all have come.
+            // Each waits for all others, so none can leave before all have joined.
             let (all, seen) = (Barrier::new(helpers + 1), AtomicUsize::new(0));
             run(helpers, Some(&pool), &|thread| {
                 all.wait();

@@ -7,18 +7,17 @@ use crate::executor::{Bases, BoundNest};
 use crate::run::chunks::{self, ChunkedWork};
 use crate::run::options::{RunOptions, Threads};
 
-/// Work of a nest, in bytes moved, below which one thread runs it, even if others are awake: some 10
-/// microseconds.
+/// Work, in bytes moved, from which several threads run a nest if they are awake: some 10 microseconds.
 const PARALLEL_BYTES: usize = 1024 * 1024;
 
-/// Least work of a chunk, in bytes moved.
-const CHUNK_BYTES: usize = 256 * 1024;
+/// Minimum work of a chunk, in bytes moved.
+const MIN_CHUNK_BYTES: usize = 256 * 1024;
 
-/// Chunks per thread, so that a delayed thread does not delay all.
+/// Chunks per thread, so that a delayed thread does not delay the run.
 const CHUNKS_PER_THREAD: usize = 8;
 
-/// Largest chunk, in bytes moved: it bounds the time between calls of `progress`, and the wait for the last
-/// thread.
+/// Maximum work of a chunk, in bytes moved: it bounds the time between calls of `progress`, and the wait for
+/// the last thread.
 const MAX_CHUNK_BYTES: usize = 8 * 1024 * 1024;
 
 /// Whether work of this many bytes moved is enough for several threads.
@@ -26,18 +25,19 @@ pub(crate) fn is_parallel(work: usize) -> bool {
     work >= PARALLEL_BYTES
 }
 
-/// Runs a nest that weighs `work` bytes, with several threads if that pays, until `progress` stops it.
+/// Runs a nest of `work` bytes, on several threads if that pays, until `progress` stops it.
 ///
 /// # Safety
-/// Like [`BoundNest::run`], for all tiles.
+/// Like [`BoundNest::prepare`], for all tiles.
 pub(crate) unsafe fn run(
     work: usize,
     bound: &dyn BoundNest,
     bases: &Bases<'_>,
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
-    let bound = bound.instead(work).unwrap_or(bound);
-    // SAFETY: the caller vouches for all tiles; all of them have run before `finish`.
+    let bound = bound.tier_up(work).unwrap_or(bound);
+    // SAFETY: the caller has the obligations for all tiles; `prepare` returns before the first tile, and
+    // `finish` runs after the last one.
     unsafe {
         bound.prepare(bases);
         run_tiles(work, bound, bases, options)?;
@@ -46,6 +46,8 @@ pub(crate) unsafe fn run(
     ControlFlow::Continue(())
 }
 
+/// Runs all tiles.
+///
 /// # Safety
 /// Like [`BoundNest::run`], for all tiles.
 unsafe fn run_tiles(
@@ -57,7 +59,7 @@ unsafe fn run_tiles(
     let per_tile = bound.tile_elements();
     share(bound.tiles(), work, options.threads, |tiles| {
         let elements = tiles.len() * per_tile;
-        // SAFETY: the caller vouches for all tiles, and `share` gives each to one thread.
+        // SAFETY: the caller has the obligations for all tiles; `share` runs each once, on one thread.
         unsafe { bound.run(bases, tiles) }
         (options.progress)(elements)
     })
@@ -75,7 +77,7 @@ pub(crate) fn share<B: Send>(
     }
     let count = threads.count();
     let most = (bytes / MAX_CHUNK_BYTES).max(count * CHUNKS_PER_THREAD);
-    let chunks = (bytes / CHUNK_BYTES).min(most).min(tiles).clamp(1, u32::MAX as usize);
+    let chunks = (bytes / MIN_CHUNK_BYTES).min(most).min(tiles).clamp(1, u32::MAX as usize);
     let run_chunk = |chunk: usize| run(tiles * chunk / chunks..tiles * (chunk + 1) / chunks);
     #[cfg(feature = "rayon")]
     if count.min(chunks) > 1 {

@@ -1,6 +1,5 @@
-//! Flat nests: all axes merge into one, or into rows one after another, and each operand is dense or a
-//! single element along them. One function runs from end to end; a small run is one call of it. Holds
-//! unsafe code.
+//! Flat nests: all axes merge into one axis or into rows, and each operand is dense or a single element along
+//! them. One function runs over all elements; a small run is one call of it. Holds unsafe code.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -26,37 +25,39 @@ const MAX_OPERANDS: usize = 16;
 /// Operands that fit the stack.
 const FEW: usize = 4;
 
-/// A function over all elements of a nest.
+/// A flat nest bound to strides.
 #[derive(Debug)]
 pub(crate) struct Flat {
     function: Arc<Function>,
-    /// The operands of the function.
-    operands: SmallVec<[Place; FEW]>,
-    /// Elements of a row, if steps are rows; `None` if a step is an element.
+    /// The outputs of the function, then its inputs.
+    operands: SmallVec<[FunctionOperand; FEW]>,
+    /// Elements of a row, if each step is a row; `None` if each step is an element.
     row: Option<usize>,
     steps: usize,
-    /// Steps of a tile; the last tile may have fewer.
+    /// Steps of a full tile.
     tile: usize,
     /// Whether the function writes with non-temporal stores.
     streams: bool,
 }
 
-/// The addresses of one operand of the function.
+/// An operand of the function: its first address and strides.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct FunctionOperand {
     /// The operand of the nest.
     operand: usize,
     /// Offset from the first element of that operand, in bytes.
     offset: isize,
     /// Stride between elements, in bytes.
-    along: isize,
+    element_stride: isize,
     /// Stride between steps, in bytes.
-    step: isize,
+    step_stride: isize,
 }
 
 impl Flat {
-    /// Binds the nest to these axes; `Ok(None)` if it is not flat, `Err` if the machine code lacks a
-    /// function.
+    /// Binds the nest to these axes; `Ok(None)` if it is not flat.
+    ///
+    /// # Errors
+    /// If the function is not available.
     pub(crate) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -67,20 +68,21 @@ impl Flat {
             return Ok(None);
         };
         let count = functions.outputs.len() + functions.inputs.len();
-        let all = Steps { code, nest, axes };
+        let all = NestSteps { code, nest, axes };
         let Some((steps, row)) = all.of_nest().filter(|_| count <= MAX_OPERANDS) else {
             return Ok(None);
         };
         let Some(operands) = all.operands(functions) else { return Ok(None) };
         let (outputs, inputs) = operands.split_at(functions.outputs.len());
-        let form =
-            |place: &Place| if place.along == 0 { OperandForm::Single } else { OperandForm::Dense };
-        let written = outputs.iter().map(|place| &nest.nest.stores[place.operand]);
+        let form = |it: &FunctionOperand| {
+            if it.element_stride == 0 { OperandForm::Single } else { OperandForm::Dense }
+        };
+        let written = outputs.iter().map(|it| &nest.nest.stores[it.operand]);
         let moves_much = moves_much(nest);
-        let streamed = written.clone().zip(&functions.outputs).map(|(store, &slot)| {
+        let streamed = written.clone().zip(&functions.outputs).map(|(store, &register)| {
             moves_much
                 && is_streamed(store)
-                && code.stored[slot].count == 1
+                && code.value_stores[register].count == 1
                 && !is_over(store, is_over_input)
         });
         let is_in_place = written.clone().any(|store| is_over(store, is_over_input));
@@ -88,7 +90,7 @@ impl Flat {
         let function =
             functions.function_of(forms, streamed, is_in_place, false).ok_or(MissingFunction)?;
         if row.is_some_and(|elements| elements < functions.step()) && !has_few_rows(axes) {
-            // A function with long steps would run these short rows slowly.
+            // The function just compiled has longer steps than assumed and would run these rows slowly.
             return Ok(None);
         }
         let row_elements = row.unwrap_or(1);
@@ -100,18 +102,18 @@ impl Flat {
     }
 }
 
-/// The error of a missing function.
+/// The error of a function that is not available.
 pub(crate) struct MissingFunction;
 
-/// The axes of a nest, whose first one is stepped along.
-struct Steps<'a> {
+/// The steps of a nest along its first axis.
+struct NestSteps<'a> {
     code: &'a TileCode,
     nest: &'a SizedNest<'a>,
     axes: &'a CoalescedAxes,
 }
 
-impl Steps<'_> {
-    /// The number of steps, and the elements of each if steps are rows; `None` if the nest is not flat.
+impl NestSteps<'_> {
+    /// The number of steps, and the elements of a step if each is a row; `None` if the nest is not flat.
     fn of_nest(&self) -> Option<(usize, Option<usize>)> {
         match self.axes.sizes[..] {
             [] => Some((1, None)),
@@ -125,56 +127,66 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether this many elements fit a tile.
+    /// Whether a tile can have this many elements.
     fn fit(&self, elements: usize) -> bool {
-        elements <= self.code.block || elements <= long_tile(self.code, self.nest)
+        elements <= self.code.block_elements || elements <= long_tile(self.code, self.nest)
     }
 
-    /// Outputs, then inputs of the function; `None` if it cannot write all stores, or cannot read an
-    /// operand.
-    fn operands(&self, functions: &Functions) -> Option<SmallVec<[Place; FEW]>> {
+    /// The outputs of the function, then its inputs; `None` if it cannot write each store or read each access
+    /// in place.
+    fn operands(&self, functions: &Functions) -> Option<SmallVec<[FunctionOperand; FEW]>> {
         let stores = &self.nest.nest.stores;
         let is_written_once = stores.iter().enumerate().all(|(index, store)| {
             let is_computed = matches!(store.source, Local::Instruction(_));
-            is_computed && self.code.stored[self.code.slot(store.source)].first == Some(index)
+            is_computed
+                && self.code.value_stores[self.code.register(store.source)].first == Some(index)
         });
         if !is_written_once {
             return None;
         }
         let accesses = self.nest.nest.accesses.len();
         let is_block = |(&needs_block, operand): (&bool, usize)| {
-            !needs_block || self.place(operand).is_some_and(|place| place.along != 0)
+            !needs_block || self.function_operand(operand).is_some_and(|it| it.element_stride != 0)
         };
         if !self.code.needs_block.iter().zip(stores.len()..).all(is_block) {
             return None;
         }
         let mut operands = SmallVec::new();
-        // For so few operands a push for each is faster than `collect`.
-        for &slot in &functions.outputs {
-            let store = self.code.stored[slot].first?;
-            operands.push(self.place(store).filter(|place| place.along != 0)?);
+        // For few operands a push for each is faster than `collect`.
+        for &register in &functions.outputs {
+            let store = self.code.value_stores[register].first?;
+            operands.push(self.function_operand(store).filter(|it| it.element_stride != 0)?);
         }
-        for &slot in &functions.inputs {
-            operands.push(self.place(self.code.operand(slot)).filter(|_| slot < accesses)?);
+        for &register in &functions.inputs {
+            operands.push(
+                self.function_operand(self.code.operand(register))
+                    .filter(|_| register < accesses)?,
+            );
         }
         Some(operands)
     }
 
-    /// The addresses of an operand that is dense or a single element along a step, or along all steps.
-    fn place(&self, operand: usize) -> Option<Place> {
+    /// The operand with its strides; `None` if it is neither dense nor a single element along a row, or along
+    /// all steps if each is an element.
+    fn function_operand(&self, operand: usize) -> Option<FunctionOperand> {
         let stores = self.nest.nest.stores.len();
         let dtype = match operand.checked_sub(stores) {
             Some(access) => self.nest.nest.accesses[access].array_type.dtype,
             None => self.nest.nest.stores[operand].target.array_type.dtype,
         };
         let (size, offset) = (dtype.size() as isize, self.axes.offsets[operand]);
-        let (step, along) = match *self.axes.strides_of(operand) {
-            [step, .., along] => (step, along),
-            [along] => (along, along),
+        let (step_stride, element_stride) = match *self.axes.strides_of(operand) {
+            [step_stride, .., element_stride] => (step_stride, element_stride),
+            [element_stride] => (element_stride, element_stride),
             // A single point is dense for any strides.
             [] => (size, size),
         };
-        (along == 0 || along == size).then_some(Place { operand, offset, along, step })
+        (element_stride == 0 || element_stride == size).then_some(FunctionOperand {
+            operand,
+            offset,
+            element_stride,
+            step_stride,
+        })
     }
 }
 
@@ -195,17 +207,19 @@ impl BoundNest for Flat {
             let mut addresses = [core::ptr::null_mut(); MAX_OPERANDS];
             let mut row_strides = [0; MAX_OPERANDS];
             let operands = addresses.iter_mut().zip(&mut row_strides).zip(&self.operands);
-            for ((address, row_stride), place) in operands {
-                let first = place.offset + start as isize * place.step;
-                *address = bases.operands[place.operand].wrapping_offset(first);
-                *row_stride = place.step;
+            for ((address, row_stride), it) in operands {
+                let first = it.offset + start as isize * it.step_stride;
+                *address = bases.operands[it.operand].wrapping_offset(first);
+                *row_stride = it.step_stride;
             }
             let addresses = &mut addresses[..self.operands.len()];
             let row_strides = &row_strides[..addresses.len()];
             // SAFETY:
-            // - the caller vouches for the operands in `tiles`;
-            // - the function was compiled for operands with this layout;
-            // - outputs overlap inputs only exactly, in functions compiled for that.
+            // - the addresses are those of steps `start..start + count`, which belong to the caller's
+            //   `tiles`, so `BoundNest::run` requires that they are valid;
+            // - `Flat::new` looked up the function for the forms of these operands;
+            // - an output overlaps an input only exactly (`BoundNest::run`), and then the function was
+            //   compiled with `is_in_place`.
             unsafe { self.function.run(addresses, row_strides, rows, elements) }
         }
         if self.streams {

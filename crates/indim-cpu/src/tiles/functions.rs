@@ -1,4 +1,4 @@
-//! Machine code of a nest: one function for each operand layout, compiled when the tier-up budget repays
+//! Machine code of a nest: one function for each operand layout, compiled once the tier-up budget pays for
 //! it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,53 +10,54 @@ use indim_targets::{Function, OperandForm, OperandLayout, TargetError, TargetKin
 
 use crate::tiles::tier_up::TierUp;
 
-/// The functions of a nest.
+/// The functions of a nest, by operand layout.
 #[derive(Debug)]
 pub(crate) struct Functions {
     target: TargetKind,
     body: Body,
-    /// Virtual registers of the outputs and of the inputs.
+    /// Virtual registers of the outputs, and of the inputs.
     pub(crate) outputs: Vec<usize>,
     pub(crate) inputs: Vec<usize>,
-    made: Mutex<Vec<(OperandLayout, Arc<Function>)>>,
+    compiled: Mutex<Vec<(OperandLayout, Arc<Function>)>>,
     step: AtomicUsize,
-    /// Whether code generation fails for the body, independent of the layout.
+    /// Whether code generation fails for the body under every layout.
     is_refused: AtomicBool,
     tier_up: Arc<TierUp>,
 }
 
-/// Upper bound of the functions of a nest. Callers that change strides without end reuse the others.
+/// Upper bound of the functions of a nest, in case callers change strides without end. Further layouts run
+/// by kernels.
 const MAX_FUNCTIONS: usize = 16;
 
-/// Assumed elements per step of the loop, before a function exists.
-const LIKELY_STEP: usize = 32;
+/// Elements per step of the loop, assumed before a function exists.
+const ASSUMED_STEP: usize = 32;
 
 impl Functions {
-    /// An empty set, for a nest whose body reads and writes these registers.
+    /// No functions yet, for a nest whose body writes and reads these registers.
     pub(crate) fn new(
         target: TargetKind,
         body: Body,
         [outputs, inputs]: [Vec<usize>; 2],
         tier_up: Arc<TierUp>,
     ) -> Functions {
-        let (made, step) = (Mutex::default(), AtomicUsize::new(LIKELY_STEP));
+        let (compiled, step) = (Mutex::default(), AtomicUsize::new(ASSUMED_STEP));
         let is_refused = AtomicBool::new(false);
-        Functions { target, body, outputs, inputs, made, step, is_refused, tier_up }
+        Functions { target, body, outputs, inputs, compiled, step, is_refused, tier_up }
     }
 
-    /// Elements per step of the loop, as far as known: rows shorter than this are slow.
+    /// Elements per step of the loop of the last compiled function. Shorter rows are slow.
     pub(crate) fn step(&self) -> usize {
         self.step.load(Ordering::Relaxed)
     }
 
     /// Whether functions may still be compiled.
-    pub(crate) fn may_be_made(&self) -> bool {
+    pub(crate) fn may_compile(&self) -> bool {
         !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// The function for inputs of these forms and for outputs with non-temporal stores where `streams` says
-    /// so. `None` if the budget does not repay it yet, or if the system refuses memory. A look-up does not
-    /// allocate.
+    /// The function for inputs of these forms; `streams` tells for each output whether its stores are
+    /// non-temporal. `None` if the budget does not pay for it yet, or if compilation fails. A look-up does
+    /// not allocate.
     pub(crate) fn function_of(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,
@@ -70,19 +71,20 @@ impl Functions {
                 && known.is_in_place == is_in_place
                 && known.is_fetched_ahead == is_fetched_ahead
         };
-        if let Some((_, function)) = self.made().iter().find(is_it) {
+        if let Some((_, function)) = self.compiled().iter().find(is_it) {
             return Some(Arc::clone(function));
         }
         let (inputs, streams) = (forms.collect(), streams.collect());
-        self.make(OperandLayout { inputs, streams, is_in_place, is_fetched_ahead })
+        self.compile(OperandLayout { inputs, streams, is_in_place, is_fetched_ahead })
     }
 
     /// Compiles the function for this layout.
-    fn make(&self, layout: OperandLayout) -> Option<Arc<Function>> {
-        if !self.tier_up.affords() {
+    fn compile(&self, layout: OperandLayout) -> Option<Arc<Function>> {
+        if !self.tier_up.can_pay() {
             return None;
         }
-        // No lock is held meanwhile: if two threads compile the same function, one result is dropped.
+        // The lock is not held during compilation: if two threads compile one function, one result is
+        // dropped.
         let function = match Function::compile(self.target, &self.body, &layout) {
             Ok(function) => function,
             Err(TargetError::Accumulators) => {
@@ -94,37 +96,37 @@ impl Functions {
                 return None;
             }
         };
-        self.tier_up.pay();
+        self.tier_up.spend();
         self.step.store(function.step(), Ordering::Relaxed);
-        let mut made = self.made();
-        if let Some((_, function)) = made.iter().find(|(known, _)| *known == layout) {
+        let mut compiled = self.compiled();
+        if let Some((_, function)) = compiled.iter().find(|(known, _)| *known == layout) {
             return Some(Arc::clone(function));
         }
-        if made.len() == MAX_FUNCTIONS {
+        if compiled.len() == MAX_FUNCTIONS {
             self.tier_up.close();
             return None;
         }
         let function = Arc::new(function);
-        self.tier_up.hold(function.bytes());
-        made.push((layout, Arc::clone(&function)));
+        self.tier_up.add_bytes(function.bytes());
+        compiled.push((layout, Arc::clone(&function)));
         Some(function)
     }
 
-    /// Lists the functions in use; `operands` describes a layout.
+    /// The listing of the functions that bindings hold; `operands` describes a layout.
     pub(crate) fn listing(&self, operands: impl Fn(&OperandLayout) -> String) -> String {
-        let made = self.made();
-        let held = made.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
+        let compiled = self.compiled();
+        let held = compiled.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
         let listed = |layout| Function::listing(self.target, &self.body, layout);
         held.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
     }
 
-    /// Counts the memory of the body; the budget counts the functions.
+    /// Counts the memory of the body. `TierUp` counts that of the functions.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<Instruction>(self.body.instructions.capacity());
         held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());
     }
 
-    fn made(&self) -> MutexGuard<'_, Vec<(OperandLayout, Arc<Function>)>> {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    fn compiled(&self) -> MutexGuard<'_, Vec<(OperandLayout, Arc<Function>)>> {
+        self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,10 +1,10 @@
-//! Gathers: copies of a table's elements or rows by index to a dense block. Holds unsafe code.
+//! Gathers: copies of elements or rows of a table, selected by indices, to a dense block. Holds unsafe code.
 //!
-//! Every index is clamped or wrapped to an offset within the axis, so a gather reads only the table. Where
-//! an index out of range is an error, `run/indices.rs` has found it before.
+//! Every index is clamped or wrapped into the axis, so a gather reads only the table. If the mode makes an
+//! index out of range an error, `run/indices.rs` has reported it before the run.
 //!
-//! The levels of a tile are joint runs of the table and of the indices. An innermost level with a constant
-//! index is a row: it is copied as one piece, or read in place if it is the whole tile.
+//! The loops over a tile have strides for the table and for the indices. An innermost loop with a constant
+//! index is a row: it is copied as one run, or read in place if it is the whole tile.
 
 use indim_graph::TakeMode;
 use indim_kernels::Level;
@@ -16,28 +16,29 @@ use smallvec::SmallVec;
 /// A gather of elements of one table by indices of one type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gather {
-    places: PlacesFn,
-    /// Size of the indexed axis.
+    resolve: ResolveFn,
+    /// Size of the indexed axis; not 0.
     size: usize,
-    /// Bytes of an index and of an element.
+    /// Bytes of an index, and of an element.
     index_size: usize,
     element_size: usize,
 }
 
-/// Indices resolved at a time: indices and offsets stay in L1.
+/// Indices resolved at a time: they stay in L1 before and after.
 const CHUNK: usize = 256;
 
-/// Writes the offset along an axis of `size` elements of each index; indices are `stride` bytes apart.
+/// Resolves one index for each of `resolved`: clamps or wraps it to 0 .. `size`, which is not 0. The indices
+/// are `stride` bytes apart.
 ///
 /// # Safety
-/// - each index, one for each offset, is valid for reads;
+/// - `indices` plus each of `resolved.len()` multiples of `stride` is valid for reads of an index;
 /// - the processor has the level of the function.
-type PlacesFn = unsafe fn(places: &mut [usize], indices: *const u8, stride: isize, size: usize);
+type ResolveFn = unsafe fn(resolved: &mut [usize], indices: *const u8, stride: isize, size: usize);
 
 /// Strides of a gather along one loop, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GatherStrides {
-    /// Stride of the table, at a constant index.
+    /// Stride of the table if the index stays the same.
     pub(crate) table: isize,
     /// Stride of the indices.
     pub(crate) index: isize,
@@ -55,14 +56,15 @@ const ONCE: LoopLevel = LoopLevel { count: 1, strides: GatherStrides { table: 0,
 /// The loops of one gather over a tile, and the stride of the indexed axis.
 #[derive(Debug, Clone)]
 pub(crate) struct GatherWalk {
-    /// Outermost first; the first level is repeated for each step of the tile.
+    /// Outermost first. The count of the first level is multiplied by the steps of the tile.
     levels: SmallVec<[LoopLevel; 2]>,
+    /// Stride of the indexed axis, in bytes.
     stride: isize,
 }
 
 impl GatherWalk {
-    /// The loops over tiles of `step_elements` elements a step. `strides` are those along each axis,
-    /// `stride` is that of the indexed axis.
+    /// The loops over tiles with `step_elements` elements in each step. `strides` returns the strides along
+    /// an axis, `stride` is that of the indexed axis.
     pub(crate) fn new(
         axes: &CoalescedAxes,
         step_elements: usize,
@@ -86,7 +88,7 @@ impl GatherWalk {
         GatherWalk { levels, stride }
     }
 
-    /// Whether every tile is one dense row of the table, with elements of `element_size` bytes.
+    /// Whether each tile is one dense row of the table. Elements have `element_size` bytes.
     pub(crate) fn is_one_dense_row(&self, element_size: usize) -> bool {
         let dense = GatherStrides { table: element_size as isize, index: 0 };
         matches!(self.levels[..], [LoopLevel { strides, .. }] if strides == dense)
@@ -98,7 +100,7 @@ impl GatherWalk {
     }
 }
 
-/// Appends an inner level, merged with the one outside it if both have one stride.
+/// Appends an inner level. It is merged with the level around it if one stride walks both.
 fn push_merged(levels: &mut SmallVec<[LoopLevel; 2]>, level: LoopLevel) {
     let continues =
         |outer: isize, inner: isize| inner.checked_mul(level.count as isize) == Some(outer);
@@ -124,7 +126,7 @@ pub(crate) struct GatherOperands {
 }
 
 impl GatherOperands {
-    /// The addresses of iteration `number` of a loop whose iterations write `bytes` bytes.
+    /// The addresses in iteration `number` of a loop whose iterations each write `bytes` bytes.
     fn at(self, number: usize, strides: GatherStrides, bytes: usize) -> GatherOperands {
         GatherOperands {
             destination: self.destination.wrapping_add(number * bytes),
@@ -135,7 +137,7 @@ impl GatherOperands {
 }
 
 impl Gather {
-    /// A gather by indices of the integer type `index`, for elements of type `element`; `size` is not 0.
+    /// A gather of elements of type `element` by indices of the integer type `index`; `size` is not 0.
     pub(crate) fn new(
         mode: TakeMode,
         index: DType,
@@ -143,185 +145,201 @@ impl Gather {
         size: usize,
         level: Level,
     ) -> Gather {
-        let places = places_function(mode, index, level);
-        Gather { places, size, index_size: index.size(), element_size: element.size() }
+        let resolve = resolve_function(mode, index, level);
+        Gather { resolve, size, index_size: index.size(), element_size: element.size() }
     }
 
-    /// Bytes of an index.
+    /// Size of an index in bytes.
     pub(crate) fn index_size(&self) -> usize {
         self.index_size
     }
 
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub(crate) fn element_size(&self) -> usize {
         self.element_size
     }
 
-    /// Resolves indices, `stride` bytes apart, to offsets along the axis: one for each of `places`.
+    /// Resolves indices; see [`ResolveFn`].
     ///
     /// # Safety
-    /// The indices are valid for reads; the processor has the level of the gather.
-    pub(crate) unsafe fn places(&self, places: &mut [usize], indices: *const u8, stride: isize) {
-        // SAFETY: the caller vouches for the indices and the level.
-        unsafe { (self.places)(places, indices, stride, self.size) }
+    /// Like [`ResolveFn`], for the level of the gather.
+    pub(crate) unsafe fn resolve(&self, resolved: &mut [usize], indices: *const u8, stride: isize) {
+        // SAFETY: the caller has the same obligations.
+        unsafe { (self.resolve)(resolved, indices, stride, self.size) }
     }
 
-    /// Address of the row that the first index names, for tiles of one row.
+    /// Address of the row for the first index, for tiles of one row.
     ///
     /// # Safety
-    /// The index is valid for reads; the processor has the level of the gather.
-    pub(crate) unsafe fn row(&self, walk: &GatherWalk, sides: GatherOperands) -> *const u8 {
-        let mut place = [0];
-        // SAFETY: the caller vouches for the index and the level.
-        unsafe { (self.places)(&mut place, sides.indices, 0, self.size) }
-        sides.table.wrapping_offset(place[0] as isize * walk.stride)
+    /// - `operands.indices` is valid for reads of an index;
+    /// - the processor has the level of the gather.
+    pub(crate) unsafe fn row(&self, walk: &GatherWalk, operands: GatherOperands) -> *const u8 {
+        let mut index = [0];
+        // SAFETY: the caller ensures one readable index and the level.
+        unsafe { (self.resolve)(&mut index, operands.indices, 0, self.size) }
+        operands.table.wrapping_offset(index[0] as isize * walk.stride)
     }
 
     /// Gathers the elements of a tile of `steps` steps.
     ///
     /// # Safety
-    /// - `indices`, at any iteration of the loops, is valid for reads of an index, and `destination` for
-    ///   writes of all elements;
-    /// - `table`, at any iteration of the loops and any offset along the axis, is valid for reads of an
-    ///   element;
-    /// - the table does not overlap the destination;
+    /// - `operands.indices` is valid for reads of an index in each iteration of the loops;
+    /// - `operands.table` is valid for reads of an element in each iteration of the loops, at each index of
+    ///   the axis;
+    /// - `operands.destination` is valid for writes of one element per iteration;
+    /// - the destination overlaps neither table nor indices;
     /// - the processor has the level of the gather.
-    pub(crate) unsafe fn take(&self, walk: &GatherWalk, steps: usize, sides: GatherOperands) {
+    pub(crate) unsafe fn gather(&self, walk: &GatherWalk, steps: usize, operands: GatherOperands) {
         let [first, inner @ ..] = &walk.levels[..] else { return };
         let first = LoopLevel { count: first.count * steps, ..*first };
-        // SAFETY: the caller vouches for all iterations of these loops.
-        unsafe { self.take_levels(first, inner, walk.stride, sides) }
+        // SAFETY: these are the loops of the walk over `steps` steps, for which the caller has the
+        // obligations.
+        unsafe { self.gather_levels(first, inner, walk.stride, operands) }
     }
 
+    /// Gathers by the loop `first` around the loops `inner`.
+    ///
     /// # Safety
-    /// Like [`Gather::take`], for these loops.
-    unsafe fn take_levels(
+    /// Like [`Gather::gather`], for these loops.
+    unsafe fn gather_levels(
         &self,
         first: LoopLevel,
         inner: &[LoopLevel],
         stride: isize,
-        sides: GatherOperands,
+        operands: GatherOperands,
     ) {
-        // SAFETY: the caller vouches for each iteration of the first loop, whose inner loops this call
-        // runs.
+        // SAFETY: each call has a part of the caller's loops: all of them, or the inner loops of one
+        // iteration of the first with the addresses of that iteration.
         unsafe {
             match *inner {
-                [] if first.strides.index == 0 => self.take_rows(ONCE, first, stride, sides),
-                [] => self.take_rows(first, ONCE, stride, sides),
-                [row] if row.strides.index == 0 => self.take_rows(first, row, stride, sides),
+                [] if first.strides.index == 0 => self.gather_rows(ONCE, first, stride, operands),
+                [] => self.gather_rows(first, ONCE, stride, operands),
+                [row] if row.strides.index == 0 => self.gather_rows(first, row, stride, operands),
                 [next, ref inner @ ..] => {
                     let elements: usize = inner.iter().map(|level| level.count).product();
                     let bytes = next.count * elements * self.element_size;
                     for number in 0..first.count {
-                        let sides = sides.at(number, first.strides, bytes);
-                        self.take_levels(next, inner, stride, sides);
+                        let operands = operands.at(number, first.strides, bytes);
+                        self.gather_levels(next, inner, stride, operands);
                     }
                 }
             }
         }
     }
 
-    /// Gathers rows, one for each index.
+    /// Gathers one row for each index, by the loop `rows` around the loop `row`.
     ///
     /// # Safety
-    /// Like [`Gather::take`], for these two loops.
-    unsafe fn take_rows(
+    /// - the obligations of [`Gather::gather`], for these two loops;
+    /// - the index is constant along `row`.
+    unsafe fn gather_rows(
         &self,
         rows: LoopLevel,
         row: LoopLevel,
         stride: isize,
-        sides: GatherOperands,
+        operands: GatherOperands,
     ) {
-        let mut places = [0; CHUNK];
+        let mut resolved = [0; CHUNK];
         let bytes = row.count * self.element_size;
         for first in (0..rows.count).step_by(CHUNK) {
-            let places = &mut places[..CHUNK.min(rows.count - first)];
+            let resolved = &mut resolved[..CHUNK.min(rows.count - first)];
             let GatherOperands { destination, table, indices } =
-                sides.at(first, rows.strides, bytes);
-            let from = Rows { table, rows: rows.strides.table, stride, row };
-            // SAFETY: the caller vouches for an index of each row, and for the elements at its offset.
+                operands.at(first, rows.strides, bytes);
+            let from = TableRows { table, rows: rows.strides.table, stride, row };
+            // SAFETY:
+            // - the caller ensures a readable index for each of `resolved`, and the level;
+            // - `resolve` returns indices within the axis, at which the caller ensures readable rows;
+            // - the caller ensures room for one row per index, which do not overlap the table.
             unsafe {
-                (self.places)(places, indices, rows.strides.index, self.size);
+                (self.resolve)(resolved, indices, rows.strides.index, self.size);
                 match self.element_size {
-                    1 => pick::<u8>(destination, from, places),
-                    2 => pick::<u16>(destination, from, places),
-                    4 => pick::<u32>(destination, from, places),
-                    8 => pick::<u64>(destination, from, places),
-                    _ => pick::<u128>(destination, from, places),
+                    1 => gather_sized::<u8>(destination, from, resolved),
+                    2 => gather_sized::<u16>(destination, from, resolved),
+                    4 => gather_sized::<u32>(destination, from, resolved),
+                    8 => gather_sized::<u64>(destination, from, resolved),
+                    _ => gather_sized::<u128>(destination, from, resolved),
                 }
             }
         }
     }
 }
 
-/// Rows of a table.
+/// The rows of a table from which a loop gathers.
 #[derive(Clone, Copy)]
-struct Rows {
-    /// The first row, at index 0.
+struct TableRows {
+    /// The row of the first iteration at index 0.
     table: *const u8,
-    /// Stride between rows, at a constant index.
+    /// Stride between iterations if the index stays the same.
     rows: isize,
     /// Stride of the indexed axis.
     stride: isize,
-    /// Elements of a row.
+    /// The loop over the elements of a row.
     row: LoopLevel,
 }
 
-impl Rows {
-    /// Row `number`, at offset `place` along the axis.
+impl TableRows {
+    /// The row of iteration `number`, at `index` along the axis.
     #[inline(always)]
-    fn at(self, number: usize, place: usize) -> *const u8 {
-        self.table.wrapping_offset(number as isize * self.rows + place as isize * self.stride)
+    fn at(self, number: usize, index: usize) -> *const u8 {
+        self.table.wrapping_offset(number as isize * self.rows + index as isize * self.stride)
     }
 }
 
+/// Copies one row of elements as wide as `T` for each resolved index.
+///
 /// # Safety
-/// The rows at these offsets are valid for reads, and `destination` for writes of as many rows.
-unsafe fn pick<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
+/// - the row of each iteration, at its resolved index, is valid for reads;
+/// - `destination` is valid for writes of `resolved.len()` rows;
+/// - the rows do not overlap the destination.
+unsafe fn gather_sized<T: Copy>(destination: *mut u8, from: TableRows, resolved: &[usize]) {
     let is_dense = from.row.strides.table == size_of::<T>() as isize;
-    // SAFETY: the caller vouches for rows and destination. Constant counts and strides compile to one load
-    // and one store for each element.
+    // Constant counts and strides compile to one load and one store for each row. SAFETY: the caller has the
+    // same obligations; an arm with a constant has the count and strides of the rows.
     unsafe {
         match from.row.count {
             1 if from.rows == 0 && from.stride == size_of::<T>() as isize => {
-                let dense = Rows { rows: 0, stride: size_of::<T>() as isize, ..from };
-                copy_rows::<T, 1>(destination, dense, places);
+                let dense = TableRows { rows: 0, stride: size_of::<T>() as isize, ..from };
+                gather_dense_rows::<T, 1>(destination, dense, resolved);
             }
-            1 => copy_rows::<T, 1>(destination, from, places),
-            2 if is_dense => copy_rows::<T, 2>(destination, from, places),
-            3 if is_dense => copy_rows::<T, 3>(destination, from, places),
-            4 if is_dense => copy_rows::<T, 4>(destination, from, places),
-            _ => copy_long_rows::<T>(destination, from, places),
+            1 => gather_dense_rows::<T, 1>(destination, from, resolved),
+            2 if is_dense => gather_dense_rows::<T, 2>(destination, from, resolved),
+            3 if is_dense => gather_dense_rows::<T, 3>(destination, from, resolved),
+            4 if is_dense => gather_dense_rows::<T, 4>(destination, from, resolved),
+            _ => gather_long_rows::<T>(destination, from, resolved),
         }
     }
 }
 
-/// Copies dense rows of `COUNT` elements.
+/// Like [`gather_sized`], for dense rows of `COUNT` elements.
 ///
 /// # Safety
-/// Like [`pick`].
+/// - the obligations of [`gather_sized`];
+/// - rows are dense and have `COUNT` elements.
 #[inline(always)]
-unsafe fn copy_rows<T: Copy, const COUNT: usize>(
+unsafe fn gather_dense_rows<T: Copy, const COUNT: usize>(
     destination: *mut u8,
-    from: Rows,
-    places: &[usize],
+    from: TableRows,
+    resolved: &[usize],
 ) {
     let destination = destination.cast::<[T; COUNT]>();
-    for (number, &place) in places.iter().enumerate() {
-        let row = from.at(number, place).cast::<[T; COUNT]>();
-        // SAFETY: a row of the caller's table and the same row of its destination.
+    for (number, &index) in resolved.iter().enumerate() {
+        let row = from.at(number, index).cast::<[T; COUNT]>();
+        // SAFETY: the caller ensures a readable row at this index, and room for row `number`.
         unsafe { destination.wrapping_add(number).write_unaligned(row.read_unaligned()) }
     }
 }
 
+/// Like [`gather_sized`], for rows of any count and stride.
+///
 /// # Safety
-/// Like [`pick`].
-unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[usize]) {
+/// Like [`gather_sized`].
+unsafe fn gather_long_rows<T: Copy>(destination: *mut u8, from: TableRows, resolved: &[usize]) {
     let LoopLevel { count, strides: GatherStrides { table: stride, .. } } = from.row;
-    for (number, &place) in places.iter().enumerate() {
-        let row = from.at(number, place);
+    for (number, &index) in resolved.iter().enumerate() {
+        let row = from.at(number, index);
         let to = destination.cast::<T>().wrapping_add(number * count);
-        // SAFETY: a row of the caller's table and the same row of its destination.
+        // SAFETY: the caller ensures a readable row of `count` elements at this index, and room for row
+        // `number`, which does not overlap it.
         unsafe {
             if stride == size_of::<T>() as isize {
                 core::ptr::copy_nonoverlapping(row, to.cast(), count * size_of::<T>());
@@ -337,37 +355,37 @@ unsafe fn copy_long_rows<T: Copy>(destination: *mut u8, from: Rows, places: &[us
 
 /// An integer type of indices.
 trait IndexElement: Copy {
-    /// The offset of the index along an axis of `size` elements, which is not 0; any offset within the axis
-    /// for an index out of range.
-    fn place(self, mode: TakeMode, size: usize) -> usize;
+    /// The index clamped or wrapped to 0 .. `size`, which is not 0. With `TakeMode::Error` a negative index
+    /// counts from the end, and an index out of range becomes any index of the axis.
+    fn resolve(self, mode: TakeMode, size: usize) -> usize;
 }
 
 macro_rules! index_elements {
     (signed: $($signed:ty)*; unsigned: $($unsigned:ty)*) => {
         $(impl IndexElement for $signed {
             #[inline(always)]
-            fn place(self, mode: TakeMode, size: usize) -> usize {
+            fn resolve(self, mode: TakeMode, size: usize) -> usize {
                 let (index, size) = (i64::from(self), size as i64);
-                let place = match mode {
+                let clamped = match mode {
                     TakeMode::Error => index.wrapping_add((index >> 63) & size) as u64,
                     TakeMode::Clip => index.max(0) as u64,
-                    // A division takes ten times as long as all other operations.
+                    // A division takes ten times as long as the rest.
                     TakeMode::Wrap if (index as u64) < size as u64 => index as u64,
                     TakeMode::Wrap => index.rem_euclid(size) as u64,
                 };
-                place.min(size as u64 - 1) as usize
+                clamped.min(size as u64 - 1) as usize
             }
         })*
         $(impl IndexElement for $unsigned {
             #[inline(always)]
-            fn place(self, mode: TakeMode, size: usize) -> usize {
+            fn resolve(self, mode: TakeMode, size: usize) -> usize {
                 let (index, size) = (u64::from(self), size as u64);
-                let place = match mode {
+                let clamped = match mode {
                     TakeMode::Wrap if index < size => index,
                     TakeMode::Wrap => index % size,
                     TakeMode::Error | TakeMode::Clip => index.min(size - 1),
                 };
-                place as usize
+                clamped as usize
             }
         })*
     };
@@ -375,7 +393,7 @@ macro_rules! index_elements {
 
 index_elements! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 
-fn places_function(mode: TakeMode, index: DType, level: Level) -> PlacesFn {
+fn resolve_function(mode: TakeMode, index: DType, level: Level) -> ResolveFn {
     match index {
         DType::I8 => of_mode::<i8>(mode, level),
         DType::I16 => of_mode::<i16>(mode, level),
@@ -389,7 +407,7 @@ fn places_function(mode: TakeMode, index: DType, level: Level) -> PlacesFn {
     }
 }
 
-fn of_mode<T: IndexElement>(mode: TakeMode, level: Level) -> PlacesFn {
+fn of_mode<T: IndexElement>(mode: TakeMode, level: Level) -> ResolveFn {
     const { assert!(TakeMode::ALL.len() == 3) };
     match mode {
         TakeMode::Error => of_level::<T, 0>(level),
@@ -398,48 +416,48 @@ fn of_mode<T: IndexElement>(mode: TakeMode, level: Level) -> PlacesFn {
     }
 }
 
-fn of_level<T: IndexElement, const MODE: usize>(level: Level) -> PlacesFn {
+fn of_level<T: IndexElement, const MODE: usize>(level: Level) -> ResolveFn {
     #[cfg(target_arch = "x86_64")]
     if Level::avx2().is_some_and(|avx2| level >= avx2) {
-        return places_by_avx2::<T, MODE>;
+        return resolve_avx2::<T, MODE>;
     }
     let _ = level;
-    places::<T, MODE>
+    resolve_generic::<T, MODE>
 }
 
 /// # Safety
-/// Like [`PlacesFn`].
+/// Like [`ResolveFn`], for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn places_by_avx2<T: IndexElement, const MODE: usize>(
-    places: &mut [usize],
+unsafe fn resolve_avx2<T: IndexElement, const MODE: usize>(
+    resolved: &mut [usize],
     indices: *const u8,
     stride: isize,
     size: usize,
 ) {
-    // SAFETY: the caller vouches for the indices, and this function is compiled for the level.
-    unsafe { self::places::<T, MODE>(places, indices, stride, size) }
+    // SAFETY: the caller ensures the readable indices; the generic code needs no instructions of a level.
+    unsafe { resolve_generic::<T, MODE>(resolved, indices, stride, size) }
 }
 
 /// # Safety
-/// Like [`PlacesFn`].
+/// Like [`ResolveFn`], for any level.
 #[inline(always)]
-unsafe fn places<T: IndexElement, const MODE: usize>(
-    places: &mut [usize],
+unsafe fn resolve_generic<T: IndexElement, const MODE: usize>(
+    resolved: &mut [usize],
     indices: *const u8,
     stride: isize,
     size: usize,
 ) {
-    let write = |places: &mut [usize], stride: isize| {
-        for (position, place) in places.iter_mut().enumerate() {
+    let write = |resolved: &mut [usize], stride: isize| {
+        for (position, to) in resolved.iter_mut().enumerate() {
             let index = indices.wrapping_offset(position as isize * stride).cast::<T>();
-            // SAFETY: one of the caller's indices, valid for reads.
-            *place = unsafe { index.read_unaligned() }.place(TakeMode::ALL[MODE], size);
+            // SAFETY: `position` is below `resolved.len()`, so the caller ensures a readable index here.
+            *to = unsafe { index.read_unaligned() }.resolve(TakeMode::ALL[MODE], size);
         }
     };
     // A constant stride lets the compiler use vectors.
     match stride == size_of::<T>() as isize {
-        true => write(places, size_of::<T>() as isize),
-        false => write(places, stride),
+        true => write(resolved, size_of::<T>() as isize),
+        false => write(resolved, stride),
     }
 }

@@ -1,18 +1,21 @@
 //! Copies between strided memory and dense blocks. Holds unsafe code.
 //!
-//! Copies depend on the size of elements, not on their type. An inner run is dense, one repeated element,
-//! or strided; outer loops step over runs. Both directions are one copy between two strided sides, which
-//! walks memory along its shorter stride and never pays a loop for a run of two to four elements.
+//! Copies depend on the size of elements, not on their type. An inner run is dense, one repeated element, or
+//! strided; outer loops step over runs. Gather and scatter are the same copy between two strided sides. It
+//! walks memory along the shorter stride, and unrolls runs of two to four elements.
 
 use indim_kernels::{Level, StridedCopyFn, strided_copy_function};
 pub use indim_loops::walk::runs::Run;
 
-/// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block.
+/// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block. Pointers need no
+/// alignment.
 ///
 /// # Safety
-/// - `source` plus any step and any element of the run is valid for reads of an element;
-/// - `destination` is valid for writes of all of them;
-/// - the two do not overlap; `element_size` is 1, 2, 4, 8 or 16.
+/// - `source + i * steps.stride + j * run.stride` is valid for reads of an element, for each step `i` and
+///   each element `j` of a run;
+/// - `destination` is valid for writes of `steps.count * run.count` elements;
+/// - source and destination do not overlap;
+/// - `element_size` is 1, 2, 4, 8 or 16.
 pub unsafe fn gather(
     destination: *mut u8,
     source: *const u8,
@@ -23,7 +26,10 @@ pub unsafe fn gather(
     let run_bytes = run.count * element_size;
     let to = Side { address: destination, steps: run_bytes as isize, run: element_size as isize };
     let from = Side { address: source, steps: steps.stride, run: run.stride };
-    // SAFETY: the caller vouches for both sides; the block has room for all steps, in order.
+    // SAFETY:
+    // - `from` are the caller's elements, and `to` is its block, whose runs are contiguous;
+    // - exchanging steps and runs on both sides copies the same elements;
+    // - the first run initialises the `run_bytes` that `repeat` reads.
     unsafe {
         if steps.stride == 0 && steps.count > 1 {
             copy(to, from, 1, run.count, element_size);
@@ -36,10 +42,15 @@ pub unsafe fn gather(
     }
 }
 
-/// Copies one dense block to `steps.count` runs, `steps.stride` bytes apart in memory.
+/// Copies one dense block to `steps.count` runs, `steps.stride` bytes apart in memory. Pointers need no
+/// alignment.
 ///
 /// # Safety
-/// Like [`gather`], with reads and writes exchanged; no two elements share memory.
+/// - `source` is valid for reads of `steps.count * run.count` elements;
+/// - `destination + i * steps.stride + j * run.stride` is valid for writes of an element, for each step `i`
+///   and each element `j` of a run, and no two of these elements share memory;
+/// - source and destination do not overlap;
+/// - `element_size` is 1, 2, 4, 8 or 16.
 pub unsafe fn scatter(
     destination: *mut u8,
     source: *const u8,
@@ -50,7 +61,9 @@ pub unsafe fn scatter(
     let run_bytes = run.count * element_size;
     let to = Side { address: destination, steps: steps.stride, run: run.stride };
     let from = Side { address: source, steps: run_bytes as isize, run: element_size as isize };
-    // SAFETY: the caller vouches for both sides; the block has all steps, in order.
+    // SAFETY:
+    // - `from` is the caller's block, whose runs are contiguous, and `to` are its elements;
+    // - exchanging steps and runs on both sides copies the same elements.
     unsafe {
         if is_crosswise(steps, run) {
             copy(to.crosswise(), from.crosswise(), run.count, steps.count, element_size);
@@ -63,44 +76,48 @@ pub unsafe fn scatter(
 /// A fence after non-temporal stores: other threads see them before any later store.
 pub fn settle() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every processor of the target has this instruction.
+    // SAFETY: the instruction is part of SSE, which every x86-64 processor has.
     unsafe {
         core::arch::x86_64::_mm_sfence();
     }
 }
 
-/// Upper bound, in bytes, of runs that stay in L1 while all their steps are copied.
-const NEAR_BYTES: usize = 16 * 1024;
+/// Upper bound of the bytes that a run spans so that it stays in L1: half of 32 KiB.
+const L1_RUN_BYTES: usize = 16 * 1024;
 
-/// Whether to walk memory step by step for each element of the run: if the neighbours in memory (and the
-/// cache line) lie along steps, or if a run is a single element. A long run in L1 is copied run by run,
-/// because its loop is the longer one.
+/// Whether the inner loop goes along steps, for each element of the run: if the stride of steps is the
+/// shorter one, so that they share cache lines, or if a run is a single element. Runs that are longer than
+/// the number of steps and stay in L1 are copied run by run, because the longer inner loop is faster.
 fn is_crosswise(steps: Run, run: Run) -> bool {
-    let [across, along] = [steps, run].map(|level| level.stride.unsigned_abs());
-    let is_near = run.count >= steps.count && along.saturating_mul(run.count) <= NEAR_BYTES;
-    steps.count > 1 && (run.count == 1 || across < along && !is_near)
+    let [between_steps, in_run] = [steps, run].map(|level| level.stride.unsigned_abs());
+    let is_in_l1 = run.count >= steps.count && in_run.saturating_mul(run.count) <= L1_RUN_BYTES;
+    steps.count > 1 && (run.count == 1 || between_steps < in_run && !is_in_l1)
 }
 
-/// Fills `total` bytes with copies of the first `period` bytes, doubling the filled part each time.
+/// Fills `total` bytes with copies of the first `period` bytes. Each step doubles the filled part.
 ///
 /// # Safety
-/// `destination` is valid for reads of `period` bytes and writes of `total` ones.
+/// - `destination` is valid for reads and writes of `total` bytes;
+/// - the first `period` bytes are initialised.
 unsafe fn repeat(destination: *mut u8, period: usize, total: usize) {
     let mut filled = period;
     while filled < total {
         let bytes = filled.min(total - filled);
-        // SAFETY: the bytes before `filled` are initialised, and the caller vouches for `total` bytes of
-        // room.
+        // SAFETY:
+        // - the bytes before `filled` are initialised, by the caller or by this loop;
+        // - `filled + bytes` is at most `total`, and `bytes` at most `filled`, so the parts do not overlap.
         unsafe { core::ptr::copy_nonoverlapping(destination, destination.add(filled), bytes) }
         filled += bytes;
     }
 }
 
-/// One side of a copy: its first element, and the strides in bytes of steps and within a run.
+/// One side of a copy: the address of its first element, and its strides in bytes.
 #[derive(Clone, Copy)]
 struct Side<P> {
     address: P,
+    /// Stride between steps.
     steps: isize,
+    /// Stride within a run.
     run: isize,
 }
 
@@ -114,8 +131,10 @@ impl<P> Side<P> {
 /// Copies `steps` runs of `count` elements.
 ///
 /// # Safety
-/// - every element of `from` is valid for reads, every one of `to` for writes;
-/// - the sides do not overlap; `element_size` is 1, 2, 4, 8 or 16.
+/// - every element of `from` is valid for reads;
+/// - every element of `to` is valid for writes;
+/// - the sides do not overlap;
+/// - `element_size` is 1, 2, 4, 8 or 16.
 unsafe fn copy(
     to: Side<*mut u8>,
     from: Side<*const u8>,
@@ -123,7 +142,7 @@ unsafe fn copy(
     count: usize,
     element_size: usize,
 ) {
-    // SAFETY: the caller vouches for both sides; each arm copies elements of `element_size` bytes.
+    // SAFETY: the caller has the same obligations; the type of each arm has `element_size` bytes.
     unsafe {
         match element_size {
             1 => copy_sized::<u8>(to, from, steps, count),
@@ -143,7 +162,7 @@ unsafe fn copy_sized<T: Copy>(
     steps: usize,
     count: usize,
 ) {
-    // SAFETY: the caller vouches for both sides, with elements as wide as `T`.
+    // SAFETY: the caller has the same obligations; each arm has the number of elements of a run.
     unsafe {
         match count {
             2 => copy_short_runs::<T, 2>(to, from, steps),
@@ -165,14 +184,14 @@ unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
         let source = from.address.wrapping_offset(from.steps * step);
         let destination = to.address.wrapping_offset(to.steps * step);
         let elements: [T; COUNT] = core::array::from_fn(|index| {
-            let place = source.wrapping_offset(from.run * index as isize);
-            // SAFETY: an element of the caller's source.
-            unsafe { place.cast::<T>().read_unaligned() }
+            let element = source.wrapping_offset(from.run * index as isize);
+            // SAFETY: an element of a run of `from`, which the caller ensures to be readable.
+            unsafe { element.cast::<T>().read_unaligned() }
         });
         for (index, element) in elements.into_iter().enumerate() {
-            let place = destination.wrapping_offset(to.run * index as isize);
-            // SAFETY: an element of the caller's destination.
-            unsafe { place.cast::<T>().write_unaligned(element) }
+            let to = destination.wrapping_offset(to.run * index as isize);
+            // SAFETY: an element of a run of `to`, which the caller ensures to be writable.
+            unsafe { to.cast::<T>().write_unaligned(element) }
         }
     }
 }
@@ -189,7 +208,12 @@ unsafe fn copy_long_runs<T: Copy>(
     for step in 0..steps as isize {
         let source = from.address.wrapping_offset(from.steps * step);
         let destination = to.address.wrapping_offset(to.steps * step);
-        // SAFETY: a run of the caller's. Constant strides let the compiler vectorise dense sides.
+        // Constant strides let the compiler vectorise dense sides.
+        // SAFETY:
+        // - `source` and `destination` begin one of the caller's runs of `count` elements, which do not
+        //   overlap;
+        // - each arm uses the strides of the sides, and the copy of `strided_copy` is for elements as wide as
+        //   `T` at this stride and for a level of this processor.
         unsafe {
             match (to.run == size, from.run) {
                 (true, stride) if stride == size => {
@@ -209,8 +233,8 @@ unsafe fn copy_long_runs<T: Copy>(
     }
 }
 
-/// The kernel that copies elements as wide as `T` at this stride, if one exists. Copies are the same at all
-/// levels, so it has the highest.
+/// The kernel that copies elements as wide as `T` at this stride, if one exists. Copies give the same bits at
+/// all levels, so this is the kernel of the processor's highest level.
 fn strided_copy<T>(stride: isize) -> Option<StridedCopyFn> {
     let size = size_of::<T>();
     let stride = usize::try_from(stride).ok().filter(|stride| stride.is_multiple_of(size))?;
@@ -220,10 +244,11 @@ fn strided_copy<T>(stride: isize) -> Option<StridedCopyFn> {
 /// Writes the element at `source` to `count` dense elements.
 ///
 /// # Safety
-/// `source` is valid for reads of a `T`, `destination` for writes of `count`.
+/// - `source` is valid for reads of a `T`;
+/// - `destination` is valid for writes of `count`.
 #[inline(always)]
 unsafe fn fill<T: Copy>(destination: *mut u8, source: *const u8, count: usize) {
-    // SAFETY: the caller vouches for the source and for `count` elements of the destination.
+    // SAFETY: the caller ensures a readable element and `count` writable ones.
     unsafe {
         let element = source.cast::<T>().read_unaligned();
         for index in 0..count {
@@ -245,7 +270,7 @@ unsafe fn copy_run<T: Copy>(
     for index in 0..count as isize {
         let from = source.wrapping_offset(from_stride * index).cast::<T>();
         let to = destination.wrapping_offset(to_stride * index).cast::<T>();
-        // SAFETY: an element of the caller's source and the same element of its destination.
+        // SAFETY: `index` is below `count`, so the caller ensures a readable and a writable element here.
         unsafe { to.write_unaligned(from.read_unaligned()) }
     }
 }

@@ -1,28 +1,36 @@
 //! Tiles of a loop nest: the code of one tile, the addresses of its virtual registers, and the loops over
-//! all tiles. Both executors share this: kernel calls and functions of machine code run over tiles alike.
+//! all tiles. Both executors use this module, for kernel calls and for functions of machine code.
 //!
-//! In reading order: `code.rs` (the code of a tile), `wiring.rs` (addresses of its virtual registers under
-//! a walk), `tile.rs` (the loop over tiles; `flat.rs` for nests of one axis or of rows, `whole.rs` for a
-//! single tile), `reduce.rs` (the loop over a reduced axis; `reduce/` for reductions in place), `tree.rs`
-//! (the order of a fold), `folding.rs` and `folded.rs` (functions that fold what they compute),
-//! `store_fold.rs` (the kernels of a fold), `arg_reduce/` (arg-reductions), `gather.rs` (gathers),
-//! `memory.rs` (copies to and from strided memory). `functions.rs` has the machine code for each operand
-//! layout, `tier_up.rs` its tier-up budget, `work.rs` the cost of an element.
+//! In reading order:
+//! - `code.rs`: the code of a tile;
+//! - `wiring.rs`: address sources of its virtual registers under a walk;
+//! - `tile.rs`: the loop over tiles;
+//! - `flat.rs`: nests of one axis or of contiguous rows;
+//! - `single_call.rs`: nests of one tile and one function call;
+//! - `memory.rs`: copies between strided memory and blocks;
+//! - `gather.rs`: gathers by index;
+//! - `store_fold.rs`: the kernels of a fold;
+//! - `tree.rs`: the reduction tree over columns;
+//! - `reduce.rs`: nests with a reduced axis; `reduce/` has in-place reductions, accumulators and pieces;
+//! - `fold_function.rs`: functions that fold the values they compute; `fold_tile.rs`: their calls in a tile;
+//! - `arg_reduce/`: argmax and argmin;
+//! - `functions.rs`: machine code for each operand layout;
+//! - `tier_up.rs`: the tier-up budget; `work.rs`: the cost of elements and runs.
 
 mod arg_reduce;
 pub(crate) mod code;
 mod flat;
-mod folded;
-mod folding;
+mod fold_function;
+mod fold_tile;
 pub(crate) mod functions;
 pub(crate) mod gather;
 pub mod memory;
 mod reduce;
+mod single_call;
 pub(crate) mod store_fold;
 pub(crate) mod tier_up;
 pub(crate) mod tile;
 mod tree;
-mod whole;
 mod wiring;
 pub(crate) mod work;
 

@@ -1,15 +1,18 @@
 //! The code of a nest with a reduced axis, bound to strides. Holds unsafe code.
 //!
-//! Dense rows and columns are reduced in place: `rows.rs`, `columns.rs`. Otherwise the values of a tile are
-//! computed or gathered as in any nest, and the tree over their columns folds them; `whole.rs` is the case
-//! of a single tile. If an axis is cut, each piece leaves its node of the tree in shared memory, and the
-//! nodes are combined at the end: `pieces.rs`. `accumulators.rs` is the layout of lanes and nodes.
+//! - `rows.rs`, `columns.rs`: dense rows and columns, reduced in place;
+//! - this file: other nests. A tile computes or gathers its values as in any nest, and the tree over their
+//!   columns folds them;
+//! - `single_tile.rs`: nests of one tile;
+//! - `pieces.rs`: if the reduced axis is cut, each piece saves its node of the tree in shared memory, and the
+//!   nodes are combined at the end;
+//! - `accumulators.rs`: the layout of lanes and nodes.
 
 mod accumulators;
 mod columns;
 mod pieces;
 mod rows;
-mod whole;
+mod single_tile;
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -27,56 +30,57 @@ use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::{FEW, TileCode, element_sizes, few};
-use crate::tiles::folded::FoldedTile;
-use crate::tiles::folding::Folding;
+use crate::tiles::fold_function::FoldFunction;
+use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::Run;
 use crate::tiles::store_fold::piece_bytes;
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
-use crate::tiles::tree::{Columns, Values, takes_in_turn};
+use crate::tiles::tree::{Columns, Values, is_sequential};
 use crate::tiles::wiring::Wiring;
-use accumulators::{Accumulators, Counts};
+use accumulators::{AccumulatorCounts, Accumulators};
 use columns::BoundColumns;
 use pieces::PieceResults;
 use rows::BoundRows;
-use whole::WholeTile;
+use single_tile::SingleTile;
 
-/// The code of a nest with a reduced axis under walks.
+/// The code of a nest with a reduced axis, bound to the walks of its regions.
 #[derive(Debug)]
 pub(crate) struct BoundReduction {
     code: Arc<TileCode>,
-    parts: Vec<BoundPart>,
-    /// Pieces of all parts, and the elements of the largest.
+    regions: Vec<BoundRegion>,
+    /// Pieces of all regions.
     tiles: usize,
     tile_elements: usize,
 }
 
+/// The code of a region, bound to its walk.
 #[derive(Debug)]
-struct BoundPart {
-    part: NestRegion,
+struct BoundRegion {
+    region: NestRegion,
     wiring: Wiring,
     function: Option<Arc<Function>>,
-    /// The function that folds what it computes; `None` if the tile's values are computed first.
-    folding: Option<Folding>,
+    /// The function that folds the values it computes; `None` if values are computed before they are folded.
+    fold_function: Option<FoldFunction>,
     stores: SmallVec<[BoundStore; 2]>,
     accumulators: Accumulators,
-    left: PieceResults,
-    /// The single tile, if it needs no other calls.
-    whole: Option<WholeTile>,
+    piece_results: PieceResults,
+    /// The fast path, if the region is one tile that needs at most one function call.
+    single_tile: Option<SingleTile>,
 }
 
-/// The fold of one store.
+/// The values and results of one store.
 #[derive(Debug, Clone, Copy)]
 struct BoundStore {
-    source: Source,
+    source: ValueSource,
     /// Stride between results of a tile, in bytes.
     result_stride: isize,
 }
 
-/// The values of a store in a tile.
+/// The values of a store in a tile: their virtual register and stride.
 #[derive(Debug, Clone, Copy)]
-struct Source {
-    slot: usize,
+struct ValueSource {
+    register: usize,
     /// Stride between steps, in bytes.
     step_stride: isize,
 }
@@ -88,12 +92,12 @@ pub(super) fn bind(
     strides: NestStrides<'_>,
 ) -> Option<Arc<dyn BoundNest>> {
     let axes = nest.reduced_axes(nest.nest.reduced?, strides)?;
-    let may_fold = code.folding.as_deref().is_some_and(Functions::may_be_made);
+    let may_fold = code.fold_functions.as_deref().is_some_and(Functions::may_compile);
     let folded = may_fold.then(|| bind_with(code, nest, &axes, true)).flatten();
     folded.or_else(|| bind_with(code, nest, &axes, false))
 }
 
-/// Like [`bind`]; `folds` tells whether functions fold what they compute.
+/// Like [`bind`]; `folds` tells whether functions fold the values they compute.
 fn bind_with(
     code: &Arc<TileCode>,
     nest: &SizedNest<'_>,
@@ -107,13 +111,14 @@ fn bind_with(
         ReductionWalk::Columns(columns) => {
             Arc::new(BoundColumns::new(code, nest, &reducing, columns)?)
         }
-        ReductionWalk::Regions(parts) => {
-            Arc::new(BoundReduction::new(code, nest, &reducing, parts)?)
+        ReductionWalk::Regions(regions) => {
+            Arc::new(BoundReduction::new(code, nest, &reducing, regions)?)
         }
     })
 }
 
-/// The reduction of the nest over these axes; operands have elements of these sizes in bytes.
+/// The operands and axes of the nest, for the choice of a walk. Operands have elements of these sizes, in
+/// bytes.
 pub(super) fn reducing<'a>(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -125,106 +130,121 @@ pub(super) fn reducing<'a>(
         axes,
         element_sizes,
         targets: nest.nest.stores.len(),
-        block: code.block,
+        block: code.block_elements,
         minimum_row: code.minimum_row(),
         is_direct: !code.computes(),
         folds,
         has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
-        has_lanes: code.folds.iter().any(|fold| !takes_in_turn(fold, LANES, axes.length)),
+        has_lanes: code.folds.iter().any(|fold| !is_sequential(fold, LANES, axes.length)),
     }
 }
 
 impl BoundReduction {
-    /// See [`bind`]; also returns `None` if the machine code lacks a function.
+    /// Returns `None` if a function is not available.
     fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
         reducing: &ReductionNest<'_>,
         walked: Vec<NestRegion>,
     ) -> Option<Self> {
-        let mut parts = Vec::with_capacity(walked.len());
-        // Regions are large, so a push for each is faster than `collect`.
-        for part in walked {
-            parts.push(BoundPart::new(code, nest, part)?);
+        let mut regions = Vec::with_capacity(walked.len());
+        // Regions are large values, so a push for each is faster than `collect`.
+        for region in walked {
+            regions.push(BoundRegion::new(code, nest, region)?);
         }
-        let has_short_rows = |bound: &BoundPart| {
-            let is_computed = bound.folding.is_none() && !bound.part.has_few_rows();
-            is_computed && bound.wiring.has_short_rows(code, &bound.part.walk)
+        let has_short_rows = |bound: &BoundRegion| {
+            let is_computed = bound.fold_function.is_none() && !bound.region.has_few_rows();
+            is_computed && bound.wiring.has_short_rows(code, &bound.region.walk)
         };
-        if parts.iter().any(has_short_rows) {
-            // A function with long steps would run these short rows slowly, so they are gathered.
+        if regions.iter().any(has_short_rows) {
+            // The function just compiled has longer steps than assumed and would run these rows slowly, so
+            // this binding gathers them.
             let reducing = ReductionNest { minimum_row: code.minimum_row(), ..*reducing };
             return BoundReduction::new(code, nest, &reducing, reducing.regions());
         }
         let mut shared = 0;
-        for bound in parts.iter_mut().filter(|bound| bound.part.is_cut()) {
-            bound.left = PieceResults::new(shared, &code.folds, width(&bound.part));
-            shared = bound.left.end(bound.part.pieces());
+        for bound in regions.iter_mut().filter(|bound| bound.region.is_cut()) {
+            bound.piece_results = PieceResults::new(shared, &code.folds, width(&bound.region));
+            shared = bound.piece_results.end(bound.region.pieces());
         }
-        debug_assert!(shared <= piece_bytes(nest, &code.folds), "what is shared has been counted");
-        let tiles = parts.iter().map(|bound| bound.part.pieces()).sum();
+        debug_assert!(
+            shared <= piece_bytes(nest, &code.folds),
+            "`shared_bytes` counts this memory"
+        );
+        let tiles = regions.iter().map(|bound| bound.region.pieces()).sum();
         let tile_elements = nest.points_per(tiles);
-        Some(BoundReduction { code: Arc::clone(code), parts, tiles, tile_elements })
+        Some(BoundReduction { code: Arc::clone(code), regions, tiles, tile_elements })
     }
 }
 
-impl BoundPart {
-    /// Returns `None` if the machine code lacks a function.
-    fn new(code: &TileCode, nest: &SizedNest<'_>, part: NestRegion) -> Option<Self> {
-        let folds = part.folds;
+impl BoundRegion {
+    /// Returns `None` if a function is not available.
+    fn new(code: &TileCode, nest: &SizedNest<'_>, region: NestRegion) -> Option<Self> {
+        let folds = region.folds;
         let mut in_blocks: SmallVec<[bool; FEW]> = SmallVec::from_slice(&code.needs_block);
-        for store in code.nest.stores.iter().filter(|_| !part.is_direct && !folds) {
+        for store in code.nest.stores.iter().filter(|_| !region.is_direct && !folds) {
             if let Local::Access(index) = store.source {
                 in_blocks[index] = true;
             }
         }
-        let wiring = Wiring::new(code, nest, &part.walk, &in_blocks, &[], folds);
-        let width = width(&part);
-        let (function, folding) = match folds {
-            true => (None, Some(Folding::new(code, nest, &part, &wiring, width)?)),
+        let wiring = Wiring::new(code, nest, &region.walk, &in_blocks, &[], folds);
+        let width = width(&region);
+        let (function, fold_function) = match folds {
+            true => (None, Some(FoldFunction::new(code, nest, &region, &wiring, width)?)),
             false => (wiring.find_function(code)?, None),
         };
-        let finished = match part.form {
+        let finished = match region.form {
             UnitForm::Columns(columns) => columns,
-            UnitForm::Row(_) => part.walk.tile_steps,
+            UnitForm::Row(_) => region.walk.tile_steps,
         };
         let length = nest.length();
-        let lanes = folding.as_ref().map_or(LANES, |folding| folding.accumulators(&part));
+        let lanes = fold_function
+            .as_ref()
+            .map_or(LANES, |fold_function| fold_function.accumulators(&region));
         let columns = if folds { finished.max(width) } else { width };
         let nodes = max_nodes(length) * columns;
-        let counts = Counts { lanes: lanes * width, nodes, results: finished };
-        let accumulators = Accumulators::new(&code.folds, counts, |fold| match &folding {
-            Some(folding) => folding.is_in_turn(),
-            None => takes_in_turn(fold, width, length),
+        let counts = AccumulatorCounts { lanes: lanes * width, nodes, results: finished };
+        let accumulators = Accumulators::new(&code.folds, counts, |fold| match &fold_function {
+            Some(fold_function) => fold_function.is_sequential(),
+            None => is_sequential(fold, width, length),
         });
         let mut stores = SmallVec::new();
-        for (store, result_stride) in code.nest.stores.iter().zip(&part.result_strides) {
-            let source = source(code, &part, store);
+        for (store, result_stride) in code.nest.stores.iter().zip(&region.result_strides) {
+            let source = source(code, &region, store);
             stores.push(BoundStore { source, result_stride: *result_stride });
         }
-        let whole = WholeTile::new(code, &part.walk, &wiring, accumulators.bytes);
-        let left = PieceResults::default();
-        Some(BoundPart { part, wiring, function, folding, stores, accumulators, left, whole })
+        let single_tile = SingleTile::new(code, &region.walk, &wiring, accumulators.bytes);
+        let piece_results = PieceResults::default();
+        Some(BoundRegion {
+            region,
+            wiring,
+            function,
+            fold_function,
+            stores,
+            accumulators,
+            piece_results,
+            single_tile,
+        })
     }
 }
 
-/// Columns that are reduced together.
-fn width(part: &NestRegion) -> usize {
-    match part.form {
+/// Columns that are reduced together; 1 if units are rows.
+fn width(region: &NestRegion) -> usize {
+    match region.form {
         UnitForm::Columns(columns) => columns,
         UnitForm::Row(_) => 1,
     }
 }
 
-fn source(code: &TileCode, part: &NestRegion, store: &Store) -> Source {
-    let dense = (part.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
+fn source(code: &TileCode, region: &NestRegion, store: &Store) -> ValueSource {
+    let dense = (region.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {
-        Local::Access(index) if part.is_direct => {
-            part.walk.operands[code.operand(index)].step_stride
+        Local::Access(index) if region.is_direct => {
+            region.walk.operands[code.operand(index)].step_stride
         }
         _ => dense,
     };
-    Source { slot: code.slot(store.source), step_stride }
+    ValueSource { register: code.register(store.source), step_stride }
 }
 
 impl BoundNest for BoundReduction {
@@ -237,55 +257,58 @@ impl BoundNest for BoundReduction {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        if let [only] = &self.parts[..] {
-            // SAFETY: the caller vouches for `tiles`, which are tiles of the only part.
+        if let [only] = &self.regions[..] {
+            // SAFETY: the pieces of the only region are the tiles of the nest, in order.
             return unsafe { only.run(&self.code, bases, tiles) };
         }
-        let pieces = split_pieces(self.parts.iter().map(|bound| &bound.part), tiles);
-        for (bound, own) in self.parts.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
-            // SAFETY: the caller vouches for `tiles`, and `own` are those of this part.
+        let pieces = split_pieces(self.regions.iter().map(|bound| &bound.region), tiles);
+        for (bound, own) in self.regions.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
+            // SAFETY: `split_pieces` returns for each region its pieces among the caller's `tiles`.
             unsafe { bound.run(&self.code, bases, own) }
         }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
-        for bound in self.parts.iter().filter(|bound| bound.part.is_cut()) {
-            // SAFETY: the caller vouches for all tiles, which have run.
+        for bound in self.regions.iter().filter(|bound| bound.region.is_cut()) {
+            // SAFETY: the caller ensures that all tiles have run, which are the pieces of all regions.
             unsafe { bound.finish(&self.code, bases) }
         }
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundReduction>(1);
-        held.own::<BoundPart>(self.parts.capacity());
-        for part in &self.parts {
-            part.part.walk.count_bytes(held);
-            part.wiring.count_bytes(held);
-            held.small(&part.stores);
-            part.folding.iter().for_each(|folding| folding.count_bytes(held));
-            part.accumulators.count_bytes(held);
-            part.left.count_bytes(held);
-            held.small(&part.part.result_strides);
-            part.whole.iter().for_each(|whole| whole.count_bytes(held));
+        held.own::<BoundRegion>(self.regions.capacity());
+        for region in &self.regions {
+            region.region.walk.count_bytes(held);
+            region.wiring.count_bytes(held);
+            held.small(&region.stores);
+            region.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(held));
+            region.accumulators.count_bytes(held);
+            region.piece_results.count_bytes(held);
+            held.small(&region.region.result_strides);
+            region.single_tile.iter().for_each(|single_tile| single_tile.count_bytes(held));
         }
     }
 }
 
-impl BoundPart {
+impl BoundRegion {
     /// # Safety
-    /// Like [`BoundNest::run`], for pieces of this part.
+    /// Like [`BoundNest::run`], for pieces of this region.
     unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
-        if let Some(whole) = &self.whole {
-            // SAFETY: the caller vouches for the only piece.
-            return unsafe { whole.run(self, code, bases.operands) };
+        if let Some(single_tile) = &self.single_tile {
+            // SAFETY: `SingleTile::new` has checked that the region is one tile, which is the caller's piece.
+            return unsafe { single_tile.run(self, code, bases.operands) };
         }
-        let (first, _) = self.part.tiles_of(pieces.start);
+        let (first, _) = self.region.tiles_of(pieces.start);
         self.reduce(code, bases, |reduction, outer, offsets| {
-            let mut position = Position::new(&self.part.walk, first, outer, offsets);
+            let mut position = Position::new(&self.region.walk, first, outer, offsets);
             for piece in pieces {
-                // SAFETY: the caller vouches for `pieces`; `accumulators` has the room that `new` counted.
+                // SAFETY:
+                // - `position` is at the first tile of `piece`, one of the caller's pieces;
+                // - `reduce` has prepared the workspace and the trees, in memory of the size that `new`
+                //   computed.
                 unsafe {
-                    match self.part.form {
+                    match self.region.form {
                         UnitForm::Columns(_) => reduction.reduce_columns(&mut position, piece),
                         UnitForm::Row(length) => reduction.reduce_rows(&mut position, length),
                     }
@@ -295,31 +318,31 @@ impl BoundPart {
     }
 
     /// # Safety
-    /// Like [`BoundNest::finish`], for the units of this part, whose axis is cut.
+    /// Like [`BoundNest::finish`], for the units of this region, whose axis is cut.
     unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
-        let along = self.part.pieces_along_axis();
+        let along = self.region.pieces_along_axis();
         self.reduce(code, bases, |reduction, outer, offsets| {
-            for first in (0..self.part.pieces()).step_by(along) {
-                let tile = self.part.tiles_of(first).0;
-                let position = Position::new(&self.part.walk, tile, outer, offsets);
-                // SAFETY: the caller vouches for all pieces of the unit, which have run.
+            for first in (0..self.region.pieces()).step_by(along) {
+                let tile = self.region.tiles_of(first).0;
+                let position = Position::new(&self.region.walk, tile, outer, offsets);
+                // SAFETY: `position` is at the unit, and the caller ensures that all its pieces have run.
                 unsafe { reduction.combine_pieces(&position, first..first + along) }
             }
         });
     }
 
-    /// Calls `work` with the state that pieces share and memory for positions.
+    /// Calls `work` with the state of a run and the memory of a [`Position`].
     fn reduce(
         &self,
         code: &TileCode,
         bases: &Bases<'_>,
         work: impl FnOnce(&mut NestReduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
     ) {
-        let (walk, wiring) = (&self.part.walk, &self.wiring);
+        let (walk, wiring) = (&self.region.walk, &self.wiring);
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(code, wiring);
             let accumulators = workspace.accumulators(self.accumulators.bytes);
-            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
+            let Workspace { registers, operands, gathered, outer, offsets, .. } = workspace;
             let function = self.function.as_deref();
             let tile = Tile {
                 code,
@@ -327,11 +350,11 @@ impl BoundPart {
                 wiring,
                 function,
                 bases: bases.operands,
-                slots,
+                registers,
                 operands,
                 gathered,
             };
-            let width = width(&self.part);
+            let width = width(&self.region);
             let folds = code.folds.iter().enumerate();
             let trees = folds.map(|fold| self.accumulators.columns(accumulators, fold, width));
             let trees = few(trees);
@@ -341,43 +364,48 @@ impl BoundPart {
     }
 }
 
-/// The state that the pieces of a run share.
+/// The state of a run over pieces.
 struct NestReduction<'a> {
-    bound: &'a BoundPart,
-    /// The trees of all stores.
+    bound: &'a BoundRegion,
+    /// For each store, its tree.
     trees: SmallVec<[Columns<'a>; FEW]>,
     tile: Tile<'a>,
     shared: *mut u8,
 }
 
 impl NestReduction<'_> {
-    /// Reduces a piece of a unit of columns and advances the position.
+    /// Reduces a piece of a unit of columns and advances the position past it.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for this piece, which begins at `position`.
+    /// - the obligations of [`BoundNest::run`], for this piece;
+    /// - `position` is at the first tile of the piece.
     unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, piece: usize) {
-        let BoundPart { part, folding, left, .. } = self.bound;
-        let (_, tiles) = part.tiles_of(piece);
+        let BoundRegion { region, fold_function, piece_results, .. } = self.bound;
+        let (_, tiles) = region.tiles_of(piece);
         let mut step = 0;
         for index in 0..tiles {
             let steps = step..step + position.steps;
             step = steps.end;
             let is_last = index + 1 == tiles;
-            // SAFETY: the caller vouches for the piece; each tile's values are folded before the next
-            // tile's are computed.
+            // SAFETY:
+            // - `position` is at a tile of the caller's piece, whose earlier tiles have been folded;
+            // - after the last tile the first nodes are the results of the piece, and the lanes are free;
+            // - only this piece writes its part of shared memory.
             unsafe {
-                match folding {
-                    Some(folding) => self.fold(folding, position, steps.start, |tile| {
-                        tile.take(steps.len());
-                        if is_last {
-                            tile.finish(steps.end);
-                        }
-                    }),
-                    None => self.take(position, steps, is_last),
+                match fold_function {
+                    Some(fold_function) => {
+                        self.fold_computed(fold_function, position, steps.start, |tile| {
+                            tile.fold(steps.len());
+                            if is_last {
+                                tile.finish(steps.end);
+                            }
+                        })
+                    }
+                    None => self.compute_and_fold(position, steps, is_last),
                 }
                 for (store, columns) in self.trees.iter().enumerate().filter(|_| is_last) {
-                    match part.is_cut() {
-                        true => left.leave(self.shared, store, piece, columns),
+                    match region.is_cut() {
+                        true => piece_results.save(self.shared, store, piece, columns),
                         false => self.write(position, store, columns.width),
                     }
                 }
@@ -386,23 +414,31 @@ impl NestReduction<'_> {
         }
     }
 
-    /// The values of a store in a computed tile.
+    /// The values of a store in the current tile, after they have been computed.
     fn values(&self, store: usize) -> Values {
-        let Source { slot, step_stride } = self.bound.stores[store].source;
-        Values { first: self.tile.slot(slot), step_stride }
+        let ValueSource { register, step_stride } = self.bound.stores[store].source;
+        Values { first: self.tile.address(register), step_stride }
     }
 
     /// Computes the values of a tile and folds them.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for the tile at `position`; the tiles of its piece before it have been
-    /// folded.
-    unsafe fn take(&mut self, position: &Position<'_>, steps: Range<usize>, is_last: bool) {
-        // SAFETY: the caller vouches for the tile, and `compute` fills the registers that `values` names.
+    /// - the obligations of [`BoundNest::run`], for the tile at `position`;
+    /// - the earlier tiles of its piece, steps `0..steps.start`, have been folded.
+    unsafe fn compute_and_fold(
+        &mut self,
+        position: &Position<'_>,
+        steps: Range<usize>,
+        is_last: bool,
+    ) {
+        // SAFETY:
+        // - the nest has no direct stores, so `compute` needs no bound ones;
+        // - `compute` fills the registers that `values` reads;
+        // - the tree has the steps before `steps`, in memory of the size that `new` computed.
         unsafe {
             self.tile.compute(position);
             for (store, columns) in self.trees.iter().enumerate() {
-                columns.take(self.values(store), steps.clone());
+                columns.fold(self.values(store), steps.clone());
                 if is_last {
                     columns.finish(steps.end);
                 }
@@ -410,36 +446,44 @@ impl NestReduction<'_> {
         }
     }
 
-    /// Folds the values of a tile while it computes them; `first` is the tile's first step.
+    /// Calls `work` with the tile at `position` and the function that folds its values; `first` is the first
+    /// step of the tile.
     ///
     /// # Safety
-    /// Like [`NestReduction::take`].
-    unsafe fn fold(
+    /// Like [`BoundNest::run`], for this tile.
+    unsafe fn fold_computed(
         &mut self,
-        folding: &Folding,
+        fold_function: &FoldFunction,
         position: &Position<'_>,
         first: usize,
-        work: impl FnOnce(&FoldedTile<'_>),
+        work: impl FnOnce(&FoldTile<'_>),
     ) {
-        // SAFETY: the caller vouches for the tile at `position`.
+        // SAFETY: the caller has the obligations for this tile, and `reduce` has prepared the workspace.
         unsafe { self.tile.bind(position) }
-        let Some(functions) = &self.tile.code.folding else { return };
+        let Some(functions) = &self.tile.code.fold_functions else { return };
         self.tile.operands.clear();
-        self.tile.operands.extend(functions.inputs.iter().map(|&slot| self.tile.slots[slot]));
+        self.tile
+            .operands
+            .extend(functions.inputs.iter().map(|&register| self.tile.registers[register]));
         let (columns, inputs) = (&self.trees[..], &self.tile.operands[..]);
-        work(&FoldedTile { folding, columns, inputs, first });
+        work(&FoldTile { fold_function, columns, inputs, first });
     }
 
-    /// Reduces a tile of whole rows and advances the position.
+    /// Reduces a tile of whole rows and advances the position past it.
     ///
     /// # Safety
     /// Like [`BoundNest::run`], for the tile at `position`.
     unsafe fn reduce_rows(&mut self, position: &mut Position<'_>, length: usize) {
         let count = position.steps;
-        // SAFETY: the caller vouches for the tile; the accumulators have room for its results.
+        // SAFETY:
+        // - the caller has the obligations for this tile, and `compute` fills the registers that `values`
+        //   reads;
+        // - the accumulators have room for the results of a tile, which `new` counted.
         unsafe {
-            if let Some(folding) = &self.bound.folding {
-                self.fold(folding, position, 0, |tile| tile.take_rows(count, length));
+            if let Some(fold_function) = &self.bound.fold_function {
+                self.fold_computed(fold_function, position, 0, |tile| {
+                    tile.fold_rows(count, length)
+                });
             } else {
                 self.tile.compute(position);
                 for (store, columns) in self.trees.iter().enumerate() {
@@ -451,15 +495,16 @@ impl NestReduction<'_> {
         position.advance();
     }
 
-    /// Combines the partial results of the pieces of one unit.
+    /// Combines the partial results of the pieces of one unit and writes the results.
     ///
     /// # Safety
-    /// Like [`BoundNest::finish`], for the unit at `position`.
+    /// - the obligations of [`BoundNest::finish`], for the unit at `position`;
+    /// - `pieces` are those of this unit.
     unsafe fn combine_pieces(&self, position: &Position<'_>, pieces: Range<usize>) {
         for (store, columns) in self.trees.iter().enumerate() {
-            // SAFETY: the caller vouches for the unit, whose pieces have left their nodes.
+            // SAFETY: each piece has run and saved its nodes; after `combine` the first node is the result.
             unsafe {
-                self.bound.left.combine(self.shared, store, pieces.clone(), columns);
+                self.bound.piece_results.combine(self.shared, store, pieces.clone(), columns);
                 self.write(position, store, columns.width);
             }
         }
@@ -468,12 +513,13 @@ impl NestReduction<'_> {
     /// Writes `count` results from the first nodes.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for the results at `position`; the lanes have been folded, so their memory is
-    /// free.
+    /// - the obligations of [`BoundNest::run`], for the results at `position`;
+    /// - the first `count` nodes are the results, and the lanes are free.
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
         let to = self.tile.tile_address(store, position);
         let run = Run { count, stride: self.bound.stores[store].result_stride };
-        // SAFETY: the caller vouches for the results; the lanes' memory has room for the finished ones.
+        // SAFETY: the caller ensures writable results and finished nodes; `Accumulators` gives the lanes room
+        // for the results of a tile.
         unsafe { self.trees[store].write(to, run) }
     }
 }

@@ -1,9 +1,9 @@
-//! The kernels that fold the values of each store along a reduced axis, and the memory of its accumulators.
-//! For argmax and argmin this is the fold of the searched values.
+//! The kernels that fold the values of each store along a reduced axis, and bounds of the memory of
+//! accumulators. For argmax and argmin this is the fold to the extreme.
 
 use indim_kernels::{
-    FoldFn, KernelFn, Level, RowFoldFn, SearchFunctions, convert_kernel, fold_function,
-    row_fold_function, search_functions,
+    ArgReduceFunctions, FoldFn, KernelFn, Level, RowFoldFn, arg_reduce_functions, convert_kernel,
+    fold_function, row_fold_function,
 };
 use indim_loops::loop_nest::{LoopNest, NestReduction, Store};
 use indim_loops::resize::SizedNest;
@@ -11,29 +11,29 @@ use indim_loops::walk::reduction::{MAX_DIRECT_COLUMNS, MAX_PIECES, MIN_PIECE_ELE
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
-/// The kernels of one store's fold.
+/// The kernels for the fold of one store.
 #[derive(Debug, Clone)]
 pub(crate) struct StoreFold {
-    /// Folds values into accumulators.
-    pub(crate) take: FoldFn,
-    /// Folds each dense row into an accumulator, if a kernel exists.
+    /// Folds rows of values into accumulators.
+    pub(crate) accumulate: FoldFn,
+    /// Folds each dense row of values into an accumulator; `None` without a kernel.
     pub(crate) rows: Option<RowFoldFn>,
-    /// Folds the lanes of each block into an accumulator; lanes are contiguous.
+    /// Folds the contiguous lanes of each block into an accumulator; `None` without a kernel.
     pub(crate) lanes: Option<RowFoldFn>,
-    /// Folds accumulators into accumulators.
+    /// Folds rows of accumulators into accumulators.
     pub(crate) combine: FoldFn,
-    /// Converts accumulators to results and any NaN to the canonical one.
+    /// Converts accumulators to results, and each NaN to the canonical one.
     pub(crate) finish: KernelFn,
-    /// Whether bits depend on the order of the fold.
+    /// Whether the order of the fold changes the bits of results.
     pub(crate) is_ordered: bool,
-    /// Whether identities may pad a block.
+    /// Whether combining with the identity keeps the bits of a value, so that identities may pad a block.
     pub(crate) is_neutral: bool,
-    /// Bytes of an accumulator, of a value and of a result.
+    /// Sizes of an accumulator, of a value and of a result, in bytes.
     pub(crate) size: usize,
     pub(crate) source_size: usize,
     pub(crate) result_size: usize,
-    /// The kernels of an arg-reduction, which has an index for each accumulator.
-    pub(crate) search: Option<SearchFunctions>,
+    /// The kernels of an arg-reduction; `None` for other reductions. It has an index for each accumulator.
+    pub(crate) arg_reduce: Option<ArgReduceFunctions>,
 }
 
 impl StoreFold {
@@ -41,12 +41,12 @@ impl StoreFold {
     pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
         let fold = |store: &Store| {
             let NestReduction { op, dtype } = store.reduction?;
-            let search = op.is_arg_reduction().then(|| search_functions(op, dtype, level));
-            let op = op.extremum();
+            let arg_reduce = op.is_search().then(|| arg_reduce_functions(op, dtype, level));
+            let op = op.searched();
             let result = store.target.array_type.dtype;
             let source = nest.dtype(store.source);
             Some(StoreFold {
-                take: fold_function(op, source, dtype, level),
+                accumulate: fold_function(op, source, dtype, level),
                 rows: row_fold_function(op, source, dtype, level),
                 lanes: row_fold_function(op, dtype, dtype, level),
                 combine: fold_function(op, dtype, dtype, level),
@@ -57,7 +57,7 @@ impl StoreFold {
                 size: dtype.size(),
                 source_size: source.size(),
                 result_size: result.size(),
-                search: search.flatten(),
+                arg_reduce: arg_reduce.flatten(),
             })
         };
         nest.stores.iter().filter_map(fold).collect()
@@ -65,9 +65,9 @@ impl StoreFold {
 }
 
 impl StoreFold {
-    /// Bytes of the index of an accumulator.
+    /// Size of the index of an accumulator in bytes; 0 without an arg-reduction.
     fn index_size(&self) -> usize {
-        self.search.map_or(0, |_| size_of::<usize>())
+        self.arg_reduce.map_or(0, |_| size_of::<usize>())
     }
 }
 
@@ -76,31 +76,31 @@ fn is_ordered(op: ReduceOp, dtype: DType) -> bool {
         && matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex)
 }
 
-/// Upper bound of a thread's accumulators for a nest with these stores, in bytes: lanes and nodes.
+/// Upper bound of the lanes and nodes of one thread for these folds, in bytes.
 pub(crate) fn accumulator_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     if nest.nest.reduced.is_none() {
         return 0;
     }
     let rows = LANES + max_nodes(nest.length());
-    // An arg-reduction has a gathered block and the extremes so far.
-    let searched = |fold: &StoreFold| if fold.search.is_some() { LANES + 1 } else { 0 };
-    let bytes = |fold: &StoreFold| (rows + searched(fold)) * fold.size + fold.index_size();
+    // An arg-reduction also has a gathered block, and one row of extremes.
+    let extreme_rows = |fold: &StoreFold| if fold.arg_reduce.is_some() { LANES + 1 } else { 0 };
+    let bytes = |fold: &StoreFold| (rows + extreme_rows(fold)) * fold.size + fold.index_size();
     folds.iter().map(|fold| MAX_DIRECT_COLUMNS * bytes(fold)).sum()
 }
 
-/// Upper bound of the partial results of all pieces, in bytes, if the reduced axis is cut.
+/// Upper bound of the partial results of all pieces, in bytes; 0 if the reduced axis is never cut.
 pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     let length = nest.length();
-    let kept = nest.points() / length.max(1);
-    if length <= BLOCK || length.saturating_mul(kept) <= MIN_PIECE_ELEMENTS {
+    let kept_points = nest.points() / length.max(1);
+    if length <= BLOCK || length.saturating_mul(kept_points) <= MIN_PIECE_ELEMENTS {
         return 0;
     }
-    // A part of whole chunks of columns, and a part for the remaining columns.
-    let columns = kept.min(2 * MAX_DIRECT_COLUMNS);
+    // One region of full units of columns, and one region of the remaining columns.
+    let columns = kept_points.min(2 * MAX_DIRECT_COLUMNS);
     let bytes = |size: usize| if size > 0 { columns * size + 2 * RESULT_ALIGNMENT } else { 0 };
     let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
     folds.iter().map(|fold| MAX_PIECES * of_piece(fold)).sum()
 }
 
-/// Alignment of each store's partial result, in bytes.
+/// Alignment of the partial result of each store, in bytes: a cache line.
 pub(crate) const RESULT_ALIGNMENT: usize = 64;

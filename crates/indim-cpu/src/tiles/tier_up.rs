@@ -1,99 +1,107 @@
-//! The tier-up budget of a nest: machine code is generated once the kernels have cost more than
+//! The tier-up budget of a nest: machine code is generated once runs by kernels have cost as much as
 //! compilation.
 //!
-//! Work is weighed in bytes that could be moved in the same time.
+//! The unit of work is a byte moved: the time in which memory could move one byte.
 //!
-//! Measured on an AMD EPYC (Zen 3), with optimisations, the best of 50: to record and compile a function
-//! takes 14 µs for one addition, 17 µs for five operations, 40 µs for `exp` with its 54 primitives, 210 µs
-//! for `pow` with 305, 150 µs for 200 additions and products. The first function of a kind takes two to
-//! four times as long.
+//! Time to record and compile a function (AMD EPYC, Zen 3; optimised build; best of 50):
+//!
+//! | body | time |
+//! |---|---|
+//! | one addition | 14 µs |
+//! | five operations | 17 µs |
+//! | `exp`, 54 primitives | 40 µs |
+//! | 200 additions and products | 150 µs |
+//! | `pow`, 305 primitives | 210 µs |
+//!
+//! The first function of a kind takes two to four times as long.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indim_loops::loop_nest::{InstructionKind, LoopNest};
 use indim_ops::Fact;
 
-/// Bytes that kernels move in a microsecond in L1, where runs are small enough for the cost to matter.
+/// Bytes that kernels move per microsecond in L1. Only runs that small are short enough for compilation to
+/// matter.
 const BYTES_PER_MICROSECOND: usize = 100_000;
 
-/// Cost of compiling a function, and of each primitive in it: 15 µs and 0.7 µs, in bytes moved.
-const FUNCTION_PRICE: usize = 15 * BYTES_PER_MICROSECOND;
-const PRIMITIVE_PRICE: usize = 7 * BYTES_PER_MICROSECOND / 10;
+/// Cost of compiling a function, 15 µs, and of each primitive in it, 0.7 µs; in bytes moved.
+const FUNCTION_COST: usize = 15 * BYTES_PER_MICROSECOND;
+const PRIMITIVE_COST: usize = 7 * BYTES_PER_MICROSECOND / 10;
 
-/// Without optimisation kernels take some 300 times as long and compilation 30 times, while functions run
-/// as fast as ever. So a function repays a tenth of the work.
+/// Divisor of the compile cost. In an unoptimised build kernels take some 300 times as long, compilation some
+/// 30 times, and functions as long as before, so a tenth of the work pays for a function.
 const KERNEL_SLOWDOWN: usize = if cfg!(unoptimised) { 10 } else { 1 };
 
-/// Primitives of a cheap operation, and of any other one, about.
+/// Approximate primitives of a cheap operation, and of any other operation.
 const CHEAP_PRIMITIVES: usize = 1;
 const OTHER_PRIMITIVES: usize = 60;
 
-/// The work of a nest since its last compilation, and the price of the next one. Threads may lose one
-/// another's counts, which only delays the compilation a little.
+/// The work of a nest since its last compilation, and the cost of the next one. Updates by several threads
+/// may get lost, which only delays compilation.
 #[derive(Debug)]
 pub(crate) struct TierUp {
-    spent: AtomicUsize,
-    price: AtomicUsize,
-    /// Bytes of the functions and of the bindings to them.
-    held: AtomicUsize,
+    work: AtomicUsize,
+    threshold: AtomicUsize,
+    /// Bytes of memory of the functions and of the bindings to them.
+    bytes: AtomicUsize,
 }
 
 impl TierUp {
-    /// A budget for functions that cost `price`.
-    pub(crate) fn new(price: usize) -> TierUp {
+    /// A budget for functions that each cost `threshold`.
+    pub(crate) fn new(threshold: usize) -> TierUp {
         TierUp {
-            spent: AtomicUsize::new(0),
-            price: AtomicUsize::new(price),
-            held: AtomicUsize::new(0),
+            work: AtomicUsize::new(0),
+            threshold: AtomicUsize::new(threshold),
+            bytes: AtomicUsize::new(0),
         }
     }
 
-    /// Adds work to the budget; returns whether it repays another function.
-    pub(crate) fn note(&self, work: usize) -> bool {
-        let spent = self.spent.load(Ordering::Relaxed).saturating_add(work);
-        self.spent.store(spent, Ordering::Relaxed);
-        self.affords()
+    /// Adds work to the budget; returns whether it pays for another function.
+    pub(crate) fn add_work(&self, work: usize) -> bool {
+        let work = self.work.load(Ordering::Relaxed).saturating_add(work);
+        self.work.store(work, Ordering::Relaxed);
+        self.can_pay()
     }
 
-    /// Whether the budget repays another function.
-    pub(crate) fn affords(&self) -> bool {
-        self.spent.load(Ordering::Relaxed) >= self.price.load(Ordering::Relaxed)
+    /// Whether the budget pays for another function.
+    pub(crate) fn can_pay(&self) -> bool {
+        self.work.load(Ordering::Relaxed) >= self.threshold.load(Ordering::Relaxed)
     }
 
-    /// Subtracts the price of a function.
-    pub(crate) fn pay(&self) {
-        let spent = self.spent.load(Ordering::Relaxed);
-        let left = spent.saturating_sub(self.price.load(Ordering::Relaxed));
-        self.spent.store(left, Ordering::Relaxed);
+    /// Subtracts the cost of a function.
+    pub(crate) fn spend(&self) {
+        let work = self.work.load(Ordering::Relaxed);
+        let left = work.saturating_sub(self.threshold.load(Ordering::Relaxed));
+        self.work.store(left, Ordering::Relaxed);
     }
 
-    /// Resets the budget after a refused compilation, so that it is tried again only after as much work.
-    pub(crate) fn forfeit(&self) {
-        self.spent.store(0, Ordering::Relaxed);
+    /// Empties the budget after a failed compilation, so that the next attempt follows as much work again.
+    pub(crate) fn reset(&self) {
+        self.work.store(0, Ordering::Relaxed);
     }
 
-    /// Ends compilation for good.
+    /// Ends compilation: no amount of work pays for another function.
     pub(crate) fn close(&self) {
-        self.forfeit();
-        self.price.store(usize::MAX, Ordering::Relaxed);
+        self.reset();
+        self.threshold.store(usize::MAX, Ordering::Relaxed);
     }
 
     /// Adds bytes of memory.
-    pub(crate) fn hold(&self, bytes: usize) {
-        self.held.fetch_add(bytes, Ordering::Relaxed);
+    pub(crate) fn add_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The bytes of memory added so far.
-    pub(crate) fn held(&self) -> usize {
-        self.held.load(Ordering::Relaxed)
+    /// Bytes of memory added so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
-/// Price of a function for a nest, in bytes that could be moved in the same time.
-pub(crate) fn price(nest: &LoopNest) -> usize {
+/// Cost of compiling a function for the nest, in bytes moved.
+pub(crate) fn compile_cost(nest: &LoopNest) -> usize {
     let primitives = nest.instructions.iter().map(|instruction| match instruction.kind {
         InstructionKind::Elementwise(op) if !op.is(Fact::Cheap) => OTHER_PRIMITIVES,
         _ => CHEAP_PRIMITIVES,
     });
-    (FUNCTION_PRICE + primitives.sum::<usize>() * PRIMITIVE_PRICE) / KERNEL_SLOWDOWN
+    (FUNCTION_COST + primitives.sum::<usize>() * PRIMITIVE_COST) / KERNEL_SLOWDOWN
 }

@@ -1,8 +1,8 @@
 //! The code of a nest bound to a walk, and the loop over its tiles. Holds unsafe code.
 //!
-//! For each tile the virtual registers get their addresses: dense memory is used in place, other operands
-//! are gathered into a block, and results go straight to dense outputs. Then every call runs over the tile.
-//! An operand whose tile has not moved stays in its block.
+//! Each tile binds the virtual registers to addresses: dense memory is used in place, other operands are
+//! gathered into a block, and results go straight to dense outputs. Then every call runs over the tile. An
+//! operand at the same address as in the last tile stays in its block.
 
 use core::cell::RefCell;
 use core::ops::Range;
@@ -17,11 +17,11 @@ use indim_loops::walk::{MAX_UNGATHERED_ROWS, TileLayout, Walk, has_rows};
 use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::REGISTER_BYTES;
+use crate::tiles::code::BLOCK_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::gather::GatherOperands;
 use crate::tiles::memory::{gather, scatter, settle};
-use crate::tiles::whole::{Placed, Whole};
+use crate::tiles::single_call::{OperandAddress, SingleCall};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
 
@@ -33,22 +33,22 @@ pub(super) struct CacheLine(#[allow(dead_code)] [u8; 64]);
 /// Memory of a thread for running tiles, reused between runs.
 #[derive(Default)]
 pub(super) struct Workspace {
-    registers: Vec<CacheLine>,
-    /// Address of each virtual register in this tile.
-    pub(super) slots: Vec<*mut u8>,
-    /// Addresses of the function's outputs, then of its inputs, in this tile.
+    blocks: Vec<CacheLine>,
+    /// Address of each virtual register in the current tile.
+    pub(super) registers: Vec<*mut u8>,
+    /// Addresses of the function's outputs, then of its inputs, in the current tile.
     pub(super) operands: Vec<*mut u8>,
-    /// The gathered elements in each access's block.
-    pub(super) gathered: Vec<Gathered>,
-    /// The index along each outer axis.
+    /// For each access, the elements in its block.
+    pub(super) gathered: Vec<GatheredElements>,
+    /// Index along each outer axis, for a [`Position`].
     pub(super) outer: Vec<usize>,
-    /// Offset of each operand that the outer indices make, in bytes.
+    /// Offset of each operand at those indices, in bytes, for a [`Position`].
     pub(super) offsets: Vec<isize>,
-    /// The lanes and nodes of reductions.
+    /// Lanes and nodes of reductions.
     accumulators: Vec<CacheLine>,
 }
 
-/// Bytes before the first block that a function may read when it folds: one step of its loop.
+/// Bytes before the first block that a fold function may read: one step of its loop.
 pub(crate) const MARGIN_BYTES: usize = 256;
 
 thread_local! {
@@ -62,13 +62,13 @@ pub(crate) struct BoundTiles {
     walk: Walk,
     wiring: Wiring,
     function: Option<Arc<Function>>,
-    whole: Option<Whole>,
+    single_call: Option<SingleCall>,
 }
 
-/// Upper bound of a tile without gathered operands, in blocks.
+/// Upper bound of a tile that uses no blocks, in multiples of a block.
 const LONG_TILE: usize = 16;
 
-/// Upper bound of a tile's work, in bytes moved: that of a chunk, so that threads can share short runs.
+/// Upper bound of the work of a tile, in bytes moved: that of a chunk, so that threads can share short runs.
 const TILE_BYTES: usize = 256 * 1024;
 
 impl BoundTiles {
@@ -83,15 +83,17 @@ impl BoundTiles {
         let (walk, wiring) = walk(code, nest, axes, strides, is_over_input);
         let function = wiring.find_function(code)?;
         if wiring.has_short_rows(code, &walk) && !has_few_rows(axes) {
-            // A function with long steps would run these short rows slowly, so they are gathered.
+            // The function just compiled has longer steps than assumed and would run these rows slowly, so
+            // this binding gathers them.
             return BoundTiles::new(code, nest, axes, strides, is_over_input);
         }
-        let whole = Whole::new(code, &walk, &wiring);
-        Some(BoundTiles { code: Arc::clone(code), walk, wiring, function, whole })
+        let single_call = SingleCall::new(code, &walk, &wiring);
+        Some(BoundTiles { code: Arc::clone(code), walk, wiring, function, single_call })
     }
 }
 
-/// The shortest row over these axes that is run row by row; `None` if tiles need dense blocks.
+/// Elements of the shortest row over these axes that the function runs row by row; `None` if tiles need
+/// dense blocks.
 pub(super) fn minimum_row(code: &TileCode, axes: &CoalescedAxes) -> Option<usize> {
     let usual = code.minimum_row()?;
     Some(if has_few_rows(axes) { 1 } else { usual })
@@ -103,7 +105,7 @@ pub(super) fn has_few_rows(axes: &CoalescedAxes) -> bool {
     outer.iter().fold(1usize, |rows, &size| rows.saturating_mul(size)) <= MAX_UNGATHERED_ROWS
 }
 
-/// The walk of the code over arrays of these strides.
+/// The walk and wiring of the code over arrays with these strides.
 fn walk(
     code: &TileCode,
     nest: &SizedNest<'_>,
@@ -113,36 +115,37 @@ fn walk(
 ) -> (Walk, Wiring) {
     let sizes = element_sizes(nest.nest);
     let minimum_row = minimum_row(code, axes);
-    let with_tiles_of = |block| {
-        let walk = Walk::new(axes, &sizes, block, minimum_row);
+    let with_tiles_of = |block_elements| {
+        let walk = Walk::new(axes, &sizes, block_elements, minimum_row);
         let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input, false);
-        if code.only_taken.contains(&true) {
-            wiring.add_takes(code, axes, &walk, &table_strides(code, nest, strides));
+        if code.only_gathered.contains(&true) {
+            wiring.add_gathers(code, axes, &walk, &table_strides(code, nest, strides));
         }
         (walk, wiring)
     };
     let long_tile = long_tile(code, nest);
-    // Only a tile over axes of rows keeps all operands in place, unless its strided operands are gathers.
-    let are_apart = !code.only_taken.contains(&true)
+    // A tile over several axes reads strided operands in place only if it is walked row by row, or if they
+    // are the operands of gathers. Otherwise a tile without blocks is impossible, and is not tried.
+    let needs_blocks = !code.only_gathered.contains(&true)
         && axes.sizes.len() > 1
         && axes.sizes.last().is_some_and(|&length| length <= long_tile)
         && !minimum_row.is_some_and(|minimum| has_rows(axes, &sizes, minimum));
-    if code.is_one_pass() && !are_apart {
+    if code.is_one_pass() && !needs_blocks {
         let (walk, wiring) = with_tiles_of(long_tile);
-        if !wiring.uses_registers() {
+        if !wiring.uses_blocks() {
             return (walk, wiring);
         }
     }
-    with_tiles_of(code.block)
+    with_tiles_of(code.block_elements)
 }
 
-/// Upper bound of the elements of a tile without gathered operands.
+/// Upper bound of the elements of a tile without blocks.
 pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
     let elements = TILE_BYTES / work::of_element(nest, code.cost).max(1);
-    elements.clamp(code.block, code.block * LONG_TILE)
+    elements.clamp(code.block_elements, code.block_elements * LONG_TILE)
 }
 
-/// For each access, the stride of its indexed axis; 0 without one.
+/// For each access, the stride of its indexed axis in bytes; 0 without one.
 fn table_strides(code: &TileCode, nest: &SizedNest<'_>, strides: NestStrides<'_>) -> Vec<isize> {
     let rank = code.nest.shape.rank();
     let of_accesses = &nest.list_strides(strides)[code.nest.stores.len()..];
@@ -159,23 +162,28 @@ impl BoundNest for BoundTiles {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        if let (Some(whole), Some(function), Some(wired)) =
-            (&self.whole, &self.function, &self.wiring.function)
+        if let (Some(single_call), Some(function), Some(wired)) =
+            (&self.single_call, &self.function, &self.wiring.function)
         {
-            let address =
-                |placed: Placed| bases.operands[placed.operand].wrapping_offset(placed.offset);
-            // SAFETY: the caller vouches for the only tile; the function was compiled for this wiring.
-            return unsafe { whole.run(function, &wired.row_strides, address) };
+            let address = |address: OperandAddress| {
+                bases.operands[address.operand].wrapping_offset(address.offset)
+            };
+            // SAFETY:
+            // - `SingleCall::new` has checked that the nest has one tile, which the caller runs here;
+            // - `find_function` compiled the function for this wiring.
+            return unsafe { single_call.run(function, &wired.row_strides, address) };
         }
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(&self.code, &self.wiring);
             let BoundTiles { code, walk, wiring, function, .. } = self;
-            let Workspace { slots, operands, gathered, outer, offsets, .. } = workspace;
+            let Workspace { registers, operands, gathered, outer, offsets, .. } = workspace;
             let mut position = Position::new(walk, tiles.start, outer, offsets);
             let (function, bases) = (function.as_deref(), bases.operands);
-            let mut tile = Tile { code, walk, wiring, function, bases, slots, operands, gathered };
+            let mut tile =
+                Tile { code, walk, wiring, function, bases, registers, operands, gathered };
             for _ in tiles {
-                // SAFETY: the caller vouches for `tiles`, this one among them.
+                // SAFETY: `position` is at one of the caller's `tiles`, and `prepare` gave each block an
+                // address.
                 unsafe { tile.run(&position) }
                 position.advance();
             }
@@ -187,14 +195,14 @@ impl BoundNest for BoundTiles {
 
     fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<BoundTiles>(1);
-        self.whole.iter().for_each(|whole| whole.count_bytes(held));
+        self.single_call.iter().for_each(|single_call| single_call.count_bytes(held));
         self.walk.count_bytes(held);
         self.wiring.count_bytes(held);
     }
 }
 
 impl Workspace {
-    /// Memory for the lanes and nodes of a reduction, with undefined content.
+    /// Memory for the lanes and nodes of a reduction, aligned to a cache line. The content is unspecified.
     pub(super) fn accumulators(&mut self, bytes: usize) -> *mut u8 {
         let lines = bytes.div_ceil(size_of::<CacheLine>());
         if self.accumulators.len() < lines {
@@ -203,52 +211,58 @@ impl Workspace {
         self.accumulators.as_mut_ptr().cast()
     }
 
-    /// Gives each virtual register with a block its address, and marks all blocks as empty.
+    /// Binds each virtual register with a block to its address, and marks all blocks as empty.
     pub(super) fn prepare(&mut self, code: &TileCode, wiring: &Wiring) {
         let margin = if wiring.folds { MARGIN_BYTES } else { 0 };
-        let bytes = wiring.register_count * REGISTER_BYTES + margin;
+        let bytes = wiring.block_count * BLOCK_BYTES + margin;
         let lines = bytes / size_of::<CacheLine>();
-        if self.registers.len() < lines {
-            self.registers.resize(lines, CacheLine([0; 64]));
+        if self.blocks.len() < lines {
+            self.blocks.resize(lines, CacheLine([0; 64]));
         }
-        let first = self.registers.as_mut_ptr().cast::<u8>().wrapping_add(margin);
-        let address = |register: Option<usize>| match register {
+        let first = self.blocks.as_mut_ptr().cast::<u8>().wrapping_add(margin);
+        let address = |block: Option<usize>| match block {
             Some(offset) => first.wrapping_add(offset),
             None => core::ptr::null_mut(),
         };
-        self.slots.clear();
-        let registers = wiring.registers.iter().chain(&code.registers);
-        self.slots.extend(registers.map(|&register| address(register)));
+        self.registers.clear();
+        let blocks = wiring.blocks.iter().chain(&code.blocks);
+        self.registers.extend(blocks.map(|&block| address(block)));
         self.gathered.clear();
         self.gathered
-            .resize(wiring.registers.len(), Gathered { source: core::ptr::null(), count: 0 });
+            .resize(wiring.blocks.len(), GatheredElements { source: core::ptr::null(), count: 0 });
     }
 }
 
-/// The elements in the block of an access.
+/// The gathered elements in the block of an access: `count` elements from `source` on.
 #[derive(Clone, Copy)]
-pub(super) struct Gathered {
+pub(super) struct GatheredElements {
     source: *const u8,
     count: usize,
 }
 
-/// The state that the tiles of a run share.
+/// The state of a loop over tiles.
 pub(super) struct Tile<'a> {
     pub(super) code: &'a TileCode,
     pub(super) walk: &'a Walk,
     pub(super) wiring: &'a Wiring,
     pub(super) function: Option<&'a Function>,
     pub(super) bases: &'a [*mut u8],
-    pub(super) slots: &'a mut [*mut u8],
+    pub(super) registers: &'a mut [*mut u8],
     pub(super) operands: &'a mut Vec<*mut u8>,
-    pub(super) gathered: &'a mut [Gathered],
+    pub(super) gathered: &'a mut [GatheredElements],
 }
 
 impl Tile<'_> {
+    /// Runs the tile at `position`.
+    ///
     /// # Safety
-    /// Like [`BoundNest::run`], for the tile at `position`.
+    /// - the obligations of [`BoundNest::run`], for this tile;
+    /// - [`Workspace::prepare`] has run for this code and wiring.
     unsafe fn run(&mut self, position: &Position<'_>) {
-        // SAFETY: the caller vouches for the tile at `position`.
+        // SAFETY:
+        // - the caller has the same obligations;
+        // - `bind_stores` binds the registers of direct stores before `compute`;
+        // - `compute` has filled the registers that `write_stores` reads.
         unsafe {
             self.bind_stores(position);
             self.compute(position);
@@ -259,53 +273,70 @@ impl Tile<'_> {
     /// Computes the values of all virtual registers.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for the tile at `position`; registers of direct stores have their addresses.
+    /// - the obligations of [`BoundNest::run`], for the tile at `position`;
+    /// - [`Workspace::prepare`] has run for this code and wiring;
+    /// - registers of direct stores are bound to this tile.
     pub(super) unsafe fn compute(&mut self, position: &Position<'_>) {
-        // SAFETY: the caller vouches for the tile, and each register has room for its elements.
+        // SAFETY:
+        // - the caller has the same obligations;
+        // - after `bind` every register is bound to this tile: accesses here, direct stores by the caller,
+        //   and all others to blocks, which have room for a tile.
         unsafe {
             self.bind(position);
-            self.make_calls(position);
+            self.run_calls(position);
             self.run_function(position.steps);
         }
     }
 
-    /// Gives each access its elements of the tile, in place or gathered.
+    /// Binds the register of each access to its elements of the tile, in place or gathered.
     ///
     /// # Safety
-    /// Like [`Tile::compute`].
+    /// - the obligations of [`BoundNest::run`], for the tile at `position`;
+    /// - [`Workspace::prepare`] has run for this code and wiring.
     pub(super) unsafe fn bind(&mut self, position: &Position<'_>) {
-        // SAFETY: the caller vouches for the tile.
+        // SAFETY: the caller has the same obligations; the count is that of the tile.
         unsafe { self.bind_accesses(position, position.steps * self.walk.step_elements) }
     }
 
-    /// Address of a virtual register's values.
-    pub(super) fn slot(&self, slot: usize) -> *const u8 {
-        self.slots[slot].cast_const()
+    /// Address of a virtual register.
+    pub(super) fn address(&self, register: usize) -> *const u8 {
+        self.registers[register].cast_const()
     }
 
+    /// Runs the calls over the tile at `position`, in order.
+    ///
     /// # Safety
-    /// The virtual registers have the operands of the tile at `position`.
-    unsafe fn make_calls(&mut self, position: &Position<'_>) {
+    /// - the obligations of [`BoundNest::run`], for this tile;
+    /// - every virtual register is bound to this tile.
+    unsafe fn run_calls(&mut self, position: &Position<'_>) {
         let count = position.steps * self.walk.step_elements;
         for (number, call) in self.code.calls.iter().enumerate() {
-            let destination = self.slots[call.destination];
-            // SAFETY: the caller vouches for the operands; the allocator never gives a destination the
-            // block of a source.
+            let destination = self.registers[call.destination];
+            // SAFETY:
+            // - the caller has bound each source and destination to memory of `count` elements: an array that
+            //   `BoundNest::run` requires to be valid, or a block;
+            // - the destination overlaps no source: block allocation gives a result another block than its
+            //   operands, and `direct_stores` excludes arrays over an input that a call may read;
+            // - earlier calls have written the sources that are results;
+            // - the wiring has the strides of the table and of the indices, and a gather stays within the
+            //   axis.
             unsafe {
                 match call.callee {
                     Callee::Kernel { kernel, sources } => {
-                        let sources = sources.map(|slot| self.slots[slot].cast_const());
+                        let sources = sources.map(|register| self.registers[register].cast_const());
                         kernel(destination, sources, count);
                     }
-                    Callee::Take { gather, table, indices } => {
-                        let take = self.wiring.takes[number].as_ref();
-                        let take = take.expect("invariant: wirings know how each call gathers");
-                        let [table, indices] = [table, indices].map(|slot| self.slot(slot));
-                        let sides = GatherOperands { destination, table, indices };
-                        if take.in_place {
-                            self.slots[call.destination] = gather.row(&take.walk, sides).cast_mut();
+                    Callee::Gather { gather, table, indices } => {
+                        let wired = self.wiring.gathers[number].as_ref();
+                        let wired = wired.expect("invariant: `add_gathers` wires each gather");
+                        let [table, indices] =
+                            [table, indices].map(|register| self.address(register));
+                        let operands = GatherOperands { destination, table, indices };
+                        if wired.is_in_place {
+                            let row = gather.row(&wired.walk, operands);
+                            self.registers[call.destination] = row.cast_mut();
                         } else {
-                            gather.take(&take.walk, position.steps, sides);
+                            gather.gather(&wired.walk, position.steps, operands);
                         }
                     }
                 }
@@ -313,21 +344,25 @@ impl Tile<'_> {
         }
     }
 
+    /// Runs the function over a tile of `steps` steps, if the nest has one.
+    ///
     /// # Safety
-    /// The virtual registers have the operands of a tile of this many steps.
+    /// - the obligations of [`BoundNest::run`], for this tile;
+    /// - every virtual register is bound to this tile, and all calls have run.
     unsafe fn run_function(&mut self, steps: usize) {
         let Some((function, wiring)) = self.function.zip(self.wiring.function.as_ref()) else {
             return;
         };
         let Some(functions) = &self.code.functions else { return };
         self.operands.clear();
-        let slots = functions.outputs.iter().chain(&functions.inputs);
-        self.operands.extend(slots.map(|&slot| self.slots[slot]));
+        let registers = functions.outputs.iter().chain(&functions.inputs);
+        self.operands.extend(registers.map(|&register| self.registers[register]));
         let (rows, elements) = self.wiring.rows(steps, self.walk.step_elements);
         // SAFETY:
-        // - the caller vouches for the operands;
-        // - the function was compiled for their layout;
-        // - outputs overlap inputs only exactly, in functions compiled for that.
+        // - the caller has bound each operand to memory of this tile;
+        // - `find_function` compiled the function for the layout and strides of this wiring;
+        // - an output overlaps an input only exactly (`BoundNest::run`), and then the function was compiled
+        //   with `is_in_place`.
         unsafe { function.run(self.operands, &wiring.row_strides, rows, elements) }
     }
 
@@ -336,22 +371,26 @@ impl Tile<'_> {
         self.bases[operand].wrapping_offset(position.offset(operand))
     }
 
+    /// Binds the registers of direct stores to the arrays.
     fn bind_stores(&mut self, position: &Position<'_>) {
         for (store, target) in self.code.nest.stores.iter().enumerate() {
             if self.wiring.is_direct[store] {
-                self.slots[self.code.slot(target.source)] = self.tile_address(store, position);
+                self.registers[self.code.register(target.source)] =
+                    self.tile_address(store, position);
             }
         }
     }
 
+    /// Binds accesses to their `count` elements of the tile at `position`.
+    ///
     /// # Safety
-    /// Like [`BoundNest::run`].
+    /// Like [`Tile::bind`]; `count` is the number of elements of the tile.
     unsafe fn bind_accesses(&mut self, position: &Position<'_>, count: usize) {
         let stores = self.wiring.is_direct.len();
         for access in 0..self.gathered.len() {
             let source = self.tile_address(stores + access, position);
-            if self.wiring.registers[access].is_none() {
-                self.slots[access] = source;
+            if self.wiring.blocks[access].is_none() {
+                self.registers[access] = source;
                 continue;
             }
             let held = self.gathered[access];
@@ -361,17 +400,24 @@ impl Tile<'_> {
             let size = self.code.nest.accesses[access].array_type.dtype.size();
             let single = Run { count: self.walk.step_elements, stride: 0 };
             let (steps, runs) = runs(self.walk, stores + access, position, &single);
-            // SAFETY: the runs of this tile lie in the access's array, and the block has room for the tile.
+            // SAFETY:
+            // - `BoundNest::run` requires that the access is readable at every point of the tile, and the
+            //   runs visit those points;
+            // - a tile with gathered operands has at most the elements of a block, and this thread owns the
+            //   blocks.
             for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
-                let to = self.slots[access].wrapping_add(block_offset);
+                let to = self.registers[access].wrapping_add(block_offset);
                 gather(to, source.wrapping_offset(offset), steps, run, size);
             });
-            self.gathered[access] = Gathered { source, count };
+            self.gathered[access] = GatheredElements { source, count };
         }
     }
 
+    /// Copies values to the stores that are not direct.
+    ///
     /// # Safety
-    /// Like [`BoundNest::run`].
+    /// - the obligations of [`BoundNest::run`], for the tile at `position`;
+    /// - the registers have the values of this tile.
     unsafe fn write_stores(&mut self, position: &Position<'_>) {
         for (store, target) in self.code.nest.stores.iter().enumerate() {
             if self.wiring.is_direct[store] {
@@ -379,11 +425,13 @@ impl Tile<'_> {
             }
             let size = target.target.array_type.dtype.size();
             let to = self.tile_address(store, position);
-            let from = self.slots[self.code.slot(target.source)].cast_const();
+            let from = self.registers[self.code.register(target.source)].cast_const();
             let dense = Run { count: self.walk.step_elements, stride: size as isize };
             let (steps, runs) = runs(self.walk, store, position, &dense);
-            // SAFETY: the runs of this tile lie in the store's array, and the register has the tile's
-            // values.
+            // SAFETY:
+            // - `BoundNest::run` requires that the store is writable at every point of the tile and that its
+            //   elements are distinct, and the runs visit those points;
+            // - the register has a value for each of them.
             for_each_run(runs, steps, size, |block_offset, offset, steps, run| unsafe {
                 let from = from.wrapping_add(block_offset);
                 scatter(to.wrapping_offset(offset), from, steps, run, size);
@@ -392,17 +440,18 @@ impl Tile<'_> {
     }
 }
 
-/// Steps of the tile, and the runs of an operand in one; a whole tile for an operand that is not strided.
+/// The steps of the tile at `position`, and the runs of an operand within a step: `all` is the run of an
+/// operand that is not strided.
 fn runs<'r>(
     walk: &'r Walk,
     operand: usize,
     position: &Position<'_>,
-    whole: &'r Run,
+    all: &'r Run,
 ) -> (Run, &'r [Run]) {
     let operand = &walk.operands[operand];
     let steps = Run { count: position.steps, stride: operand.step_stride };
     match &operand.layout {
         TileLayout::Strided(runs) => (steps, runs),
-        _ => (steps, core::slice::from_ref(whole)),
+        _ => (steps, core::slice::from_ref(all)),
     }
 }

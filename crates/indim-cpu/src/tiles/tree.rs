@@ -1,9 +1,9 @@
-//! The fold tree of `indim_ops::fold`, over columns side by side. Holds unsafe code.
+//! The reduction tree of `indim_ops::meaning::reduction`, over adjacent columns. Holds unsafe code.
 //!
-//! Rows of values go into lanes: `LANES` rows of accumulators, one accumulator per column. When a block of
-//! the tree is complete, its lanes are folded into one row, a node, which is combined with the nodes before
-//! it. If the order does not matter, or if the axis is short, values are folded in turn into one row, the
-//! first node.
+//! Rows of values are folded into lanes: `LANES` rows of accumulators, with one accumulator per column. When
+//! a block of the tree is complete, its lanes are folded into one row, a node, and the node is combined with
+//! nodes of the same size. If the order does not change the bits, or if the axis is short, the fold is
+//! sequential: all values go into one row, the first node.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use crate::tiles::memory::{Run, scatter};
 use crate::tiles::store_fold::StoreFold;
 
-/// The values of a tile.
+/// The values of some steps: rows of columns.
 #[derive(Clone, Copy)]
 pub(super) struct Values {
     pub(super) first: *const u8,
@@ -27,27 +27,28 @@ impl Values {
     }
 }
 
-/// The tree over some columns, under construction.
+/// The state of the tree over some columns: memory of its lanes and nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub(super) fold: &'a StoreFold,
     pub(super) width: usize,
     pub(super) lanes: *mut u8,
     pub(super) nodes: *mut u8,
-    /// Whether values are folded in turn.
-    pub(super) in_turn: bool,
+    /// Whether all values are folded into the first node, without lanes.
+    pub(super) is_sequential: bool,
 }
 
-/// Longest axis for which folding in turn gives the bits of the tree, if an identity changes no value.
-const IN_TURN: usize = 4;
+/// Longest axis for which a sequential fold gives the bits of the tree, provided that the identity is
+/// neutral.
+const MAX_SEQUENTIAL_STEPS: usize = 4;
 
-/// Rows folded in turn over all columns before the next rows.
-const ROWS_IN_TURN: usize = 16;
+/// Rows that a sequential fold takes over all columns before the next rows.
+const SEQUENTIAL_ROWS: usize = 16;
 
-/// Whether the values of `width` columns along an axis of this length are folded in turn.
-pub(super) fn takes_in_turn(fold: &StoreFold, width: usize, length: usize) -> bool {
-    let is_short = length <= IN_TURN && fold.is_neutral;
-    // A single column goes through lanes unless a kernel folds it as a row.
+/// Whether the fold of `width` columns along an axis of this length is sequential.
+pub(super) fn is_sequential(fold: &StoreFold, width: usize, length: usize) -> bool {
+    let is_short = length <= MAX_SEQUENTIAL_STEPS && fold.is_neutral;
+    // Fewer columns than lanes are folded by lanes; a single column only if no kernel folds it as a row.
     let is_vector = width >= LANES || (width == 1 && fold.rows.is_some());
     is_short || (!fold.is_ordered && is_vector)
 }
@@ -64,17 +65,22 @@ impl Columns<'_> {
     /// Folds these steps along the reduced axis; complete blocks become nodes.
     ///
     /// # Safety
-    /// The values of the steps are valid for reads; all steps before have been folded.
-    pub(super) unsafe fn take(&self, values: Values, steps: Range<usize>) {
-        if self.in_turn {
-            // SAFETY: the caller vouches for the steps.
-            return unsafe { self.take_in_turn(values, steps) };
+    /// - the values of `steps` are valid for reads of `width` elements, at `values` for the first step;
+    /// - steps `0..steps.start` have been folded, and no others;
+    /// - lanes and nodes are memory of this thread with room for those of the tree, and disjoint from the
+    ///   values.
+    pub(super) unsafe fn fold(&self, values: Values, steps: Range<usize>) {
+        if self.is_sequential {
+            // SAFETY: the caller has the same obligations.
+            return unsafe { self.fold_sequentially(values, steps) };
         }
         let mut step = steps.start;
         while step < steps.end {
             let values = Values { first: values.at(step - steps.start), ..values };
-            if let Some((fold, node)) = self.row_of_a_node(values, step..steps.end) {
-                // SAFETY: the caller vouches for the steps, which the loop folds in order.
+            if let Some((fold, node)) = self.kernel_of_node(values, step..steps.end) {
+                // SAFETY:
+                // - `kernel_of_node` returns a count of steps within `steps`, whose values are contiguous;
+                // - `step` is a multiple of that count, so the nodes of equal and of larger size exist.
                 unsafe {
                     let rows = FoldedRows { count: 1, stride: 0, width: node, begins: false };
                     fold(self.lanes, values.first, rows);
@@ -84,9 +90,11 @@ impl Columns<'_> {
                 continue;
             }
             let end = steps.end.min((step / BLOCK + 1) * BLOCK);
-            // SAFETY: the caller vouches for the steps, which the loop folds in order.
+            // SAFETY:
+            // - these steps are a part of `steps` in one block, and the loop folds blocks in order;
+            // - if `end` is a multiple of `BLOCK`, all steps of its block have been folded.
             unsafe {
-                self.take_in_block(values, step % BLOCK..step % BLOCK + (end - step));
+                self.fold_in_block(values, step % BLOCK..step % BLOCK + (end - step));
                 if end.is_multiple_of(BLOCK) {
                     self.add_block(end / BLOCK - 1);
                 }
@@ -98,26 +106,30 @@ impl Columns<'_> {
     /// Folds these steps into the first node.
     ///
     /// # Safety
-    /// Like [`Columns::take`].
-    unsafe fn take_in_turn(&self, values: Values, steps: Range<usize>) {
+    /// Like [`Columns::fold`], for a sequential fold.
+    unsafe fn fold_sequentially(&self, values: Values, steps: Range<usize>) {
         if let Some(fold) = self.fold.rows.filter(|_| self.is_row(values)) {
             let rows = FoldedRows { count: 1, stride: 0, width: steps.len(), begins: false };
-            // SAFETY: the caller vouches for the steps.
+            // SAFETY:
+            // - the values of `steps` are one contiguous row, which the caller ensures to be readable;
+            // - the first lane, which holds nothing in a sequential fold, has room for the result;
+            // - after step 0 the first node is initialised.
             unsafe {
                 fold(self.lanes, values.first, rows);
                 match steps.start {
-                    0 => self.leave(0),
+                    0 => self.store_node(0),
                     _ => self.combine(self.nodes, self.lanes, 1, 1),
                 }
             }
             return;
         }
-        for step in steps.clone().step_by(ROWS_IN_TURN) {
-            let count = ROWS_IN_TURN.min(steps.end - step);
+        for step in steps.clone().step_by(SEQUENTIAL_ROWS) {
+            let count = SEQUENTIAL_ROWS.min(steps.end - step);
             let (stride, begins) = (values.step_stride, step == 0);
             let rows = FoldedRows { count, stride, width: self.width, begins };
-            // SAFETY: the caller vouches for these rows.
-            unsafe { (self.fold.take)(self.nodes, values.at(step - steps.start), rows) }
+            // SAFETY: these rows are a part of the caller's `steps`; the first node has `width` accumulators,
+            // which earlier steps have initialised unless `begins`.
+            unsafe { (self.fold.accumulate)(self.nodes, values.at(step - steps.start), rows) }
         }
     }
 
@@ -126,8 +138,9 @@ impl Columns<'_> {
         self.width == 1 && values.step_stride == self.fold.source_size as isize
     }
 
-    /// The kernel that folds a dense row into a node, and how many of these steps it takes.
-    fn row_of_a_node(&self, values: Values, steps: Range<usize>) -> Option<(RowFoldFn, usize)> {
+    /// The kernel that folds a contiguous column to one node, and the number of steps of that node: a power
+    /// of two of blocks. `None` if the next steps are not such a column.
+    fn kernel_of_node(&self, values: Values, steps: Range<usize>) -> Option<(RowFoldFn, usize)> {
         let blocks = steps.len() / BLOCK;
         if !self.is_row(values) || blocks == 0 || !steps.start.is_multiple_of(BLOCK) {
             return None;
@@ -136,25 +149,28 @@ impl Columns<'_> {
         Some((self.fold.rows?, BLOCK << level))
     }
 
-    /// Folds each of `count` whole rows into a node.
+    /// Folds each of `count` whole rows to a node.
     ///
     /// # Safety
-    /// The rows, which are dense, are `step_stride` bytes apart and valid for reads.
+    /// - `count` rows of `length` contiguous values, `step_stride` bytes apart, are valid for reads;
+    /// - `nodes` is memory of this thread with room for `count` accumulators.
     pub(super) unsafe fn fold_rows(&self, values: Values, count: usize, length: usize) {
-        // A single row is dense, and faster loops exist for that.
+        // A single row counts as one of contiguous rows, for which the kernel has faster loops.
         let dense = (length * self.fold.source_size) as isize;
         let stride = if count == 1 { dense } else { values.step_stride };
         let rows = FoldedRows { count, stride, width: length, begins: false };
         let fold = self.fold.rows.expect("invariant: rows are walked where there are kernels");
-        // SAFETY: the caller vouches for the rows; the accumulators have room for `count` nodes.
+        // SAFETY: the caller ensures the readable rows and room for the nodes; a single row has no next row.
         unsafe { fold(self.nodes, values.first, rows) }
     }
 
-    /// Folds these steps of one block into its lanes.
+    /// Folds these steps of one block into its lanes. Steps are counted from the start of the block.
     ///
     /// # Safety
-    /// The values are valid for reads; all steps of the block before have been folded.
-    unsafe fn take_in_block(&self, values: Values, steps: Range<usize>) {
+    /// - the values of `steps` are valid for reads of `width` elements;
+    /// - the steps of this block before `steps` have been folded;
+    /// - `lanes` is memory of this thread with room for `LANES * width` accumulators.
+    unsafe fn fold_in_block(&self, values: Values, steps: Range<usize>) {
         let row_bytes = (self.width * self.fold.source_size) as isize;
         let stride = LANES as isize * values.step_stride;
         let mut step = steps.start;
@@ -164,8 +180,9 @@ impl Columns<'_> {
                 let count = (steps.end - step).div_ceil(LANES);
                 let rows = FoldedRows { count, stride, width: self.width, begins: step < LANES };
                 let (lane, values) = (self.lane(step % LANES), values.at(step - steps.start));
-                // SAFETY: the caller vouches for the steps; these share a lane.
-                unsafe { (self.fold.take)(lane, values, rows) }
+                // SAFETY: steps `LANES` apart share a lane; the rows at that distance from `step` on are part
+                // of `steps`, and an earlier step has initialised the lane unless `step` is its first.
+                unsafe { (self.fold.accumulate)(lane, values, rows) }
             }
             return;
         }
@@ -178,54 +195,61 @@ impl Columns<'_> {
             let rows =
                 FoldedRows { count, stride, width: lanes * self.width, begins: step < LANES };
             let values = values.at(step - steps.start);
-            // SAFETY: the caller vouches for the steps; contiguous steps are one row.
-            unsafe { (self.fold.take)(self.lane(lane), values, rows) }
+            // SAFETY: the rows are part of `steps`, each of `lanes` contiguous steps; earlier steps have
+            // initialised the lanes unless `step` is in the first row.
+            unsafe { (self.fold.accumulate)(self.lane(lane), values, rows) }
             step += count * lanes;
         }
     }
 
-    /// Folds the lanes of block `index` into its node.
+    /// Folds the lanes of block `index` to its node and adds the node to the tree.
     ///
     /// # Safety
-    /// All steps of the block have been folded; the nodes of all blocks before exist.
+    /// - all steps of the block have been folded into the lanes;
+    /// - the nodes of all blocks before it have been added.
     pub(super) unsafe fn add_block(&self, index: usize) {
-        // SAFETY: the caller vouches for the lanes and nodes.
+        // SAFETY: the caller ensures that all lanes are initialised; `fold_lanes` leaves the block's result
+        // in the first lane.
         unsafe {
             self.fold_lanes(LANES);
             self.add_node(index);
         }
     }
 
-    /// Folds each of `count` groups of 32 lanes, `live` of them with values, into an element from `to` on.
+    /// Folds each of `count` groups of `LANES` contiguous lanes to one accumulator, from `to` on. The first
+    /// `live` lanes of each group have values.
     ///
     /// # Safety
-    /// The lanes are accumulators with room after them; a kernel for rows exists.
+    /// - `lanes` is valid for reads of `count` groups, whose first `live` lanes are initialised;
+    /// - `to` is valid for writes of `count` accumulators and overlaps none of these groups.
     pub(super) unsafe fn fold_each(&self, to: *mut u8, count: usize, live: usize) {
         let stride = (LANES * self.fold.size) as isize;
         let rows = FoldedRows { count, stride, width: live, begins: false };
-        let fold = self.fold.lanes.expect("invariant: asked for where there is a kernel");
-        // SAFETY: the caller vouches for the lanes, and `width` limits each group to those with values.
+        let fold = self.fold.lanes.expect("invariant: `FoldSpec` requires this kernel");
+        // SAFETY: the caller ensures the groups and the room; `width` limits each group to its live lanes.
         unsafe { fold(to, self.lanes, rows) }
     }
 
-    /// Folds `live` lanes into the first node.
+    /// Folds `live` lanes to the first node.
     ///
     /// # Safety
-    /// These lanes are accumulators.
-    pub(super) unsafe fn leave_lanes(&self, live: usize) {
-        // SAFETY: the caller vouches for the lanes.
+    /// - the first `live` lanes are initialised, and `live` is not 0;
+    /// - `nodes` has room for `width` accumulators.
+    pub(super) unsafe fn fold_lanes_to_node(&self, live: usize) {
+        // SAFETY: the caller ensures the lanes; `fold_lanes` leaves the result in the first lane.
         unsafe {
             self.fold_lanes(live);
-            self.leave(0);
+            self.store_node(0);
         }
     }
 
     /// Folds `live` lanes into the first lane.
     ///
     /// # Safety
-    /// These lanes are accumulators.
+    /// The first `live` lanes are initialised, and `live` is not 0.
     unsafe fn fold_lanes(&self, mut live: usize) {
-        // SAFETY: the caller vouches for the lanes; upper and lower lanes are disjoint.
+        // SAFETY: lanes `half..live` and `0..live - half` are live and disjoint, because `live` is at most
+        // `2 * half`; so are the first lane and the lanes after it.
         unsafe {
             for half in [16, 8, 4] {
                 if live > half {
@@ -237,27 +261,34 @@ impl Columns<'_> {
         }
     }
 
-    /// Makes the first lane node `index` and combines it with the nodes before it of equal size.
+    /// Adds the first lane as node `index` to the tree, and combines it with the nodes of equal size before
+    /// it.
     ///
     /// # Safety
-    /// The first lane is the result of a block, or of a piece with as many blocks as the pieces before; all
-    /// their nodes exist.
+    /// - the first lane is initialised: the result of block `index`, or of piece `index` of pieces that all
+    ///   have the same number of blocks, except the last;
+    /// - nodes `0..index` have been added.
     pub(super) unsafe fn add_node(&self, index: usize) {
         let top = index.count_ones() as usize;
-        // SAFETY: the caller vouches for the first lane and the nodes.
+        // SAFETY: after `index` nodes, as many remain as `index` has bits set, so `top` is the next free
+        // node, and as many nodes of equal size precede it as `index` has trailing ones.
         unsafe {
-            self.leave(top);
+            self.store_node(top);
             self.merge(top, index.trailing_ones() as usize);
         }
     }
 
-    /// Writes results from the first nodes.
+    /// Writes `results.count` results from the first nodes. Overwrites the lanes.
     ///
     /// # Safety
-    /// The results at `to` are valid for writes; the lanes have been folded, so their memory is free.
+    /// - the first `results.count` accumulators of `nodes` are initialised;
+    /// - `to` plus each of `results.count` multiples of `results.stride` is valid for writes of a result, and
+    ///   results overlap neither each other nor lanes and nodes;
+    /// - `lanes` has room for `results.count` results.
     pub(super) unsafe fn write(&self, to: *mut u8, results: Run) {
         let &Columns { fold, lanes: finished, nodes, .. } = self;
-        // SAFETY: the caller vouches for the results and the lanes' memory.
+        // SAFETY: the caller ensures the nodes, the results, and room in the lanes for a dense copy of the
+        // results; all are disjoint.
         unsafe {
             if results.count == 1 || results.stride == fold.result_size as isize {
                 return (fold.finish)(to, [nodes.cast_const(); 3], results.count);
@@ -270,36 +301,39 @@ impl Columns<'_> {
     /// Copies the first lane to a node.
     ///
     /// # Safety
-    /// The first lane is an accumulator.
-    unsafe fn leave(&self, node: usize) {
-        // SAFETY: the caller vouches for the lane; lanes and nodes are disjoint.
+    /// - the first lane is initialised;
+    /// - `nodes` has room for this node.
+    unsafe fn store_node(&self, node: usize) {
+        // SAFETY: the caller ensures `width` accumulators in both; lanes and nodes are disjoint memory.
         unsafe {
             let bytes = self.width * self.fold.size;
             core::ptr::copy_nonoverlapping(self.lanes, self.node(node), bytes);
         }
     }
 
-    /// Combines the node at `top` with the one below it, `times` times.
+    /// Combines the top node with the node below it, `times` times.
     ///
     /// # Safety
-    /// These nodes are accumulators.
+    /// Nodes `top - times..=top` are initialised.
     unsafe fn merge(&self, top: usize, times: usize) {
         for node in (top - times + 1..=top).rev() {
-            // SAFETY: the caller vouches for the nodes, which are disjoint.
+            // SAFETY: the caller ensures both nodes, which are disjoint.
             unsafe { self.combine(self.node(node - 1), self.node(node), 1, self.width) }
         }
     }
 
-    /// Combines all nodes and lanes into one node, after `length` steps.
+    /// Combines the lanes and nodes into the first node, after `length` steps.
     ///
     /// # Safety
-    /// All steps have been folded.
+    /// - `length` steps have been folded, and no others;
+    /// - `length` is not 0.
     pub(super) unsafe fn finish(&self, length: usize) {
-        if self.in_turn {
+        if self.is_sequential {
             return;
         }
         let (blocks, rest) = (length / BLOCK, length % BLOCK);
-        // SAFETY: all steps have been folded, so the lanes and nodes of `length` steps exist.
+        // SAFETY: after `length` steps `blocks` nodes have been added, and the lanes of `rest` steps are
+        // initialised.
         unsafe {
             if rest > 0 {
                 self.fold_lanes(rest.min(LANES));
@@ -309,21 +343,26 @@ impl Columns<'_> {
         }
     }
 
-    /// Combines the nodes that remain of `count` nodes into one.
+    /// Combines the nodes that remain after `count` nodes into the first node.
     ///
     /// # Safety
-    /// All of them have been added.
+    /// `count` nodes have been added, and `count` is not 0.
     pub(super) unsafe fn merge_all(&self, count: usize) {
         let top = count.count_ones() as usize - 1;
-        // SAFETY: the caller vouches for the nodes.
+        // SAFETY: after `count` nodes, as many remain as `count` has bits set.
         unsafe { self.merge(top, top) }
     }
 
+    /// Folds `rows` rows of accumulators into the row at `to`.
+    ///
     /// # Safety
-    /// `to` has `width` accumulators and `from` `rows` times as many; the two are disjoint.
+    /// - `to` has `width` initialised accumulators;
+    /// - `from` has `rows` rows of `width` initialised accumulators;
+    /// - the two are disjoint.
     unsafe fn combine(&self, to: *mut u8, from: *const u8, rows: usize, width: usize) {
         let stride = (width * self.fold.size) as isize;
-        // SAFETY: the caller vouches for both sides.
+        // SAFETY: the caller ensures the accumulators; the function was looked up for a level of this
+        // processor.
         unsafe {
             (self.fold.combine)(to, from, FoldedRows { count: rows, stride, width, begins: false })
         }

@@ -1,7 +1,7 @@
 //! Wirings: the address source of each virtual register under a walk.
 //!
-//! A wiring is known before any tile runs: which stores are written in place, which accesses are gathered
-//! into blocks, and how functions walk the operands.
+//! A wiring decides before the first tile which values go straight into an array, which accesses are
+//! gathered into blocks, and the operand layout of functions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use indim_ops::DType;
 use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
-use crate::tiles::code::REGISTER_BYTES;
+use crate::tiles::code::BLOCK_BYTES;
 use crate::tiles::code::{Call, Callee, FEW, TileCode, few};
 use crate::tiles::functions::Functions;
 use crate::tiles::gather::{Gather, GatherStrides, GatherWalk};
@@ -22,34 +22,34 @@ use crate::tiles::gather::{Gather, GatherStrides, GatherWalk};
 /// Address sources of the virtual registers of a nest's code.
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
-    /// For each store, whether its instruction writes straight into the array.
+    /// For each store, whether its value is written straight into the array, without a block.
     pub(crate) is_direct: SmallVec<[bool; FEW]>,
-    /// Block of each gathered access, as an offset in bytes in the workspace; `None` for accesses that are
-    /// read in place.
-    pub(crate) registers: SmallVec<[Option<usize>; FEW]>,
-    /// Number of blocks, those of instructions included.
-    pub(crate) register_count: usize,
-    /// Whether any call writes with non-temporal stores.
+    /// For each access that is gathered, the offset of its block in the workspace, in bytes; `None` for
+    /// accesses that are read in place.
+    pub(crate) blocks: SmallVec<[Option<usize>; FEW]>,
+    /// Number of blocks of accesses and instructions.
+    pub(crate) block_count: usize,
+    /// Whether the function writes with non-temporal stores.
     pub(crate) streams: bool,
-    /// Whether the function runs row by row, since some operand is dense within rows but not in a tile.
+    /// Whether the function runs row by row, because some operand is dense in rows but not in tiles.
     pub(crate) by_rows: bool,
     /// The operand layout of the function, if the nest has machine code.
     pub(crate) function: Option<FunctionWiring>,
-    /// Whether that is the function that folds, which writes no values.
+    /// Whether the function folds its values and writes none.
     pub(crate) folds: bool,
-    /// The gather of each call; empty if no call gathers.
-    pub(crate) takes: Vec<Option<GatherWiring>>,
+    /// For each call, its gather; empty if no call gathers.
+    pub(crate) gathers: Vec<Option<GatherWiring>>,
 }
 
-/// The gather of a call.
+/// The gather of a call under a walk.
 #[derive(Debug, Clone)]
 pub(crate) struct GatherWiring {
     pub(crate) walk: GatherWalk,
-    /// Whether each tile is one row of the table, which later calls read in place.
-    pub(crate) in_place: bool,
+    /// Whether each tile is one dense row of the table, which later calls read in place.
+    pub(crate) is_in_place: bool,
 }
 
-/// The operand layout of a function.
+/// The operand layout of a function under a walk.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionWiring {
     /// Form of each input.
@@ -58,18 +58,19 @@ pub(crate) struct FunctionWiring {
     pub(crate) streams: SmallVec<[bool; FEW]>,
     /// Whether an output may lie exactly over an input.
     pub(crate) is_in_place: bool,
-    /// Stride between rows in bytes, of the outputs, then of the inputs.
+    /// Strides between rows in bytes: of the outputs, then of the inputs.
     pub(crate) row_strides: SmallVec<[isize; FEW]>,
 }
 
-/// Bytes moved, each counted once, above which a nest writes with non-temporal stores: it leaves nothing
-/// useful in the caches, and few last-level caches are larger. On the machine of the committed records they
-/// have 32 MiB.
+/// Bytes moved, each counted once, from which a nest writes with non-temporal stores. So much data evicts
+/// itself from the cache before its next use: few last-level caches are larger (32 MiB on the machine of
+/// the committed records).
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
-    /// `needs_block` says which accesses must be blocks, `is_over_input` which outputs lie over an input
-    /// (empty if none does), `folds` whether the function folds what it computes.
+    /// The wiring of the code under `walk`. `needs_block` tells for each access whether it must be a block,
+    /// `is_over_input` for each output whether it lies over an input (empty if none does), `folds` whether
+    /// the function folds its values.
     pub(crate) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
@@ -79,34 +80,33 @@ impl Wiring {
         folds: bool,
     ) -> Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
-        let accesses = accesses.iter().zip(needs_block).zip(&code.only_taken);
-        let readings =
-            few(accesses.map(|((operand, &needs_block), &only_taken)| match only_taken {
-                true => Reading::Taken,
-                false => reading(operand, needs_block),
+        let accesses = accesses.iter().zip(needs_block).zip(&code.only_gathered);
+        let read_modes =
+            few(accesses.map(|((operand, &needs_block), &only_gathered)| match only_gathered {
+                true => ReadMode::Indexed,
+                false => read_mode(operand, needs_block),
             }));
         let is_direct = direct_stores(code, stores, is_over_input);
-        let (registers, register_count) = gathered(code, &readings);
+        let (blocks, block_count) = access_blocks(code, &read_modes);
         let function = match folds {
-            true => folding_wiring(code, walk, &readings),
-            false => function_wiring(code, nest, walk, &is_direct, &readings, is_over_input),
+            true => fold_wiring(code, walk, &read_modes),
+            false => function_wiring(code, nest, walk, &is_direct, &read_modes, is_over_input),
         };
         let streams = |wired: &FunctionWiring| wired.streams.contains(&true);
         Wiring {
-            registers,
-            register_count,
-            by_rows: is_by_rows(walk, &is_direct, &readings),
+            blocks,
+            block_count,
+            by_rows: must_walk_rows(walk, &is_direct, &read_modes),
             streams: function.as_ref().is_some_and(streams),
             function,
             folds,
             is_direct,
-            takes: Vec::new(),
+            gathers: Vec::new(),
         }
     }
 
-    /// Adds the gather of each call over these axes; `table_strides` are the strides of the indexed axis of
-    /// each access.
-    pub(crate) fn add_takes(
+    /// Wires the gather of each call; `table_strides` has for each access the stride of its indexed axis.
+    pub(crate) fn add_gathers(
         &mut self,
         code: &TileCode,
         axes: &CoalescedAxes,
@@ -115,28 +115,29 @@ impl Wiring {
     ) {
         let wiring = |call: &Call| match call.callee {
             Callee::Kernel { .. } => None,
-            Callee::Take { gather, table, indices } => {
+            Callee::Gather { gather, table, indices } => {
                 let index = IndexStrides::new(self, code, axes, &gather, indices);
                 let of_table = axes.strides_of(code.operand(table));
                 let strides =
                     |axis| GatherStrides { table: of_table[axis], index: index.along(axis) };
                 let stride = table_strides[table];
                 let take = GatherWalk::new(axes, walk.step_elements, strides, stride);
-                let is_written =
-                    code.stored[call.destination].first.is_some_and(|store| self.is_direct[store]);
-                let in_place = !is_written && take.is_one_dense_row(gather.element_size());
-                Some(GatherWiring { walk: take, in_place })
+                let is_written = code.value_stores[call.destination]
+                    .first
+                    .is_some_and(|store| self.is_direct[store]);
+                let is_in_place = !is_written && take.is_one_dense_row(gather.element_size());
+                Some(GatherWiring { walk: take, is_in_place })
             }
         };
-        self.takes = code.calls.iter().map(wiring).collect();
+        self.gathers = code.calls.iter().map(wiring).collect();
     }
 
     /// Counts the memory of the wiring.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.is_direct);
-        held.small(&self.registers);
-        held.own::<Option<GatherWiring>>(self.takes.capacity());
-        self.takes.iter().flatten().for_each(|take| take.walk.count_bytes(held));
+        held.small(&self.blocks);
+        held.own::<Option<GatherWiring>>(self.gathers.capacity());
+        self.gathers.iter().flatten().for_each(|take| take.walk.count_bytes(held));
         if let Some(FunctionWiring { forms, streams, row_strides, .. }) = &self.function {
             held.small(forms);
             held.small(streams);
@@ -144,7 +145,8 @@ impl Wiring {
         }
     }
 
-    /// The function of the code, `Some(None)` without machine code; `None` if a function is missing.
+    /// The function for this wiring, compiled if needed: `Some(None)` for a nest without machine code, `None`
+    /// if the function is not available.
     pub(crate) fn find_function(&self, code: &TileCode) -> Option<Option<Arc<Function>>> {
         match code.functions.as_ref().zip(self.function.as_ref()) {
             Some((functions, FunctionWiring { forms, streams, is_in_place, .. })) => {
@@ -155,29 +157,29 @@ impl Wiring {
         }
     }
 
-    /// Whether a function would run rows shorter than its step.
+    /// Whether the function would run rows shorter than its step, which is slow.
     pub(crate) fn has_short_rows(&self, code: &TileCode, walk: &Walk) -> bool {
         let step = code.functions.as_deref().map_or(0, Functions::step);
         self.by_rows && walk.step_elements < step
     }
 
-    /// Rows of a tile and elements of each row, for a function.
+    /// Rows of a tile, and elements of each row, as the function runs them.
     pub(crate) fn rows(&self, steps: usize, step_elements: usize) -> (usize, usize) {
         if self.by_rows { (steps, step_elements) } else { (1, steps * step_elements) }
     }
 
     /// Whether any value passes through a block.
-    pub(crate) fn uses_registers(&self) -> bool {
-        self.gathers() || self.is_direct.contains(&false)
+    pub(crate) fn uses_blocks(&self) -> bool {
+        self.gathers_accesses() || self.is_direct.contains(&false)
     }
 
     /// Whether any access is gathered into a block.
-    pub(crate) fn gathers(&self) -> bool {
-        self.registers.iter().any(Option::is_some)
+    pub(crate) fn gathers_accesses(&self) -> bool {
+        self.blocks.iter().any(Option::is_some)
     }
 }
 
-/// Strides of indices along the axes of a tile, in bytes.
+/// The strides of indices along the axes of a nest, in bytes.
 enum IndexStrides<'a> {
     /// Indices that are read in place.
     InPlace(&'a [isize]),
@@ -193,7 +195,7 @@ impl<'a> IndexStrides<'a> {
         gather: &Gather,
         indices: usize,
     ) -> IndexStrides<'a> {
-        match wiring.registers.get(indices) {
+        match wiring.blocks.get(indices) {
             Some(None) => IndexStrides::InPlace(axes.strides_of(code.operand(indices))),
             _ => IndexStrides::Block { axes, index_size: gather.index_size() },
         }
@@ -210,50 +212,55 @@ impl<'a> IndexStrides<'a> {
     }
 }
 
-/// The way in which an access is read.
+/// The way in which a tile reads an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum ReadMode {
     /// In place.
     InPlace(OperandForm),
-    /// From the block into which it was copied.
-    Gathered,
-    /// Only by gathers, in place.
-    Taken,
+    /// From a block into which it is gathered.
+    Block,
+    /// By gathers by index only, in place.
+    Indexed,
 }
 
-/// Kernels need dense tiles; functions also accept a single element, and rows of either form.
-fn reading(operand: &OperandWalk, needs_block: bool) -> Reading {
+/// The mode of an operand. Kernels need dense tiles; functions also read a single element, and rows of
+/// either form.
+fn read_mode(operand: &OperandWalk, needs_block: bool) -> ReadMode {
     match (&operand.layout, operand.row) {
-        (TileLayout::Dense, _) => Reading::InPlace(OperandForm::Dense),
-        _ if needs_block => Reading::Gathered,
-        (TileLayout::Single, _) => Reading::InPlace(OperandForm::Single),
-        (TileLayout::Strided(_), Some(RowForm::Dense)) => Reading::InPlace(OperandForm::Dense),
-        (TileLayout::Strided(_), Some(RowForm::Single)) => Reading::InPlace(OperandForm::Single),
-        (TileLayout::Strided(_), None) => Reading::Gathered,
+        (TileLayout::Dense, _) => ReadMode::InPlace(OperandForm::Dense),
+        _ if needs_block => ReadMode::Block,
+        (TileLayout::Single, _) => ReadMode::InPlace(OperandForm::Single),
+        (TileLayout::Strided(_), Some(RowForm::Dense)) => ReadMode::InPlace(OperandForm::Dense),
+        (TileLayout::Strided(_), Some(RowForm::Single)) => ReadMode::InPlace(OperandForm::Single),
+        (TileLayout::Strided(_), None) => ReadMode::Block,
     }
 }
 
-/// Whether some operand that is used in place must be walked row by row.
-fn is_by_rows(walk: &Walk, is_direct: &[bool], readings: &[Reading]) -> bool {
-    let are_read_in_place = readings.iter().map(|reading| matches!(reading, Reading::InPlace(_)));
-    let are_in_place = is_direct.iter().copied().chain(are_read_in_place);
+/// Whether some operand in place is strided in a tile, so that the function walks it row by row.
+fn must_walk_rows(walk: &Walk, is_direct: &[bool], read_modes: &[ReadMode]) -> bool {
+    let are_reads_in_place =
+        read_modes.iter().map(|read_mode| matches!(read_mode, ReadMode::InPlace(_)));
+    let are_in_place = is_direct.iter().copied().chain(are_reads_in_place);
     let is_strided = |operand: &OperandWalk| matches!(operand.layout, TileLayout::Strided(_));
-    walk.operands.iter().zip(are_in_place).any(|(o, in_place)| in_place && is_strided(o))
+    walk.operands.iter().zip(are_in_place).any(|(o, is_in_place)| is_in_place && is_strided(o))
 }
 
-/// Blocks of the gathered accesses, and the number of blocks with those of the code.
-fn gathered(code: &TileCode, readings: &[Reading]) -> (SmallVec<[Option<usize>; FEW]>, usize) {
-    let mut count = code.register_count;
-    let registers = few(readings.iter().map(|reading| {
-        let is_gathered = *reading == Reading::Gathered;
+/// Blocks of the gathered accesses, and the number of blocks including those of instructions.
+fn access_blocks(
+    code: &TileCode,
+    read_modes: &[ReadMode],
+) -> (SmallVec<[Option<usize>; FEW]>, usize) {
+    let mut count = code.block_count;
+    let blocks = few(read_modes.iter().map(|read_mode| {
+        let is_gathered = *read_mode == ReadMode::Block;
         count += usize::from(is_gathered);
-        is_gathered.then(|| (count - 1) * REGISTER_BYTES)
+        is_gathered.then(|| (count - 1) * BLOCK_BYTES)
     }));
-    (registers, count)
+    (blocks, count)
 }
 
-/// For each store, whether its value is written straight into the array. If the array lies over an input,
-/// which a later call may read, only a function may do that.
+/// For each store, whether its value is written straight into the array. Into an array over an input only a
+/// function may do that, because a call would overwrite what later calls read.
 fn direct_stores(
     code: &TileCode,
     stores: &[OperandWalk],
@@ -274,11 +281,11 @@ pub(super) fn is_over(store: &Store, is_over_input: &[bool]) -> bool {
     }
 }
 
-/// Whether a store may be written straight into the array: a dense one that is the first of its value, or
-/// rows of it if no call reads the value.
+/// Whether a value may be written straight into the array of a store: into dense memory for the first store
+/// of the value; into rows if the function computes the value and this is its only store.
 fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     let source = code.nest.stores[store].source;
-    let of_value = code.stored[code.slot(source)];
+    let of_value = code.value_stores[code.register(source)];
     match &stores[store].layout {
         _ if !matches!(source, Local::Instruction(_)) || code.nest.reduced.is_some() => false,
         TileLayout::Dense => of_value.first == Some(store),
@@ -291,61 +298,64 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
     }
 }
 
-/// The operand layout of the code's function under a walk.
+/// The operand layout of the function under a walk.
 fn function_wiring(
     code: &TileCode,
     nest: &SizedNest<'_>,
     walk: &Walk,
     is_direct: &[bool],
-    readings: &[Reading],
+    read_modes: &[ReadMode],
     is_over_input: &[bool],
 ) -> Option<FunctionWiring> {
     let functions = code.functions.as_ref()?;
     // In a block the rows of a tile are contiguous.
-    let register_stride = |slot| (code.element_size(slot) * walk.step_elements) as isize;
-    let store = |slot: usize| code.stored[slot].first.filter(|&store| is_direct[store]);
+    let register_stride = |register| (code.element_size(register) * walk.step_elements) as isize;
+    let store =
+        |register: usize| code.value_stores[register].first.filter(|&store| is_direct[store]);
     let moves_much = moves_much(nest);
-    let streams = |slot: usize| {
-        store(slot).filter(|_| moves_much).is_some_and(|store| {
+    let streams = |register: usize| {
+        store(register).filter(|_| moves_much).is_some_and(|store| {
             let target = &code.nest.stores[store];
-            is_streamed(target) && code.stored[slot].count == 1 && !is_over(target, is_over_input)
+            is_streamed(target)
+                && code.value_stores[register].count == 1
+                && !is_over(target, is_over_input)
         })
     };
-    let form = |&slot: &usize| match readings.get(slot) {
-        Some(Reading::InPlace(form)) => *form,
+    let form = |&register: &usize| match read_modes.get(register) {
+        Some(ReadMode::InPlace(form)) => *form,
         _ => OperandForm::Dense,
     };
-    let written = functions.outputs.iter().map(|&slot| match store(slot) {
+    let written = functions.outputs.iter().map(|&register| match store(register) {
         Some(store) => walk.operands[store].step_stride,
-        None => register_stride(slot),
+        None => register_stride(register),
     });
-    let read = functions.inputs.iter().map(|&slot| match readings.get(slot) {
-        Some(Reading::InPlace(_)) => walk.operands[code.operand(slot)].step_stride,
-        _ => register_stride(slot),
+    let read = functions.inputs.iter().map(|&register| match read_modes.get(register) {
+        Some(ReadMode::InPlace(_)) => walk.operands[code.operand(register)].step_stride,
+        _ => register_stride(register),
     });
-    let is_in_place = |&slot: &usize| {
-        store(slot).is_some_and(|store| is_over(&code.nest.stores[store], is_over_input))
+    let is_in_place = |&register: &usize| {
+        store(register).is_some_and(|store| is_over(&code.nest.stores[store], is_over_input))
     };
     Some(FunctionWiring {
         forms: few(functions.inputs.iter().map(form)),
-        streams: few(functions.outputs.iter().map(|&slot| streams(slot))),
+        streams: few(functions.outputs.iter().map(|&register| streams(register))),
         is_in_place: functions.outputs.iter().any(is_in_place),
         row_strides: few(written.chain(read)),
     })
 }
 
-/// The operand layout of the code's folding function under a walk.
-fn folding_wiring(code: &TileCode, walk: &Walk, readings: &[Reading]) -> Option<FunctionWiring> {
-    let functions = code.folding.as_ref()?;
-    let operand = |slot: usize| &walk.operands[code.operand(slot)];
-    let form = |&slot: &usize| match (readings[slot], &operand(slot).layout) {
-        (Reading::InPlace(OperandForm::Single), TileLayout::Single) => OperandForm::Same,
-        (Reading::InPlace(form), _) => form,
+/// The operand layout of the function that folds its values, under a walk.
+fn fold_wiring(code: &TileCode, walk: &Walk, read_modes: &[ReadMode]) -> Option<FunctionWiring> {
+    let functions = code.fold_functions.as_ref()?;
+    let operand = |register: usize| &walk.operands[code.operand(register)];
+    let form = |&register: &usize| match (read_modes[register], &operand(register).layout) {
+        (ReadMode::InPlace(OperandForm::Single), TileLayout::Single) => OperandForm::Same,
+        (ReadMode::InPlace(form), _) => form,
         _ => OperandForm::Dense,
     };
-    let stride = |&slot: &usize| match readings[slot] {
-        Reading::InPlace(_) => operand(slot).step_stride,
-        _ => (code.element_size(slot) * walk.step_elements) as isize,
+    let stride = |&register: &usize| match read_modes[register] {
+        ReadMode::InPlace(_) => operand(register).step_stride,
+        _ => (code.element_size(register) * walk.step_elements) as isize,
     };
     Some(FunctionWiring {
         forms: few(functions.inputs.iter().map(form)),
@@ -360,7 +370,7 @@ pub(super) fn moves_much(nest: &SizedNest<'_>) -> bool {
     nest.bytes_moved() >= STREAMED_BYTES
 }
 
-/// Whether a store of such a nest is non-temporal. Masks are small and stay cached.
+/// Whether stores of such a nest are non-temporal: not those of masks, which are small and stay cached.
 pub(super) fn is_streamed(store: &Store) -> bool {
     store.target.array_type.dtype != DType::Bool
 }

@@ -1,16 +1,17 @@
-//! The cost of an element and of a run, in bytes that could be moved in the same time.
+//! The cost of an element and of a run, in bytes moved: a byte stands for the time in which memory could
+//! move it.
 
 use indim_loops::loop_nest::{Instruction, InstructionKind, LoopNest};
 use indim_loops::resize::SizedNest;
 use indim_ops::Fact;
 
-/// Cost of a function, in bytes moved: `exp` of f32 takes as long as 40 bytes, `sin` as 120.
+/// Cost of a function: `exp` of f32 takes as long as 40 bytes moved, `sin` as long as 120.
 const BYTES_PER_FUNCTION: usize = 64;
 
-/// Cost of a gathered element, in bytes moved.
+/// Cost of a gathered element.
 const BYTES_PER_TAKE: usize = 8;
 
-/// Cost of a cheap operation, in bytes moved.
+/// Cost of a cheap operation.
 const BYTES_PER_CHEAP: usize = 2;
 
 /// Cost of computing one element.
@@ -23,12 +24,12 @@ pub(crate) fn computed(nest: &LoopNest) -> usize {
     nest.instructions.iter().map(cost).sum()
 }
 
-/// Weight of a whole run whose elements have this cost.
+/// Cost of a whole run whose elements each cost this much: bytes moved and computation.
 pub(crate) fn of_run(nest: &SizedNest<'_>, cost: usize) -> usize {
     nest.bytes_moved().saturating_add(nest.points().saturating_mul(cost))
 }
 
-/// Bytes read and written for an element, and its cost.
+/// Cost of an element: bytes moved and computation.
 pub(super) fn of_element(nest: &SizedNest<'_>, cost: usize) -> usize {
     of_run(nest, cost) / nest.points().max(1)
 }

@@ -1,8 +1,8 @@
-//! All that nests can be run by.
+//! The executors and levels that can run nests.
 
 use indim_cpu::{CompileOptions, ExecutorChoice, Level};
 
-/// Blocks at every level, and machine code at every level that has any.
+/// Kernels at every level, and machine code at every level that has a code generator.
 pub(crate) fn executors() -> impl Iterator<Item = CompileOptions> {
     let of = |level, executor| CompileOptions { level, executor, ..CompileOptions::default() };
     let blocks = Level::available().iter().map(move |&level| of(level, ExecutorChoice::Blocks));

@@ -58,7 +58,7 @@ fn random_float(choices: &mut Choices<'_>) -> f64 {
 
 fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     let count = array_type.shape.element_count().unwrap();
-    // A seed is one choice: a fuzzer's few bytes are for the structure.
+    // One seed decides all values, so that the few bytes of a fuzzer decide the structure.
     let mut elements = pseudo_random(choices.below(256) as u64);
     let choices = &mut Choices(&mut elements);
     macro_rules! elements {
@@ -133,7 +133,7 @@ fn random_graph(choices: &mut Choices<'_>, full: &[usize]) -> (Graph, Vec<Array>
     (with_outputs(choices, &b, &values), arguments)
 }
 
-/// The last value, or any.
+/// The last value, or any value.
 fn recent(choices: &mut Choices<'_>, values: &[Value]) -> Value {
     match choices.chance(45) {
         true => values[values.len() - 1].clone(),
@@ -141,7 +141,7 @@ fn recent(choices: &mut Choices<'_>, values: &[Value]) -> Value {
     }
 }
 
-/// A cheap operation, a reduction or a view of `x`, which often becomes this type before.
+/// A cheap operation, a reduction or a view of `x`, which is often converted to this type before.
 fn random_cheap_node(
     choices: &mut Choices<'_>,
     b: &GraphBuilder,
@@ -160,8 +160,8 @@ fn random_cheap_node(
     random_operation(choices, b, values, x, &CHEAP)
 }
 
-/// The graph that returns some of the last values, or any of its nodes: then each kind of node is an output
-/// and an operand of each other kind.
+/// The graph that returns some of the last values, or any of its nodes, so that each kind of node is an
+/// output and an operand of each other kind.
 fn with_outputs(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value]) -> Graph {
     if choices.chance(50) {
         let count = 1 + choices.below(3);
@@ -225,7 +225,7 @@ fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value], x:
     }
 }
 
-/// Bytes, strides and the place of the first element.
+/// Bytes, strides and the offset of the first element.
 type Layout = (Vec<u8>, Vec<isize>, usize);
 
 /// The elements of `array` laid out with gaps, in a random order of axes and in random directions.
@@ -252,7 +252,7 @@ fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layo
     for (position, element) in dense.chunks(size as usize).enumerate() {
         let place = (first + offset(position, shape, &strides)) as usize;
         bytes[place..place + size as usize].copy_from_slice(element);
-        // Any other byte than 0 is true.
+        // Every byte except 0 is true.
         if array.dtype() == DType::Bool && is_read_only && element != [0] {
             bytes[place] = 1 + choices.below(255) as u8;
         }
@@ -297,7 +297,7 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
     }
 }
 
-/// Like [`check`], by one of the executors: for more graphs in the same time.
+/// Like [`check`], by one of the executors, for more graphs in the same time.
 #[allow(dead_code, reason = "the fuzz target tries every executor")]
 pub(crate) fn check_once(choices: &mut Choices<'_>) {
     let full = random_sizes(choices);
@@ -309,7 +309,7 @@ pub(crate) fn check_once(choices: &mut Choices<'_>) {
     check_executable(choices, &options, &executable, &arguments, &expected);
 }
 
-/// What was compiled with these options gives these results, dense, strided and in place.
+/// The program compiled with these options gives these results, dense, strided and in place.
 fn check_executable(
     choices: &mut Choices<'_>,
     options: &CompileOptions,
@@ -326,8 +326,8 @@ fn check_executable(
     check_in_place(choices, executable, arguments, expected);
 }
 
-/// A program that is bound to other sizes than those it was made for gives the bits of the reference
-/// evaluator; whether it has been.
+/// A program bound to other sizes than those of its graph gives the bits of the reference evaluator. Returns
+/// whether it was bound.
 #[allow(dead_code, reason = "the fuzz target searches for wrong bits of one program at a time")]
 pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
     let full = random_sizes(choices);
@@ -345,7 +345,7 @@ pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
     }
     let mut next = symbols.clone();
     next.last_mut().into_iter().for_each(|size| *size = if *size == 2 { 3 } else { 2 });
-    // What is made for some sizes is used for others, and taken over where only some of them change.
+    // Machine code for some sizes runs for others; a binding reuses nests whose sizes are equal.
     let bound = [vec![3; count], symbols, next].map(|symbols| {
         let resized = symbolic.resized(&symbols);
         indim_graph::verify(&resized).unwrap();
@@ -370,9 +370,9 @@ pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
     count > 0
 }
 
-/// Several threads give the bits of one, on graphs that are mostly work enough for several.
+/// Several threads give the bits of one, on graphs that mostly have enough work for several.
 ///
-/// Returns whether they are.
+/// Returns whether the graph has.
 #[allow(dead_code, reason = "the fuzz target has one thread per input")]
 pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPool]) -> bool {
     let sizes = [
@@ -432,7 +432,7 @@ fn check_strided(
     }
 }
 
-/// Outputs written over inputs, wherever one is of an input's size and shape.
+/// Outputs written over inputs of the same size and shape.
 fn check_in_place(
     choices: &mut Choices<'_>,
     executable: &indim_cpu::Executable,
@@ -442,7 +442,7 @@ fn check_in_place(
     let mut memory: Vec<_> = arguments.iter().map(|array| strided(choices, array, false)).collect();
     let mut apart: Vec<_> = expected.iter().map(|array| strided(choices, array, false)).collect();
     let mut is_taken = vec![false; arguments.len()];
-    // The bytes that each output is written to: those of an input, or its own.
+    // The bytes of each output: those of an input, or new ones.
     let places: Vec<Option<usize>> = expected
         .iter()
         .map(|output| {

@@ -1,7 +1,7 @@
-//! The cells of the grid: every operation and every conversion at every element type, and the digest of what
-//! it gives.
+//! The cells of the record: every operation and conversion at every element type, and the digest of its
+//! results.
 //!
-//! Used by the test here and by `examples/self_check.rs`.
+//! The test here and `examples/self_check.rs` use this file.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, CompileOptions, compile};

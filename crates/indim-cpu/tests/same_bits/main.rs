@@ -1,9 +1,9 @@
 //! "The same bits on every machine": every operation and conversion over special and random values, by the
 //! reference evaluator, at every level and by machine code, against digests recorded once and for all.
 //!
-//! One digest a cell, an operation at one element type, so that a difference names its cell. Digests are of
-//! little-endian bytes with canonical NaNs, whatever the machine. `cargo xtask bits` records them anew,
-//! after a definition was changed on purpose.
+//! Each cell, an operation at one element type, has a digest, so that a difference names its cell. Digests
+//! are of little-endian bytes with canonical NaNs on every machine. After an intended change of a definition,
+//! `cargo xtask bits` records them again.
 
 mod cells;
 #[path = "../executors/mod.rs"]

@@ -1,14 +1,14 @@
-//! The values on which every operation is run: special ones of each element type in all combinations, then
-//! pseudo-random ones.
+//! The operands of every operation: special values of each element type in all combinations, then
+//! pseudo-random values.
 
 use indim_graph::Array;
 use indim_ops::{ArrayData, DType, bf16, f16};
 
-/// How many combinations of random values there are.
+/// Number of combinations of random values.
 const RANDOM: usize = 512;
 
-/// Floats where something happens; those out of range become infinities and zeros of the narrower types. The
-/// first few are enough for operations of three operands, and for the parts of complex numbers.
+/// Floats at the edges of operations; those out of range become infinities and zeros of the narrower types.
+/// The first few are enough for operations of three operands, and for the parts of complex numbers.
 const FLOATS: [f64; 48] = [
     0.0,
     -0.0,

@@ -336,7 +336,9 @@ mod tests {
         let go_on = &mut || ControlFlow::Continue(());
         let executable = compile_for(&Simple, &graph, &CompileOptions::default(), go_on).unwrap();
         assert!(
-            executable.programs()[0].to_string().starts_with("one element at a time: for i in")
+            executable.compiled_nests()[0]
+                .to_string()
+                .starts_with("one element at a time: for i in")
         );
         assert_eq!(executable.forecast().register_bytes, 0);
     }

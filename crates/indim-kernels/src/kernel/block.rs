@@ -1,4 +1,4 @@
-//! The loops of kernels over one dense block. Holds unsafe code.
+//! The loop of a kernel over one dense block, for each kind of operation. Holds unsafe code.
 
 use core::any::TypeId;
 use core::marker::PhantomData;
@@ -13,27 +13,27 @@ use indim_ops::{
 use super::instructions::Instructions;
 use super::power;
 
-/// A kernel for blocks of any length.
+/// A kernel: computes `count` elements of one operation.
+///
+/// Pointers need no alignment. A kernel uses as many of the sources as the operation has operands.
 ///
 /// # Safety
 /// - `destination` is valid for writes of `count` elements of the result type;
-/// - `sources[i]` is valid for reads of `count` elements of operand `i`'s type, for each operand;
-///   the other pointers are not used;
-/// - no pointer needs to be aligned;
-/// - the destination overlaps none of the sources;
+/// - each used source is valid for reads of `count` elements of its operand's type;
+/// - the destination overlaps no source;
 /// - the processor has the level for which the kernel was looked up.
 pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);
 
-/// The body of a kernel: its computation on a block.
+/// The body of a kernel, independent of the level.
 pub(crate) trait Body {
-    /// Reads `count` elements from each of `sources` and writes as many results to `destination`.
+    /// Reads `count` elements of each operand and writes `count` results.
     ///
     /// # Safety
-    /// Like [`KernelFn`], where the level has the instructions `I`.
+    /// Like [`KernelFn`], for the level with the instructions `I`.
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize);
 }
 
-/// An element in memory that need not be aligned.
+/// An element in memory, at any alignment.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub(crate) struct Unaligned<T: Element>(pub(crate) T::Storage);
@@ -48,28 +48,34 @@ impl<T: Element> Unaligned<T> {
 /// The elements of a source as a slice.
 ///
 /// # Safety
-/// `source` is valid for reads of `count` elements for as long as the slice is used, and nobody
-/// writes to them meanwhile.
+/// During `'a`:
+/// - `source` is valid for reads of `count` elements;
+/// - this thread does not write them.
 #[inline(always)]
 pub(crate) unsafe fn elements<'a, T: Element>(
     source: *const u8,
     count: usize,
 ) -> &'a [Unaligned<T>] {
-    // SAFETY: the caller's promise; any bits are a stored element, at any address.
+    // SAFETY:
+    // - the caller ensures `count` readable elements that stay unchanged during `'a`;
+    // - `Unaligned` needs no alignment, and any bits are a stored element.
     unsafe { core::slice::from_raw_parts(source.cast(), count) }
 }
 
-/// The elements of a destination as a slice.
+/// The elements of a destination as a slice of uninitialised memory.
 ///
 /// # Safety
-/// `destination` is valid for writes of `count` elements for as long as the slice is used, and
-/// nobody else uses them meanwhile.
+/// During `'a`:
+/// - `destination` is valid for writes of `count` elements;
+/// - only the slice accesses them.
 #[inline(always)]
-pub(crate) unsafe fn places<'a, T: Element>(
+pub(crate) unsafe fn results<'a, T: Element>(
     destination: *mut u8,
     count: usize,
 ) -> &'a mut [MaybeUninit<Unaligned<T>>] {
-    // SAFETY: the caller's promise; places need not be initialised nor aligned.
+    // SAFETY:
+    // - the caller ensures `count` writable elements that nothing else accesses during `'a`;
+    // - `Unaligned` needs no alignment, and `MaybeUninit` no initialisation.
     unsafe { core::slice::from_raw_parts_mut(destination.cast(), count) }
 }
 
@@ -79,26 +85,28 @@ pub(crate) struct UnaryBody<O, T>(PhantomData<(O, T)>);
 impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-        // SAFETY: the caller's promise.
-        let (places, x) =
-            unsafe { (places::<O::Result>(destination, count), elements::<T>(sources[0], count)) };
-        for (place, x) in places.iter_mut().zip(x) {
-            let result = match const { is_alone::<I, O>() } {
-                true => alone::unary::<O, T>(x.get()),
+        // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
+        // that the two do not overlap.
+        let (results, x) =
+            unsafe { (results::<O::Result>(destination, count), elements::<T>(sources[0], count)) };
+        for (to, x) in results.iter_mut().zip(x) {
+            let result = match const { is_out_of_line::<I, O>() } {
+                true => out_of_line::unary::<O, T>(x.get()),
                 false => O::apply(x.get()),
             };
-            place.write(Unaligned(result.to_storage()));
+            to.write(Unaligned(result.to_stored()));
         }
     }
 }
 
-/// Whether each result is computed by a call of its own.
-const fn is_alone<I: Instructions, O: Operation>() -> bool {
-    I::IS_LAST_RESORT && !O::OP.is(Fact::Cheap)
+/// Whether the loop calls the operation out of line for each element: a costly operation at the fallback
+/// level.
+const fn is_out_of_line<I: Instructions, O: Operation>() -> bool {
+    I::IS_FALLBACK && !O::OP.is(Fact::Cheap)
 }
 
-/// Operations on one element of each operand. A loop that calls them is not vectorized.
-mod alone {
+/// Operations that are not inlined. A loop that calls them is not vectorised.
+mod out_of_line {
     use super::{Binary, Element, Ternary, Unary};
 
     #[inline(never)]
@@ -123,26 +131,27 @@ pub(crate) struct BinaryBody<O, T>(PhantomData<(O, T)>);
 impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-        if const { !I::IS_LAST_RESORT } && TypeId::of::<O>() == TypeId::of::<Pow>() {
+        if const { !I::IS_FALLBACK } && TypeId::of::<O>() == TypeId::of::<Pow>() {
             match T::DTYPE {
-                // SAFETY: the caller's promise, for this type.
+                // SAFETY: `T` is `f32`, so the caller's obligations are those of `power::run`.
                 DType::F32 => return unsafe { power::run::<f32>(destination, sources, count) },
-                // SAFETY: the caller's promise, for this type.
+                // SAFETY: `T` is `f64`, so the caller's obligations are those of `power::run`.
                 DType::F64 => return unsafe { power::run::<f64>(destination, sources, count) },
                 _ => {}
             }
         }
-        // SAFETY: the caller's promise.
-        let (places, [x, y]) = unsafe {
+        // SAFETY: the caller ensures two readable operands and a writable result of `count` elements each,
+        // and that the result overlaps no operand.
+        let (results, [x, y]) = unsafe {
             let operands = [sources[0], sources[1]].map(|source| elements::<T>(source, count));
-            (places::<O::Result>(destination, count), operands)
+            (results::<O::Result>(destination, count), operands)
         };
-        for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
-            let result = match const { is_alone::<I, O>() } {
-                true => alone::binary::<O, T>(x.get(), y.get()),
+        for (to, (x, y)) in results.iter_mut().zip(x.iter().zip(y)) {
+            let result = match const { is_out_of_line::<I, O>() } {
+                true => out_of_line::binary::<O, T>(x.get(), y.get()),
                 false => O::apply(x.get(), y.get()),
             };
-            place.write(Unaligned(result.to_storage()));
+            to.write(Unaligned(result.to_stored()));
         }
     }
 }
@@ -153,18 +162,19 @@ pub(crate) struct TernaryBody<O, T>(PhantomData<(O, T)>);
 impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-        // SAFETY: the caller's promise.
-        let (places, first, [x, y]) = unsafe {
+        // SAFETY: the caller ensures three readable operands and a writable result of `count` elements each,
+        // and that the result overlaps no operand.
+        let (results, first, [x, y]) = unsafe {
             let operands = [sources[1], sources[2]].map(|source| elements::<T>(source, count));
             let first = elements::<O::First>(sources[0], count);
-            (places::<O::Result>(destination, count), first, operands)
+            (results::<O::Result>(destination, count), first, operands)
         };
-        for (place, (first, (x, y))) in places.iter_mut().zip(first.iter().zip(x.iter().zip(y))) {
-            let result = match const { is_alone::<I, O>() } {
-                true => alone::ternary::<O, T>(first.get(), x.get(), y.get()),
+        for (to, (first, (x, y))) in results.iter_mut().zip(first.iter().zip(x.iter().zip(y))) {
+            let result = match const { is_out_of_line::<I, O>() } {
+                true => out_of_line::ternary::<O, T>(first.get(), x.get(), y.get()),
                 false => O::apply(first.get(), x.get(), y.get()),
             };
-            place.write(Unaligned(result.to_storage()));
+            to.write(Unaligned(result.to_stored()));
         }
     }
 }
@@ -177,85 +187,95 @@ impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         match (A::DTYPE, B::DTYPE) {
             (DType::F16, DType::F32) => {
-                // SAFETY: the caller's promise, for these types.
+                // SAFETY:
+                // - the caller ensures `count` `f16` and room for `count` `f32`, disjoint, and the level;
+                // - `widen_f16` initialises the elements that `make_canonical` reads.
                 unsafe {
                     I::widen_f16(destination.cast(), sources[0].cast(), count);
                     return make_canonical::<f32>(destination, count);
                 }
             }
-            // SAFETY: the caller's promise, for these types.
+            // SAFETY: the caller ensures `count` `f32` and room for `count` `f16`, disjoint, and the level.
             (DType::F32, DType::F16) => unsafe {
                 return narrow_to_f16::<I>(destination, sources[0], count);
             },
             _ => {}
         }
-        // SAFETY: the caller's promise.
-        let (places, x) =
-            unsafe { (places::<B>(destination, count), elements::<A>(sources[0], count)) };
-        for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(x.get().convert().to_storage()));
+        // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
+        // that the two do not overlap.
+        let (results, x) =
+            unsafe { (results::<B>(destination, count), elements::<A>(sources[0], count)) };
+        for (to, x) in results.iter_mut().zip(x) {
+            to.write(Unaligned(x.get().convert().to_stored()));
         }
     }
 }
 
-/// The body that widens the elements of an operand; see `widened.rs`.
+/// The body of a widening, for `widened.rs`.
 pub(crate) struct WidenBody<T>(PhantomData<T>);
 
 impl<T: NarrowElement> Body for WidenBody<T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
-            // SAFETY: the caller's promise, for this type.
+            // SAFETY: the caller ensures `count` `f16` and room for `count` `f32`, disjoint, and the level.
             return unsafe { I::widen_f16(destination.cast(), sources[0].cast(), count) };
         }
-        // SAFETY: the caller's promise.
-        let (places, x) =
-            unsafe { (places::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
-        for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_storage()));
+        // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
+        // that the two do not overlap.
+        let (results, x) =
+            unsafe { (results::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
+        for (to, x) in results.iter_mut().zip(x) {
+            to.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_stored()));
         }
     }
 }
 
-/// The body that narrows results; see `widened.rs`.
+/// The body of a narrowing, for `widened.rs`.
 pub(crate) struct NarrowBody<T, Wide>(PhantomData<(T, Wide)>);
 
 impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
-            // SAFETY: the caller's promise, for this type.
+            // SAFETY: the caller ensures `count` `f32` and room for `count` `f16`, disjoint, and the level.
             return unsafe { narrow_to_f16::<I>(destination, sources[0], count) };
         }
-        // SAFETY: the caller's promise.
-        let (places, x) =
-            unsafe { (places::<T>(destination, count), elements::<Wide>(sources[0], count)) };
-        for (place, x) in places.iter_mut().zip(x) {
-            place.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_storage()));
+        // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
+        // that the two do not overlap.
+        let (results, x) =
+            unsafe { (results::<T>(destination, count), elements::<Wide>(sources[0], count)) };
+        for (to, x) in results.iter_mut().zip(x) {
+            to.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_stored()));
         }
     }
 }
 
-/// Narrows `f32` elements to `f16`.
+/// Narrows `f32` elements to `f16`, with canonical NaNs.
 ///
 /// # Safety
-/// Like [`Body::run`].
+/// Like [`Body::run`], for this operand and result type.
 #[inline(always)]
 unsafe fn narrow_to_f16<I: Instructions>(destination: *mut u8, source: *const u8, count: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY:
+    // - the caller ensures `count` elements in both arrays, which are disjoint, and the level;
+    // - `narrow_f16` initialises the elements that `make_canonical` reads.
     unsafe {
         I::narrow_f16(destination.cast(), source.cast(), count);
         make_canonical::<f16>(destination, count);
     }
 }
 
-/// Replaces NaNs by the canonical one.
+/// Replaces each NaN by the canonical one.
 ///
 /// # Safety
-/// `elements` is valid for reads and writes of `count` elements.
+/// - `elements` is valid for reads and writes of `count` initialised elements;
+/// - nothing else accesses them during the call.
 #[inline(always)]
 unsafe fn make_canonical<T: Element>(elements: *mut u8, count: usize) {
-    // SAFETY: the caller's promise; elements need not be aligned.
+    // SAFETY:
+    // - the caller ensures `count` initialised elements that nothing else accesses;
+    // - `Unaligned` needs no alignment.
     let elements: &mut [Unaligned<T>] =
         unsafe { core::slice::from_raw_parts_mut(elements.cast(), count) };
     for element in elements {

@@ -1,27 +1,29 @@
 //! Instructions that the compiler does not select by itself: conversions of `f16`. Holds unsafe code.
 //!
-//! The shells of a level pass its instructions to the bodies they run. Rust has no stable type from which
-//! the compiler would select these conversions, and integer arithmetic takes fifteen instructions for one.
+//! A shell passes the instructions of its level to its body as a type. Stable Rust has no type from which the
+//! compiler would select these conversions, and integer arithmetic takes fifteen instructions for each.
 
 use indim_ops::f16;
 
 /// The instructions of one level.
 ///
-/// The functions are called with the level's features enabled, and inlined into such a function.
+/// A caller is compiled for the level; the functions are inlined into it.
 pub(crate) trait Instructions {
-    /// Whether current processors have a higher level: vectors of costly operations, which take longest to
-    /// compile, are then left out.
-    const IS_LAST_RESORT: bool = false;
+    /// Whether current processors have a higher level. Kernels of costly operations are then not vectorised,
+    /// because those take longest to compile.
+    const IS_FALLBACK: bool = false;
 
-    /// Writes the values of `count` elements. A signalling NaN may become quiet; signs are kept.
+    /// Widens `count` elements. A signalling NaN may become quiet; signs are kept. Pointers need no
+    /// alignment.
     ///
     /// # Safety
-    /// - `wide` is valid for writes and `narrow` for reads of `count` elements; neither need be aligned;
-    /// - they do not overlap;
+    /// - `wide` is valid for writes of `count` elements;
+    /// - `narrow` is valid for reads of `count` elements;
+    /// - the two do not overlap;
     /// - the processor has the level.
     unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize);
 
-    /// Writes the nearest of `count` values, half to even; a NaN becomes some NaN.
+    /// Narrows `count` elements to the nearest value, half to even; a NaN becomes any NaN.
     ///
     /// # Safety
     /// Like [`Instructions::widen_f16`], with reads and writes exchanged.
@@ -32,18 +34,18 @@ pub(crate) trait Instructions {
 pub(crate) struct Baseline;
 
 impl Instructions for Baseline {
-    const IS_LAST_RESORT: bool = cfg!(target_arch = "x86_64");
+    const IS_FALLBACK: bool = cfg!(target_arch = "x86_64");
 
-    /// Not inlined: it is long, and no caller has better instructions than this function.
+    /// Not inlined: it is long, and no caller is compiled for a higher level.
     #[inline(never)]
     unsafe fn widen_f16(wide: *mut f32, narrow: *const f16, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the same obligations.
         unsafe { widen_singly(wide, narrow, count) }
     }
 
     #[inline(never)]
     unsafe fn narrow_f16(narrow: *mut f16, wide: *const f32, count: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the same obligations.
         unsafe { narrow_singly(narrow, wide, count) }
     }
 }
@@ -53,7 +55,7 @@ impl Instructions for Baseline {
 #[inline(always)]
 unsafe fn widen_singly(wide: *mut f32, narrow: *const f16, count: usize) {
     for index in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: `index` is below `count`, the caller's number of readable and of writable elements.
         unsafe {
             let value = narrow.wrapping_add(index).read_unaligned().to_f32();
             wide.wrapping_add(index).write_unaligned(value);
@@ -66,7 +68,7 @@ unsafe fn widen_singly(wide: *mut f32, narrow: *const f16, count: usize) {
 #[inline(always)]
 unsafe fn narrow_singly(narrow: *mut f16, wide: *const f32, count: usize) {
     for index in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: `index` is below `count`, the caller's number of readable and of writable elements.
         unsafe {
             let value = f16::from_f32(wide.wrapping_add(index).read_unaligned());
             narrow.wrapping_add(index).write_unaligned(value);
@@ -88,10 +90,10 @@ mod x86_64 {
 
     use super::{Instructions, narrow_singly, widen_singly};
 
-    /// AVX2, and F16C.
+    /// AVX2 with F16C.
     pub(crate) struct Avx2;
 
-    /// The lanes of a register.
+    /// `f32` lanes of a register.
     const LANES: usize = 8;
 
     impl Instructions for Avx2 {
@@ -100,11 +102,13 @@ mod x86_64 {
             let whole = count - count % LANES;
             for first in (0..whole).step_by(LANES) {
                 let (to, from) = (wide.wrapping_add(first), narrow.wrapping_add(first));
-                // SAFETY: the caller's promise; whole vectors within the elements.
+                // SAFETY:
+                // - `first + LANES` is at most `count`, the caller's number of elements in both arrays;
+                // - the caller's processor has AVX2 and F16C.
                 unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) }
             }
             let (wide, narrow) = (wide.wrapping_add(whole), narrow.wrapping_add(whole));
-            // SAFETY: the caller's promise, for what is left.
+            // SAFETY: the last `count - whole` of the caller's elements.
             unsafe { widen_singly(wide, narrow, count - whole) }
         }
 
@@ -113,7 +117,9 @@ mod x86_64 {
             let whole = count - count % LANES;
             for first in (0..whole).step_by(LANES) {
                 let (to, from) = (narrow.wrapping_add(first), wide.wrapping_add(first));
-                // SAFETY: the caller's promise; whole vectors within the elements.
+                // SAFETY:
+                // - `first + LANES` is at most `count`, the caller's number of elements in both arrays;
+                // - the caller's processor has AVX2 and F16C.
                 unsafe {
                     let nearest =
                         _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(from));
@@ -121,7 +127,7 @@ mod x86_64 {
                 }
             }
             let (narrow, wide) = (narrow.wrapping_add(whole), wide.wrapping_add(whole));
-            // SAFETY: the caller's promise, for what is left.
+            // SAFETY: the last `count - whole` of the caller's elements.
             unsafe { narrow_singly(narrow, wide, count - whole) }
         }
     }

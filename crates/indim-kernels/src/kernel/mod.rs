@@ -1,32 +1,30 @@
 //! Kernels: one operation over one dense block, compiled for every level.
 //!
-//! The definition in `indim-ops`'s `meaning/` is all that a kernel computes. Four rules make the compiler
-//! vectorise kernels:
-//! - `#[target_feature]` stands only on the outermost functions, in `shells/`;
-//! - everything below is `#[inline(always)]`;
-//! - no operation in a block loop can panic;
-//! - a destination never is one of the sources, and slices tell the compiler so.
-//! - `block.rs`: the loops of kernels over one dense block;
-//! - `fold.rs`: the loop of reductions: folds rows of elements into a row of accumulators;
-//! - `instructions.rs`: instructions that the compiler does not select by itself: conversions of `f16`;
+//! A kernel computes the definition in `meaning/` of `indim-ops`. Four rules let the compiler vectorise it:
+//! - only the outermost functions, in `shells/`, have `#[target_feature]`;
+//! - all functions that they call are `#[inline(always)]`;
+//! - no operation in the loop over a block can panic;
+//! - source and destination are slices, so the compiler knows that they do not overlap.
+//!
+//! Files, in reading order:
+//! - `table.rs`: look-up of kernels by operation, element type and level;
+//! - `shells/`: the functions compiled for each level;
+//! - `instructions.rs`: instructions that the compiler does not select by itself;
+//! - `block.rs`: the loop of a kernel over one dense block;
 //! - `power.rs`: powers with one exponent for the whole block, such as `x**3`;
-//! - `row_fold.rs`: the reduction tree over dense rows: each row becomes one element, and its lanes stay in
-//!   registers;
-//! - `search.rs`: arg-reductions: comparison of the extremes of blocks, the search within the winning
-//!   block, and rows searched column by column;
-//! - `signs.rs`: sign-agnostic kernels: signed integers share the kernels of unsigned ones where the result
-//!   bits are equal;
-//! - `strided.rs`: copies of every second, third or fourth element of memory to a dense block;
-//! - `table.rs`: kernels by operation, element type and level;
-//! - `widened.rs`: kernels that compute in a wider type: widen a piece of the block, run the kernel of the
-//!   wider type, narrow its results.
+//! - `widened.rs`: kernels that compute in a wider type, such as those of `f16`;
+//! - `signs.rs`: operations for which signed and unsigned integers share a kernel;
+//! - `fold.rs`: the loop of a reduction over rows into accumulators;
+//! - `row_fold.rs`: the reduction tree over rows of contiguous elements;
+//! - `arg_reduce.rs`: argmax and argmin;
+//! - `strided.rs`: copies of every second, third or fourth element to a dense block.
 
+pub(crate) mod arg_reduce;
 pub(crate) mod block;
 pub(crate) mod fold;
 pub(crate) mod instructions;
 mod power;
 pub(crate) mod row_fold;
-pub(crate) mod search;
 pub(crate) mod shells;
 mod signs;
 pub(crate) mod strided;
@@ -35,6 +33,6 @@ mod widened;
 
 pub use block::KernelFn;
 pub use table::{
-    bitcast_kernel, convert_kernel, elementwise_kernel, fold_function, row_fold_function,
-    search_functions, strided_copy_function,
+    arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel, fold_function,
+    row_fold_function, strided_copy_function,
 };

@@ -1,15 +1,15 @@
 //! Powers with one exponent for the whole block, such as `x**3`. Holds unsafe code.
 //!
-//! With a constant exponent the compiler reduces the definition to a few products with the same bits. A
-//! block with one exponent of the list runs a loop of its own. Other blocks skip the short powers unless
-//! they contain some.
+//! With a constant exponent the compiler reduces the definition of `pow` to a few products with the same
+//! bits. So each short exponent (`for_each_exponent`) has its own loop, for blocks in which all exponents are
+//! equal. Another block computes the short powers only if it has a short exponent.
 
 use indim_ops::lane::FloatLane;
 use indim_ops::{Binary, Element, meaning, operations::Pow};
 
-use super::block::{Unaligned, elements, places};
+use super::block::{Unaligned, elements, results};
 
-/// Exponents with a loop of their own: all those of `is_short_exponent`.
+/// Exponents with their own loop: those that `is_short_exponent` accepts.
 macro_rules! for_each_exponent {
     ($callback:ident) => {
         $callback! {
@@ -19,7 +19,7 @@ macro_rules! for_each_exponent {
     };
 }
 
-/// The kernel's loop.
+/// The loop of the kernel of `pow`.
 ///
 /// # Safety
 /// Like [`super::block::Body::run`], for two operands and a result of type `T`.
@@ -29,22 +29,23 @@ where
     T: Element + FloatLane<Bool = bool>,
     Pow: Binary<T, Result = T>,
 {
-    // SAFETY: the caller's promise.
-    let (places, [x, y]) = unsafe {
+    // SAFETY: the caller ensures two readable operands and a writable result of `count` elements each, and
+    // that the result overlaps no operand.
+    let (results, [x, y]) = unsafe {
         let operands = [sources[0], sources[1]].map(|source| elements::<T>(source, count));
-        (places::<T>(destination, count), operands)
+        (results::<T>(destination, count), operands)
     };
-    // A macro, because a closure that is not inlined would be compiled without the level's instructions, and
-    // call the library for each fused multiply-add.
+    // A macro, because a closure that is not inlined would be compiled for the baseline and would call the
+    // library for each fused multiply-add.
     macro_rules! fill {
         (|$x:ident, $y:pat_param| $power:expr) => {
-            for (place, (x, y)) in places.iter_mut().zip(x.iter().zip(y)) {
+            for (to, (x, y)) in results.iter_mut().zip(x.iter().zip(y)) {
                 let ($x, $y) = (x.get(), y.get());
-                place.write(Unaligned($power.to_storage()));
+                to.write(Unaligned($power.to_stored()));
             }
         };
     }
-    if let Some(exponent) = shared(y) {
+    if let Some(exponent) = common_exponent(y) {
         macro_rules! run_exponents {
             ($($value:literal)*) => {
                 $(if exponent.equal(T::constant($value)) {
@@ -61,9 +62,9 @@ where
     }
 }
 
-/// The common exponent of a block; `None` if exponents differ.
+/// The exponent that all elements of a block share; `None` if they differ.
 #[inline(always)]
-fn shared<T: Element + FloatLane<Bool = bool>>(y: &[Unaligned<T>]) -> Option<T> {
+fn common_exponent<T: Element + FloatLane<Bool = bool>>(y: &[Unaligned<T>]) -> Option<T> {
     let first = y.first()?.get();
     y.iter().fold(true, |is_same, y| is_same & y.get().equal(first)).then_some(first)
 }

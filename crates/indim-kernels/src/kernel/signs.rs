@@ -1,36 +1,37 @@
-//! Sign-agnostic kernels: signed integers share the kernels of unsigned ones where the result bits are
+//! Sign-agnostic operations: signed integers share the kernels of unsigned integers if the result bits are
 //! equal.
 
 use indim_ops::{DType, DTypeClass, Op};
 
-/// The element type whose kernel of `op` is compiled for elements of type `dtype`.
-pub(super) fn compiled(op: Op, dtype: DType) -> DType {
+/// The element type whose kernel of `op` computes elements of type `dtype`.
+pub(super) fn kernel_dtype(op: Op, dtype: DType) -> DType {
     if is_compiled(op, dtype) { dtype } else { unsigned(dtype) }
 }
 
-/// Like [`compiled`], for conversions.
-pub(super) fn compiled_conversion(from: DType, to: DType) -> (DType, DType) {
+/// The element types whose conversion kernel converts `from` to `to`.
+pub(super) fn kernel_conversion(from: DType, to: DType) -> (DType, DType) {
     let to = if is_integral(from) { unsigned(to) } else { to };
-    (if is_cut(from, to) { unsigned(from) } else { from }, to)
+    (if ignores_sign(from, to) { unsigned(from) } else { from }, to)
 }
 
-/// Whether there is a kernel of `op` for elements of type `dtype`.
+/// Whether `op` has its own kernel for elements of type `dtype`.
 pub(super) const fn is_compiled(op: Op, dtype: DType) -> bool {
     use Op::{Add, And, Clz, Eq, Mul, Ne, Neg, Not, Or, Popcnt, Select, Sub, Xor};
-    let asks_for_signs = !matches!(
+    let depends_on_sign = !matches!(
         op,
         Add | And | Clz | Eq | Mul | Ne | Neg | Not | Or | Popcnt | Select | Sub | Xor
     );
-    asks_for_signs || !is_signed(dtype)
+    depends_on_sign || !is_signed(dtype)
 }
 
-/// Like [`is_compiled`], for conversions.
+/// Whether the conversion has its own kernel.
 pub(super) const fn is_conversion_compiled(from: DType, to: DType) -> bool {
-    !(is_integral(from) && is_signed(to) || is_signed(from) && is_cut(from, to))
+    !(is_integral(from) && is_signed(to) || is_signed(from) && ignores_sign(from, to))
 }
 
-/// Whether the conversion keeps the low bits: a larger type extends the sign, others truncate.
-const fn is_cut(from: DType, to: DType) -> bool {
+/// Whether a conversion ignores the sign of an integer: it compares with zero or keeps the low bits. A
+/// conversion to a wider integer extends the sign.
+const fn ignores_sign(from: DType, to: DType) -> bool {
     matches!(to, DType::Bool) || (to.is_integer() && from.size() >= to.size())
 }
 

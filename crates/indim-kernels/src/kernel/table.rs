@@ -6,22 +6,22 @@ use indim_ops::{
     visit_convert,
 };
 
+use super::arg_reduce::{ArgReduceBody, ArgReduceFunctions, functions};
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
-use super::fold::{FoldBody, FoldFn, Narrow, Read, Same};
+use super::fold::{FoldBody, FoldFn, FromNarrow, Identity, Read};
 #[cfg(target_arch = "x86_64")]
 use super::instructions::Avx2;
 use super::instructions::Baseline;
 use super::row_fold::{RowBody, RowFoldFn};
-use super::search::{SearchBody, SearchFunctions, functions};
 use super::shells::Shells;
-use super::signs::{compiled, compiled_conversion, is_compiled, is_conversion_compiled};
-use super::strided::{Every, StridedCopyFn};
+use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kernel_dtype};
+use super::strided::{ConstantStride, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 #[cfg(target_arch = "x86_64")]
 use crate::level::Kind;
 use crate::level::Level;
 
-/// An expression of the shells `S` of the level.
+/// Evaluates an expression with `S` as the shells of the level.
 macro_rules! at_level {
     ($level:expr, $shells:ident => $expression:expr) => {
         match $level.kind() {
@@ -38,19 +38,19 @@ macro_rules! at_level {
     };
 }
 
-/// The kernel of `op` whose last operand has elements of type `dtype`; `None` where the operation
-/// does not take the type.
+/// The kernel of `op` whose last operand has elements of type `dtype`; `None` if the operation does not take
+/// the type.
 pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn> {
-    op.visit(compiled(op, dtype), Lookup { level })
+    op.visit(kernel_dtype(op, dtype), Lookup { level })
 }
 
 /// The kernel that converts elements.
 pub fn convert_kernel(from: DType, to: DType, level: Level) -> KernelFn {
-    let (from, to) = compiled_conversion(from, to);
+    let (from, to) = kernel_conversion(from, to);
     visit_convert(from, to, Lookup { level })
 }
 
-/// The kernel that copies elements as wide as those of type `dtype`; the same at every level.
+/// The kernel that copies elements as wide as `dtype`, the same at every level.
 pub fn bitcast_kernel(dtype: DType) -> KernelFn {
     match dtype.size() {
         1 => copy::<1>,
@@ -64,19 +64,19 @@ pub fn bitcast_kernel(dtype: DType) -> KernelFn {
 /// # Safety
 /// Like [`KernelFn`], for operands and results of `SIZE` bytes.
 unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-    // SAFETY: the caller's promise; they do not overlap.
+    // SAFETY: the caller ensures `count` readable and writable elements of `SIZE` bytes, without overlap.
     unsafe { core::ptr::copy_nonoverlapping(sources[0], destination, count * SIZE) }
 }
 
-/// The fold of `op` over accumulators of type `dtype` that reads elements of type `source`: the same type,
-/// or a narrower one.
+/// The fold of `op` from elements of type `source` into accumulators of type `dtype`, which is the same or a
+/// wider type.
 pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
     let lookup = FoldLookup { level };
     let found = match source == dtype {
-        true => op.visit(compiled(op.operation(), dtype), lookup),
+        true => op.visit(kernel_dtype(op.operation(), dtype), lookup),
         false => lookup.widening(source, dtype),
     };
-    found.expect("invariant: lowering admits only what folds take")
+    found.expect("invariant: lowering admits only element types of folds")
 }
 
 struct FoldLookup {
@@ -84,12 +84,12 @@ struct FoldLookup {
 }
 
 impl FoldLookup {
-    /// The sum of widened elements.
+    /// The sum of widened elements; `None` if `dtype` does not widen `source`.
     fn widening(self, source: DType, dtype: DType) -> Option<FoldFn> {
         macro_rules! find {
             ($($narrow:ident $lane:ident $wide:ident;)*) => {
                 $(if source == $narrow::DTYPE && dtype == $wide::DTYPE {
-                    return Some(self.of::<operations::Add, Narrow<$narrow>, $wide>());
+                    return Some(self.of::<operations::Add, FromNarrow<$narrow>, $wide>());
                 })*
             };
         }
@@ -107,14 +107,14 @@ impl FoldVisitor for FoldLookup {
 
     fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
         match const { is_compiled(F::OP, T::DTYPE) } {
-            true => self.of::<F, Same, T>(),
+            true => self.of::<F, Identity, T>(),
             false => unreachable!("{NOT_COMPILED}"),
         }
     }
 }
 
-/// Like [`fold_function`], for whole rows: sums and the most frequent other reductions. Each takes long to
-/// compile; `None` for the rest, which other functions fold, if more slowly.
+/// The fold of `op` over whole rows, for sums and the most frequent other reductions. Each function takes
+/// long to build, so other reductions have none; [`fold_function`] folds them more slowly.
 pub fn row_fold_function(
     op: ReduceOp,
     source: DType,
@@ -122,7 +122,7 @@ pub fn row_fold_function(
     level: Level,
 ) -> Option<RowFoldFn> {
     let is_widened = source != dtype;
-    let dtype = if is_widened { dtype } else { compiled(op.operation(), dtype) };
+    let dtype = if is_widened { dtype } else { kernel_dtype(op.operation(), dtype) };
     let source = if is_widened { source } else { dtype };
     macro_rules! find {
         ($($fold:ident $read:ty, $lanes:ty, $source:ident $element:ident;)*) => {
@@ -133,44 +133,48 @@ pub fn row_fold_function(
         };
     }
     macro_rules! read_lane {
-        (f64) => { Same };
-        (i64) => { Same };
-        (u64) => { Same };
-        ($lane:ident) => { Narrow<$lane> };
+        (f64) => { Identity };
+        (i64) => { Identity };
+        (u64) => { Identity };
+        ($lane:ident) => { FromNarrow<$lane> };
     }
     macro_rules! find_sum_of_widened {
         ($($narrow:ident $lane:ident $wide:ident;)*) => {
-            find! { $(Add Narrow<$narrow>, read_lane!($lane), $narrow $wide;)* }
+            find! { $(Add FromNarrow<$narrow>, read_lane!($lane), $narrow $wide;)* }
         };
     }
     for_each_widening!(find_sum_of_widened);
     find! {
-        Add Same, Same, f64 f64;
-        Add Same, Same, u64 u64;
-        Max Same, Same, f32 f32;
-        Max Same, Same, f64 f64;
-        Min Same, Same, f32 f32;
-        Min Same, Same, f64 f64;
-        And Same, Same, bool bool;
-        Or Same, Same, bool bool;
+        Add Identity, Identity, f64 f64;
+        Add Identity, Identity, u64 u64;
+        Max Identity, Identity, f32 f32;
+        Max Identity, Identity, f64 f64;
+        Min Identity, Identity, f32 f32;
+        Min Identity, Identity, f64 f64;
+        And Identity, Identity, bool bool;
+        Or Identity, Identity, bool bool;
     }
     None
 }
 
-/// The functions of the arg-reduction `op` for elements of type `dtype`; `None` if it does not take the
-/// type.
-pub fn search_functions(op: ReduceOp, dtype: DType, level: Level) -> Option<SearchFunctions> {
+/// The functions of the arg-reduction `op` for elements of type `dtype`; `None` if `op` is no arg-reduction
+/// or does not take the type.
+pub fn arg_reduce_functions(
+    op: ReduceOp,
+    dtype: DType,
+    level: Level,
+) -> Option<ArgReduceFunctions> {
     macro_rules! find {
         ($($element:ident)*) => {
             $(if dtype == $element::DTYPE {
                 return match op {
                     ReduceOp::ArgMax => {
-                        let take = at_level!(level, S => S::search::<SearchBody<true, $element>>());
-                        Some(functions::<operations::Max, $element>(take))
+                        let update = at_level!(level, S => S::arg_reduce::<ArgReduceBody<true, $element>>());
+                        Some(functions::<operations::Max, $element>(update))
                     }
                     ReduceOp::ArgMin => {
-                        let take = at_level!(level, S => S::search::<SearchBody<false, $element>>());
-                        Some(functions::<operations::Min, $element>(take))
+                        let update = at_level!(level, S => S::arg_reduce::<ArgReduceBody<false, $element>>());
+                        Some(functions::<operations::Min, $element>(update))
                     }
                     _ => None,
                 };
@@ -181,31 +185,31 @@ pub fn search_functions(op: ReduceOp, dtype: DType, level: Level) -> Option<Sear
     None
 }
 
-/// The copy of `size`-byte elements at a stride of `stride` elements; `None` if a loop over any stride is
-/// as fast.
+/// The copy of `size`-byte elements at a stride of `stride` elements; `None` if a loop over a variable stride
+/// is as fast.
 pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option<StridedCopyFn> {
     fn at<S: Shells>(size: usize, stride: usize) -> Option<StridedCopyFn> {
         Some(match (size, stride) {
-            // With the baseline of x86-64 permutations of bytes take longer than single loads.
-            _ if S::IS_LAST_RESORT => return None,
-            (1, 2) => S::strided_copy::<Every<u8, 2>>(),
-            (1, 3) => S::strided_copy::<Every<u8, 3>>(),
-            (1, 4) => S::strided_copy::<Every<u8, 4>>(),
-            (2, 2) => S::strided_copy::<Every<u16, 2>>(),
-            (2, 3) => S::strided_copy::<Every<u16, 3>>(),
-            (2, 4) => S::strided_copy::<Every<u16, 4>>(),
-            (4, 2) => S::strided_copy::<Every<u32, 2>>(),
-            (4, 3) => S::strided_copy::<Every<u32, 3>>(),
-            (4, 4) => S::strided_copy::<Every<u32, 4>>(),
-            (8, 2) => S::strided_copy::<Every<u64, 2>>(),
+            // At the baseline of x86-64, permutations of bytes take longer than single loads.
+            _ if S::IS_FALLBACK => return None,
+            (1, 2) => S::strided_copy::<ConstantStride<u8, 2>>(),
+            (1, 3) => S::strided_copy::<ConstantStride<u8, 3>>(),
+            (1, 4) => S::strided_copy::<ConstantStride<u8, 4>>(),
+            (2, 2) => S::strided_copy::<ConstantStride<u16, 2>>(),
+            (2, 3) => S::strided_copy::<ConstantStride<u16, 3>>(),
+            (2, 4) => S::strided_copy::<ConstantStride<u16, 4>>(),
+            (4, 2) => S::strided_copy::<ConstantStride<u32, 2>>(),
+            (4, 3) => S::strided_copy::<ConstantStride<u32, 3>>(),
+            (4, 4) => S::strided_copy::<ConstantStride<u32, 4>>(),
+            (8, 2) => S::strided_copy::<ConstantStride<u64, 2>>(),
             _ => return None,
         })
     }
     at_level!(level, S => at::<S>(size, stride))
 }
 
-/// Reason why operations without kernels are unreachable.
-const NOT_COMPILED: &str = "invariant: what is compiled instead is looked up";
+/// Reason why operations without a kernel are unreachable.
+const NOT_COMPILED: &str = "invariant: `signs.rs` maps the type to one with a kernel";
 
 struct Lookup {
     level: Level,

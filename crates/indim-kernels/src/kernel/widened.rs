@@ -1,8 +1,7 @@
-//! Kernels that compute in a wider type: widen a piece of the block, run the kernel of the wider
-//! type, narrow its results. Holds unsafe code.
+//! Kernels that compute in a wider type: widen a piece of the block, run the kernel of the wider type,
+//! narrow its results. Holds unsafe code.
 //!
-//! The functions of 16-bit floats are thus those of `f32`, compiled once; each adds a few instructions to
-//! the binary.
+//! So kernels of 16-bit floats reuse those of `f32`, and each adds only a few instructions to the binary.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -12,39 +11,40 @@ use indim_ops::{Binary, DType, Element, FromWide, NarrowElement, Ternary, Unary}
 use super::block::{BinaryBody, KernelFn, NarrowBody, TernaryBody, UnaryBody, WidenBody};
 use super::shells::Shells;
 
-/// Elements of a piece: the widened operands stay in L1.
-const PIECE: usize = 256;
+/// Elements of a piece: its widened operands and results, 16 KiB at most, stay in L1.
+const PIECE_ELEMENTS: usize = 256;
 
 /// Bytes of a piece of the largest wide elements, `c128`.
-const PIECE_BYTES: usize = PIECE * 16;
+const PIECE_BYTES: usize = PIECE_ELEMENTS * 16;
 
 /// A piece of one operand, or of the results, in the wider type.
 type Piece = [MaybeUninit<u128>; PIECE_BYTES / 16];
 
 /// A kernel of the wider type, with the conversions of its operands and results.
 pub(crate) struct WidenedKernel {
-    /// For each operand its element size in bytes, and its widening if any; `None` beyond the arity.
+    /// For each operand, its element size in bytes and its widening, if it has one; `None` after the last
+    /// operand.
     operands: [Option<(usize, Option<KernelFn>)>; 3],
     /// The kernel of the wider type.
     kernel: KernelFn,
-    /// Element size of the results in bytes.
+    /// Element size of the results, in bytes.
     result_size: usize,
-    /// The narrowing, if the results need one.
+    /// The narrowing of the results; `None` if they have the type of the kernel's results.
     narrow: Option<KernelFn>,
 }
 
-/// An operation on elements that compute in a wider type, for any level.
+/// An operation that computes in a wider type, independent of the level.
 pub(crate) trait Widening {
-    /// The kernels at the level of `S`.
-    fn parts<S: Shells>() -> WidenedKernel;
+    /// Its kernels at the level of `S`.
+    fn kernels<S: Shells>() -> WidenedKernel;
 }
 
-/// How operand elements `T` become those of type `Wide`.
-fn operand<S: Shells, T: NarrowElement>() -> Option<(usize, Option<KernelFn>)> {
+/// Element size of operands of type `T`, and their widening.
+fn operand<S: Shells, T: Widened>() -> Option<(usize, Option<KernelFn>)> {
     Some((T::DTYPE.size(), Some(S::kernel::<WidenBody<T>>())))
 }
 
-/// How results of type `Wide` become those of type `T`; nothing where they are the same.
+/// The narrowing of results from `Wide` to `T`; `None` if the types are equal.
 fn narrowing<S: Shells, T: FromWide<Wide>, Wide: Element>() -> Option<KernelFn> {
     (T::DTYPE != Wide::DTYPE).then(|| S::kernel::<NarrowBody<T, Wide>>())
 }
@@ -57,7 +57,7 @@ where
     O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide>,
     T: NarrowElement,
 {
-    fn parts<S: Shells>() -> WidenedKernel {
+    fn kernels<S: Shells>() -> WidenedKernel {
         WidenedKernel {
             operands: [operand::<S, T>(), None, None],
             kernel: S::kernel::<UnaryBody<O, T::Wide>>(),
@@ -75,7 +75,7 @@ where
     O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
     T: NarrowElement,
 {
-    fn parts<S: Shells>() -> WidenedKernel {
+    fn kernels<S: Shells>() -> WidenedKernel {
         WidenedKernel {
             operands: [operand::<S, T>(), operand::<S, T>(), None],
             kernel: S::kernel::<BinaryBody<O, T::Wide>>(),
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// An operation of three operands in the wider type; a first operand that is a `bool` stays.
+/// An operation of three operands in the wider type. A `bool` as first operand is not widened.
 pub(crate) struct WidenedTernary<O, T>(PhantomData<(O, T)>);
 
 impl<O, T> Widening for WidenedTernary<O, T>
@@ -93,7 +93,7 @@ where
     O: Ternary<T, Result: FromWide<<O as Ternary<T::Wide>>::Result>> + Ternary<T::Wide>,
     T: NarrowElement,
 {
-    fn parts<S: Shells>() -> WidenedKernel {
+    fn kernels<S: Shells>() -> WidenedKernel {
         let first = match <O as Ternary<T>>::First::DTYPE {
             DType::Bool => Some((DType::Bool.size(), None)),
             _ => operand::<S, T>(),
@@ -116,22 +116,27 @@ pub(crate) unsafe fn widened_kernel<S: Shells, W: Widening>(
     sources: [*const u8; 3],
     count: usize,
 ) {
-    // SAFETY: the caller's promise; parts have the sizes of the operation's elements.
-    unsafe { run(&W::parts::<S>(), destination, sources, count) }
+    // SAFETY: the caller has the same obligations; `W` has the element types of the operation.
+    unsafe { run(&W::kernels::<S>(), destination, sources, count) }
 }
 
 /// Runs a widened kernel piece by piece.
 ///
 /// # Safety
-/// Like [`KernelFn`], for the operand and result types of `parts`.
+/// Like [`KernelFn`], for the operand and result types of `kernels` and their level.
 #[inline(never)]
-unsafe fn run(parts: &WidenedKernel, destination: *mut u8, sources: [*const u8; 3], count: usize) {
+unsafe fn run(
+    kernels: &WidenedKernel,
+    destination: *mut u8,
+    sources: [*const u8; 3],
+    count: usize,
+) {
     let mut pieces: [Piece; 4] = [[MaybeUninit::uninit(); PIECE_BYTES / 16]; 4];
     let [results, operands @ ..] = &mut pieces;
-    for start in (0..count).step_by(PIECE) {
-        let length = PIECE.min(count - start);
+    for start in (0..count).step_by(PIECE_ELEMENTS) {
+        let length = PIECE_ELEMENTS.min(count - start);
         let mut widened = [core::ptr::null(); 3];
-        for (index, operand) in parts.operands.iter().enumerate() {
+        for (index, operand) in kernels.operands.iter().enumerate() {
             let Some((size, widen)) = operand else { break };
             let source = sources[index].wrapping_add(start * size);
             widened[index] = match widen {
@@ -139,24 +144,30 @@ unsafe fn run(parts: &WidenedKernel, destination: *mut u8, sources: [*const u8; 
                 Some(widen) => {
                     let piece = operands[index].as_mut_ptr().cast::<u8>();
                     let sources = [source, core::ptr::null(), core::ptr::null()];
-                    // SAFETY: elements of the caller's source; a piece holds as many wide ones.
+                    // SAFETY:
+                    // - elements `start..start + length` of the caller's source are readable;
+                    // - a piece is local memory with room for `PIECE_ELEMENTS` elements of the widest type.
                     unsafe { widen(piece, sources, length) }
                     piece.cast_const()
                 }
             };
         }
-        let place = destination.wrapping_add(start * parts.result_size);
-        match parts.narrow {
-            // SAFETY: widened operands, and the caller's destination for results of its type.
-            None => unsafe { (parts.kernel)(place, widened, length) },
+        let to = destination.wrapping_add(start * kernels.result_size);
+        match kernels.narrow {
+            // SAFETY:
+            // - each operand has `length` elements, widened or in the caller's source;
+            // - elements `start..start + length` of the caller's destination are writable.
+            None => unsafe { (kernels.kernel)(to, widened, length) },
             Some(narrow) => {
                 let piece = results.as_mut_ptr().cast::<u8>();
                 let sources = [piece.cast_const(), core::ptr::null(), core::ptr::null()];
-                // SAFETY: widened operands, a piece that holds as many results, and the caller's
-                // destination for those narrowed; they are different memory.
+                // SAFETY:
+                // - each operand has `length` elements, widened or in the caller's source;
+                // - `piece` has room for `length` results, in memory that holds no operand;
+                // - elements `start..start + length` of the caller's destination are writable.
                 unsafe {
-                    (parts.kernel)(piece, widened, length);
-                    narrow(place, sources, length);
+                    (kernels.kernel)(piece, widened, length);
+                    narrow(to, sources, length);
                 }
             }
         }

@@ -110,7 +110,7 @@ pub(super) fn explanation(explanation: &Explanation, has_machine_code: bool) -> 
         graph: graph.to_string(),
         loop_nests: executable.nests().iter().map(ToString::to_string).collect(),
         level: executable.level().to_string(),
-        programs: executable.programs().iter().map(ToString::to_string).collect(),
+        programs: executable.compiled_nests().iter().map(ToString::to_string).collect(),
         bytes_read: forecast.bytes_read,
         broadcast_bytes: unique,
         broadcast_bytes_stand_for: stands_for,

@@ -153,7 +153,7 @@ impl Explanation {
     pub fn programs_text(&self) -> String {
         let listing = self.listing();
         let mut text = String::new();
-        for (index, program) in self.executable.programs().iter().enumerate() {
+        for (index, program) in self.executable.compiled_nests().iter().enumerate() {
             text += &format!("{index} for {}: ", self.executable.level());
             text += &program.listing(&|access| listing.access(access));
         }
@@ -172,7 +172,7 @@ impl Explanation {
     /// let graph = b.finish(&[2 * b.parameter("x", DType::F32, [100])?])?;
     /// let options = CompileOptions { executor: ExecutorChoice::Blocks, ..CompileOptions::default() };
     /// let by_blocks = Explanation::new(&graph, &options)?.machine_code_text();
-    /// assert_eq!(by_blocks, "nest 0 runs by kernels: kernels were asked for\n");
+    /// assert_eq!(by_blocks, "nest 0 runs by kernels: kernels were requested\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn machine_code_text(&self) -> String {
@@ -185,7 +185,7 @@ impl Explanation {
 
     fn machine_code(&self) -> impl Iterator<Item = Result<String, KernelFallback>> {
         let listing = self.listing();
-        let programs = self.executable.programs().iter();
+        let programs = self.executable.compiled_nests().iter();
         programs.map(move |program| program.machine_code(&|access| listing.access(access)))
     }
 

@@ -1,4 +1,5 @@
-//! Layout of a reduction's accumulators in a thread's memory: for each store lanes, then nodes.
+//! Layout of the accumulators of a reduction in the memory of a thread: for each store its lanes, then its
+//! nodes.
 
 use indim_loops::MemoryUse;
 use indim_targets::MAX_FOLDS;
@@ -7,52 +8,57 @@ use smallvec::SmallVec;
 use crate::tiles::store_fold::StoreFold;
 use crate::tiles::tree::Columns;
 
-/// Offsets of the accumulators of all stores, in bytes.
+/// The layout of the accumulators of all stores.
 #[derive(Debug)]
 pub(super) struct Accumulators {
-    stores: SmallVec<[OfStore; 2]>,
+    stores: SmallVec<[StoreOffsets; 2]>,
     /// Bytes of all accumulators.
     pub(super) bytes: usize,
 }
 
+/// Offsets of the accumulators of one store, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct OfStore {
+struct StoreOffsets {
     lanes: usize,
     nodes: usize,
-    /// Whether values are folded in turn.
-    in_turn: bool,
+    /// Whether the fold is sequential.
+    is_sequential: bool,
 }
 
-/// Number of accumulators of a store.
+/// Numbers of accumulators of each store.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Counts {
+pub(super) struct AccumulatorCounts {
     pub(super) lanes: usize,
     pub(super) nodes: usize,
-    /// Results finished at once.
+    /// Results of a tile, which are first nodes, and then overwrite lanes.
     pub(super) results: usize,
 }
 
 impl Accumulators {
-    /// The layout for these counts; a store folds its values in turn or by lanes.
+    /// The layout for these counts; `is_sequential` tells whether a fold is sequential.
     pub(super) fn new(
         folds: &[StoreFold],
-        counts: Counts,
-        in_turn: impl Fn(&StoreFold) -> bool,
+        counts: AccumulatorCounts,
+        is_sequential: impl Fn(&StoreFold) -> bool,
     ) -> Accumulators {
-        let Counts { lanes, nodes, results } = counts;
+        let AccumulatorCounts { lanes, nodes, results } = counts;
         let mut all = Accumulators { stores: SmallVec::new(), bytes: 0 };
         for fold in folds {
             let first = all.bytes;
-            // Finished results reuse the memory of the lanes.
-            let most = (lanes * fold.size).max(results * fold.result_size);
-            let second = first + most.next_multiple_of(64);
+            // Results reuse the memory of the lanes.
+            let lane_bytes = (lanes * fold.size).max(results * fold.result_size);
+            let second = first + lane_bytes.next_multiple_of(64);
             all.bytes = second + (nodes.max(results) * fold.size).next_multiple_of(64);
-            all.stores.push(OfStore { lanes: first, nodes: second, in_turn: in_turn(fold) });
+            all.stores.push(StoreOffsets {
+                lanes: first,
+                nodes: second,
+                is_sequential: is_sequential(fold),
+            });
         }
         all
     }
 
-    /// The tree over `width` columns of a store, in this memory.
+    /// The tree over `width` columns of a store, in `memory`.
     #[inline]
     pub(super) fn columns<'f>(
         &self,
@@ -60,13 +66,13 @@ impl Accumulators {
         (store, fold): (usize, &'f StoreFold),
         width: usize,
     ) -> Columns<'f> {
-        let OfStore { lanes, nodes, in_turn } = self.stores[store];
+        let StoreOffsets { lanes, nodes, is_sequential } = self.stores[store];
         let (lanes, nodes) = (memory.wrapping_add(lanes), memory.wrapping_add(nodes));
-        Columns { fold, width, lanes, nodes, in_turn }
+        Columns { fold, width, lanes, nodes, is_sequential }
     }
 
-    /// The trees over `width` columns for a function that folds all stores; the last tree is repeated to
-    /// fill the list.
+    /// The trees over `width` columns of all stores, for a function that folds. The last tree is repeated to
+    /// fill the array.
     #[inline]
     pub(super) fn folded_columns<'f>(
         &self,

@@ -1,5 +1,5 @@
-//! Reductions of columns in place: kernels or a function fold them step by step, without the general walk.
-//! Holds unsafe code.
+//! Reductions of columns in place: kernels or a function fold them without the general walk. Holds unsafe
+//! code.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use indim_ops::meaning::reduction::LANES;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
-use crate::tiles::folded::FoldedTile;
-use crate::tiles::folding::Folding;
+use crate::tiles::fold_function::FoldFunction;
+use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::memory::Run;
-use crate::tiles::reduce::accumulators::{Accumulators, Counts};
+use crate::tiles::reduce::accumulators::{AccumulatorCounts, Accumulators};
 use crate::tiles::reduce::pieces::PieceResults;
 use crate::tiles::store_fold::piece_bytes;
 use crate::tiles::tile::WORKSPACE;
-use crate::tiles::tree::{Columns, Values, takes_in_turn};
+use crate::tiles::tree::{Columns, Values, is_sequential};
 
-/// Columns that are reduced in place.
+/// A nest of columns that are reduced in place.
 #[derive(Debug)]
 pub(super) struct BoundColumns {
     code: Arc<TileCode>,
@@ -31,14 +31,14 @@ pub(super) struct BoundColumns {
     /// Stride of each operand between steps, in bytes.
     along: AxisStrides,
     tile_elements: usize,
-    /// The function that folds what it computes; `None` for kernels.
-    folding: Option<Folding>,
+    /// The function that folds the values it computes; `None` if kernels fold values in memory.
+    fold_function: Option<FoldFunction>,
     accumulators: Accumulators,
-    left: PieceResults,
+    piece_results: PieceResults,
 }
 
 impl BoundColumns {
-    /// Returns `None` if the machine code lacks a function.
+    /// Returns `None` if the function is not available.
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
@@ -46,43 +46,58 @@ impl BoundColumns {
         columns: DirectColumns,
     ) -> Option<Self> {
         let along = AxisStrides::from_slice(&of.axes.along);
-        let folding = match of.folds {
-            true => Some(Folding::of_columns(code, nest, &columns, &along)?),
+        let fold_function = match of.folds {
+            true => Some(FoldFunction::of_columns(code, nest, &columns, &along)?),
             false => None,
         };
         let (width, length) = (columns.unit_columns, columns.length);
-        let lanes = folding.as_ref().map_or(LANES, |folding| folding.column_accumulators(width));
+        let lanes = fold_function
+            .as_ref()
+            .map_or(LANES, |fold_function| fold_function.column_accumulators(width));
         let nodes = max_nodes(length) * width;
-        let counts = Counts { lanes: lanes * width, nodes, results: width };
-        let accumulators = Accumulators::new(&code.folds, counts, |fold| match &folding {
-            Some(folding) => folding.is_in_turn(),
-            None => takes_in_turn(fold, width, length),
+        let counts = AccumulatorCounts { lanes: lanes * width, nodes, results: width };
+        let accumulators = Accumulators::new(&code.folds, counts, |fold| match &fold_function {
+            Some(fold_function) => fold_function.is_sequential(),
+            None => is_sequential(fold, width, length),
         });
-        let left = match columns.pieces {
+        let piece_results = match columns.pieces {
             1 => PieceResults::default(),
             _ => PieceResults::new(0, &code.folds, width),
         };
         let tiles = columns.units * columns.pieces;
-        debug_assert!(left.end(tiles) <= piece_bytes(nest, &code.folds), "it has been counted");
+        debug_assert!(
+            piece_results.end(tiles) <= piece_bytes(nest, &code.folds),
+            "it has been counted"
+        );
         let (code, tile_elements) = (Arc::clone(code), nest.points_per(tiles));
-        Some(BoundColumns { code, columns, along, tile_elements, folding, accumulators, left })
+        Some(BoundColumns {
+            code,
+            columns,
+            along,
+            tile_elements,
+            fold_function,
+            accumulators,
+            piece_results,
+        })
     }
 
-    /// Address of the first column of a unit in an operand.
+    /// Address of the first column of a unit in an operand, at step 0.
     fn first(&self, bases: &Bases<'_>, unit: &Unit, operand: usize) -> *mut u8 {
         bases.operands[operand].wrapping_offset(self.columns.offset(unit, operand))
     }
 
-    /// The tree of each store over the columns of a unit.
+    /// For each store, the tree over the columns of a unit.
     fn trees(&self, memory: *mut u8, unit: &Unit) -> impl Iterator<Item = Columns<'_>> {
         let (folds, width) = (self.code.folds.iter().enumerate(), unit.columns);
         folds.map(move |fold| self.accumulators.columns(memory, fold, width))
     }
 
-    /// Reduces a piece of a unit: writes the results, or leaves the nodes if the unit has other pieces.
+    /// Reduces the piece of a unit that is this tile. Writes the results, or saves the nodes if the unit has
+    /// several pieces.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for this tile; `memory` has room for the accumulators.
+    /// - the obligations of [`BoundNest::run`], for this tile;
+    /// - `memory` belongs to this thread and has `accumulators.bytes`.
     unsafe fn reduce(&self, bases: &Bases<'_>, tile: usize, memory: *mut u8) {
         let DirectColumns { pieces, piece_steps, .. } = self.columns;
         let (unit, piece) = self.columns.piece(tile);
@@ -93,63 +108,72 @@ impl BoundColumns {
             let along = first as isize * self.along[operand];
             self.first(bases, &unit, operand).wrapping_offset(along)
         };
-        // SAFETY: the caller vouches for the tile and the room.
+        // SAFETY:
+        // - `at` returns addresses at the first step of the piece, of which the caller ensures `count`
+        //   readable steps;
+        // - a unit has the columns that `FoldSpec` requires for the function;
+        // - `accumulators` counts lanes, nodes and results of a unit; `piece_results` counts those of each
+        //   piece.
         unsafe {
-            match &self.folding {
-                Some(folding) => {
+            match &self.fold_function {
+                Some(fold_function) => {
                     let trees = self.accumulators.folded_columns(memory, folds, unit.columns);
                     let trees = &trees[..folds.len()];
-                    FoldedTile::of_operands((&self.code, folding), trees, at, |tile| {
-                        tile.take(count);
+                    FoldTile::of_operands((&self.code, fold_function), trees, at, |tile| {
+                        tile.fold(count);
                         tile.finish(count);
                     });
                 }
-                None => self.take(|| self.trees(memory, &unit), at, count),
+                None => self.fold(|| self.trees(memory, &unit), at, count),
             }
             for (store, columns) in self.trees(memory, &unit).enumerate() {
                 match pieces {
                     1 => self.write(bases, &unit, store, &columns),
-                    _ => self.left.leave(bases.shared, store, tile, &columns),
+                    _ => self.piece_results.save(bases.shared, store, tile, &columns),
                 }
             }
         }
     }
 
-    /// Folds values into the first nodes; `at` gives their addresses.
+    /// Folds `count` steps in memory into the first nodes; `at` returns the address of an operand.
     ///
     /// # Safety
-    /// Like [`BoundColumns::reduce`].
-    unsafe fn take<'t, T: Iterator<Item = Columns<'t>>>(
+    /// - from `at` on, each stored access is valid for reads at `count` steps;
+    /// - the trees have memory of this thread for their lanes and nodes.
+    unsafe fn fold<'t, T: Iterator<Item = Columns<'t>>>(
         &self,
         trees: impl Fn() -> T,
         at: impl Fn(usize) -> *mut u8,
         count: usize,
     ) {
         let stores = &self.code.nest.stores;
-        // Several stores may fold the same values, so chunks stay in L1.
+        // Several stores may fold the same values, so each chunk stays in L1 for all of them.
         let mut start = 0;
         while start < count {
             let end = count.min(start + MAX_DIRECT_STEPS);
             for (columns, store) in trees().zip(stores) {
-                let operand = self.code.operand(self.code.slot(store.source));
+                let operand = self.code.operand(self.code.register(store.source));
                 let step_stride = self.along[operand];
                 let first = at(operand).wrapping_offset(start as isize * step_stride);
-                // SAFETY: the caller vouches for the steps of the tile, which are folded in order.
-                unsafe { columns.take(Values { first, step_stride }, start..end) }
+                // SAFETY: `start..end` is a part of the caller's `count` steps; each tree folds them in
+                // order.
+                unsafe { columns.fold(Values { first, step_stride }, start..end) }
             }
             start = end;
         }
-        // SAFETY: all steps have been folded.
+        // SAFETY: each tree has folded `count` steps.
         trees().for_each(|columns| unsafe { columns.finish(count) });
     }
 
     /// Writes the results of a unit from the first nodes.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`].
+    /// - the obligations of [`BoundNest::run`], for this unit;
+    /// - the first nodes are its results, and the lanes are free.
     unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
         let results = Run { count: unit.columns, stride: self.columns.across(store) };
-        // SAFETY: the caller vouches for the unit's results.
+        // SAFETY: the caller ensures writable results and finished nodes; `accumulators` gives the lanes room
+        // for the results of a unit.
         unsafe { columns.write(self.first(bases, unit, store), results) }
     }
 }
@@ -167,7 +191,8 @@ impl BoundNest for BoundColumns {
         WORKSPACE.with_borrow_mut(|workspace| {
             let memory = workspace.accumulators(self.accumulators.bytes);
             for tile in tiles {
-                // SAFETY: the caller vouches for the tile; `memory` has the room that `new` counted.
+                // SAFETY: `tile` is one of the caller's `tiles`; `memory` belongs to this thread and has
+                // `accumulators.bytes`.
                 unsafe { self.reduce(bases, tile, memory) }
             }
         });
@@ -184,9 +209,10 @@ impl BoundNest for BoundColumns {
                 let unit = self.columns.unit(index);
                 let own = index * pieces..(index + 1) * pieces;
                 for (store, columns) in self.trees(memory, &unit).enumerate() {
-                    // SAFETY: the caller vouches that all pieces have run, so each has left its nodes.
+                    // SAFETY: the caller ensures that all tiles have run, so each piece of the unit has saved
+                    // its nodes.
                     unsafe {
-                        self.left.combine(bases.shared, store, own.clone(), &columns);
+                        self.piece_results.combine(bases.shared, store, own.clone(), &columns);
                         self.write(bases, &unit, store, &columns);
                     }
                 }
@@ -198,8 +224,8 @@ impl BoundNest for BoundColumns {
         held.own::<BoundColumns>(1);
         self.columns.count_bytes(held);
         held.small(&self.along);
-        self.folding.iter().for_each(|folding| folding.count_bytes(held));
+        self.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(held));
         self.accumulators.count_bytes(held);
-        self.left.count_bytes(held);
+        self.piece_results.count_bytes(held);
     }
 }

@@ -12,80 +12,87 @@ use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
-use crate::tiles::folded::FoldedTile;
-use crate::tiles::folding::Folding;
+use crate::tiles::fold_function::FoldFunction;
+use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::memory::Run;
-use crate::tiles::reduce::accumulators::{Accumulators, Counts};
+use crate::tiles::reduce::accumulators::{AccumulatorCounts, Accumulators};
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::Values;
 
-/// Rows that are reduced in place.
+/// A nest of rows that are reduced in place.
 #[derive(Debug)]
 pub(super) struct BoundRows {
     code: Arc<TileCode>,
     rows: DirectRows,
     tile_elements: usize,
-    /// The function that folds what it computes; `None` for kernels.
-    folding: Option<Folding>,
+    /// The function that folds the values it computes; `None` if kernels fold values in memory.
+    fold_function: Option<FoldFunction>,
     accumulators: Accumulators,
 }
 
 impl BoundRows {
-    /// Returns `None` if the machine code lacks a function.
+    /// Returns `None` if the function is not available.
     pub(super) fn new(
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
         of: &ReductionNest<'_>,
         rows: DirectRows,
     ) -> Option<Self> {
-        let functions = code.folding.as_deref().filter(|_| of.folds);
-        let folding = match functions {
+        let functions = code.fold_functions.as_deref().filter(|_| of.folds);
+        let fold_function = match functions {
             Some(functions) => {
                 let (mut along, mut across) = (SmallVec::new(), SmallVec::new());
-                for slot in &functions.inputs {
-                    let operand = code.operand(*slot);
+                for register in &functions.inputs {
+                    let operand = code.operand(*register);
                     along.push(of.axes.along[operand]);
                     across.push(rows.across[operand]);
                 }
-                Some(Folding::of_rows(code, nest, along, across)?)
+                Some(FoldFunction::of_rows(code, nest, along, across)?)
             }
             None => None,
         };
         let (length, results) = (rows.length, rows.tile_rows);
-        let lanes = match &folding {
-            Some(folding) => folding.row_accumulators(results, length),
+        let lanes = match &fold_function {
+            Some(fold_function) => fold_function.row_accumulators(results, length),
             None => LANES,
         };
-        let nodes = max_nodes(length) * folding.as_ref().map_or(1, |_| results);
-        let counts = Counts { lanes, nodes, results };
+        let nodes = max_nodes(length) * fold_function.as_ref().map_or(1, |_| results);
+        let counts = AccumulatorCounts { lanes, nodes, results };
         let accumulators = Accumulators::new(&code.folds, counts, |_| false);
         let tile_elements = nest.points_per(rows.rows.div_ceil(rows.tile_rows));
-        Some(BoundRows { code: Arc::clone(code), rows, tile_elements, folding, accumulators })
+        Some(BoundRows { code: Arc::clone(code), rows, tile_elements, fold_function, accumulators })
     }
 
-    /// Reduces `count` rows and writes their results.
+    /// Reduces `count` rows, at most those of a tile, and writes their results.
     ///
     /// # Safety
-    /// Like [`BoundNest::run`], for these rows; `memory` has room for the accumulators of a tile.
+    /// - the obligations of [`BoundNest::run`], for these rows;
+    /// - `memory` belongs to this thread and has `accumulators.bytes`.
     unsafe fn reduce(&self, bases: &[*mut u8], first: usize, count: usize, memory: *mut u8) {
         let at = |operand: usize| {
             bases[operand].wrapping_offset(first as isize * self.rows.across[operand])
         };
         let folds = &self.code.folds;
-        if let Some(folding) = &self.folding {
+        if let Some(fold_function) = &self.fold_function {
             let columns = self.accumulators.folded_columns(memory, folds, 1);
             let columns = &columns[..folds.len()];
-            // SAFETY: the caller vouches for the rows.
-            FoldedTile::of_operands((&self.code, folding), columns, at, |tile| unsafe {
-                tile.take_rows(count, self.rows.length);
+            // SAFETY:
+            // - `at` returns addresses at the first row, of which the caller ensures `count` readable ones;
+            // - `FoldSpec` requires that a row has at least a step of the function's loop;
+            // - `accumulators` counts the lanes and nodes of a tile.
+            FoldTile::of_operands((&self.code, fold_function), columns, at, |tile| unsafe {
+                tile.fold_rows(count, self.rows.length);
             });
         }
         for ((store, fold), from) in folds.iter().enumerate().zip(&self.code.nest.stores) {
             let columns = self.accumulators.columns(memory, (store, fold), 1);
-            // SAFETY: the caller vouches for the rows and their results.
+            // SAFETY:
+            // - the caller ensures `count` readable rows and writable results;
+            // - each row has become one of the first nodes when `write` reads them;
+            // - `accumulators` counts the nodes and results of a tile.
             unsafe {
-                if self.folding.is_none() {
-                    let operand = self.code.operand(self.code.slot(from.source));
+                if self.fold_function.is_none() {
+                    let operand = self.code.operand(self.code.register(from.source));
                     let step_stride = self.rows.across[operand];
                     let values = Values { first: at(operand).cast_const(), step_stride };
                     columns.fold_rows(values, count, self.rows.length);
@@ -112,7 +119,8 @@ impl BoundNest for BoundRows {
             for tile in tiles {
                 let first = tile * self.rows.tile_rows;
                 let count = self.rows.tile_rows.min(self.rows.rows - first);
-                // SAFETY: the caller vouches for the tile; `memory` has the room that `new` counted.
+                // SAFETY: the rows are those of `tile`, one of the caller's `tiles`; `memory` belongs to this
+                // thread and has `accumulators.bytes`.
                 unsafe { self.reduce(bases.operands, first, count, memory) }
             }
         });
@@ -122,6 +130,6 @@ impl BoundNest for BoundRows {
         held.own::<BoundRows>(1);
         held.small(&self.rows.across);
         self.accumulators.count_bytes(held);
-        self.folding.iter().for_each(|folding| folding.count_bytes(held));
+        self.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(held));
     }
 }

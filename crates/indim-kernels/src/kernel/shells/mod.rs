@@ -1,7 +1,7 @@
-//! Shells: the only functions compiled for a level. Each is a body (of a block, fold, arg-reduction or
-//! strided copy) with all its callees inlined. Holds unsafe code.
+//! Shells: the only functions compiled for a level. Each is the body of a kernel, fold, arg-reduction or
+//! strided copy with all its callees inlined. Holds unsafe code.
 //!
-//! Each level has its own file because the compiler works on files in parallel.
+//! Each level has its own file, so that the compiler generates their code in parallel.
 //!
 //! - `avx2.rs`: the shells of AVX2;
 //! - `baseline.rs`: the shells of the level that every processor of the target has.
@@ -10,10 +10,10 @@
 mod avx2;
 mod baseline;
 
+use super::arg_reduce::{ArgReduce, ArgReduceFn};
 use super::block::{Body, KernelFn};
 use super::fold::{FoldFn, FoldRows};
 use super::instructions::Instructions;
-use super::search::{SearchRows, SearchRowsFn};
 use super::strided::{StridedCopy, StridedCopyFn};
 
 /// The kernels, folds, arg-reductions and strided copies of one level.
@@ -24,8 +24,8 @@ pub(crate) trait Shells: Instructions {
     /// The fold of `B` at the level.
     fn fold<B: FoldRows>() -> FoldFn;
 
-    /// The search of `B` at the level.
-    fn search<B: SearchRows>() -> SearchRowsFn;
+    /// The arg-reduction of `B` at the level.
+    fn arg_reduce<B: ArgReduce>() -> ArgReduceFn;
 
     /// The copy of `B` at the level.
     fn strided_copy<B: StridedCopy>() -> StridedCopyFn;
@@ -37,7 +37,7 @@ macro_rules! define_shells {
         use crate::kernel::block::{Body, KernelFn};
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
-        use crate::kernel::search::{ColumnExtremes, SearchRows, SearchRowsFn, SearchedRows};
+        use crate::kernel::arg_reduce::{ColumnExtremes, ArgReduce, ArgReduceFn, ArgReduceRows};
         use crate::kernel::strided::{StridedCopy, StridedCopyFn};
 
         impl super::Shells for $level {
@@ -49,8 +49,8 @@ macro_rules! define_shells {
                 fold::<B>
             }
 
-            fn search<B: SearchRows>() -> SearchRowsFn {
-                search::<B>
+            fn arg_reduce<B: ArgReduce>() -> ArgReduceFn {
+                arg_reduce::<B>
             }
 
             fn strided_copy<B: StridedCopy>() -> StridedCopyFn {
@@ -59,38 +59,38 @@ macro_rules! define_shells {
         }
 
         /// # Safety
-        /// Like [`KernelFn`]; the processor has the level.
+        /// Like [`KernelFn`], for this level.
         $(#[$enable])?
         unsafe fn kernel<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller has the obligations of `KernelFn`, which are those of `B::run`.
             unsafe { B::run::<$level>(destination, sources, count) }
         }
 
         /// # Safety
-        /// Like [`FoldFn`]; the processor has the level.
+        /// Like [`FoldFn`], for this level.
         $(#[$enable])?
         unsafe fn fold<B: FoldRows>(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller has the obligations of `FoldFn`, which are those of `B::run`.
             unsafe { B::run(accumulators, source, rows) }
         }
 
         /// # Safety
-        /// Like [`SearchRowsFn`]; the processor has the level.
+        /// Like [`ArgReduceFn`], for this level.
         $(#[$enable])?
-        unsafe fn search<B: SearchRows>(found: ColumnExtremes, source: *const u8, rows: SearchedRows) {
-            // SAFETY: the caller's promise.
+        unsafe fn arg_reduce<B: ArgReduce>(found: ColumnExtremes, source: *const u8, rows: ArgReduceRows) {
+            // SAFETY: the caller has the obligations of `ArgReduceFn`, which are those of `B::run`.
             unsafe { B::run(found, source, rows) }
         }
 
         /// # Safety
-        /// Like [`StridedCopyFn`]; the processor has the level.
+        /// Like [`StridedCopyFn`], for this level.
         $(#[$enable])?
         unsafe fn strided_copy<B: StridedCopy>(
             destination: *mut u8,
             source: *const u8,
             count: usize,
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller has the obligations of `StridedCopyFn`, which are those of `B::run`.
             unsafe { B::run(destination, source, count) }
         }
     };

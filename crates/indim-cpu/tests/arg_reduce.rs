@@ -1,5 +1,5 @@
-//! Where the extremes are, compared with a plain search: ties, NaNs and zeros of either sign, in rows and
-//! columns of every layout, in blocks and in pieces, on every level and by several threads.
+//! Argmax and argmin, compared with a plain search: ties, NaNs and zeros of either sign, rows and columns of
+//! every layout, blocks and pieces, every level, several threads.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, ExecutorChoice, Level, compile};
@@ -7,7 +7,7 @@ use indim_graph::{Array, AxisSlice, Graph, TakeMode};
 use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, f16};
 use indim_shape::RuleSet;
 
-/// The element at an index of memory, and what such elements are.
+/// A name for some elements, and the element at each index of memory.
 type Pattern = (&'static str, fn(usize) -> f64);
 
 const PATTERNS: [Pattern; 6] = [
@@ -27,17 +27,17 @@ fn mixed(index: usize) -> u64 {
     (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
 }
 
-/// An array somewhere in memory.
+/// An array with any strides.
 struct Stored<T> {
     elements: Vec<T>,
     shape: Vec<usize>,
-    /// In elements.
+    /// Strides, in elements.
     strides: Vec<isize>,
     first: usize,
 }
 
 impl<T: Element> Stored<T> {
-    /// The axes lie in this order, the last one first in memory, those of `turned` from their ends.
+    /// An array whose axes have this order in memory, outermost first; the axes in `turned` are reversed.
     fn new(
         shape: &[usize],
         order: &[usize],
@@ -72,7 +72,7 @@ impl<T: Element> Stored<T> {
         ArrayType::new(T::DTYPE, &self.shape[..])
     }
 
-    /// Where the extremes along `axis` are, in row-major order.
+    /// The indices of the extremes along `axis`, in row-major order.
     fn places(
         &self,
         axis: usize,
@@ -100,7 +100,7 @@ impl<T: Element> Stored<T> {
         (0..count).map(place).collect()
     }
 
-    /// Runs what searches among the elements, or among what is computed of them.
+    /// Runs an executable over the elements.
     fn run(&self, executable: &Executable) -> Vec<Array> {
         let bytes = Array::new([self.elements.len()], self.elements.clone()).unwrap();
         let bytes = bytes.data().to_ne_bytes();
@@ -116,7 +116,7 @@ impl<T: Element> Stored<T> {
     }
 }
 
-/// Where the largest and the smallest elements of `x` are along `axis`.
+/// Argmax and argmin of `x` along `axis`.
 fn searches(array_type: ArrayType, axis: usize) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", array_type.dtype, array_type.shape).unwrap();
@@ -124,7 +124,7 @@ fn searches(array_type: ArrayType, axis: usize) -> Graph {
     b.finish(&[search(ReduceOp::ArgMax), search(ReduceOp::ArgMin)]).unwrap()
 }
 
-/// The same of what is computed: the larger of `x` and of what nothing is less than.
+/// Argmax and argmin of a computed value with the same elements: the maximum of `x` and of the least element.
 fn computed_searches(array_type: ArrayType, axis: usize) -> Graph {
     let b = GraphBuilder::new();
     let ArrayType { dtype, shape } = array_type;
@@ -142,7 +142,7 @@ fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
     Level::available().iter().map(move |level| compile(graph, &options(level)).unwrap())
 }
 
-/// The executables of searches in what is read and in what is computed, by kernels and by machine code.
+/// Executables of arg-reductions of arrays and of computed values, by kernels and by machine code.
 fn all_executables(array_type: ArrayType, axis: usize) -> Vec<Executable> {
     let computed = computed_searches(array_type.clone(), axis);
     let by = |&executor: &ExecutorChoice| {
@@ -180,7 +180,7 @@ fn check_with<T: Element>(
     }
 }
 
-/// Every pattern in every order of the axes, whole and turned, along the longer axis.
+/// Every pattern in every order of axes, forwards and reversed, along the longer axis.
 fn check_layouts<T: Element>(shape: [usize; 2], from: fn(f64) -> T, of: fn(T) -> f64) {
     check_layouts_along(shape, usize::from(shape[1] >= shape[0]), from, of);
 }
@@ -240,7 +240,7 @@ fn short_axes_between_others() {
     }
 }
 
-/// The first NaN along a short axis, whichever its sign; infinities are not NaNs.
+/// The first NaN along a short axis, of either sign. Infinities are not NaNs.
 #[test]
 fn nans_of_16_bits_end_a_search() {
     let elements = [0x7c00u16, 0xfc00, 0xfe01, 0x7e00, 0x0000, 0x8000, 0x3c00, 0xbc00];
@@ -253,7 +253,7 @@ fn nans_of_16_bits_end_a_search() {
     }
 }
 
-/// Where an extreme is, as an output and as an operand of what else is computed.
+/// The index of an extreme, as an output and as an operand of other nodes.
 #[test]
 fn indices_are_outputs_and_operands() {
     for length in [1, 2, 3, 10, 63, 64, 100] {
@@ -319,7 +319,7 @@ fn middle_axes_in_every_order_of_memory() {
     }
 }
 
-/// Compares what 1, 2 and 7 threads find.
+/// Compares the results of 1, 2 and 7 threads.
 fn check_threads(shape: [usize; 2], axis: usize) {
     let executables = all_executables(ArrayType::new(DType::F32, shape), axis);
     for (what, pattern) in PATTERNS {
@@ -367,7 +367,7 @@ fn one_place_found_in_every_block_and_piece() {
     }
 }
 
-/// The places found by the executor and by the evaluator in what `function` shows of an array.
+/// The indices from the executor and from the reference evaluator, in `function` of an array.
 fn check_view(shape: &[usize], function: impl Fn(&GraphBuilder, Value) -> Value) {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, shape).unwrap();
@@ -414,7 +414,7 @@ fn views_are_searched_where_they_are_and_values_where_they_are_computed() {
     });
 }
 
-/// Where the extremes of a value are, the value, its sum, and where those of another and of `x` itself are.
+/// The argmax of a value, the value, its sum, and the argmax of another value and of `x`.
 #[test]
 fn what_is_searched_is_also_used_beside_that() {
     let b = GraphBuilder::new();

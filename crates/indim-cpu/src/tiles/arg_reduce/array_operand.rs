@@ -1,0 +1,247 @@
+//! Arg-reductions of arrays in memory, whose blocks can be read twice. Holds unsafe code.
+//!
+//! Each column keeps its extreme so far and the first block with that extreme. At the end only this block is
+//! searched for the index.
+
+use core::ops::Range;
+
+use indim_kernels::{ArgReduceRows, ColumnExtremes};
+use indim_loops::resize::{NestStrides, SizedNest};
+use indim_loops::strides::AxisStrides;
+use indim_loops::walk::reduction::{NestRegion, ReducedAxes, ReductionNest, UnitForm};
+use indim_ops::DType;
+use indim_ops::meaning::reduction::{BLOCK, LANES};
+use smallvec::smallvec;
+
+use super::state::{StoreArgReduction, StoreState, is_short, reserve};
+use super::{ArgReductionRegion, RegionOperand, RegionRun};
+use crate::tiles::code::TileCode;
+use crate::tiles::memory::{Run, gather};
+use crate::tiles::tile::Workspace;
+use crate::tiles::tree::Values;
+
+/// The array of one arg-reduction. The operands of the walk are the target and this array.
+#[derive(Debug)]
+pub(super) struct ArrayOperand {
+    /// The operand of the nest.
+    source: usize,
+    /// Columns that are reduced together; 1 if units are rows.
+    width: usize,
+    /// Stride between columns, or between elements of a row, in bytes.
+    inner_stride: isize,
+    /// Columns of a step, or elements of a row.
+    inner: usize,
+    /// Upper bound of the steps of a block.
+    block: usize,
+    /// Offset in the memory of a thread of the gathered block, for a strided array.
+    gathered: usize,
+}
+
+/// The regions of the arg-reductions of these accesses, one for each store.
+pub(super) fn regions(
+    code: &TileCode,
+    nest: &SizedNest<'_>,
+    accesses: &[usize],
+    strides: NestStrides<'_>,
+) -> Option<Vec<ArgReductionRegion>> {
+    let strides = nest.list_strides(strides);
+    let mut regions = Vec::new();
+    for (store, &access) in accesses.iter().enumerate() {
+        let source = code.operand(access);
+        let fold = &code.folds[store];
+        let of_store = [&strides[store], &strides[source]].map(AxisStrides::clone);
+        let axes = ReducedAxes::new(&nest.shape, nest.nest.reduced?, &of_store, 1)?;
+        let has_row_kernels =
+            fold.rows.is_some() && axes.length <= ROW_BLOCK || is_short(axes.length);
+        let of_store = ReductionNest {
+            axes: &axes,
+            element_sizes: &[DType::I64.size(), fold.source_size],
+            targets: 1,
+            block: code.block_elements,
+            minimum_row: None,
+            folds: false,
+            is_direct: true,
+            has_row_kernels,
+            has_lanes: false,
+        }
+        .regions();
+        regions.extend(of_store.into_iter().map(|region| bind_region(code, store, source, region)));
+    }
+    Some(regions)
+}
+
+fn bind_region(
+    code: &TileCode,
+    store: usize,
+    source: usize,
+    region: NestRegion,
+) -> ArgReductionRegion {
+    let size = code.folds[store].size;
+    // If units are rows, a step is a row, and a tile is one block.
+    let (width, block, inner) = match region.form {
+        UnitForm::Columns(columns) => (columns, block_steps(columns), columns),
+        UnitForm::Row(length) => (1, region.walk.tile_steps, length),
+    };
+    let mut bytes = 0;
+    let stride = region.result_strides[0];
+    let reduction = StoreArgReduction::new(code, store, (region.form, block), stride, &mut bytes);
+    let gathered = reserve(&mut bytes, if region.is_direct { 0 } else { block * inner }, size);
+    let inner_stride = region.walk.operands[1].inner_stride(size);
+    let operand =
+        RegionOperand::Array(ArrayOperand { source, width, inner_stride, inner, block, gathered });
+    ArgReductionRegion { region, reductions: smallvec![reduction], bytes, operand }
+}
+
+/// Steps of a block of one column. Rows that are not longer are reduced as rows, several in a tile.
+const ROW_BLOCK: usize = 2 * BLOCK;
+
+/// Steps of a block of `columns` columns: few enough for a fast search.
+fn block_steps(columns: usize) -> usize {
+    match columns {
+        1 => ROW_BLOCK,
+        _ if columns < LANES => BLOCK,
+        _ => 16,
+    }
+}
+
+impl ArrayOperand {
+    /// Reduces these pieces.
+    ///
+    /// # Safety
+    /// - the obligations of [`BoundNest::run`](crate::executor::BoundNest::run), for pieces of this region;
+    /// - the memory of `region_run` belongs to this thread and has the region's `bytes`.
+    pub(super) unsafe fn reduce(
+        &self,
+        region_run: &RegionRun<'_>,
+        workspace: &mut Workspace,
+        pieces: Range<usize>,
+    ) {
+        let Some(state) = region_run.states().next() else { return };
+        let mut position = region_run.position(workspace, pieces.start);
+        for piece in pieces {
+            let source = region_run.bases.operands[self.source].wrapping_offset(position.offset(1));
+            // SAFETY:
+            // - `source` is the operand at the first tile of one of the caller's pieces, so its steps are
+            //   readable;
+            // - extremes and indices are memory of this thread, or that of the piece in shared memory;
+            // - all steps of the piece are reduced before `end_piece`.
+            unsafe {
+                match region_run.region.region.form {
+                    UnitForm::Columns(_) => {
+                        let best = state.extremes_of(region_run.shared_piece(piece));
+                        let steps = region_run.steps(piece).len();
+                        self.reduce_columns(region_run, &state, source, steps, best);
+                        region_run.end_piece(&position, piece);
+                    }
+                    UnitForm::Row(length) => {
+                        let rows = self.values(region_run, source, 0, position.steps);
+                        let target = region_run.target(0, &position);
+                        state.reduce_rows(rows, (position.steps, length), target);
+                    }
+                }
+            }
+            (0..region_run.region.region.tiles_of(piece).1).for_each(|_| position.advance());
+        }
+    }
+
+    /// Finds the extremes of `steps` steps from `source` on, with their indices.
+    ///
+    /// # Safety
+    /// - `steps` steps from `source` on are valid for reads;
+    /// - `best` has room for `width` columns, and no other thread accesses it;
+    /// - the memory of `region_run` belongs to this thread.
+    unsafe fn reduce_columns(
+        &self,
+        region_run: &RegionRun<'_>,
+        state: &StoreState<'_>,
+        source: *const u8,
+        steps: usize,
+        best: ColumnExtremes,
+    ) {
+        let ArrayOperand { width, block, .. } = *self;
+        if width >= LANES && is_short(region_run.region.region.walk.tile_axis) {
+            // SAFETY: the caller has the same obligations.
+            return unsafe { self.reduce_short(region_run, state, source, steps, best) };
+        }
+        let (tree, functions) = (state.columns(), &state.reduction.functions);
+        for (index, start) in (0..steps).step_by(block).enumerate() {
+            let count = block.min(steps - start);
+            // SAFETY:
+            // - `count` steps from `start` on are a part of the caller's `steps`;
+            // - `values` returns them dense, so each is a row for the tree, whose memory `new` reserved;
+            // - after `finish` the first node has the extremes of the block.
+            unsafe {
+                tree.fold(self.values(region_run, source, start, count), 0..count);
+                tree.finish(count);
+                (functions.merge)(best, tree.nodes, width, index);
+            }
+        }
+        let step_stride = region_run.region.region.walk.operands[1].step_stride;
+        for column in 0..width {
+            // SAFETY:
+            // - `merge` has left in each index the number of a block of these steps;
+            // - so `count` steps from its start on are readable, and one of them is the extreme.
+            unsafe {
+                let index = best.indices.add(column);
+                let start = *index * block;
+                let along = start as isize * step_stride + column as isize * self.inner_stride;
+                let (count, first) = (block.min(steps - start), source.wrapping_offset(along));
+                let extreme = best.extremes.add(column * state.fold.size);
+                *index = start + (functions.find)(first, count, step_stride, extreme);
+            }
+        }
+    }
+
+    /// Like [`ArrayOperand::reduce_columns`], for at least `LANES` columns along a short axis: one pass for
+    /// extremes with indices.
+    ///
+    /// # Safety
+    /// Like [`ArrayOperand::reduce_columns`].
+    unsafe fn reduce_short(
+        &self,
+        region_run: &RegionRun<'_>,
+        state: &StoreState<'_>,
+        source: *const u8,
+        steps: usize,
+        best: ColumnExtremes,
+    ) {
+        let ArrayOperand { width, block, .. } = *self;
+        for start in (0..steps).step_by(block) {
+            let count = block.min(steps - start);
+            // SAFETY: `count` steps from `start` on are a part of the caller's `steps`; the first block
+            // initialises `best`, and further blocks follow in order.
+            unsafe {
+                let rows = self.values(region_run, source, start, count);
+                let arg_rows = ArgReduceRows { count, stride: rows.step_stride, width, start };
+                (state.reduction.functions.update)(best, rows.first, arg_rows);
+            }
+        }
+    }
+
+    /// The values of some steps. Strided values are gathered into a dense block.
+    ///
+    /// # Safety
+    /// - `count` steps from step `start` after `source` on are valid for reads;
+    /// - `count` is at most `block`, and the memory of `region_run` belongs to this thread.
+    unsafe fn values(
+        &self,
+        region_run: &RegionRun<'_>,
+        source: *const u8,
+        start: usize,
+        count: usize,
+    ) -> Values {
+        let region = &region_run.region.region;
+        let step_stride = region.walk.operands[1].step_stride;
+        let first = source.wrapping_offset(start as isize * step_stride);
+        if region.is_direct {
+            return Values { first, step_stride };
+        }
+        let size = region_run.code.folds[region_run.region.reductions[0].store].size;
+        let gathered = region_run.memory.wrapping_add(self.gathered);
+        let steps = Run { count, stride: step_stride };
+        let run = Run { count: self.inner, stride: self.inner_stride };
+        // SAFETY: the caller ensures the readable steps; `bind_region` reserved `block * inner` elements.
+        unsafe { gather(gathered, first, steps, run, size) }
+        Values { first: gathered, step_stride: (self.inner * size) as isize }
+    }
+}

@@ -1,0 +1,445 @@
+//! Folds by a function that computes the folded values: the calls of one tile. Holds unsafe code.
+//!
+//! Each step is folded into the accumulators that `tree.rs` defines. If consecutive steps are contiguous in
+//! memory, `LANES` steps are one row of a call, which folds it into all lanes of a block.
+
+use core::ops::Range;
+
+use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_targets::FoldArgs;
+
+use crate::tiles::code::{TileCode, few};
+use crate::tiles::fold_function::{FoldFunction, MAX_BLOCKS};
+use crate::tiles::tree::Columns;
+
+/// Upper bound of the operands of a function: four accumulators and nine inputs.
+const MAX_OPERANDS: usize = 16;
+
+/// A tile to fold.
+pub(super) struct FoldTile<'a> {
+    pub(super) fold_function: &'a FoldFunction,
+    /// For each store, the tree over its columns.
+    pub(super) columns: &'a [Columns<'a>],
+    /// For each input, the address of its first element in the tile.
+    pub(super) inputs: &'a [*mut u8],
+    /// The first step of the tile.
+    pub(super) first: usize,
+}
+
+/// Layout of the accumulators of units: the lanes of all units, then one node for each.
+struct UnitLayout {
+    /// Number of units in the layout before the first unit of a call.
+    first: usize,
+    /// Distance in the layout between two units of a call.
+    stride: usize,
+    /// Number of units in the layout.
+    all: usize,
+}
+
+/// The arguments of one call of the function, in steps and accumulators.
+#[derive(Default, Clone, Copy)]
+struct FoldCall {
+    /// The first accumulator.
+    lane: usize,
+    /// Distance between the accumulators of two units.
+    unit_lanes: usize,
+    /// The first row, if units are rows.
+    row: usize,
+    /// The first step, in the row or in the tile.
+    step: usize,
+    units: usize,
+    /// Distance between two units, in steps; `None` if units are rows.
+    unit_steps: Option<usize>,
+    /// Distance between two rows of a unit, in steps.
+    row_steps: usize,
+    rows: usize,
+    columns: usize,
+    /// Whether the accumulators start from the identity.
+    begins: bool,
+    /// Whether the call combines the lanes of each unit to a node.
+    joins: bool,
+}
+
+impl FoldTile<'_> {
+    /// Calls `work` with a tile that reads the operands in place; `at` returns their addresses.
+    pub(super) fn of_operands(
+        (code, fold_function): (&TileCode, &FoldFunction),
+        columns: &[Columns<'_>],
+        at: impl Fn(usize) -> *mut u8,
+        work: impl FnOnce(&FoldTile<'_>),
+    ) {
+        let Some(functions) = &code.fold_functions else { return };
+        let inputs = few(functions.inputs.iter().map(|&register| at(code.operand(register))));
+        work(&FoldTile { fold_function, columns, inputs: &inputs, first: 0 });
+    }
+
+    /// Columns of a step; 1 if units are rows.
+    fn width(&self) -> usize {
+        self.columns.first().map_or(1, |columns| columns.width)
+    }
+
+    /// Folds `count` steps; complete blocks become nodes.
+    ///
+    /// # Safety
+    /// - `inputs` are valid for reads at these steps, with the strides of `fold_function`;
+    /// - if a unit has fewer columns than a step of the function's loop, the missing elements are readable
+    ///   before it: the columns before the unit, or [`MARGIN_BYTES`](crate::tiles::tile::MARGIN_BYTES);
+    /// - steps `0..first` have been folded, and no others;
+    /// - lanes and nodes are memory of this thread, with room for what `FoldFunction` counts, and overlap no
+    ///   input.
+    pub(super) unsafe fn fold(&self, count: usize) {
+        let steps = self.first..self.first + count;
+        // SAFETY: the caller has the same obligations, and each arm folds `steps` in order.
+        unsafe {
+            match (self.fold_function.is_ordered, self.fold_function.is_contiguous) {
+                (false, true) => self.fold_contiguous(steps, self.first == 0),
+                (false, false) => self.fold_sequentially(steps),
+                (true, _) => self.fold_by_blocks(steps),
+            }
+        }
+    }
+
+    /// Folds steps block by block, and adds complete blocks to the tree.
+    ///
+    /// # Safety
+    /// Like [`FoldTile::fold`], for `steps`.
+    unsafe fn fold_by_blocks(&self, steps: Range<usize>) {
+        let (is_contiguous, width) = (self.fold_function.is_contiguous, self.width());
+        let mut step = steps.start;
+        while step < steps.end {
+            let blocks = ((steps.end - step) / BLOCK).min(MAX_BLOCKS);
+            // SAFETY:
+            // - each call folds a part of `steps`, in order: whole blocks, or steps of one block;
+            // - if `end` is a multiple of `BLOCK`, all steps of its block have been folded into the lanes.
+            unsafe {
+                if is_contiguous && width == 1 && blocks > 0 && step.is_multiple_of(BLOCK) {
+                    self.fold_column_blocks(step, blocks);
+                    step += blocks * BLOCK;
+                    continue;
+                }
+                let end = steps.end.min((step / BLOCK + 1) * BLOCK);
+                match is_contiguous {
+                    true => self.fold_contiguous(step..end, step.is_multiple_of(BLOCK)),
+                    false => self.fold_by_lanes(step..end),
+                }
+                if end.is_multiple_of(BLOCK) {
+                    for columns in self.columns {
+                        columns.add_block(end / BLOCK - 1);
+                    }
+                }
+                step = end;
+            }
+        }
+    }
+
+    /// Folds whole blocks of one contiguous column, each as a unit, and adds them to the tree.
+    ///
+    /// # Safety
+    /// - the obligations of [`FoldTile::fold`], for `blocks` blocks from `step` on;
+    /// - `blocks` is at most [`MAX_BLOCKS`].
+    unsafe fn fold_column_blocks(&self, step: usize, blocks: usize) {
+        let (from, unit_steps) = (step - self.first, Some(BLOCK));
+        let call = FoldCall { step: from, units: blocks, unit_steps, ..FoldCall::default() };
+        // SAFETY:
+        // - the units are the caller's blocks;
+        // - `column_accumulators` counts lanes and a node for each of `MAX_BLOCKS` blocks, and the nodes
+        //   follow the lanes;
+        // - after the call or `fold_each`, the node of each block is initialised, and blocks are added in
+        //   order.
+        unsafe {
+            self.fold_units(call, BLOCK, UnitLayout { first: 0, stride: 1, all: MAX_BLOCKS });
+            for columns in self.columns {
+                let nodes = columns.lanes.wrapping_add(MAX_BLOCKS * LANES * columns.fold.size);
+                if !self.fold_function.joins(BLOCK) {
+                    columns.fold_each(nodes, blocks, LANES);
+                }
+                for block in 0..blocks {
+                    let lanes = nodes.wrapping_add(block * columns.fold.size);
+                    Columns { lanes, ..*columns }.add_node(step / BLOCK + block);
+                }
+            }
+        }
+    }
+
+    /// Folds each of `count` rows of this length to one of the first nodes.
+    ///
+    /// # Safety
+    /// - `inputs` are valid for reads at all elements of the rows, with the strides of `fold_function`;
+    /// - a row has at least as many elements as a step of the function's loop;
+    /// - lanes and nodes are memory of this thread, with room for what `FoldFunction` counts, and overlap no
+    ///   input.
+    pub(super) unsafe fn fold_rows(&self, count: usize, length: usize) {
+        let block = if self.fold_function.is_ordered { BLOCK } else { length };
+        let blocks = length.div_ceil(block);
+        // SAFETY:
+        // - `row_accumulators` counts lanes and a node for each block of each row, and the nodes follow the
+        //   lanes;
+        // - after the calls or `fold_each`, the nodes of each block of all rows are initialised, and blocks
+        //   are added in order.
+        unsafe {
+            match self.fold_function.is_row_by_row {
+                true => (0..count).for_each(|row| self.fold_row(row, count, length)),
+                false => self.fold_rows_by_block(count, length, block),
+            }
+            for columns in self.columns {
+                let rows = Columns { width: count, ..*columns };
+                for index in 0..blocks {
+                    let elements = block.min(length - index * block);
+                    let accumulator =
+                        |index: usize| columns.lanes.wrapping_add(index * columns.fold.size);
+                    let node = accumulator(blocks * count * LANES + index * count);
+                    if !self.fold_function.joins(elements) {
+                        let lanes =
+                            Columns { lanes: accumulator(index * count * LANES), ..*columns };
+                        lanes.fold_each(node, count, elements.min(LANES));
+                    }
+                    Columns { lanes: node, ..rows }.add_node(index);
+                }
+                rows.merge_all(blocks);
+            }
+        }
+    }
+
+    /// Folds the first block of each row, then the next block of each row, and so on.
+    ///
+    /// # Safety
+    /// Like [`FoldTile::fold_rows`].
+    unsafe fn fold_rows_by_block(&self, count: usize, length: usize, block: usize) {
+        let blocks = length.div_ceil(block);
+        for index in 0..blocks {
+            let step = index * block;
+            let call = FoldCall { step, units: count, unit_steps: None, ..FoldCall::default() };
+            let layout = UnitLayout { first: index * count, stride: 1, all: blocks * count };
+            // SAFETY: the units are parts of the caller's rows, because `block.min(length - step)` ends
+            // within a row; the layout has one unit for each block of each row.
+            unsafe { self.fold_units(call, block.min(length - step), layout) }
+        }
+    }
+
+    /// Folds all blocks of a row.
+    ///
+    /// # Safety
+    /// - the obligations of [`FoldTile::fold_rows`];
+    /// - `row` is below `count`.
+    unsafe fn fold_row(&self, row: usize, count: usize, length: usize) {
+        let (whole, rest) = (length / BLOCK, length % BLOCK);
+        let all = length.div_ceil(BLOCK) * count;
+        let blocks = FoldCall { row, units: whole, unit_steps: Some(BLOCK), ..FoldCall::default() };
+        // SAFETY: the units are the blocks of one of the caller's rows; the layout has one unit for each
+        // block of each row.
+        unsafe {
+            if whole > 0 {
+                self.fold_units(blocks, BLOCK, UnitLayout { first: row, stride: count, all });
+            }
+            if rest > 0 {
+                let last = FoldCall { step: whole * BLOCK, units: 1, ..blocks };
+                let first = whole * count + row;
+                self.fold_units(last, rest, UnitLayout { first, stride: count, all });
+            }
+        }
+    }
+
+    /// Folds each unit of `elements` elements into its lanes, or to its node if the function combines lanes.
+    ///
+    /// # Safety
+    /// - `inputs` are valid for reads at the elements of the units, with the strides of `fold_function`;
+    /// - if units have fewer elements than a step of the function's loop, the missing ones are readable
+    ///   before them;
+    /// - the accumulators have room for the layout.
+    unsafe fn fold_units(&self, call: FoldCall, elements: usize, layout: UnitLayout) {
+        let UnitLayout { first, stride, all } = layout;
+        let (rows, rest) = (elements / LANES, elements % LANES);
+        let whole = FoldCall { rows, row_steps: LANES, columns: LANES, begins: true, ..call };
+        let lanes = FoldCall { lane: first * LANES, unit_lanes: stride * LANES, ..whole };
+        // SAFETY:
+        // - the calls fold all elements of the caller's units, rows of `LANES` before the remaining ones;
+        // - lanes `first * LANES` and node `all * LANES + first` of the first unit are in the layout, and so
+        //   are those of each further unit, `stride` units on.
+        unsafe {
+            if self.fold_function.joins(elements) {
+                let (lane, unit_lanes) = (all * LANES + first, stride);
+                return self.call(FoldCall { lane, unit_lanes, joins: true, ..whole });
+            }
+            if rows > 0 {
+                self.call(lanes);
+            }
+            if rest > 0 {
+                let step = call.step + rows * LANES;
+                self.call(FoldCall { step, rows: 1, columns: rest, begins: rows == 0, ..lanes });
+            }
+        }
+    }
+
+    /// Folds contiguous steps into lanes: rows of `LANES` steps, then the remaining steps.
+    ///
+    /// # Safety
+    /// - the obligations of [`FoldTile::fold`], for `steps`, with contiguous steps;
+    /// - the first step belongs to the first lane;
+    /// - the lanes are initialised unless `begins`.
+    unsafe fn fold_contiguous(&self, steps: Range<usize>, begins: bool) {
+        let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
+        let width = self.width();
+        let whole = FoldCall {
+            step: steps.start - self.first,
+            units: 1,
+            unit_steps: Some(0),
+            row_steps: LANES,
+            rows,
+            columns: LANES * width,
+            begins,
+            ..FoldCall::default()
+        };
+        let last = FoldCall {
+            step: whole.step + rows * LANES,
+            rows: 1,
+            columns: rest * width,
+            begins: begins && rows == 0,
+            ..whole
+        };
+        // SAFETY:
+        // - both calls fold parts of `steps`, in order;
+        // - the remaining columns overlap those of earlier steps, which precede them in memory.
+        unsafe {
+            if rows > 0 {
+                self.call(whole);
+            }
+            if rest > 0 {
+                self.call(last);
+            }
+        }
+    }
+
+    /// Folds steps of one block, each into its lane.
+    ///
+    /// # Safety
+    /// Like [`FoldTile::fold`], for `steps` of one block.
+    unsafe fn fold_by_lanes(&self, steps: Range<usize>) {
+        let rows_per_call = self.fold_function.rows_per_call;
+        let mut step = steps.start;
+        while step < steps.end {
+            let (lane, left) = (step % LANES, steps.end - step);
+            // Steps `LANES` apart share a lane. Each unit is a lane, its rows are the steps of that lane.
+            let (units, folded) = match lane == 0 && left >= LANES {
+                true => (LANES, left),
+                false => ((LANES - lane).min(left), (LANES - lane).min(left)),
+            };
+            let call = |units: usize, rows: Range<usize>| FoldCall {
+                lane,
+                step: step + rows.start * LANES - self.first,
+                units,
+                unit_steps: Some(1),
+                unit_lanes: 1,
+                row_steps: LANES,
+                rows: rows.len(),
+                columns: self.width(),
+                begins: step % BLOCK < LANES && rows.start == 0,
+                ..FoldCall::default()
+            };
+            let (rows, longer) = (folded / units, folded % units);
+            // SAFETY:
+            // - the calls fold steps `step..step + folded` of `steps`: `rows` rows of all units, then one
+            //   more row of the first `longer` units;
+            // - the lanes are initialised by earlier steps of the block unless the call begins them.
+            unsafe {
+                for first in (0..rows).step_by(rows_per_call) {
+                    self.call(call(units, first..rows.min(first + rows_per_call)));
+                }
+                if longer > 0 {
+                    self.call(call(longer, rows..rows + 1));
+                }
+            }
+            step += folded;
+        }
+    }
+
+    /// Folds steps into the first node of each column.
+    ///
+    /// # Safety
+    /// Like [`FoldTile::fold`], for `steps`.
+    unsafe fn fold_sequentially(&self, steps: Range<usize>) {
+        // Rows of consecutive steps are adjacent in memory, so twice as many stay resident.
+        let rows_per_call = 2 * self.fold_function.rows_per_call;
+        for first in steps.clone().step_by(rows_per_call) {
+            let call = FoldCall {
+                step: first - self.first,
+                units: 1,
+                unit_steps: Some(0),
+                row_steps: 1,
+                rows: rows_per_call.min(steps.end - first),
+                columns: self.width(),
+                begins: first == 0,
+                ..FoldCall::default()
+            };
+            // SAFETY:
+            // - the rows are steps `first..first + rows` of the caller's `steps`, in order;
+            // - the first node of each column is initialised by step 0, which begins it;
+            // - `FoldSpec` requires readable columns before the unit for the last step of the function's
+            //   loop.
+            unsafe { self.call_into(|columns| columns.nodes, call) }
+        }
+    }
+
+    /// Calls the function with the lanes of each store as accumulators.
+    ///
+    /// # Safety
+    /// Like [`FoldTile::call_into`], with the lanes as accumulators.
+    unsafe fn call(&self, call: FoldCall) {
+        // SAFETY: the caller has the same obligations.
+        unsafe { self.call_into(|columns| columns.lanes, call) }
+    }
+
+    /// Calls the function with these accumulators of each store.
+    ///
+    /// # Safety
+    /// - `inputs` are valid for reads at each column of each row of each unit of `call`;
+    /// - if `call.columns` is less than a step of the function's loop, the missing elements are readable
+    ///   before the first column of each row;
+    /// - the accumulators of each unit are memory of this thread, initialised unless `call.begins`, and
+    ///   overlap no input.
+    unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: FoldCall) {
+        let FoldFunction { function, along, across, .. } = self.fold_function;
+        let width = self.width();
+        let FoldCall { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
+        let FoldCall { begins, joins, .. } = call;
+        let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
+        let mut operands = [core::ptr::null_mut(); MAX_OPERANDS];
+        let mut strides = [0; 2 * MAX_OPERANDS];
+        for (store, tree) in self.columns.iter().enumerate() {
+            operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
+            strides[store] = (call.unit_lanes * width * tree.fold.size) as isize;
+        }
+        for (input, &first) in self.inputs.iter().enumerate() {
+            let (along, across) = (along[input], across[input]);
+            let from = row as isize * across + step as isize * along;
+            operands[stores + input] = first.wrapping_offset(from);
+            strides[stores + input] = unit_steps.map_or(across, |steps| steps as isize * along);
+            strides[count + stores + input] = row_steps as isize * along;
+        }
+        let strides = &strides[..2 * count];
+        // SAFETY:
+        // - operands and strides address the rows of `call` in the caller's inputs, and its accumulators;
+        // - `FoldSpec::fold_function` chose the function for the forms of these inputs.
+        unsafe {
+            let arguments = FoldArgs { strides, units, rows, columns, begins, joins };
+            function.fold(&operands[..count], arguments);
+        }
+    }
+
+    /// Combines the lanes and nodes into the first node, after `length` steps.
+    ///
+    /// # Safety
+    /// - `length` steps have been folded, and no others;
+    /// - `length` is not 0.
+    pub(super) unsafe fn finish(&self, length: usize) {
+        for columns in self.columns {
+            // SAFETY: the caller ensures that `length` steps have been folded: into a tree or the first node,
+            // or by contiguous unordered steps into the first `length.min(LANES)` lanes.
+            unsafe {
+                match self.fold_function.is_ordered || !self.fold_function.is_contiguous {
+                    true => columns.finish(length),
+                    false => columns.fold_lanes_to_node(length.min(LANES)),
+                }
+            }
+        }
+    }
+}
