@@ -41,8 +41,8 @@ impl StoreFold {
     pub(crate) fn of(nest: &LoopNest, level: Level) -> Vec<StoreFold> {
         let fold = |store: &Store| {
             let NestReduction { op, dtype } = store.reduction?;
-            let arg_reduce = op.is_search().then(|| arg_reduce_functions(op, dtype, level));
-            let op = op.searched();
+            let arg_reduce = op.is_arg_reduction().then(|| arg_reduce_functions(op, dtype, level));
+            let op = op.extremum();
             let result = store.target.array_type.dtype;
             let source = nest.dtype(store.source);
             Some(StoreFold {

@@ -86,9 +86,9 @@ unsafe fn merge<F: Fold<T>, T: Element>(
     // are a stored element or an index.
     let (extreme, indices, extremes) = unsafe {
         (
-            core::slice::from_raw_parts_mut(found.extremes.cast::<T::Stored>(), columns),
+            core::slice::from_raw_parts_mut(found.extremes.cast::<T::Storage>(), columns),
             core::slice::from_raw_parts_mut(found.indices, columns),
-            core::slice::from_raw_parts(extremes.cast::<T::Stored>(), columns),
+            core::slice::from_raw_parts(extremes.cast::<T::Storage>(), columns),
         )
     };
     if index == 0 {
@@ -97,7 +97,7 @@ unsafe fn merge<F: Fold<T>, T: Element>(
         return;
     }
     for ((extreme, column_index), &stored) in extreme.iter_mut().zip(indices).zip(extremes) {
-        let (old, new) = (T::from_stored(*extreme), T::from_stored(stored));
+        let (old, new) = (T::from_storage(*extreme), T::from_storage(stored));
         // `combine` makes every NaN a new extreme, because a NaN equals nothing.
         let is_new = !is_nan(old) & (F::combine::<ScalarBackend>(old, new) != old);
         *extreme = if is_new { stored } else { *extreme };
@@ -186,7 +186,7 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduce for ArgReduceBody<IS_MAX
     unsafe fn run(found: ColumnExtremes, source: *const u8, rows: ArgReduceRows) {
         let mut column = 0;
         while column < rows.width {
-            let offset = column * size_of::<T::Stored>();
+            let offset = column * size_of::<T::Storage>();
             let (extremes, source) =
                 (found.extremes.wrapping_add(offset), source.wrapping_add(offset));
             let found = ColumnExtremes { extremes, indices: found.indices.wrapping_add(column) };
@@ -254,7 +254,7 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduceBody<IS_MAX, T> {
             }
         }
         for column in 0..WIDTH {
-            extremes[column] = Unaligned(T::from_key(keys[column]).to_stored());
+            extremes[column] = Unaligned(T::from_key(keys[column]).to_storage());
             if rows_taken[column] > 0 {
                 indices[column] = rows.start + rows_taken[column] as usize - 1;
             }
@@ -275,13 +275,13 @@ unsafe fn find<T: Element>(
     extreme: *const u8,
 ) -> usize {
     // SAFETY: the caller ensures that `extreme` is readable.
-    let extreme = T::from_stored(unsafe { extreme.cast::<T::Stored>().read_unaligned() });
+    let extreme = T::from_storage(unsafe { extreme.cast::<T::Storage>().read_unaligned() });
     let is_match = |place: *const u8| {
         // SAFETY: `place` is one of the caller's `count` readable elements.
-        let x = T::from_stored(unsafe { place.cast::<T::Stored>().read_unaligned() });
+        let x = T::from_storage(unsafe { place.cast::<T::Storage>().read_unaligned() });
         (x == extreme) | is_nan(x)
     };
-    let size = size_of::<T::Stored>();
+    let size = size_of::<T::Storage>();
     let mut start = 0;
     if stride == size as isize {
         let has_match = |start: usize, count: usize| {

@@ -94,7 +94,7 @@ impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
                 true => out_of_line::unary::<O, T>(x.get()),
                 false => O::apply(x.get()),
             };
-            to.write(Unaligned(result.to_stored()));
+            to.write(Unaligned(result.to_storage()));
         }
     }
 }
@@ -151,7 +151,7 @@ impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
                 true => out_of_line::binary::<O, T>(x.get(), y.get()),
                 false => O::apply(x.get(), y.get()),
             };
-            to.write(Unaligned(result.to_stored()));
+            to.write(Unaligned(result.to_storage()));
         }
     }
 }
@@ -174,7 +174,7 @@ impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
                 true => out_of_line::ternary::<O, T>(first.get(), x.get(), y.get()),
                 false => O::apply(first.get(), x.get(), y.get()),
             };
-            to.write(Unaligned(result.to_stored()));
+            to.write(Unaligned(result.to_storage()));
         }
     }
 }
@@ -206,7 +206,7 @@ impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
         let (results, x) =
             unsafe { (results::<B>(destination, count), elements::<A>(sources[0], count)) };
         for (to, x) in results.iter_mut().zip(x) {
-            to.write(Unaligned(x.get().convert().to_stored()));
+            to.write(Unaligned(x.get().convert().to_storage()));
         }
     }
 }
@@ -226,7 +226,7 @@ impl<T: NarrowElement> Body for WidenBody<T> {
         let (results, x) =
             unsafe { (results::<T::Wide>(destination, count), elements::<T>(sources[0], count)) };
         for (to, x) in results.iter_mut().zip(x) {
-            to.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_stored()));
+            to.write(Unaligned(T::widen::<ScalarBackend>(x.get()).to_storage()));
         }
     }
 }
@@ -246,7 +246,7 @@ impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
         let (results, x) =
             unsafe { (results::<T>(destination, count), elements::<Wide>(sources[0], count)) };
         for (to, x) in results.iter_mut().zip(x) {
-            to.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_stored()));
+            to.write(Unaligned(T::from_wide::<ScalarBackend>(x.get()).to_storage()));
         }
     }
 }

@@ -111,8 +111,8 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
         let mut column = 0;
         while column < rows.width {
-            let to = accumulators.wrapping_add(column * size_of::<T::Stored>());
-            let from = source.wrapping_add(column * size_of::<<R::Operand as Element>::Stored>());
+            let to = accumulators.wrapping_add(column * size_of::<T::Storage>());
+            let from = source.wrapping_add(column * size_of::<<R::Operand as Element>::Storage>());
             let width = (rows.width - column).min(strip::<T>());
             let rows = FoldedRows { width, ..rows };
             // SAFETY:
@@ -156,7 +156,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
             }
         }
         for (accumulator, held) in accumulators.iter_mut().zip(held) {
-            *accumulator = Unaligned(held.to_stored());
+            *accumulator = Unaligned(held.to_storage());
         }
     }
 
@@ -180,7 +180,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
                     let x = *source.wrapping_byte_offset(row * rows.stride);
                     held = F::combine::<ScalarBackend>(held, R::read(x.get()));
                 }
-                *accumulator = Unaligned(held.to_stored());
+                *accumulator = Unaligned(held.to_storage());
             }
         }
     }

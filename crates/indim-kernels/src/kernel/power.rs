@@ -41,7 +41,7 @@ where
         (|$x:ident, $y:pat_param| $power:expr) => {
             for (to, (x, y)) in results.iter_mut().zip(x.iter().zip(y)) {
                 let ($x, $y) = (x.get(), y.get());
-                to.write(Unaligned($power.to_stored()));
+                to.write(Unaligned($power.to_storage()));
             }
         };
     }

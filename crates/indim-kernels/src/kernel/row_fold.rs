@@ -88,10 +88,10 @@ where
     W: Read<T>,
     T: Element,
 {
-    const SOURCE_SIZE: usize = size_of::<<R::Operand as Element>::Stored>();
+    const SOURCE_SIZE: usize = size_of::<<R::Operand as Element>::Storage>();
 
     /// Lanes processed at a time at the end of a row; all narrow lanes, which take few registers.
-    const TAIL_LANES: usize = match size_of::<<W::Operand as Element>::Stored>() {
+    const TAIL_LANES: usize = match size_of::<<W::Operand as Element>::Storage>() {
         8.. => WIDE_LANES,
         _ => LANES,
     };
@@ -102,9 +102,9 @@ where
     /// Result `index` is valid for writes.
     #[inline(always)]
     unsafe fn write(results: *mut u8, index: usize, folded: T) {
-        let result = results.wrapping_add(index * size_of::<T::Stored>());
+        let result = results.wrapping_add(index * size_of::<T::Storage>());
         // SAFETY: the caller ensures a writable result; `Unaligned` needs no alignment.
-        unsafe { *result.cast() = Unaligned::<T>(folded.to_stored()) }
+        unsafe { *result.cast() = Unaligned::<T>(folded.to_storage()) }
     }
 
     /// Folds contiguous rows of two to four elements; returns the number of rows folded, which is all.

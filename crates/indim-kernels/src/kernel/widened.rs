@@ -40,7 +40,7 @@ pub(crate) trait Widening {
 }
 
 /// Element size of operands of type `T`, and their widening.
-fn operand<S: Shells, T: Widened>() -> Option<(usize, Option<KernelFn>)> {
+fn operand<S: Shells, T: NarrowElement>() -> Option<(usize, Option<KernelFn>)> {
     Some((T::DTYPE.size(), Some(S::kernel::<WidenBody<T>>())))
 }
 
