@@ -21,18 +21,18 @@ fn counted(layout: Layout) -> usize {
     (layout.size() + 8).next_multiple_of(16).max(32)
 }
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: each method forwards to the system's allocator, which meets the contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(counted(layout), Ordering::Relaxed) + counted(layout);
         MOST.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the obligations of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.fetch_sub(counted(layout), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the obligations of `GlobalAlloc::dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -30,13 +30,13 @@ mod control {
 
     pub(crate) fn modes() -> u32 {
         let mut word = 0u32;
-        // SAFETY: writes the four bytes of `word`.
+        // SAFETY: the instruction writes only the four bytes of `word`.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut word) }
         word & !FLAGS
     }
 
     pub(crate) fn set(word: u32) {
-        // SAFETY: reads the four bytes of `word`, none of whose reserved bits are set.
+        // SAFETY: the instruction reads the four bytes of `word`, in which no reserved bit is set.
         unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const word) }
     }
 }

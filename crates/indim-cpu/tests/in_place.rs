@@ -27,10 +27,11 @@ fn run(executable: &Executable, places: &[usize]) -> Vec<Vec<f64>> {
     let array_type = ArrayType::new(DType::F64, SHAPE);
     let strides = vec![400, 8];
     let pointers = memory.each_mut().map(|numbers| NonNull::from(&mut numbers[0]).cast::<u8>());
-    // SAFETY: the memory has these strides, outlives the views, and is used through these pointers.
+    // SAFETY: the memory has elements at these strides, outlives the views, and only these pointers access
+    // it.
     let inputs = pointers
         .map(|first| unsafe { ArrayView::from_raw(array_type.clone(), strides.clone(), first) });
-    // SAFETY: as above.
+    // SAFETY: the same; each output is at a different place.
     let output = |&place: &usize| unsafe {
         ArrayViewMut::from_raw(array_type.clone(), strides.clone(), pointers[place])
     };
@@ -101,10 +102,10 @@ fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
     let strides = vec![1600, 32];
     let place = |index: usize| NonNull::from(&mut memory[index]).cast::<u8>();
     let [x, y, sum, product] = [0, 1, 2, 3].map(place);
-    // SAFETY: every fourth element, which no other view has; the memory outlives the views.
+    // SAFETY: each view has every fourth element, which no other view has; the memory outlives the views.
     let inputs = [x, y]
         .map(|first| unsafe { ArrayView::from_raw(array_type.clone(), strides.clone(), first) });
-    // SAFETY: as above.
+    // SAFETY: the same.
     let mut outputs = [sum, product]
         .map(|first| unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.clone(), first) });
     // Nothing is copied, because the limit leaves no memory for a copy.
@@ -117,7 +118,7 @@ fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
 
     let mut bytes = vec![0u8; 48_008];
     let first = NonNull::from(&mut bytes[0]);
-    // SAFETY: inside of the bytes, which are used through these views alone.
+    // SAFETY: the elements are within the bytes, and only these views access them.
     let at = |offset| unsafe {
         ArrayViewMut::from_raw(array_type.clone(), vec![800, 16], first.add(offset))
     };

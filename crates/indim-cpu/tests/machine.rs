@@ -32,7 +32,7 @@ impl Guarded {
         let bytes = bytes.next_multiple_of(Guarded::PAGE).max(Guarded::PAGE);
         let whole = bytes + 2 * Guarded::PAGE;
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: new memory, which nobody else uses; its first and last page are never touched.
+        // SAFETY: the map is new memory that nothing else uses, and only its first and last page lose access.
         let first = unsafe {
             let map = mmap_anonymous(std::ptr::null_mut(), whole, access, MapFlags::PRIVATE);
             let map = map.unwrap().cast::<u8>();
@@ -48,7 +48,7 @@ impl Guarded {
 #[cfg(target_os = "linux")]
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: the map of `new`, which nobody uses any more.
+        // SAFETY: `new` made this map, and no view of it is left.
         unsafe {
             let map = self.first.as_ptr().sub(Guarded::PAGE);
             rustix::mm::munmap(map.cast(), self.whole).unwrap();
@@ -69,7 +69,7 @@ impl Guarded {
     /// The address of `bytes` bytes at one of the ends.
     fn place(&self, bytes: usize, at_end: bool) -> NonNull<u8> {
         let offset = if at_end { self.bytes - bytes } else { 0 };
-        // SAFETY: within the memory.
+        // SAFETY: the offset is within the memory, because it has at least `bytes`.
         unsafe { self.first.add(offset) }
     }
 }
@@ -137,7 +137,7 @@ fn run_guarded(executable: &Executable, arguments: &[Array], at_end: bool) -> Ve
         .map(|(argument, (_, place, bytes))| {
             let elements = argument.data().to_ne_bytes();
             let of = argument.array_type();
-            // SAFETY: the place has room for the elements, and lives until the end.
+            // SAFETY: `place` has room for the elements, in memory that outlives the views.
             unsafe {
                 std::ptr::copy_nonoverlapping(elements.as_ptr(), place.as_ptr(), *bytes);
                 ArrayView::from_raw(of.clone(), strides(&of), *place)
@@ -145,14 +145,15 @@ fn run_guarded(executable: &Executable, arguments: &[Array], at_end: bool) -> Ve
         })
         .collect();
     let outputs = executable.outputs().iter().zip(&results);
-    // SAFETY: as above.
+    // SAFETY: `place` has room for the elements, in memory that outlives the views and that no other view
+    // has.
     let output = |(of, (_, place, _)): (&ArrayType, &(Guarded, NonNull<u8>, usize))| unsafe {
         ArrayViewMut::from_raw(of.clone(), strides(of), *place)
     };
     let mut outputs: Vec<ArrayViewMut<'_>> = outputs.map(output).collect();
     executable.run_into(&inputs, &mut outputs).unwrap();
     drop(outputs);
-    // SAFETY: what has been written.
+    // SAFETY: the run has written these bytes.
     let written = |(_, place, bytes): &(Guarded, NonNull<u8>, usize)| unsafe {
         std::slice::from_raw_parts(place.as_ptr(), *bytes).to_vec()
     };
@@ -257,20 +258,20 @@ fn results_may_lie_over_what_they_are_computed_from() {
             let places = [0, 1].map(|index| memory[index].place(4 * n, true));
             for (argument, place) in arguments.iter().zip(&places) {
                 let bytes = argument.data().to_ne_bytes();
-                // SAFETY: there is room for the elements.
+                // SAFETY: `place` has room for the elements.
                 unsafe {
                     std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len());
                 }
             }
             let of = ArrayType::new(DType::F32, [n]);
-            // SAFETY: the memory lives until the end, and is used through these views.
+            // SAFETY: the memory outlives the views, and only they access it.
             let inputs = places.map(|p| unsafe { ArrayView::from_raw(of.clone(), vec![4], p) });
-            // SAFETY: as above.
+            // SAFETY: the memory outlives the views, and each output is over a different place.
             let mut outputs = order
                 .map(|index| unsafe { ArrayViewMut::from_raw(of.clone(), vec![4], places[index]) });
             executable.run_into(&inputs, &mut outputs).unwrap();
             for (place, expected) in order.iter().map(|&index| places[index]).zip(&expected) {
-                // SAFETY: what has been written.
+                // SAFETY: the run has written these bytes.
                 let found = unsafe { std::slice::from_raw_parts(place.as_ptr(), 4 * n) };
                 let bytes = expected.data().to_ne_bytes();
                 assert!(found == bytes, "{level}: {n} elements, {order:?}");

@@ -73,7 +73,7 @@ fn updates_of_one_place_are_added_in_row_major_order() {
             let i = b.parameter("i", DType::I64, of_indices).unwrap();
             let u = b.parameter("u", dtype, &of_updates[..]).unwrap();
             let sum = b.scatter_add(&x, &i, &u, axis as i64, TakeMode::Error).unwrap();
-            // As an output, as an operand, as a part of a concatenation, and of computed updates.
+            // An output, an operand, a part of a concatenation, and a scatter of computed updates.
             let wrapped = b.scatter_add(&x + &x, &i + 3, -&u, axis as i64, TakeMode::Wrap).unwrap();
             let both = b.concatenate(&[sum.clone(), wrapped.clone()], axis as i64).unwrap();
             let graph = b.finish(&[sum.clone(), &sum + &wrapped, both]).unwrap();

@@ -75,8 +75,8 @@ fn a_run_never_waits_for_a_pool_whose_threads_are_busy() {
     assert_eq!(result[0].bytes(), executable.run_with(&[view], &alone).unwrap()[0].bytes());
 }
 
-/// The threads that call the progress function of a run whose caller waits in it, for a while, until so many
-/// have done so.
+/// The threads that call the progress function of a run. Its caller waits in that function, up to a limit of
+/// time, until `wanted` threads have called it.
 fn threads_seen(rows: usize, wanted: usize, threads: Threads<'_>) -> HashSet<thread::ThreadId> {
     let (executable, x) = (program(rows), numbers(rows));
     let view = ArrayView::from_slice([rows, 100], &x).unwrap();

@@ -88,7 +88,7 @@ fn slices_of_two_axes_show_what_index_arithmetic_says() {
             let found = results(&[rows, columns], &x, |b, x| {
                 let seen = |&second: &AxisSlice| {
                     let shown = b.slice(x, &[first, second]).unwrap();
-                    // As an operand of an addition, and transposed.
+                    // An operand of an addition, and transposed.
                     let transposed = b.transpose(&shown, &[1, 0]).unwrap();
                     [
                         &shown + b.iota(DType::I32, [first.count(), second.count()], 1).unwrap(),

@@ -286,7 +286,8 @@ impl BoundScatter {
                 // SAFETY:
                 // - elements `first..first + count` of the target are valid in the operand and the stores,
                 //   which the caller ensures;
-                // - `update` is the offset of a point of the updates, of which the caller ensures the same.
+                // - `update` is the offset of a point of the updates, and the caller ensures that those are
+                //   readable.
                 unsafe {
                     from.at(first).read::<T>(sums, |sum, element| *sum = element.begin());
                     for &update in updates {

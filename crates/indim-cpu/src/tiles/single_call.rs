@@ -97,8 +97,8 @@ impl SingleCall {
         }
         let addresses = &mut addresses[..self.operands.len()];
         // SAFETY:
-        // - the addresses are the caller's operands, of which `BoundNest::run` requires that all points are
-        //   valid;
+        // - the addresses are the caller's operands, and `BoundNest::run` requires that all their
+        //   points are valid;
         // - the caller passes the function and strides of the wiring, so the layout is that of the function.
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }

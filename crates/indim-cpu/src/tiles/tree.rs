@@ -3,7 +3,7 @@
 //! Rows of values are folded into lanes: `LANES` rows of accumulators, with one accumulator per column. When
 //! a block of the tree is complete, its lanes are folded into one row, a node, and the node is combined with
 //! nodes of the same size. If the order does not change the bits, or if the axis is short, the fold is
-//! sequential: all values go into one row, the first node.
+//! sequential: one row of accumulators, the first node, takes all values.
 
 use core::ops::Range;
 

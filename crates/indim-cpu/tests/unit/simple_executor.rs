@@ -1,5 +1,5 @@
-//! The smallest executor, to read before another is added: one element at a time, by the reference
-//! evaluator. Only for tests, which show that `run/` asks nothing else of an executor. Holds unsafe code.
+//! The smallest executor, an example for new ones: it evaluates one element at a time by the reference
+//! evaluator. The tests show that `run/` needs no more of an executor. Holds unsafe code.
 
 use core::fmt;
 use core::ops::{ControlFlow, Range};
@@ -49,7 +49,7 @@ impl Executor for Simple {
         let b = GraphBuilder::new();
         let graph = b.finish(&[b.iota(dtype, [length], 0).unwrap()]).unwrap();
         let numbers = &evaluate(&graph, &[]).unwrap()[0];
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller ensures room for `length` elements.
         unsafe { write(first, numbers) }
     }
 }
@@ -102,7 +102,7 @@ impl BoundNest for BoundSimple {
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         for point in tiles {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller has the obligations for each of `tiles`.
             unsafe { self.run_point(bases, point) }
         }
     }
@@ -113,26 +113,28 @@ impl BoundNest for BoundSimple {
 }
 
 impl BoundSimple {
-    /// The iteration shape, in which the reduced axis has one place.
+    /// The iteration shape with size 1 for the reduced axis.
     fn kept_sizes(&self) -> Vec<usize> {
         let mut sizes = self.nest.shape.to_vec();
         self.nest.reduced.into_iter().for_each(|axis| sizes[axis] = 1);
         sizes
     }
 
-    /// The address of an operand at a kept point, so many steps along the reduced axis.
+    /// The address of an operand at a kept point and a step along the reduced axis.
     fn address(&self, bases: &Bases<'_>, operand: usize, point: usize, step: usize) -> *mut u8 {
         let along = self.nest.reduced.map_or(0, |axis| self.strides[operand][axis]);
         let offset = offset(point, &self.kept_sizes(), &self.strides[operand]);
         bases.operands[operand].wrapping_offset(offset + step as isize * along)
     }
 
+    /// Computes the results of one kept point.
+    ///
     /// # Safety
     /// Like [`BoundNest::run`], for one tile.
     unsafe fn run_point(&self, bases: &Bases<'_>, point: usize) {
         let nest = &self.nest;
         let steps = nest.reduced.map_or(1, |axis| nest.shape[axis]);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the obligations for this tile, which has all steps.
         let values = (0..steps).map(|step| unsafe { self.values(bases, point, step) });
         let values: Vec<Vec<Array>> = values.collect();
         for (index, store) in nest.stores.iter().enumerate() {
@@ -141,7 +143,7 @@ impl BoundSimple {
                 Some(reduction) => reduced(reduction, &along, store.target.array_type.dtype),
                 None => along[0].clone(),
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller ensures that the store is writable at this point.
             unsafe { write(self.address(bases, index, point, 0), &result) }
         }
     }
@@ -154,7 +156,7 @@ impl BoundSimple {
         let nest = &self.nest;
         let read = |access: usize| {
             let dtype = nest.accesses[access].array_type.dtype;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller ensures that the access is readable at this point and step.
             unsafe { read(self.address(bases, nest.stores.len() + access, point, step), dtype) }
         };
         let read: Vec<Array> = (0..nest.accesses.len()).map(read).collect();
@@ -168,7 +170,7 @@ impl BoundSimple {
                 let operand = nest.stores.len() + table;
                 let stride = self.strides[operand].get(nest.shape.rank()).unwrap_or(&0);
                 let first = self.address(bases, operand, point, step);
-                // SAFETY: the caller's promise; the element lies within the axis.
+                // SAFETY: the caller ensures a readable table; `mode.place` returns an index within the axis.
                 computed.push(unsafe {
                     self::read(first.wrapping_offset(place * stride), instruction.dtype)
                 });
@@ -182,7 +184,7 @@ impl BoundSimple {
     }
 }
 
-/// What a reduction makes of single elements, converted to `result`.
+/// The reduction of single elements, converted to `result`.
 fn reduced(NestReduction { op, dtype }: NestReduction, along: &[&Array], result: DType) -> Array {
     let bytes: Vec<u8> = along.iter().flat_map(|element| element.data().to_le_bytes()).collect();
     let given = along[0].dtype();
@@ -216,12 +218,12 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
     let result = match instruction.kind {
         InstructionKind::Elementwise(op) => b.elementwise(op, &operands, &RuleSet::Numpy).unwrap(),
         InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
-        // By hand.
+        // `values` gathers without a graph.
         InstructionKind::Take { .. } => operands[0].clone(),
         InstructionKind::ScatterAdd { .. } => {
-            unreachable!("invariant: scatters are no code of executors")
+            unreachable!("invariant: `run/scatter.rs` compiles scatters")
         }
-        // A copy.
+        // A bitcast to the same type is a copy.
         InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {
             operands[0].clone()
         }
@@ -230,7 +232,7 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
     b.finish(&[result]).unwrap()
 }
 
-/// The distance in bytes of the point at this position, in row-major order, from the first one.
+/// The offset in bytes of the point at this position, in row-major order.
 fn offset(mut position: usize, sizes: &[usize], strides: &[isize]) -> isize {
     let mut offset = 0;
     for (&size, &stride) in sizes.iter().zip(strides).rev() {
@@ -247,7 +249,7 @@ unsafe fn read(place: *const u8, dtype: DType) -> Array {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match dtype {
                 $(DType::$variant => {
-                    // SAFETY: the caller's promise; any bits are a stored element.
+                    // SAFETY: the caller ensures a readable element; any bits are a stored one.
                     let stored = unsafe { place.cast::<<$type as Element>::Storage>().read_unaligned() };
                     ArrayData::$variant(vec![<$type>::from_storage(stored)])
                 })*
@@ -261,7 +263,7 @@ unsafe fn read(place: *const u8, dtype: DType) -> Array {
 /// `place` is valid for writes of all elements.
 unsafe fn write(place: *mut u8, array: &Array) {
     let bytes = array.data().to_ne_bytes();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller ensures room for all elements, in memory apart from `bytes`.
     unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) }
 }
 

@@ -109,8 +109,8 @@ impl BoundColumns {
             self.first(bases, &unit, operand).wrapping_offset(along)
         };
         // SAFETY:
-        // - `at` returns addresses at the first step of the piece, of which the caller ensures `count`
-        //   readable steps;
+        // - `at` returns addresses at the first step of the piece, and the caller ensures that its `count`
+        //   steps are readable;
         // - a unit has the columns that `FoldSpec` requires for the function;
         // - `accumulators` counts lanes, nodes and results of a unit; `piece_results` counts those of each
         //   piece.

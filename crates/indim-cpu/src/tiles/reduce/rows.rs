@@ -77,7 +77,7 @@ impl BoundRows {
             let columns = self.accumulators.folded_columns(memory, folds, 1);
             let columns = &columns[..folds.len()];
             // SAFETY:
-            // - `at` returns addresses at the first row, of which the caller ensures `count` readable ones;
+            // - `at` returns addresses at the first row, and the caller ensures `count` readable rows;
             // - `FoldSpec` requires that a row has at least a step of the function's loop;
             // - `accumulators` counts the lanes and nodes of a tile.
             FoldTile::of_operands((&self.code, fold_function), columns, at, |tile| unsafe {
