@@ -13,10 +13,18 @@ use super::{Address, Emitter, EncoderInput, Operand, Roles, SAVED, vector_regist
 use crate::compile::Accumulators;
 use crate::compile_fold::JOINED;
 use crate::layout::OperandForm;
+use crate::x86::assembler::Jump;
 use crate::x86::instruction_set::InstructionSet;
 
 /// Row counter. Bodies that fold do not use it as a pointer register.
 const ROW_COUNT: Real = Real::R15;
+
+/// Rows of one turn of the unrolled loop. A summation block has 16 rows: with four turns instead of sixteen,
+/// the sums of more blocks overlap. `sum((x-y)^2)` of 64 KiB takes 0.87 of the time (Xeon with AVX-512).
+const UNROLLED_ROWS: i32 = 4;
+
+/// Maximum number of instructions of an unrolled step: a turn of the loop takes about 1 KiB of code.
+const MAX_UNROLLED_STEP: usize = 40;
 
 /// Bytes of a cache line, which a prefetch loads.
 const CACHE_LINE: usize = 64;
@@ -65,18 +73,51 @@ impl<S: InstructionSet> Emitter<'_, S> {
         self.assembler.jump(Code::Jle_rel32_64, strip, "strip");
     }
 
-    /// All rows of a strip.
+    /// All rows of a strip. A short step is unrolled; single steps fold the rows that remain.
     fn rows(&mut self) {
-        let [_, strides, _] = self.saved_places();
         self.load(ROW_COUNT, self.frame_word(6));
+        let folded = self.is_unrolled().then(|| self.unrolled_rows());
         self.assembler.label("row");
         let row = self.assembler.address();
+        self.row_step();
+        self.assembler.emit(Code::Dec_rm64, &[Operand::Register(ROW_COUNT)]);
+        self.assembler.jump(Code::Jne_rel32_64, row, "row");
+        if let Some(folded) = folded {
+            self.assembler.arrive(folded);
+        }
+    }
+
+    fn is_unrolled(&self) -> bool {
+        self.parts.step.1.len() <= MAX_UNROLLED_STEP
+    }
+
+    /// Loop over groups of `UNROLLED_ROWS` rows. Returns the jump for the case that no row remains.
+    fn unrolled_rows(&mut self) -> Jump {
+        self.immediate(Code::Cmp_rm64_imm32, ROW_COUNT, UNROLLED_ROWS);
+        let few = self.assembler.jump_ahead(Code::Jb_rel32_64, "few");
+        self.assembler.label("rows");
+        let rows = self.assembler.address();
+        for _ in 0..UNROLLED_ROWS {
+            self.row_step();
+        }
+        self.immediate(Code::Sub_rm64_imm32, ROW_COUNT, UNROLLED_ROWS);
+        self.immediate(Code::Cmp_rm64_imm32, ROW_COUNT, UNROLLED_ROWS);
+        self.assembler.jump(Code::Jae_rel32_64, rows, "rows");
+        self.immediate(Code::Cmp_rm64_imm32, ROW_COUNT, 0);
+        let folded = self.assembler.jump_ahead(Code::Je_rel32_64, "folded");
+        self.assembler.arrive(few);
+        folded
+    }
+
+    /// The step of one row; advances the pointers to the next row.
+    fn row_step(&mut self) {
         let (code, steps) = self.parts.step;
         self.steps(code, steps);
         if self.parts.layout.is_fetched_ahead {
             self.fetch_ahead();
         }
         let EncoderInput { body, operands, .. } = *self.parts;
+        let [_, strides, _] = self.saved_places();
         let scratch = self.roles.scratch;
         self.load(scratch, strides);
         for input in 0..body.operand_count() {
@@ -85,8 +126,6 @@ impl<S: InstructionSet> Emitter<'_, S> {
             let stride = Operand::Memory(Address::new(scratch, stride));
             self.assembler.emit(Code::Add_r64_rm64, &[pointer, stride]);
         }
-        self.assembler.emit(Code::Dec_rm64, &[Operand::Register(ROW_COUNT)]);
-        self.assembler.jump(Code::Jne_rel32_64, row, "row");
     }
 
     /// Prefetches the elements of the next strip in the current row.
