@@ -183,7 +183,8 @@ impl BodyBuilder {
         value
     }
 
-    /// Canonical order of commutative operands: constants last, as memory operands.
+    /// Puts the operands of a commutative primitive in canonical order: constants come last, because the last
+    /// operand may be a memory operand.
     fn ordered(&self, mut instruction: Instruction) -> Instruction {
         use Primitive::{Add, And, Equal, Mul, MulAdd, MulHigh, Or, Xor};
         if matches!(instruction.primitive, Add | And | Equal | Mul | MulAdd | MulHigh | Or | Xor) {

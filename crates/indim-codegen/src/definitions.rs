@@ -33,7 +33,7 @@ pub enum Definition {
 static BODIES: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
 
 impl Definition {
-    /// The body, with an input per operand; `None` if the operation or reduction does not take the type.
+    /// The body, with an input per operand. `None` if the operation or reduction is undefined for the type.
     ///
     /// ```
     /// use indim_codegen::Definition;
@@ -228,7 +228,7 @@ impl ConvertVisitor for ConversionRecorder {
     }
 }
 
-/// Records how a reduction combines two elements.
+/// Records the combination of two elements in a reduction.
 struct FoldRecorder {
     op: ReduceOp,
 }

@@ -60,7 +60,7 @@ pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody
         let lanes = recorder.lanes(output);
         recorder.builder.output(nest.dtype(output), lanes);
     }
-    let (body, read) = recorder.builder.finish().simplified().with_read_inputs();
+    let (body, read) = recorder.builder.finish().simplified().without_unread_inputs();
     let inputs = read.into_iter().map(|input| recorder.inputs[input]).collect();
     Some(NestBody { body, inputs, outputs })
 }
@@ -82,7 +82,7 @@ fn record_values<'a>(
     Some(recorder)
 }
 
-/// The body that folds the results or operands of a nest with a reduced axis into an accumulator per store
+/// Records the body that folds each stored value of a nest with a reduced axis into an accumulator
 /// ([`Body::with_folds`]), and the nest's values for its inputs before the accumulators.
 ///
 /// `None` if [`record_nest_with`] gives none, an element is gathered, or a body cannot fold a store.
@@ -98,7 +98,7 @@ pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<L
         let lanes = recorder.lanes(source);
         recorder.builder.output(nest.dtype(source), lanes);
     }
-    let (body, read) = recorder.builder.finish().with_folds(&folds)?.with_read_inputs();
+    let (body, read) = recorder.builder.finish().with_folds(&folds)?.without_unread_inputs();
     Some((body, read.into_iter().map(|input| recorder.inputs[input]).collect()))
 }
 

@@ -74,7 +74,7 @@ pub trait ScalarFunction {
 pub trait ScalarVisitor {
     /// Result of the visit.
     type Output;
-    /// Visits a primitive of known types.
+    /// Receives the primitive `F`.
     fn visit<F: ScalarFunction>(self) -> Self::Output;
 }
 
@@ -256,6 +256,7 @@ fn bits<V: ScalarVisitor>(operand: LaneType, result: LaneType, visitor: V) -> Op
     })
 }
 
+/// Conversions of 16-bit floats.
 fn sixteen_bits<V: ScalarVisitor>(
     primitive: Primitive,
     operand: LaneType,
@@ -311,8 +312,8 @@ impl ScalarVisitor for Evaluation<'_> {
     }
 }
 
-/// The result of a primitive on operands as words: low bits, zero-extended; a truth value is 0 or 1.
-/// `operand` is the type of the last operand, `table` the table of [`Primitive::Lookup`].
+/// Evaluates a primitive. Operands and result are words with the bits of the scalar, zero-extended; a boolean
+/// is 0 or 1. `operand` is the type of the last operand, `table` the table of [`Primitive::Lookup`].
 ///
 /// ```
 /// use indim_codegen::{LaneType, Primitive, evaluate};
@@ -332,7 +333,7 @@ pub fn evaluate(
     match primitive {
         Primitive::Constant(bits) => bits,
         _ => visit_scalar_function(primitive, operand, result, Evaluation { operands, table })
-            .unwrap_or_else(|| panic!("there is no {primitive:?} from {operand:?} to {result:?}")),
+            .unwrap_or_else(|| panic!("{primitive:?} is undefined from {operand:?} to {result:?}")),
     }
 }
 

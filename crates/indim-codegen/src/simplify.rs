@@ -64,7 +64,7 @@ impl Body {
         body.without_dead_code().with_lowered_rounding()
     }
 
-    /// Removes instructions that no output needs.
+    /// Removes dead instructions.
     fn without_dead_code(mut self) -> Body {
         let is_needed = Demand::of(&self).is_needed;
         let mut values = vec![Value(0); self.instructions.len()];
@@ -85,7 +85,7 @@ impl Body {
 
     /// Removes unread inputs; returns the indices of the remaining ones. Accumulators stay and are not
     /// among the indices.
-    pub(crate) fn with_read_inputs(mut self) -> (Body, Vec<usize>) {
+    pub(crate) fn without_unread_inputs(mut self) -> (Body, Vec<usize>) {
         let operands = self.operand_count();
         let mut is_read = vec![false; self.inputs.len()];
         is_read[operands..].fill(true);

@@ -434,7 +434,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
         let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
         let farthest = candidates.max_by_key(|&real| {
-            let register = self.contents[real].expect("invariant: none is free");
+            let register = self.contents[real].expect("invariant: no register is free");
             // On a tie, prefer a value with a home: it needs no spill.
             (self.next_use(register), self.homes[register.index()].is_some())
         });

@@ -1,7 +1,8 @@
 //! Compilation of bodies that fold: the number of lanes and of accumulator registers.
 //!
 //! A step computes the 32 lanes of a block of the summation tree, by unrolled copies of code for fewer lanes.
-//! If registers do not suffice, a step has as many lanes as accumulators fit in registers.
+//! If registers do not suffice, a step has fewer lanes: as many as accumulators fit next to the registers of
+//! the computation.
 
 use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;
@@ -106,7 +107,7 @@ fn accumulators<O: TargetLowering>(
     let all: Vec<Memory> = accumulator_targets(&selection.step).collect();
     let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(which, real)| {
         let Memory::Accumulator { output, part, copy } = which else {
-            unreachable!("invariant: they are accumulators");
+            unreachable!("invariant: `accumulator_targets` gives only accumulators");
         };
         let home = selection.step.homes.iter().position(|&home| home == Some(which));
         let register = match home {

@@ -58,8 +58,8 @@ impl Function {
     ///   and for reads unless they begin.
     /// - Accumulators overlap no input, and no other thread accesses them, or writes inputs, during the
     ///   call.
-    pub unsafe fn fold(&self, operands: &[*mut u8], folded: FoldArgs<'_>) {
-        let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
+    pub unsafe fn fold(&self, operands: &[*mut u8], args: FoldArgs<'_>) {
+        let FoldArgs { strides, units, rows, columns, begins, joins } = args;
         assert_eq!((operands.len(), strides.len()), (self.element_bytes.len(), 2 * operands.len()));
         assert!(!joins || self.joins_lanes() && begins && columns == LANES);
         if units == 0 || rows == 0 {
@@ -74,11 +74,11 @@ impl Function {
         unsafe {
             if whole > 0 {
                 let mut addresses = Addresses::of(operands);
-                self.code.fold(&mut addresses, FoldArgs { columns: whole, ..folded });
+                self.code.fold(&mut addresses, FoldArgs { columns: whole, ..args });
             }
             if whole < columns {
                 for unit in 0..units {
-                    self.fold_tail(operands, unit, whole..columns, folded);
+                    self.fold_tail(operands, unit, whole..columns, args);
                 }
             }
         }
@@ -94,16 +94,17 @@ impl Function {
         operands: &[*mut u8],
         unit: usize,
         columns: core::ops::Range<usize>,
-        folded: FoldArgs<'_>,
+        args: FoldArgs<'_>,
     ) {
         let before = self.step() - columns.len();
         let mut strips = [Strip([0; STRIP_BYTES]); MAX_FOLDS];
         let mut addresses = Addresses::of(operands);
-        let places = addresses.as_mut().iter_mut().zip(folded.strides).zip(&self.element_bytes);
-        for ((place, &stride), &bytes) in places {
+        let with_strides = addresses.as_mut().iter_mut().zip(args.strides).zip(&self.element_bytes);
+        for ((address, &stride), &bytes) in with_strides {
             let column = (columns.start as isize - before as isize) * bytes as isize;
-            *place = place.wrapping_offset(stride * unit as isize + column);
+            *address = address.wrapping_offset(stride * unit as isize + column);
         }
+        // Byte offset and size of the columns' accumulators in a strip.
         let kept = |output: usize| {
             let bytes = self.element_bytes[output];
             (before * bytes, columns.len() * bytes)
@@ -111,7 +112,7 @@ impl Function {
         for (output, strip) in strips[..self.outputs].iter_mut().enumerate() {
             let (first, bytes) = kept(output);
             let place = &mut addresses.as_mut()[output];
-            if !folded.begins {
+            if !args.begins {
                 let from = place.wrapping_add(first);
                 // SAFETY:
                 // - the caller guarantees that the accumulators of these columns are valid for reads;
@@ -127,16 +128,16 @@ impl Function {
         // - accumulators are local strips with room for a step, and overlap no input;
         // - columns are one whole step.
         unsafe {
-            self.code.fold(&mut addresses, FoldArgs { units: 1, columns: self.step(), ..folded });
+            self.code.fold(&mut addresses, FoldArgs { units: 1, columns: self.step(), ..args });
         }
         for (output, strip) in strips[..self.outputs].iter().enumerate() {
-            let (_, bytes) = kept(output);
-            let (first, _) = kept(output);
-            let stride = folded.strides[output] * unit as isize;
+            let (first, bytes) = kept(output);
+            let stride = args.strides[output] * unit as isize;
             let to = operands[output].wrapping_offset(stride);
             let to = to.wrapping_add(columns.start * self.element_bytes[output]);
-            // SAFETY: the caller guarantees that the accumulators of these columns are valid for writes; the
-            // strip is local and holds them.
+            // SAFETY:
+            // - the caller guarantees that the accumulators of these columns are valid for writes;
+            // - the strip holds `first + bytes` bytes, and is local, so it does not overlap them.
             unsafe { core::ptr::copy_nonoverlapping(strip.0[first..].as_ptr(), to, bytes) }
         }
     }
@@ -148,8 +149,8 @@ impl ExecutableCode {
     /// # Safety
     /// Like [`Function::fold`], with an address and two strides per operand; units and rows are greater than
     /// 0, and columns are a positive number of whole steps.
-    unsafe fn fold(&self, addresses: &mut Addresses, folded: FoldArgs<'_>) {
-        let FoldArgs { strides, units, rows, columns, begins, joins } = folded;
+    unsafe fn fold(&self, addresses: &mut Addresses, args: FoldArgs<'_>) {
+        let FoldArgs { strides, units, rows, columns, begins, joins } = args;
         let begins = if joins { JOINED } else { begins.into() };
         // SAFETY:
         // - for a body that folds, the encoder emits a function of this signature and calling convention;

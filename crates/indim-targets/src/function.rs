@@ -55,7 +55,7 @@ pub(crate) struct ExecutableCode {
     memory: Mmap,
     /// Byte offset of the entry point.
     entry: usize,
-    /// Elements of a step.
+    /// Number of elements that a step computes.
     lanes: usize,
     /// Whether tails are masked, so that rows may have any number of elements.
     has_exact_tails: bool,
@@ -86,7 +86,7 @@ fn compile_body(
     }
 }
 
-/// The target of a kind, if this machine runs it.
+/// The implementation of a target, if this machine runs its code.
 fn available(kind: TargetKind) -> Result<&'static dyn Target, TargetError> {
     let target = kind.target().filter(|_| TargetKind::available().contains(&kind));
     target.ok_or(TargetError::Processor)
@@ -331,9 +331,9 @@ impl Function {
         element: usize,
     ) -> Addresses {
         let mut addresses = Addresses::of(operands);
-        let places = addresses.as_mut().iter_mut().zip(row_strides).zip(&self.element_bytes);
-        for ((place, &stride), &bytes) in places {
-            *place = place.wrapping_offset(stride * row as isize).wrapping_add(element * bytes);
+        let with_strides = addresses.as_mut().iter_mut().zip(row_strides).zip(&self.element_bytes);
+        for ((address, &stride), &bytes) in with_strides {
+            *address = address.wrapping_offset(stride * row as isize).wrapping_add(element * bytes);
         }
         addresses
     }
@@ -349,7 +349,7 @@ impl Function {
         let count = operands.len();
         let (mut few, mut many) = ([const { MaybeUninit::uninit() }; INLINE_OPERANDS], Vec::new());
         let copies: &mut [MaybeUninit<PaddedStep>] = match few.get_mut(..count) {
-            Some(places) => places,
+            Some(copies) => copies,
             None => {
                 many.resize_with(count, MaybeUninit::uninit);
                 &mut many
@@ -357,7 +357,7 @@ impl Function {
         };
         copies.fill(MaybeUninit::new(PaddedStep([0; MAX_STEP_BYTES])));
         let first = copies.as_mut_ptr();
-        let place = |operand: usize| first.wrapping_add(operand).cast::<u8>();
+        let copy_of = |operand: usize| first.wrapping_add(operand).cast::<u8>();
         let mut addresses = Addresses::of(operands);
         for (operand, address) in addresses.as_mut().iter_mut().enumerate() {
             let bytes = self.element_bytes[operand];
@@ -370,10 +370,10 @@ impl Function {
                 // - the copy has `MAX_STEP_BYTES`, at least a step, and `elements` is less than a step;
                 // - the copy is a local buffer, so it does not overlap the input.
                 unsafe {
-                    core::ptr::copy_nonoverlapping(*address, place(operand), elements * bytes)
+                    core::ptr::copy_nonoverlapping(*address, copy_of(operand), elements * bytes)
                 }
             }
-            *address = place(operand);
+            *address = copy_of(operand);
         }
         let lanes = self.code.lanes;
         // SAFETY:
@@ -387,7 +387,7 @@ impl Function {
             // SAFETY:
             // - the caller guarantees that the output is valid for writes of `elements` elements;
             // - the copy holds a whole step of results, and does not overlap the output.
-            unsafe { core::ptr::copy_nonoverlapping(place(operand), address, bytes) }
+            unsafe { core::ptr::copy_nonoverlapping(copy_of(operand), address, bytes) }
         }
     }
 }
@@ -483,8 +483,8 @@ impl Addresses {
     pub(crate) fn of(operands: &[*mut u8]) -> Addresses {
         let mut few = [core::ptr::null_mut(); INLINE_OPERANDS];
         match few.get_mut(..operands.len()) {
-            Some(places) => {
-                places.copy_from_slice(operands);
+            Some(addresses) => {
+                addresses.copy_from_slice(operands);
                 Addresses::Inline(few, operands.len())
             }
             None => Addresses::Heap(operands.to_vec()),
@@ -493,15 +493,15 @@ impl Addresses {
 
     pub(crate) fn as_mut(&mut self) -> &mut [*mut u8] {
         match self {
-            Addresses::Inline(places, count) => &mut places[..*count],
-            Addresses::Heap(places) => places,
+            Addresses::Inline(addresses, count) => &mut addresses[..*count],
+            Addresses::Heap(addresses) => addresses,
         }
     }
 
     fn addresses(&self) -> &[*mut u8] {
         match self {
-            Addresses::Inline(places, count) => &places[..*count],
-            Addresses::Heap(places) => places,
+            Addresses::Inline(addresses, count) => &addresses[..*count],
+            Addresses::Heap(addresses) => addresses,
         }
     }
 }

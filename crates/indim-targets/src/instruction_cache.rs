@@ -24,14 +24,17 @@ pub(crate) fn synchronize(code: &[u8]) {
         (start.addr() / bytes * bytes..end.addr()).step_by(bytes)
     };
     for line in lines(cache_type >> 16) {
-        // SAFETY: the line contains bytes of `code`, which is readable for its lifetime. A line does not cross
-        // a page. Cleaning changes no value.
+        // SAFETY:
+        // - the line contains bytes of `code`, so its page is mapped and readable;
+        // - Linux lets user programs clean lines; cleaning changes no value.
         unsafe { asm!("dc cvau, {}", in(reg) line, options(nostack, preserves_flags)) }
     }
     // SAFETY: the barrier waits for the cleaning and changes no state.
     unsafe { asm!("dsb ish", options(nostack, preserves_flags)) }
     for line in lines(cache_type) {
-        // SAFETY: the line contains bytes of `code`, as above. Invalidation changes no value.
+        // SAFETY:
+        // - the line contains bytes of `code`, so its page is mapped and readable;
+        // - Linux lets user programs invalidate lines; invalidation changes no value.
         unsafe { asm!("ic ivau, {}", in(reg) line, options(nostack, preserves_flags)) }
     }
     // SAFETY: the barriers wait for the invalidation and flush the pipeline; they change no state.

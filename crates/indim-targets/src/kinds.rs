@@ -18,7 +18,7 @@ use crate::target::Target;
 pub enum TargetKind {
     /// x86-64 with AVX2, FMA and F16C.
     Avx2,
-    /// x86-64 with AVX-512: F, BW, CD, DQ and VL.
+    /// x86-64 with AVX-512 (F, BW, CD, DQ and VL) and BMI2.
     Avx512,
     /// aarch64 with NEON, on Linux.
     Neon,

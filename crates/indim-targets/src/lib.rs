@@ -5,7 +5,7 @@
 //!
 //! - `compile.rs`: the pipeline from a body to the encoder's input; `compile_fold.rs`: the same for bodies
 //!   that fold;
-//! - `select/`: instruction selection, into the code over virtual registers of `machine.rs`;
+//! - `select/`: instruction selection; `machine.rs`: its result, machine instructions over virtual registers;
 //! - `allocate.rs`: register allocation; `pool.rs`: the constant pool;
 //! - `listing.rs`: code as text;
 //! - `function.rs`: executable memory and calls; `fold_function.rs`: calls of code that folds;

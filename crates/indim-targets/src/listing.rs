@@ -27,7 +27,7 @@ impl<'a> Listing<'a> {
     /// Writes the header: the registers of operand addresses and of the loop, and the values without
     /// instructions. `pointers` are the registers with operand addresses. `array` holds the address of the
     /// other addresses, `index` the index of a step's first element, `limit` that of the last step.
-    pub(crate) fn parts<O>(
+    pub(crate) fn header<O>(
         &mut self,
         parts: &EncoderInput<'_, O>,
         pointers: &[String],

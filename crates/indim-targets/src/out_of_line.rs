@@ -24,6 +24,8 @@ macro_rules! define_lane_function {
             count: usize,
         );
 
+        /// The out-of-line function of `F`.
+        ///
         /// # Safety
         /// Like [`LaneFunction`], for the types of `F`.
         #[$condition]
@@ -45,6 +47,8 @@ define_lane_function! {
     "C", cfg(not(target_arch = "x86_64"));
 }
 
+/// Applies `F` to each lane.
+///
 /// # Safety
 /// Like [`LaneFunction`], for the types of `F`.
 #[inline(always)]
@@ -57,8 +61,8 @@ unsafe fn each_lane<F: ScalarFunction>(
 ) {
     let table = match table_length {
         0 => &[],
-        // SAFETY: the caller guarantees `table_length` readable words; the encoder aligns tables to 8 bytes,
-        // and nothing writes them while the code exists.
+        // SAFETY: the caller guarantees that `table` is aligned and valid for reads of `table_length` words.
+        // Machine code passes a table of its constant pool, which is aligned to 8 bytes and never written.
         _ => unsafe { core::slice::from_raw_parts(table, table_length) },
     };
     let mut lane = 0;

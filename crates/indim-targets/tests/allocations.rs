@@ -51,8 +51,9 @@ fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
     let mut operands: [*mut u8; 3] = [sum_at, x_at, y_at];
     let strides = [(elements * size_of::<f32>()) as isize; 3];
     let before = ALLOCATIONS.get();
-    // SAFETY: the vectors have `ROWS * elements` elements, and this thread owns them. The output is a vector of
-    // its own, or identical with an input, as the layout says.
+    // SAFETY:
+    // - the vectors have `ROWS * elements` elements, and this thread owns them;
+    // - the output is a vector of its own, or identical with an input if the layout has `is_in_place`.
     unsafe { function.run(&mut operands, &strides, ROWS, elements) }
     let count = ALLOCATIONS.get() - before;
     assert_eq!(if is_in_place { x } else { sum }, expected, "{kind:?}, {elements} elements");

@@ -1,5 +1,5 @@
-//! Machine code of bodies that fold gives the bits of the interpreter: every reduction on every type, for many
-//! numbers of columns, rows and units, and all operand forms.
+//! Machine code of bodies that fold gives the bits of the interpreter: every reduction on every type, for
+//! many numbers of columns, rows and units, and all operand forms.
 
 use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
 use indim_ops::{DType, ReduceOp};
@@ -142,8 +142,10 @@ fn check_on(
     let flat: Vec<isize> =
         [0, 1].iter().flat_map(|&of| strides.iter().map(move |it| it[of] as isize)).collect();
     let folded = FoldArgs { strides: &flat, units, rows, columns, begins, joins: false };
-    // SAFETY: each operand has memory for all units, rows and columns, with a margin before it; operands are
-    // distinct vectors of this thread, and the body folds.
+    // SAFETY:
+    // - the body folds;
+    // - each operand has memory for all units, rows and columns, with a margin before it;
+    // - operands are distinct vectors, which this thread owns.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..units {
         for column in 0..columns {
@@ -340,8 +342,10 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
     let strides = &strides[..];
     let folded =
         FoldArgs { strides, units: UNITS, rows, columns: COLUMNS, begins: true, joins: true };
-    // SAFETY: each input has memory for all units, rows and columns, and each output for a result per unit;
-    // operands are distinct vectors of this thread, and the body folds.
+    // SAFETY:
+    // - the body folds, and the assertion above allows joining;
+    // - each input has memory for all units, rows and columns, each output for a result per unit;
+    // - operands are distinct vectors, which this thread owns.
     unsafe { function.fold(&operands, folded) }
     for unit in 0..UNITS {
         let lanes: Vec<Vec<u64>> = (0..COLUMNS)

@@ -1,5 +1,5 @@
-//! Machine code gives the bits of the interpreter: every primitive on every type for special values, and random
-//! bodies, for many row lengths and all operand layouts.
+//! Machine code gives the bits of the interpreter: every primitive on every type for special values, and
+//! random bodies, for many row lengths and all operand layouts.
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 use indim_ops::DType;
@@ -276,8 +276,9 @@ fn check_on(
     }
     let first = |(bytes, &start): (&mut Vec<u8>, &usize)| bytes[start..].as_mut_ptr();
     let mut operands: Vec<*mut u8> = memory.iter_mut().zip(&starts).map(first).collect();
-    // SAFETY: each operand has memory for `rows` rows of its elements; operands are distinct vectors of this
-    // thread.
+    // SAFETY:
+    // - each operand has memory for `rows` rows of its elements;
+    // - operands are distinct vectors, which this thread owns.
     unsafe { function.run(&mut operands, &strides, rows, elements) }
     for point in 0..rows * elements {
         let at: Vec<[u64; 2]> = inputs
@@ -557,7 +558,8 @@ fn long_rows_begin_at_any_address() {
                 is_in_place: false,
                 is_fetched_ahead: false,
             };
-            // Rows of 3136 elements have the alignment of the first row; those of 3100 have it for some types.
+            // Rows of 3136 elements have the alignment of the first row; those of 3100 have it for some
+            // types.
             for (rows, elements) in [(1, 3333), (1, 3072), (3, 3136), (2, 3100)] {
                 (0..4).for_each(|_| check(&body, &layout, rows, elements, &mut random));
             }

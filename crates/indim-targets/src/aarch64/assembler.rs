@@ -7,8 +7,8 @@ use crate::listing::Listing;
 /// A general register.
 pub(super) type General = u8;
 
-/// Number of the stack pointer, as a base and in `add` and `sub` with immediate or extended register. In other
-/// instructions, 31 is the zero register.
+/// Number of the stack pointer, as a base and in `add` and `sub` with immediate or extended register. In
+/// other instructions, 31 is the zero register.
 pub(super) const STACK: General = 31;
 
 /// The condition of a jump.

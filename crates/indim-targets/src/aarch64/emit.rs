@@ -73,7 +73,7 @@ pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (V
         assembler: Assembler::new(listing),
         pointers: if has_calls { &POINTERS[..PRESERVED_POINTERS] } else { &POINTERS },
     };
-    emitter.note_operands();
+    emitter.list_header();
     emitter.function();
     bytes.append(&mut emitter.assembler.finish());
     (bytes, entry)
@@ -233,7 +233,7 @@ impl Emitter<'_> {
 
     fn steps(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         for (at, step) in steps.iter().enumerate() {
-            self.note_value(code, &steps[at..]);
+            self.list_value(code, &steps[at..]);
             match *step {
                 AllocatedInstruction::Load { to, from } => self.load_vector(to, from),
                 AllocatedInstruction::Store { to, from } => {
@@ -334,7 +334,8 @@ impl Emitter<'_> {
     }
 
     fn load_vector(&mut self, to: u8, from: Memory) {
-        // An operand has as many bytes as are read of it; all else has those of a register.
+        // Elements of a step have the bytes that one copy of the code reads; other memory has those of a
+        // register.
         let whole = REGISTER_BYTES as usize;
         let bytes = match from {
             Memory::Step { element_bytes, .. } => {
@@ -355,7 +356,8 @@ impl Emitter<'_> {
         self.assembler.vector_move(opcode, register, place, note);
     }
 
-    /// The address of a memory operand of this size; may first compute an address.
+    /// The address of a memory operand of `bytes` bytes. May emit code that computes it in a scratch
+    /// register.
     fn place(&mut self, memory: Memory, bytes: u32) -> (General, u32) {
         let [scratch, other] = SCRATCH;
         let (base, displacement) = match memory {
@@ -376,24 +378,26 @@ impl Emitter<'_> {
                     (scratch, displacement)
                 }
             },
-            Memory::Table(_) => unreachable!("invariant: tables are gathered from"),
-            Memory::Lanes(_) => unreachable!("invariant: no instruction has such a constant"),
+            Memory::Table(_) => unreachable!("invariant: only gathers read tables"),
+            Memory::Lanes(_) => {
+                unreachable!("invariant: NEON has no constants with different lanes")
+            }
             Memory::Accumulator { .. } => unreachable!("invariant: accumulators stay in registers"),
         };
         self.assembler.reach(base, displacement, bytes, other)
     }
 
     /// Lists the value that `steps` compute next.
-    fn note_value(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
+    fn list_value(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
     /// Lists the roles of registers, and the values without instructions.
-    fn note_operands(&mut self) {
+    fn list_header(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
-        listing.parts(self.parts, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
+        listing.header(self.parts, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
         let held = self.parts.accumulators.iter();
         listing.accumulators(held.map(|it| (it.output, format!("v{}", it.real))));
     }

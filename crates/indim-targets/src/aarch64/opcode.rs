@@ -112,7 +112,7 @@ impl Family {
     }
 }
 
-/// An instruction with its registers.
+/// An instruction with its registers and immediate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EncodedInstruction {
     opcode: Opcode,

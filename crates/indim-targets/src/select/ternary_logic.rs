@@ -1,5 +1,5 @@
-//! Bitwise operations on up to three integers as one ternary operation with a truth table, like `vpternlog` of
-//! AVX-512.
+//! Bitwise operations on up to three integers as one ternary operation with a truth table, like `vpternlog`
+//! of AVX-512.
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 

@@ -39,8 +39,8 @@ type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 /// because it addresses the pool relative to the instruction pointer.
 const BASE: u64 = 0x1_0000;
 
-/// Number of words in the frame, above the vectors: stack pointer, strides, rows, three call operands, and two
-/// arguments.
+/// Number of words in the frame, above the vectors: stack pointer, strides, rows, three call operands, and
+/// two arguments.
 const FRAME_WORDS: i32 = 8;
 
 /// Alignment of the entry point, in bytes.
@@ -68,7 +68,7 @@ pub(super) fn emit<S: InstructionSet>(
         tail_masks: tail::masks(parts),
         is_in_tail: false,
     };
-    emitter.note_operands();
+    emitter.list_header();
     match parts.body.folds() {
         true => emitter.fold_function(),
         false => emitter.function(),
@@ -210,7 +210,7 @@ impl<S: InstructionSet> Emitter<'_, S> {
 
     fn steps(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         for (at, step) in steps.iter().enumerate() {
-            self.note_value(code, &steps[at..]);
+            self.list_value(code, &steps[at..]);
             match *step {
                 AllocatedInstruction::Load { to, from } => self.load_vector(to, from),
                 AllocatedInstruction::Store { to, from } => self.store_vector(to, from),
@@ -381,8 +381,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
         twice
     }
 
-    /// The register with the address of an operand in the current row; loads the address if the operand has no
-    /// pointer register.
+    /// The register with the address of an operand in the current row; loads the address if the operand has
+    /// no pointer register.
     fn pointer(&mut self, operand: u32) -> Real {
         // In bodies that fold, only inputs have pointer registers.
         let outputs = if self.parts.body.folds() { self.parts.body.outputs.len() } else { 0 };
@@ -446,17 +446,17 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 
     /// Lists the value that `steps` compute next.
-    fn note_value(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
+    fn list_value(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);
     }
 
     /// Lists the roles of registers, and the values without instructions.
-    fn note_operands(&mut self) {
+    fn list_header(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let Roles { index, limit, operands, pointers, .. } = *self.roles;
         let pointers: Vec<String> = pointers.iter().copied().map(name).collect();
-        listing.parts(self.parts, &pointers, [operands, index, limit].map(name));
+        listing.header(self.parts, &pointers, [operands, index, limit].map(name));
         let held = self.parts.accumulators.iter();
         listing.accumulators(
             held.map(|it| (it.output, name(real_register::<S>(it.real, S::REGISTER_BYTES)))),

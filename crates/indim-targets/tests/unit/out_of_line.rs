@@ -59,8 +59,9 @@ fn called(function: LaneFunction, lanes: &[LaneType], words: &[Vec<u64>], size: 
     let memory: Vec<Vec<u8>> = memory.collect();
     let addresses: Vec<*const u8> = memory.iter().map(|bytes| bytes[1..].as_ptr()).collect();
     let mut result = vec![0xaa; count * size + 2];
-    // SAFETY: each operand and the result have `count` lanes in vectors of this function, and the table has
-    // `TABLE.len()` aligned words.
+    // SAFETY:
+    // - each operand and the result have `count` lanes, in vectors of this function;
+    // - the table has `TABLE.len()` aligned words.
     unsafe {
         let place = result.as_mut_ptr().add(1);
         function(place, addresses.as_ptr(), TABLE.as_ptr(), TABLE.len(), count);
@@ -101,7 +102,7 @@ fn functions_give_what_primitives_give() {
             found += 1;
         }
     }
-    // 7 primitives on booleans, 20 on each of 8 integers, 17 on each of 2 floats; 100 casts; bitcasts by size;
-    // 3 primitives of 16-bit floats.
+    // 7 primitives on booleans, 20 on each of 8 integers, 17 on each of 2 floats; 100 casts; bitcasts by
+    // size; 3 primitives of 16-bit floats.
     assert_eq!(found, 7 + 8 * 20 + 2 * 17 + 100 + (4 + 4 + 9 + 9) + 3);
 }

@@ -5,7 +5,8 @@ use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{Primitive, Value};
 
 impl Selector<'_> {
-    /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of line.
+    /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of
+    /// line.
     pub(super) fn float_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         if instruction.primitive == Primitive::Rem {

@@ -57,8 +57,8 @@ impl Selector<'_> {
         self.set(value, parts)
     }
 
-    /// The low halves of 64-bit products: the product of the low halves, plus the crossed products in the upper
-    /// half, of which only the low 32 bits count.
+    /// The low halves of 64-bit products: the product of the low halves, plus the crossed products in the
+    /// upper half. The crossed products need their low 32 bits only.
     fn mul_64(&mut self, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         let reversed = self.unary(opcode::REVERSE.of(4), 8, y, None);
         let crossed = self.binary(opcode::MUL.of(4), 8, x, reversed);

@@ -82,8 +82,8 @@ impl Selector<'_, Avx2> {
         })
     }
 
-    /// Halves lanes by `mix`, an instruction that narrows the lanes of two registers into one. It works within
-    /// each 128 bits, so a permutation of 64-bit parts restores the order.
+    /// Halves lanes by `mix`, an instruction that narrows the lanes of two registers into one. It works
+    /// within each 128 bits, so a permutation of 64-bit parts restores the order.
     fn halve(
         &mut self,
         x: RegisterGroup,
@@ -150,8 +150,8 @@ impl Selector<'_, Avx2> {
         self.binary(Opcode::ADD_F32, 4, high, low)
     }
 
-    /// Converts 64-bit integers: the 32-bit halves become the low bits of the doubles 2^52 and 2^84, which are
-    /// then subtracted exactly. Only the final sum rounds.
+    /// Converts 64-bit integers: the 32-bit halves become the low bits of the doubles 2^52 and 2^84, which
+    /// are then subtracted exactly. Only the final sum rounds.
     fn wide_to_f64(&mut self, x: RegisterGroup, is_signed: bool) -> RegisterGroup {
         let low_base = self.constant(TWO_52.to_bits(), 8);
         let low_base = RegisterGroup::uniform(x.count, low_base);
@@ -195,8 +195,8 @@ impl Selector<'_, Avx2> {
         self.binary(Opcode::BITS_AND, 4, saturated, is_number)
     }
 
-    /// Converts `f64` to `u32` or to 64-bit integers, with saturation. Adding a large double moves the integer
-    /// to the low bits; 64-bit integers are converted in two halves.
+    /// Converts `f64` to `u32` or to 64-bit integers, with saturation. Adding a large double moves the
+    /// integer to the low bits; 64-bit integers are converted in two halves.
     fn f64_to_wide(&mut self, x: RegisterGroup, to: LaneType) -> RegisterGroup {
         let is_number = self.compare_floats(8, x, x, ORDERED);
         let x = self.binary(Opcode::BITS_AND, 8, x, is_number);

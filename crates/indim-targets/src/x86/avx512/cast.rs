@@ -79,8 +79,8 @@ impl Selector<'_, Avx512> {
                 let limit = 9_223_372_036_854_775_808f64.to_bits();
                 self.saturate(8, x, converted, limit, i64::MAX as u64)
             }
-            // Unsigned: the conversion gives all ones for floats that are too large. The maximum with 0 returns
-            // its second operand, 0, for NaNs and negative floats.
+            // Unsigned: the conversion gives all ones for floats that are too large. The maximum with 0
+            // returns its second operand, 0, for NaNs and negative floats.
             _ => {
                 let size = from.size();
                 let x = self.binary_constant(
@@ -99,8 +99,8 @@ impl Selector<'_, Avx512> {
         }
     }
 
-    /// Fixes a conversion to signed integers, which gives the smallest integer for NaNs and for floats that are
-    /// too large: these become `most`, NaNs become 0.
+    /// Fixes a conversion to signed integers, which gives the smallest integer for NaNs and for floats that
+    /// are too large: these become `most`, NaNs become 0.
     fn saturate(
         &mut self,
         size: usize,

@@ -17,7 +17,7 @@ use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
 use crate::select::RegisterGroup;
 
-/// The instruction set AVX-512: F, BW, CD, DQ and VL.
+/// The instruction set AVX-512 (F, BW, CD, DQ and VL) with BMI2, whose `bzhi` makes the masks of tails.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512;
 
@@ -316,8 +316,8 @@ impl InstructionSet for Avx512 {
 }
 
 impl Selector<'_, Avx512> {
-    /// Permutes the lanes of two registers. `source` maps a result lane, and the number of lanes in a register,
-    /// to a lane of the concatenated sources.
+    /// Permutes the lanes of two registers. `source` maps a result lane, and the number of lanes in a
+    /// register, to a lane of the concatenated sources.
     fn permute_two(
         &mut self,
         size: usize,

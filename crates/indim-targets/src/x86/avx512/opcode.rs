@@ -137,8 +137,8 @@ impl Opcode<Avx512> {
     pub(super) const STORE_MASK: Opcode<Avx512> =
         Opcode::new([Code::VEX_Kmovq_m64_kr; 2], Widths::Same);
 
-    /// Gathers entries of a table. The first source holds the indices, the second is the write mask, which the
-    /// instruction clears. The result must not share a register with the indices.
+    /// Gathers entries of a table. The first source holds the indices, the second is the write mask, which
+    /// the instruction clears. The result must not share a register with the indices.
     pub(super) const GATHER_32: Opcode<Avx512> = Opcode {
         result: ResultConstraint::EarlyClobber,
         mask: Some(1),

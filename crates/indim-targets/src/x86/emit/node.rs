@@ -56,7 +56,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Combines the 32 lanes in these registers into the first lane of the first.
+    /// Combines the 32 lanes in these registers into the first lane of the first register. The others are
+    /// overwritten.
     fn fold_lanes(&mut self, reals: &[u8], combine_codes: &CombineCodes) {
         let mut count = reals.len();
         while count > 1 {

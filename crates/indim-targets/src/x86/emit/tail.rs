@@ -140,8 +140,8 @@ impl<S: InstructionSet> Emitter<'_, S> {
         masked_moves(mask.lane_bytes(), bytes)[0]
     }
 
-    /// The encoding of an instruction in the tail: loads and stores of elements of the step are masked, others
-    /// unchanged.
+    /// The encoding of an instruction in the tail: loads and stores of elements of the step are masked,
+    /// others unchanged.
     pub(super) fn tail_code(
         &mut self,
         code: Code,

@@ -57,7 +57,8 @@ pub(super) fn product<S: InstructionSet>(
 }
 
 impl<S: InstructionSet> Selector<'_, S> {
-    /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of line.
+    /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of
+    /// line.
     pub(super) fn float_instruction(&mut self, value: Value) -> bool {
         let instruction = *self.body.instruction(value);
         let size = match instruction.operands().last() {
