@@ -1,4 +1,4 @@
-//! `eval!`, which `indim` hands on with the feature `macros`.
+//! `eval!`, which `indim` re-exports with the feature `macros`.
 #![forbid(unsafe_code)]
 
 use indim_text::{Expression, ParseLimits};
@@ -11,12 +11,12 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, Ident, LitStr, Token, parse_macro_input, parse_quote};
 
-/// Evaluates an expression over variables of its names: `eval!("(x - m) * s", x, m, s)?`.
+/// Evaluates an expression over variables of the same names: `eval!("(x - m) * s", x, m, s)?`.
 ///
-/// It is `indim::evaluate`, or `evaluate_all` where the text gives several results, with a text that is read
-/// when it is compiled: what is no expression is an error of the compiler, and so are a name that nothing is
-/// given for and a variable that the text does not mention. `name = value` gives a name any value. Arrays are
-/// borrowed; a number adapts to what it meets. Shapes are checked when it runs.
+/// The macro calls `indim::evaluate`, or `indim::evaluate_all` if the text has several results. It parses the
+/// text at compile time: a syntax error, a name without an input and an input that the text does not use are
+/// compile errors. `name = value` binds a name to any value. Arrays are borrowed; numbers adapt to the types
+/// of arrays. Shapes are checked at run time.
 #[proc_macro]
 pub fn eval(input: TokenStream) -> TokenStream {
     let call = parse_macro_input!(input as Call);
@@ -38,8 +38,8 @@ struct Input {
 impl Parse for Call {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let text = input.parse().map_err(|error| {
-            let message = "the expression is expected as text in quotes, which is read when it is compiled; \
-                `indim::evaluate` takes one that is made at run time";
+            let message = "the expression must be a string literal, which is parsed at compile time; \
+                `indim::evaluate` takes a text made at run time";
             Error::new(error.span(), message)
         })?;
         if !input.is_empty() {
@@ -56,7 +56,7 @@ impl Parse for Input {
         let is_bare = begins.is_empty() || begins.peek(Token![,]);
         let is_named = begins.peek(Token![=]) && !begins.peek(Token![==]);
         let Some(name) = name.ok().filter(|_| is_bare || is_named) else {
-            let message = "what is not a variable needs the name that it has in the text: \
+            let message = "a value that is no variable needs a name from the text: \
                 write `name = ` before it";
             return Err(Error::new_spanned(input.parse::<Expr>()?, message));
         };
@@ -69,15 +69,17 @@ impl Parse for Input {
     }
 }
 
-/// How many results a text gives.
+/// The number of results of a text.
 enum Results {
     One,
     Several,
 }
 
 impl Call {
+    /// Parses the text and checks the names of the inputs.
+    ///
     /// # Errors
-    /// Error of the text or its names, at its span in the source.
+    /// An error of the text or of a name, at its span in the source.
     fn check(&self) -> syn::Result<Results> {
         let text = self.text.value();
         let expression = Expression::parse(&text, &ParseLimits::default())
@@ -85,17 +87,17 @@ impl Call {
         for (index, Input { name, .. }) in self.inputs.iter().enumerate() {
             let name_text = name.unraw().to_string();
             if self.inputs.iter().take(index).any(|earlier| earlier.name == *name) {
-                return Err(Error::new(name.span(), format!("two inputs are called `{name}`")));
+                return Err(Error::new(name.span(), format!("two inputs have the name `{name}`")));
             }
             if !expression.mentions(&name_text) && !expression.assigns(&name_text) {
-                let message = format!("the expression does not mention the input `{name}`");
+                let message = format!("the expression does not use the input `{name}`");
                 return Err(Error::new(name.span(), message));
             }
         }
         let is_given = |name: &str| self.inputs.iter().any(|input| input.name.unraw() == name);
         if let Some(name) = expression.names().into_iter().find(|name| !is_given(name)) {
             let message = format!(
-                "nothing is given for `{name}`: write `{name}` or `{name} = ...` after the text"
+                "the name `{name}` has no input: write `{name}` or `{name} = ...` after the text"
             );
             return Err(Error::new(self.text.span(), message));
         }
@@ -105,7 +107,7 @@ impl Call {
         })
     }
 
-    /// A `match` keeps what the values borrow until the results are there.
+    /// The expansion is a `match`, so that temporaries of the inputs live until the call returns.
     fn expanded(&self, results: Results) -> Tokens {
         let text = &self.text;
         let inputs = self.inputs.iter().map(|Input { name, value }| {
@@ -143,7 +145,7 @@ mod tests {
         for call in ["text, x", "x", ""] {
             let refusal = refusal(call).unwrap();
             assert!(
-                refusal.contains("`indim::evaluate` takes one that is made at run time"),
+                refusal.contains("`indim::evaluate` takes a text made at run time"),
                 "{refusal}"
             );
         }
@@ -167,11 +169,11 @@ mod tests {
     #[test]
     fn names_are_those_of_the_text() {
         for (call, expected) in [
-            ("\"x * y\", x", "nothing is given for `y`: write `y` or `y = ...` after the text"),
-            ("\"x * 2\", x, y", "the expression does not mention the input `y`"),
-            ("\"x * 2\", x, x = 3", "two inputs are called `x`"),
+            ("\"x * y\", x", "the name `y` has no input: write `y` or `y = ...` after the text"),
+            ("\"x * 2\", x, y", "the expression does not use the input `y`"),
+            ("\"x * 2\", x, x = 3", "two inputs have the name `x`"),
             ("\"x *\", x", "error["),
-            ("x, \"x * 2\"", "the expression is expected as text in quotes"),
+            ("x, \"x * 2\"", "the expression must be a string literal"),
         ] {
             let refusal = refusal(call).unwrap();
             assert!(refusal.contains(expected), "{call}: {refusal}");

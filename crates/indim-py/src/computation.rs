@@ -321,7 +321,7 @@ impl Computation {
             let binding = match of {
                 OperandType::Number(number) => Binding::Number(*number),
                 OperandType::Input(number) => {
-                    numbers.given(name, *number).map_or(Binding::Number(*number), Binding::Input)
+                    numbers.input(name, *number).map_or(Binding::Number(*number), Binding::Input)
                 }
                 OperandType::Array(of) => Binding::Array(parameter(b, name, of, as_stored)?),
             };

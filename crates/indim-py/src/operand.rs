@@ -108,7 +108,7 @@ impl<'py> Operand<'py> {
     pub(crate) fn operand_type(&self) -> OperandType {
         match self {
             Operand::Array(array) => OperandType::Array(array.array_type()),
-            Operand::Number(number) if Numbers::take(*number) => OperandType::Input(*number),
+            Operand::Number(number) if Numbers::accepts(*number) => OperandType::Input(*number),
             Operand::Number(number) | Operand::Constant(number) => OperandType::Number(*number),
         }
     }
@@ -116,7 +116,7 @@ impl<'py> Operand<'py> {
     /// The number, if a program takes it as an input.
     pub(crate) fn input(&self) -> Option<Literal> {
         match self {
-            Operand::Number(number) if Numbers::take(*number) => Some(*number),
+            Operand::Number(number) if Numbers::accepts(*number) => Some(*number),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl<'py> Operand<'py> {
         match (self, expected) {
             (Operand::Array(array), OperandType::Array(expected)) => array.is_of(expected),
             (Operand::Number(number), OperandType::Input(expected)) => {
-                is_same_kind(*number, *expected) && Numbers::take(*number)
+                is_same_kind(*number, *expected) && Numbers::accepts(*number)
             }
             (
                 Operand::Number(number) | Operand::Constant(number),

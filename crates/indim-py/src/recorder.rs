@@ -321,7 +321,7 @@ impl Recording {
     fn number(&mut self, name: &str, value: Literal) -> String {
         let name = self.unused_name(name.to_owned());
         self.computation.parameters.push(name.clone());
-        let number = self.numbers.given(&name, value);
+        let number = self.numbers.input(&name, value);
         let binding = number.map_or(Binding::Number(value), Binding::Input);
         self.values.insert(name.clone(), binding);
         name

@@ -1,26 +1,25 @@
-//! What the tables of operations, compositions, functions along axes and views say, in words: for
-//! `docs/ops.md` and `indim ops`.
+//! The catalogue of operations, compositions, reductions and views, for `docs/ops.md` and `indim ops`.
 
 use indim_builder::{Composition, Parameter, Reduction};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
-use crate::expression::{VIEWS, View, other_names};
+use crate::expression::{VIEWS, ViewRow, other_names};
 use crate::suggest::closest;
 
-/// Kind of a catalogue entry.
+/// The kind of a catalogue entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// An operation of the table.
     Operation,
-    /// Made of several operations, element by element.
+    /// An element-wise function composed of several operations.
     Composition,
-    /// Made of operations and reductions along axes.
-    AlongAxes,
-    /// Shows arrays otherwise, or puts them together.
+    /// A function along axes.
+    Reduction,
+    /// A function that rearranges or joins arrays.
     View,
 }
 
-/// One operation or function, to read.
+/// The description of an operation or function.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The name.
@@ -29,24 +28,23 @@ pub struct Entry {
     pub operands: &'static [&'static str],
     /// The call with its parameters and their defaults: `elu(x, alpha=1.0)`.
     pub call: String,
-    /// The numbers that follow the operands.
+    /// The parameters after the operands.
     pub parameters: Vec<Parameter>,
-    /// The element types it takes, as classes (P `bool`, S, U, F, C), and those of the results where they
+    /// The accepted element types, as classes (P `bool`, S, U, F, C), and those of the results if they
     /// differ.
     pub types: String,
-    /// Meaning, with the edge cases.
+    /// The documentation, with edge cases.
     pub doc: &'static str,
-    /// The other names that expressions know it by.
+    /// Other names in expressions.
     pub other_names: Vec<&'static str>,
-    /// Kind of the entry.
+    /// The kind of the entry.
     pub kind: EntryKind,
 }
 
-/// Names of the operands of operations and compositions.
+/// The operand names of operations and compositions.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// Every operation, then every composition, every function along axes and every view, in the order of the
-/// tables.
+/// All operations, compositions, reductions and views, in the order of their tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
@@ -94,7 +92,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         types: types(|dtype| function.takes(dtype), |dtype| dtype),
         doc: function.doc(),
         other_names: function.aliases().to_vec(),
-        kind: EntryKind::AlongAxes,
+        kind: EntryKind::Reduction,
     };
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
@@ -102,7 +100,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     operations.chain(compositions).chain(along).chain([slices()]).chain(VIEWS.iter().map(view))
 }
 
-fn view(view: &'static View) -> Entry {
+fn view(view: &'static ViewRow) -> Entry {
     Entry {
         name: view.name,
         operands: view.operands,
@@ -115,7 +113,7 @@ fn view(view: &'static View) -> Entry {
     }
 }
 
-/// Syntax of an index in brackets, which is not a function.
+/// The entry for the index syntax, which is not a function.
 fn slices() -> Entry {
     Entry {
         name: "x[...]",
@@ -130,8 +128,7 @@ fn slices() -> Entry {
     }
 }
 
-/// A call with the axes of a function along axes where none are given, all of them without a list, and with
-/// what follows them.
+/// The text of a call. `axes` are the default axes of a reduction, where `Some(None)` means all axes.
 fn call(
     name: &str,
     operands: &[&str],
@@ -152,10 +149,10 @@ fn call(
     format!("{name}({})", arguments.join(", "))
 }
 
-/// The entry that goes by `name`, in any spelling.
+/// The entry with this name or other name, in any spelling.
 ///
 /// # Errors
-/// Without one, a name that may be meant.
+/// A similar name, if any, if no entry has this name.
 pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
     let is_meant = |entry: &Entry| is_called(name, entry.name, &entry.other_names);
     let names = || entries().flat_map(|entry| [vec![entry.name], entry.other_names].concat());
@@ -163,8 +160,8 @@ pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
 }
 
 impl Entry {
-    /// What was measured of it, by element types; empty where results are correctly rounded or nothing is
-    /// rounded, and for what is made of several operations, whose steps have the accuracy of the operations.
+    /// The measured accuracy for each element type. Empty if results are exact or correctly rounded, and for
+    /// functions composed of several operations, each of which has its own accuracy.
     pub fn accuracy(&self) -> Vec<Accuracy> {
         accuracies().filter(|accuracy| accuracy.name == self.name).collect()
     }
@@ -175,7 +172,7 @@ fn op_types(op: Op) -> String {
     first.to_owned() + &types(|dtype| op.takes(dtype), |dtype| op.result_dtype(dtype))
 }
 
-/// `S F C → component`, `F C → P`.
+/// Accepted classes and result classes: `S F C → component`, `F C → P`.
 fn types(takes: impl Fn(DType) -> bool, result: impl Fn(DType) -> DType) -> String {
     let mut words: Vec<String> = Vec::new();
     let mut is_predicate = false;

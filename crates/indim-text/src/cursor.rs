@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 
-/// A place in a text, up to which it is read; a copy looks ahead.
+/// A position in a text. A copy serves as lookahead.
 ///
 /// ```
 /// use indim_text::Cursor;
@@ -41,32 +41,32 @@ impl<'t> Cursor<'t> {
         Span::new(start.start, self.position)
     }
 
-    /// The next character that is not white space, which is passed.
+    /// Skips white space and returns the next character without reading it.
     pub fn peek(&mut self) -> Option<char> {
         self.position = self.text.len() - self.rest().trim_start().len();
         self.rest().chars().next()
     }
 
-    /// Reads `character`, if it is the next that is not white space.
+    /// Skips white space and reads `character`, if it is next.
     pub fn eat(&mut self, character: char) -> Option<Span> {
         (self.peek() == Some(character)).then(|| self.advance(character.len_utf8()))
     }
 
-    /// Reads a character, white space too.
+    /// Reads the next character, including white space.
     pub fn next_character(&mut self) -> Option<char> {
         let character = self.rest().chars().next()?;
         self.advance(character.len_utf8());
         Some(character)
     }
 
-    /// Reads, behind white space, all characters up to the first that `belongs` does not accept.
+    /// Skips white space and reads characters as long as `belongs` accepts them.
     pub fn run(&mut self, belongs: impl Fn(char) -> bool) -> Span {
         self.peek();
         let rest = self.rest();
         self.advance(rest.find(|character| !belongs(character)).unwrap_or(rest.len()))
     }
 
-    /// Reads so many bytes, which end where a character does.
+    /// Reads `bytes` bytes, which must end at a character boundary.
     pub(crate) fn advance(&mut self, bytes: usize) -> Span {
         let start = self.position;
         self.position += bytes;

@@ -1,13 +1,11 @@
 //! Text front ends: the expression language, and the text form of graphs.
 //!
-//! `expression/` reads expressions into the nodes of a graph, `graph/` the text form that graphs print
-//! themselves in, both by `cursor.rs`, `span.rs` and `limits.rs`; `catalogue.rs` says the tables of
-//! operations and compositions in words.
+//! `expression/` parses expressions and builds graphs from them. `graph/` parses the text form of graphs.
+//! Both use `cursor.rs`, `span.rs` and `limits.rs`. `catalogue.rs` describes every operation and function.
 //!
-//! - `shorten.rs`: pieces of a text that messages quote;
-//! - `suggest.rs`: the name that a misspelt one may have meant;
-//! - `type_text.rs`: shapes and types as people write them on a line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`,
-//!   `f32[]`.
+//! - `shorten.rs`: shortened quotations of a text for messages;
+//! - `suggest.rs`: suggestions for misspelt names;
+//! - `type_text.rs`: shapes and types in one line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
-//! Limits of parsed texts, common to all text forms.
+//! Limits of parsed texts, shared by all text forms.
 
 use core::fmt;
 
 use indim_shape::{ErrorCode, MAX_RANK, RankLimitError};
 
-/// Limits of a text; a parser refuses texts above them.
+/// Limits of a text. A parser refuses texts that exceed one.
 ///
 /// ```
 /// use indim_text::{Expression, ParseLimits};
@@ -17,22 +17,22 @@ use indim_shape::{ErrorCode, MAX_RANK, RankLimitError};
 pub struct ParseLimits {
     /// The length of the text in bytes.
     pub text_bytes: usize,
-    /// How deep parentheses, calls and waiting operators may be nested.
+    /// The nesting depth of parentheses, calls and incomplete operators.
     pub depth: usize,
     /// The number of operands and operations.
     pub nodes: usize,
-    /// The number of axes of any array in it.
+    /// The rank of each array.
     pub rank: usize,
 }
 
 impl Default for ParseLimits {
-    /// Generous for what people and generators of expressions write, small for a server.
+    /// Above the size of written and generated expressions, and cheap for a server.
     fn default() -> Self {
         ParseLimits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAX_RANK }
     }
 }
 
-/// A text that asks for more than a limit allows.
+/// The error for a text that exceeds a limit.
 ///
 /// ```
 /// use indim_text::{ExprErrorKind, Expression, LimitError, ParseLimits};
@@ -74,7 +74,7 @@ impl LimitError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub const fn error_code(self) -> ErrorCode {
         match self {
             LimitError::TextTooLong { .. } => ErrorCode::TEXT_TOO_LONG,

@@ -1,29 +1,29 @@
 //! Span: a byte range of a text.
 
-/// Bytes of a text from `start` up to `end`.
+/// A byte range of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
     pub start: usize,
-    /// The first byte behind it.
+    /// One past the last byte.
     pub end: usize,
 }
 
 impl Span {
-    /// From `start` up to `end`.
+    /// The span from `start` to `end`, exclusive.
     pub const fn new(start: usize, end: usize) -> Self {
         Span { start, end }
     }
 
-    /// From where this begins to where `last` ends.
+    /// The span from the start of this one to the end of `last`.
     pub const fn to(self, last: Span) -> Span {
         Span { start: self.start, end: last.end }
     }
 
-    /// The piece of `text` that stands there.
+    /// The text of the span.
     ///
     /// # Panics
-    /// When it is not a place in `text`.
+    /// If the span is not within `text`, or does not end at character boundaries.
     pub fn of(self, text: &str) -> &str {
         &text[self.start..self.end]
     }

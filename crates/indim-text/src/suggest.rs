@@ -1,24 +1,25 @@
-//! The name that a misspelt one may have meant.
+//! Suggestions for misspelt names.
 
 use strsim::osa_distance;
 
-/// Longer names are not compared: the work is bounded by the square of this.
-const LONGEST: usize = 32;
+/// Length limit of compared names: the work grows with its square.
+const MAX_NAME_CHARACTERS: usize = 32;
 
-/// The candidate that differs least from `name`, if it differs by no more than a slip of the hand.
+/// The candidate with the smallest edit distance from `name`, if the distance is at most one per six
+/// characters plus one.
 ///
 /// ```
 /// assert_eq!(indim_text::closest("maximun", ["maximum", "sqrt"].into_iter()), Some("maximum"));
 /// ```
 pub fn closest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
-    let length = name.chars().take(LONGEST + 1).count();
-    if length > LONGEST {
+    let length = name.chars().take(MAX_NAME_CHARACTERS + 1).count();
+    if length > MAX_NAME_CHARACTERS {
         return None;
     }
     let allowed = 1 + length / 6;
     candidates
-        .filter(|candidate| candidate.len() <= 8 * LONGEST)
-        // Two letters exchanged are one slip.
+        .filter(|candidate| candidate.len() <= 8 * MAX_NAME_CHARACTERS)
+        // A transposition of two letters counts as one edit.
         .map(|candidate| (osa_distance(name, candidate), candidate))
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()

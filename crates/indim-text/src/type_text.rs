@@ -1,4 +1,4 @@
-//! Shapes and types as people write them on a line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
+//! Shapes and types in one line: `f32[2, 3]`, `[2, 3]`, `2,3`, `2x3`, `f32[]`.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use indim_shape::{
     AxisNames, Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape, saturating_size,
 };
 
-/// Reads a type. The element type may be missing.
+/// Parses a type. The element type may be missing.
 ///
 /// ```
 /// use indim_text::parse_type;
@@ -52,12 +52,12 @@ pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
     Ok((dtype, Shape::from(shape)))
 }
 
-/// Refuses a shape, or a list with an entry for each axis, that is too long.
+/// Refuses a shape, or a list with an entry for each axis, above the maximal rank.
 fn check_rank(rank: usize) -> Result<(), Diagnostic> {
     RankLimitError::check(rank, MAX_RANK).map_err(RankLimitError::diagnostic)
 }
 
-/// Reads a type that must say its element type.
+/// Parses a type with an element type.
 ///
 /// ```
 /// let array_type = indim_text::parse_array_type("f32[2, 3]").unwrap();
@@ -70,14 +70,14 @@ fn check_rank(rank: usize) -> Result<(), Diagnostic> {
 pub fn parse_array_type(text: &str) -> Result<ArrayType, Diagnostic> {
     let (dtype, shape) = parse_type(text)?;
     let dtype = dtype.ok_or_else(|| {
-        let message = format!("`{}` does not say an element type, as f32[2, 3] does", shown(text));
+        let message = format!("`{}` has no element type; write it as in f32[2, 3]", shown(text));
         Diagnostic::new(ErrorCode::BAD_SHAPE, message)
     })?;
     Ok(ArrayType { dtype, shape })
 }
 
-/// A type whose sizes are numbers and names: the element type, and the sizes as they are written. `None` of
-/// anything else.
+/// Parses a type with symbolic sizes: returns the element type and the texts of the sizes. `None` for any
+/// other text.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -98,11 +98,11 @@ pub fn parse_symbolic_type(text: &str) -> Option<(DType, Vec<&str>)> {
     (is_symbolic && sizes.len() <= MAX_RANK).then_some((dtype.trim().parse().ok()?, sizes))
 }
 
-/// Names take no more bytes than this.
-const LONGEST_NAME: usize = 200;
+/// Length limit of an axis name.
+const MAX_NAME_BYTES: usize = 200;
 
-/// A type without the names of its axes, and these: `f32[time: 8760, lat: n]` says `f32[8760, n]` of the axes
-/// `time` and `lat`. A type without names stays as it is.
+/// Splits a type into the type without axis names, and the names: `f32[time: 8760, lat: n]` gives `f32[8760,
+/// n]` and `[time, lat]`. Returns a type without names unchanged.
 ///
 /// ```
 /// use indim_text::split_axis_names;
@@ -114,7 +114,7 @@ const LONGEST_NAME: usize = 200;
 /// ```
 ///
 /// # Errors
-/// `bad-shape` where only some axes have names, or what should be one is none; `rank-limit`.
+/// `bad-shape` if only some axes have names, or a name or size is malformed; `rank-limit`.
 pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>), Diagnostic> {
     let trimmed = text.trim();
     let inside = trimmed.strip_suffix(']').and_then(|text| text.split_once('['));
@@ -129,7 +129,7 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
     let (mut names, mut sizes) = (Vec::new(), Vec::new());
     for (axis, piece) in inside.split(',').enumerate() {
         let Some((name, size)) = piece.split_once(':') else {
-            return Err(refuse(format!("axis {axis} has no name, as others have")));
+            return Err(refuse(format!("axis {axis} has no name, but other axes have")));
         };
         let name = axis_name(name)
             .ok_or_else(|| refuse(format!("`{}` is no name of an axis", shown(name.trim()))))?;
@@ -143,7 +143,7 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
     Ok((Cow::Owned(plain), Some(AxisNames::from(names))))
 }
 
-/// The names of axes in brackets: `[time, lat]`. `None` of anything else.
+/// Parses axis names in brackets: `[time, lat]`. `None` for any other text.
 ///
 /// ```
 /// assert_eq!(indim_text::parse_axis_names("[time, lat]").unwrap().to_string(), "[time, lat]");
@@ -156,7 +156,8 @@ pub fn parse_axis_names(text: &str) -> Option<AxisNames> {
     (names.len() <= MAX_RANK).then(|| AxisNames::from(names))
 }
 
-/// The text of an array without the names of its axes, and these names; `None` where it ends in no names.
+/// Splits the text of an array into the text without its trailing axis names, and the names. `None` without
+/// names.
 ///
 /// ```
 /// use indim_text::split_trailing_axis_names;
@@ -171,22 +172,22 @@ pub fn split_trailing_axis_names(text: &str) -> Option<(&str, AxisNames)> {
     (!array.trim().is_empty()).then_some((array, names))
 }
 
-/// A name of letters, digits and `_` that begins with no digit, without the blanks around it.
+/// The trimmed name, if it has only letters, digits and `_` and does not begin with a digit.
 fn axis_name(text: &str) -> Option<&str> {
     let name = text.trim();
     let is_in_name = |c: char| c.is_alphanumeric() || c == '_';
     let begins = name.starts_with(|c: char| !c.is_ascii_digit());
-    (begins && name.len() <= LONGEST_NAME && name.chars().all(is_in_name)).then_some(name)
+    (begins && name.len() <= MAX_NAME_BYTES && name.chars().all(is_in_name)).then_some(name)
 }
 
-/// A list of whole numbers: `1,2`, `[1, 2]`, or nothing.
+/// Parses a list of whole numbers: `1,2`, `[1, 2]`, or an empty text.
 ///
 /// ```
 /// assert_eq!(indim_text::parse_integers("[0, 2]"), Ok(vec![0, 2]));
 /// ```
 ///
 /// # Errors
-/// Message of the error: a list that is too long, or an entry that is not a whole number.
+/// A message, if the list is longer than the maximal rank or an entry is not a whole number.
 pub fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     let inside = text.trim().trim_start_matches(['[', '{', '(']).trim_end_matches([']', '}', ')']);
     let pieces = inside.split(',').map(str::trim).filter(|piece| !piece.is_empty());

@@ -27,7 +27,7 @@ fn built(
         })
         .collect();
     for (name, number) in ["k", "m"].into_iter().zip(numbers) {
-        let given = program.given(name, number).filter(|_| are_inputs);
+        let given = program.input(name, number).filter(|_| are_inputs);
         bindings.push((name, given.map_or(Binding::Number(number), Binding::Input)));
     }
     let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
@@ -65,11 +65,11 @@ fn check(text: &str, first: [Literal; 2], then: [Literal; 2], rule: Option<&Rule
     };
     let taken = |of: [Literal; 2]| -> Vec<Literal> {
         let pairs = first.into_iter().zip(of);
-        pairs.filter(|(first, _)| Numbers::take(*first)).map(|(_, of)| of).collect()
+        pairs.filter(|(first, _)| Numbers::accepts(*first)).map(|(_, of)| of).collect()
     };
     assert!(numbers.holds(&taken(first)), "{text}: holds for what it was made for, {first:?}");
     // Those that are no inputs are constants, of which a program is made for each.
-    let is_alike = |(x, y): (Literal, Literal)| Numbers::take(x) || x == y;
+    let is_alike = |(x, y): (Literal, Literal)| Numbers::accepts(x) || x == y;
     if !first.into_iter().zip(then).all(is_alike) {
         return false;
     }
@@ -207,9 +207,9 @@ fn what_a_program_is_made_for_is_said() {
 #[test]
 fn numbers_that_no_program_takes_are_constants() {
     for number in [Literal::Bool(true), Literal::Int(1 << 60), Literal::Int(-(1 << 60))] {
-        assert!(!Numbers::take(number) && Numbers::default().given("k", number).is_none());
+        assert!(!Numbers::accepts(number) && Numbers::default().input("k", number).is_none());
     }
-    assert!(Numbers::take(Literal::Int(1 << 53)) && Numbers::take(Literal::Float(f64::NAN)));
+    assert!(Numbers::accepts(Literal::Int(1 << 53)) && Numbers::accepts(Literal::Float(f64::NAN)));
 }
 
 #[test]

@@ -52,9 +52,15 @@ impl BoundExpression {
 /// The part of an input that belongs to the cache key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum InputKind {
-    Array { dtype: DType, rank: usize },
+    Array {
+        dtype: DType,
+        rank: usize,
+    },
+    /// An integer up to 2^53 in magnitude: an input of the program.
     WholeNumber,
-    Fraction,
+    /// A float, whole or not: an input of the program.
+    Float,
+    /// A truth value or a larger integer: a constant of the program, so its value belongs to the key.
     Constant(Literal),
 }
 
@@ -65,9 +71,9 @@ impl InputKind {
                 let ArrayType { dtype, shape } = view.array_type();
                 InputKind::Array { dtype: *dtype, rank: shape.rank() }
             }
-            Input::Number(number) if !Numbers::take(*number) => InputKind::Constant(*number),
+            Input::Number(number) if !Numbers::accepts(*number) => InputKind::Constant(*number),
             Input::Number(Literal::Int(_)) => InputKind::WholeNumber,
-            Input::Number(_) => InputKind::Fraction,
+            Input::Number(_) => InputKind::Float,
         }
     }
 }
@@ -231,7 +237,7 @@ fn push<T>(programs: &mut Vec<T>, program: T) {
 /// The numbers that are inputs.
 fn numbers(inputs: Inputs<'_, '_>) -> Vec<Literal> {
     let number = |(_, input): &(&str, Input<'_>)| match input {
-        Input::Number(number) if Numbers::take(*number) => Some(*number),
+        Input::Number(number) if Numbers::accepts(*number) => Some(*number),
         _ => None,
     };
     inputs.iter().filter_map(number).collect()
@@ -267,7 +273,7 @@ fn built(text: &str, inputs: Inputs<'_, '_>) -> Result<BuiltExpression, Evaluate
         }
         let binding = match input {
             Input::Number(number) => {
-                numbers.given(name, *number).map_or(Binding::Number(*number), Binding::Input)
+                numbers.input(name, *number).map_or(Binding::Number(*number), Binding::Input)
             }
             Input::Array(view) => {
                 let ArrayType { dtype, shape } = view.array_type().clone();

@@ -1,40 +1,40 @@
-//! From tokens to the syntax tree, between the parentheses of a call: which function it is, its
-//! attributes, and the places of its operands. The rest of the grammar is in `parser.rs`.
+//! The parser of calls: the function, its operands and its attributes. `parser.rs` parses the rest of the
+//! grammar.
 
 use indim_ops::DType;
 
 use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
-use super::function::{Attribute, Function, Parameter};
+use super::function::{Attribute, CallParameter, Function};
 use super::lexer::{Symbol, Token};
 use super::parser::{Frame, ParseResult, Parser};
-use super::syntax::{AttributeValue, GivenAttribute, NodeIndex, NodeKind};
+use super::syntax::{AttributeValue, NamedAttribute, NodeIndex, NodeKind};
 use crate::span::Span;
 use crate::suggest::closest;
 use indim_graph::Literal;
 
-/// A call whose closing parenthesis is still to come.
+/// A call without its closing parenthesis.
 pub(super) struct CallFrame {
     function: Function,
     name: Span,
     pub(super) open: Span,
     operands: Vec<NodeIndex>,
-    attributes: Vec<GivenAttribute>,
-    /// How many arguments without a keyword have come.
+    attributes: Vec<NamedAttribute>,
+    /// The number of arguments without a keyword so far.
     position: usize,
-    /// What the operand gives for which the call is stacked, with its place, if it is a number of a
-    /// composition.
+    /// The attribute, with its span, whose value is the next operand; `None` if the next operand is the
+    /// function's.
     awaited: Option<(Attribute, Span)>,
-    /// Whether the operand is one of a list.
+    /// Whether the next operand is in a list.
     is_in_list: bool,
 }
 
 impl CallFrame {
-    /// Takes the operand for which the call was stacked.
+    /// Adds the operand that the frame waits for.
     pub(super) fn add_operand(&mut self, operand: NodeIndex) {
         if let Some((attribute, span)) = self.awaited.take() {
             let value = AttributeValue::Number(operand);
-            self.attributes.push(GivenAttribute { attribute, value, span });
+            self.attributes.push(NamedAttribute { attribute, value, span });
         } else {
             self.operands.push(operand);
             // A list is one argument.
@@ -53,10 +53,11 @@ impl CallFrame {
 }
 
 impl Parser<'_> {
-    /// Begins the call of the function at `name`; `None` when an operand follows.
+    /// Starts a call of the function at `name`; `None` if an operand follows.
     pub(super) fn open_call(&mut self, name: Span) -> ParseResult<Option<NodeIndex>> {
         let (_, open) = self.lexer.next()?;
-        let function = called(self.slice(name)).map_err(|kind| ExprError::new(kind, name))?;
+        let function =
+            function_named(self.slice(name)).map_err(|kind| ExprError::new(kind, name))?;
         let (operands, attributes) = (Vec::new(), Vec::new());
         self.check_depth(name)?;
         let (position, awaited, is_in_list) = (0, None, false);
@@ -72,8 +73,8 @@ impl Parser<'_> {
         })
     }
 
-    /// The next operand of a list of them, or what comes behind it.
-    fn listed(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
+    /// Continues with the next operand of a list, or with the arguments after the list.
+    fn list_operand(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
         if !call.is_in_list {
             let (token, span) = self.lexer.next()?;
             if token != Token::Symbol(Symbol::OpenBracket) {
@@ -89,10 +90,11 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    /// Reads attributes up to the next operand, for which the call is stacked, or to the call's end.
+    /// Parses attributes up to the end of the call, or up to the next operand, for which it pushes the call's
+    /// frame.
     pub(super) fn argument(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
         if call.function.takes_list() && call.position == 0 && call.attributes.is_empty() {
-            return self.listed(call);
+            return self.list_operand(call);
         }
         loop {
             let (token, span) = self.peek()?;
@@ -124,7 +126,7 @@ impl Parser<'_> {
             if is_given {
                 return twice(span);
             }
-            call.attributes.push(GivenAttribute { attribute, value, span });
+            call.attributes.push(NamedAttribute { attribute, value, span });
             match self.peek()? {
                 (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
                 (Token::Symbol(Symbol::CloseParenthesis), _) => {}
@@ -144,14 +146,15 @@ impl Parser<'_> {
         if let Some(attribute) = self.keyword(call, token, span)? {
             return Ok(Some(attribute));
         }
-        let Some(Parameter::Attribute(attribute)) = call.function.parameter(call.position) else {
+        let Some(CallParameter::Attribute(attribute)) = call.function.parameter(call.position)
+        else {
             return Ok(None);
         };
         call.position += 1;
         Ok(Some(attribute))
     }
 
-    /// The attribute that `name =` gives, if that is what follows.
+    /// Reads `name =`, if it follows, and returns its attribute.
     fn keyword(
         &mut self,
         call: &mut CallFrame,
@@ -212,13 +215,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether Python's `None` follows.
+    /// Whether `None` follows.
     fn is_none(&mut self) -> ParseResult<bool> {
         let (token, span) = self.peek()?;
         Ok(token == Token::Name && self.slice(span) == "None")
     }
 
-    /// Whether axes follow by their names: `time`, or `[time, lat]`.
+    /// Whether axis names follow: `time`, or `[time, lat]`.
     fn names_axes(&mut self) -> ParseResult<bool> {
         let mut ahead = self.lexer;
         let (mut token, _) = ahead.next()?;
@@ -254,7 +257,7 @@ impl Parser<'_> {
         self.list(Parser::integer)
     }
 
-    /// A list of what `entry` reads, or a single one.
+    /// A list of entries that `entry` parses, or a single entry.
     fn list<T>(
         &mut self,
         entry: impl Fn(&mut Self) -> ParseResult<(T, Span)>,
@@ -347,7 +350,7 @@ impl Parser<'_> {
             .map_err(|_| ExprError::new(ExprErrorKind::NumberTooLarge, span))
     }
 
-    /// Span of the whole call; `close` is its closing parenthesis.
+    /// Completes a call; `close` is its closing parenthesis.
     pub(super) fn close_call(&mut self, call: CallFrame, close: Span) -> ParseResult<NodeIndex> {
         let CallFrame { function, name, operands, attributes, .. } = call;
         let function = function.of_operands(operands.len());
@@ -359,7 +362,7 @@ impl Parser<'_> {
 }
 
 /// The function of this name.
-pub(super) fn called(name: &str) -> Result<Function, ExprErrorKind> {
+pub(super) fn function_named(name: &str) -> Result<Function, ExprErrorKind> {
     Function::from_name(name).ok_or_else(|| {
         foreign::function(name).unwrap_or_else(|| {
             let suggestion = closest(name, Function::names()).map(str::to_owned);
@@ -368,7 +371,7 @@ pub(super) fn called(name: &str) -> Result<Function, ExprErrorKind> {
     })
 }
 
-/// The attribute that `keyword` gives to `function`, which is called by `name`.
+/// The attribute of `keyword` in a call of `function`; `name` is the function's name in the text.
 pub(super) fn attribute_named(
     function: Function,
     name: &str,
@@ -381,12 +384,12 @@ pub(super) fn attribute_named(
     })
 }
 
-/// Whether a call of `function`, by `name`, has all its operands and attributes.
+/// Checks that a call of `function` has all operands and required attributes; `name` is the name in the text.
 pub(super) fn check_complete(
     function: Function,
     name: &str,
     given: usize,
-    attributes: &[GivenAttribute],
+    attributes: &[NamedAttribute],
 ) -> Result<(), ExprErrorKind> {
     let expected = function.operand_count();
     if expected != given && !function.takes_list() {

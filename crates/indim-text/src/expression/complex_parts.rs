@@ -1,5 +1,5 @@
-//! Functions of complex numbers that NumPy has and the table has for real ones alone, as compositions:
-//! the parts are computed one by one. The rest of elaboration is in `elaborate.rs`.
+//! Functions of complex numbers that are computed by real and imaginary part: NumPy has them, and the table
+//! has them for real numbers only.
 
 use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
@@ -12,10 +12,10 @@ use super::elaborate::Elaborator;
 use super::typing::ComplexPlan;
 use indim_graph::Literal;
 
-type Built = Result<Value, GraphError>;
+type BuildResult = Result<Value, GraphError>;
 
 impl<'b> Elaborator<'_, 'b> {
-    pub(super) fn complex(&self, plan: ComplexPlan, x: Value) -> Built {
+    pub(super) fn complex(&self, plan: ComplexPlan, x: Value) -> BuildResult {
         let b = self.builder;
         let scaled = |part: Value, factor: f64| {
             let factor = b.literal(Literal::Float(factor), part.array_type()?.dtype)?;
@@ -29,7 +29,7 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    fn by_parts(&self, x: Value, function: impl Fn(Value) -> Built) -> Built {
+    fn by_parts(&self, x: Value, function: impl Fn(Value) -> BuildResult) -> BuildResult {
         let b = self.builder;
         let parts = [function(b.real(&x)?)?, function(b.imag(x)?)?];
         b.elementwise(Op::Complex, &parts, &RuleSet::None)

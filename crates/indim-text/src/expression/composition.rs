@@ -1,13 +1,13 @@
-//! Calls of compositions: their operands in one type, and their numbers. The nodes are made by the builder,
-//! as the definitions in `composition/` say. The rest of elaboration is in `elaborate.rs`.
+//! Elaboration of compositions: operands of one type, and numeric arguments. The builder adds the nodes, by
+//! the definitions in its `composition/`.
 
 use indim_builder::{Composition, Value};
 
-use super::elaborate::{Elaborated, Elaborator};
+use super::elaborate::{ElaborateResult, Elaborator};
 use super::elementwise::Operands;
 use super::error::{ExprError, ExprErrorKind};
 use super::function::Attribute;
-use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;
 use indim_graph::Literal;
@@ -18,9 +18,9 @@ impl Elaborator<'_, '_> {
         &self,
         composition: Composition,
         nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
+        attributes: &[NamedAttribute],
         mark: Span,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         let parameters = composition.parameters();
         let arguments = self.arguments(composition.name(), parameters, attributes)?;
         let rule = self.rule_of(attributes)?;
@@ -32,31 +32,31 @@ impl Elaborator<'_, '_> {
         };
         let dtype = dtype.map_err(|kind| ExprError::new(kind, mark))?;
         let is_of_rules =
-            |given: &GivenAttribute| !matches!(given.attribute, Attribute::Argument(_));
+            |given: &NamedAttribute| !matches!(given.attribute, Attribute::Argument(_));
         let states_rule = attributes.iter().any(is_of_rules);
         if composition == Composition::FloatPower {
-            // Some exponents make another operation of a power.
+            // The lowering of a power depends on the exponent, so pin it.
             self.literal(nodes[1]);
         }
         let operands = Operands { nodes, rule: &rule, states_rule, mark };
-        let (values, rule) = self.converted(&operands, |_| dtype)?;
+        let (values, rule) = self.convert_operands(&operands, |_| dtype)?;
         self.builder
             .compose(composition, &values, &arguments, &rule)
             .map_err(|error| self.graph_error(error, nodes, mark))
     }
 
-    /// The numbers that are given, in the order of the parameters.
+    /// The numeric arguments of a call, in the order of the parameters.
     pub(super) fn arguments(
         &self,
         function: &'static str,
         parameters: &[indim_builder::Parameter],
-        attributes: &[GivenAttribute],
-    ) -> Elaborated<Vec<Option<Literal>>> {
+        attributes: &[NamedAttribute],
+    ) -> ElaborateResult<Vec<Option<Literal>>> {
         let argument = |parameter: &indim_builder::Parameter| {
             let name = parameter.name();
             let given =
                 attributes.iter().find(|given| given.attribute == Attribute::Argument(name));
-            let Some(GivenAttribute { value: AttributeValue::Number(node), .. }) = given else {
+            let Some(NamedAttribute { value: AttributeValue::Number(node), .. }) = given else {
                 return Ok(None);
             };
             match self.literal(*node) {

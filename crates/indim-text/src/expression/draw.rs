@@ -1,4 +1,4 @@
-//! Drawing an error under the text it points at.
+//! The drawing of an error below the text.
 
 use indim_graph::terminal::mark_line;
 use indim_shape::Diagnostic;
@@ -8,15 +8,13 @@ use crate::shorten::shorten;
 use super::error::{ExprError, ExprErrorKind};
 
 impl ExprError {
-    /// The whole report: headline, the line of `text` with the place marked, for a mistake about
-    /// shapes their picture, and what would work.
-    ///
-    /// `text` is the expression that was parsed.
+    /// The drawing: headline, the line of the parsed `text` with the span marked, the aligned shapes for an
+    /// error of shapes, and help.
     pub fn draw(&self, text: &str) -> String {
         self.diagnostic(text).to_string()
     }
 
-    /// The same report in its parts.
+    /// The diagnostic that [`draw`](Self::draw) prints.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
         let mut diagnostic = match &self.kind {
             ExprErrorKind::Graph(error) => error.diagnostic(),
@@ -29,7 +27,7 @@ impl ExprError {
         diagnostic
     }
 
-    /// The repair of a list in place of a value: a name for it.
+    /// The help text for an array literal in an expression: bind it to a name.
     fn named_array(&self, text: &str) -> Option<String> {
         let ExprErrorKind::Unexpected { found, expected: "a value" } = &self.kind else {
             return None;
@@ -44,7 +42,7 @@ impl ExprError {
     }
 }
 
-/// Length in bytes of the bracketed list at the beginning of a text.
+/// The length in bytes of the bracketed list at the start of a text.
 fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     text.char_indices().find_map(|(at, c)| {

@@ -1,8 +1,8 @@
-//! From the syntax tree to a graph: names, literals and rules become explicit nodes.
+//! Elaboration: turns the syntax tree into nodes of a graph, with names, literals and rules resolved.
 //!
-//! One loop over the nodes, operands before operations. The nodes of one element-wise operation are made
-//! in `elementwise.rs`, those of reshapes and the like in `structure.rs`. The element types are decided
-//! in `typing.rs`, the shapes by the builder.
+//! One loop over the nodes, operands before operations. `elementwise.rs` adds the nodes of an element-wise
+//! operation, `structure.rs` those of reshapes and conversions. `typing.rs` determines element types, the
+//! builder shapes.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use indim_shape::{AxisNames, RankLimitError, RuleChoice, RuleSet, Shape};
 use super::elementwise::Operation;
 use super::error::{ExprError, ExprErrorKind};
 use super::folding::{fold_binary, fold_unary};
-use super::function::{Attribute, Function, Manner, operation_of};
+use super::function::{Attribute, Function, OpVariant, operation_of};
 use super::numbers::{Number, Numbers};
 use super::statement_error::StatementError;
-use super::syntax::{AttributeValue, GivenAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
+use super::syntax::{AttributeValue, NamedAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
 use super::typing::{OperandType, promotes};
 use super::{Binding, Expression};
 use crate::limits::LimitError;
@@ -25,7 +25,7 @@ use crate::span::Span;
 use crate::suggest::closest;
 use indim_graph::Literal;
 
-pub(super) type Elaborated<T> = Result<T, ExprError>;
+pub(super) type ElaborateResult<T> = Result<T, ExprError>;
 
 /// The elaborated form of a syntax node.
 #[derive(Debug, Clone)]
@@ -56,9 +56,9 @@ impl From<Operand> for Binding {
     }
 }
 
-/// What is made of numbers that are inputs: one too, or a constant where it is none that programs take.
-fn taken(number: Number) -> Operand {
-    match Numbers::take(number.value()) {
+/// The operand of a computed number: an input if programs accept it, else a pinned constant.
+fn number_operand(number: Number) -> Operand {
+    match Numbers::accepts(number.value()) {
         true => Operand::Number(number),
         false => Operand::Literal(number.pin()),
     }
@@ -69,22 +69,22 @@ pub(super) struct Elaborator<'e, 'b> {
     pub(super) builder: &'b GraphBuilder,
     pub(super) rule: Option<&'e RuleSet>,
     bindings: HashMap<&'e str, Binding>,
-    /// Elaborated forms of the nodes before the current one.
+    /// The operands of the nodes before the current one.
     pub(super) operands: Vec<Operand>,
 }
 
-/// Elaborated forms of all nodes of an expression.
+/// Elaborates all nodes of an expression.
 pub(super) fn elaborate<'e, 'b>(
     expression: &'e Expression,
     builder: &'b GraphBuilder,
     bindings: &[(&'e str, Binding)],
     rule: Option<&'e RuleSet>,
-) -> Elaborated<Elaborator<'e, 'b>> {
+) -> ElaborateResult<Elaborator<'e, 'b>> {
     let bindings: HashMap<&str, Binding> = bindings.iter().cloned().collect();
-    for assigned in &expression.assigned {
-        if bindings.contains_key(assigned.name.as_str()) {
-            let error = StatementError::AssignedInput { name: assigned.name.clone() };
-            return Err(ExprError::statement(error, assigned.span));
+    for assignments in &expression.assignments {
+        if bindings.contains_key(assignments.name.as_str()) {
+            let error = StatementError::AssignedInput { name: assignments.name.clone() };
+            return Err(ExprError::statement(error, assignments.span));
         }
     }
     let operands = Vec::with_capacity(expression.nodes.len());
@@ -98,11 +98,11 @@ pub(super) fn elaborate<'e, 'b>(
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
-    fn node(&self, node: &'e Node) -> Elaborated<Operand> {
+    fn node(&self, node: &'e Node) -> ElaborateResult<Operand> {
         match &node.kind {
             NodeKind::Literal(literal) => Ok(Operand::Literal(*literal)),
             NodeKind::Name(index) => self.name(&self.expression.names[*index], node.mark),
-            NodeKind::Assigned(node) => Ok(self.operands[*node].clone()),
+            NodeKind::LocalName(node) => Ok(self.operands[*node].clone()),
             NodeKind::Unary { operator, operand } => self.unary(*operator, *operand, node.mark),
             NodeKind::Binary { operator, operands } => self.binary(*operator, operands, node.mark),
             NodeKind::Index { operand, items } => {
@@ -114,14 +114,14 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    fn check_rank(&self, operand: &Operand, mark: Span) -> Elaborated<()> {
+    fn check_rank(&self, operand: &Operand, mark: Span) -> ElaborateResult<()> {
         let Operand::Array(value) = operand else { return Ok(()) };
         let rank = self.array_shape(value, mark)?.rank();
-        RankLimitError::check(rank, self.expression.maximum_rank)
+        RankLimitError::check(rank, self.expression.max_rank)
             .map_err(|error| ExprError::limit(LimitError::Rank(error), mark))
     }
 
-    fn name(&self, name: &str, mark: Span) -> Elaborated<Operand> {
+    fn name(&self, name: &str, mark: Span) -> ElaborateResult<Operand> {
         if let Some(binding) = self.bindings.get(name) {
             return Ok(binding.clone().into());
         }
@@ -136,11 +136,11 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operator: UnaryOperator,
         operand: NodeIndex,
         mark: Span,
-    ) -> Elaborated<Operand> {
+    ) -> ElaborateResult<Operand> {
         if let Some(x) = self.number_value(operand) {
             let folded = fold_unary(operator, x).map_err(|kind| ExprError::new(kind, mark))?;
             return Ok(match &self.operands[operand] {
-                Operand::Number(number) => taken(number.unary(operator, folded)),
+                Operand::Number(number) => number_operand(number.unary(operator, folded)),
                 _ => Operand::Literal(folded),
             });
         }
@@ -152,7 +152,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let rule = self.rule_of(&[])?;
         self.elementwise(&Operation {
             op,
-            manner: Manner::Table,
+            variant: OpVariant::Table,
             nodes: &[operand],
             rule,
             states_rule: false,
@@ -161,8 +161,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         .map(Operand::Array)
     }
 
-    /// `+x` is `x`, but for truth values under the numpy rule.
-    fn plus(&self, operand: NodeIndex, mark: Span) -> Elaborated<Operand> {
+    /// `+x` is `x`; the numpy rule refuses truth values.
+    fn plus(&self, operand: NodeIndex, mark: Span) -> ElaborateResult<Operand> {
         let value = self.value(operand)?;
         let dtype = self.dtype(&value, mark)?;
         if dtype == DType::Bool && promotes(&self.rule_of(&[])?) {
@@ -178,7 +178,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operator: BinaryOperator,
         nodes: &[NodeIndex; 2],
         mark: Span,
-    ) -> Elaborated<Operand> {
+    ) -> ElaborateResult<Operand> {
         if let [Some(x), Some(y)] = nodes.map(|node| self.number_value(node)) {
             let folded = fold_binary(operator, x, y).map_err(|kind| ExprError::new(kind, mark))?;
             let Some(folded) = folded else {
@@ -189,26 +189,26 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 _ => Err(self.literal(node).unwrap_or(folded)),
             };
             let made = Number::binary(operator, nodes.map(operand), folded);
-            return Ok(made.map_or(Operand::Literal(folded), taken));
+            return Ok(made.map_or(Operand::Literal(folded), number_operand));
         }
         if operator == BinaryOperator::Power
             && let Some(square) = self.square(nodes, mark)?
         {
             return Ok(Operand::Array(square));
         }
-        let (op, manner) = operation_of(operator);
+        let (op, variant) = operation_of(operator);
         let rule = self.rule_of(&[])?;
-        let operation = Operation { op, manner, nodes, rule, states_rule: false, mark };
+        let operation = Operation { op, variant, nodes, rule, states_rule: false, mark };
         self.elementwise(&operation).map(Operand::Array)
     }
 
-    /// Two literals through the definition of the table, on f64.
+    /// Folds two literals by evaluating the operation of the table on f64.
     fn fold_by_table(
         &self,
         operator: BinaryOperator,
         nodes: &[NodeIndex; 2],
         mark: Span,
-    ) -> Elaborated<Literal> {
+    ) -> ElaborateResult<Literal> {
         let (op, _) = operation_of(operator);
         let b = GraphBuilder::new();
         let fold = || {
@@ -231,11 +231,11 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         &self,
         function: Function,
         nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
+        attributes: &[NamedAttribute],
         mark: Span,
-    ) -> Elaborated<Value> {
-        let (op, manner) = match function {
-            Function::Elementwise { op, manner } => (op, manner),
+    ) -> ElaborateResult<Value> {
+        let (op, variant) = match function {
+            Function::Elementwise { op, variant } => (op, variant),
             Function::Structural(structural) => {
                 return self.structural(structural, nodes, attributes, mark);
             }
@@ -243,27 +243,29 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }
-            Function::Reduction(function) => return self.along(function, nodes, attributes, mark),
+            Function::Reduction(function) => {
+                return self.reduction(function, nodes, attributes, mark);
+            }
         };
         let rule = self.rule_of(attributes)?;
-        if manner == Manner::NumpyOnly && !promotes(&rule) {
+        if variant == OpVariant::NumpyOnly && !promotes(&rule) {
             let name = self.text(mark).to_owned();
             return Err(ExprError::new(ExprErrorKind::AmbiguousFunction { name }, mark));
         }
         let states_rule = !attributes.is_empty();
-        let (Manner::Clip, &[x, low, high]) = (manner, nodes) else {
-            return self.elementwise(&Operation { op, manner, nodes, rule, states_rule, mark });
+        let (OpVariant::Clip, &[x, low, high]) = (variant, nodes) else {
+            return self.elementwise(&Operation { op, variant, nodes, rule, states_rule, mark });
         };
         let by_name = matches!(rule, RuleSet::Named { .. });
         let reordered = [low, x, high];
-        let operation = Operation { op, manner, nodes: &reordered, rule, states_rule, mark };
+        let operation = Operation { op, variant, nodes: &reordered, rule, states_rule, mark };
         let clipped = self.elementwise(&operation)?;
         if by_name { self.in_order_of(clipped, nodes, mark) } else { Ok(clipped) }
     }
 
-    /// A result whose operands met by name in another order, with its axes in the order in which these
-    /// operands have them.
-    fn in_order_of(&self, value: Value, nodes: &[NodeIndex], mark: Span) -> Elaborated<Value> {
+    /// Transposes a result to the axis order of its operands in the order `nodes`. `clip` elaborates its
+    /// operands in another order, and the order of operands determines the order of named axes.
+    fn in_order_of(&self, value: Value, nodes: &[NodeIndex], mark: Span) -> ElaborateResult<Value> {
         let lists: Vec<AxisNames> = nodes
             .iter()
             .filter_map(|&node| match &self.operands[node] {
@@ -286,8 +288,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             .map_err(|error| self.graph_error(error, nodes, mark))
     }
 
-    /// The rule of one operation: its own attributes, within the rule asked for.
-    pub(super) fn rule_of(&self, attributes: &[GivenAttribute]) -> Elaborated<RuleSet> {
+    /// The rule of one operation: the requested rule with the attributes of the call.
+    pub(super) fn rule_of(&self, attributes: &[NamedAttribute]) -> ElaborateResult<RuleSet> {
         let mut given = self.rule.map(RuleSet::attributes).unwrap_or_default();
         let mut stated = Vec::new();
         for attribute in attributes {
@@ -305,8 +307,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let asked = self.rule.map_or(RuleChoice::AsWritten, |rule| RuleChoice::Named(rule.name()));
         asked.elementwise(&given).map_err(|error| {
             let name = error.attribute().map(|attribute| attribute.as_str());
-            let is_guilty = |given: &&&GivenAttribute| Some(given.attribute.keyword()) == name;
-            let span = stated.iter().find(is_guilty).unwrap_or(last).span;
+            let is_named = |given: &&&NamedAttribute| Some(given.attribute.keyword()) == name;
+            let span = stated.iter().find(is_named).unwrap_or(last).span;
             ExprError::new(ExprErrorKind::Attribute(error), span)
         })
     }
@@ -315,7 +317,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         matches!(self.operands[node], Operand::Array(_))
     }
 
-    pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> Elaborated<Value> {
+    pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> ElaborateResult<Value> {
         let extent = self.expression.nodes[node].extent;
         match &self.operands[node] {
             Operand::Literal(literal) => self.scalar(*literal, dtype, extent),
@@ -327,8 +329,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    /// The operand as an array; literals that no array gave a type take their own.
-    pub(super) fn value(&self, node: NodeIndex) -> Elaborated<Value> {
+    /// The operand as an array. A literal gets its default element type.
+    pub(super) fn value(&self, node: NodeIndex) -> ElaborateResult<Value> {
         match &self.operands[node] {
             Operand::Array(value) => Ok(value.clone()),
             Operand::Literal(literal) => {
@@ -342,8 +344,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    /// A number that is an input as an element of `dtype`; as a constant where the program is made for it.
-    fn input(&self, number: &Number, dtype: DType, span: Span) -> Elaborated<Value> {
+    /// A number as an element of `dtype`: a parameter, or a constant if the number is pinned or does not fit.
+    fn input(&self, number: &Number, dtype: DType, span: Span) -> ElaborateResult<Value> {
         match number.is_pinned() || !number.value().fits(dtype) {
             true => self.scalar(number.pin(), dtype, span),
             false => {
@@ -352,7 +354,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    /// The number that a node is, as a constant: the program is made for it. `None` of an array.
+    /// The number of a node as a constant; pins an input. `None` for an array.
     pub(super) fn literal(&self, node: NodeIndex) -> Option<Literal> {
         match &self.operands[node] {
             Operand::Literal(literal) => Some(*literal),
@@ -361,7 +363,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    /// The number that a node is now. `None` of an array.
+    /// The current number of a node, without pinning it. `None` for an array.
     fn number_value(&self, node: NodeIndex) -> Option<Literal> {
         match &self.operands[node] {
             Operand::Literal(literal) => Some(*literal),
@@ -370,14 +372,19 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    pub(super) fn scalar(&self, literal: Literal, dtype: DType, span: Span) -> Elaborated<Value> {
+    pub(super) fn scalar(
+        &self,
+        literal: Literal,
+        dtype: DType,
+        span: Span,
+    ) -> ElaborateResult<Value> {
         if !literal.fits(dtype) {
             return Err(ExprError::new(ExprErrorKind::LiteralOutOfRange { literal, dtype }, span));
         }
         self.builder.literal(literal, dtype).map_err(|error| self.graph_error(error, &[], span))
     }
 
-    pub(super) fn operand_type(&self, node: NodeIndex) -> Elaborated<OperandType> {
+    pub(super) fn operand_type(&self, node: NodeIndex) -> ElaborateResult<OperandType> {
         match &self.operands[node] {
             Operand::Literal(literal) => Ok(OperandType::Literal(*literal)),
             Operand::Number(number) => Ok(OperandType::Literal(number.value())),
@@ -387,17 +394,17 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    pub(super) fn dtype(&self, value: &Value, span: Span) -> Elaborated<DType> {
+    pub(super) fn dtype(&self, value: &Value, span: Span) -> ElaborateResult<DType> {
         let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
         Ok(array_type.dtype)
     }
 
-    pub(super) fn array_shape(&self, value: &Value, span: Span) -> Elaborated<Shape> {
+    pub(super) fn array_shape(&self, value: &Value, span: Span) -> ElaborateResult<Shape> {
         let array_type = value.array_type().map_err(|error| self.graph_error(error, &[], span))?;
         Ok(array_type.shape)
     }
 
-    /// All of the text of a node.
+    /// The span of a whole node.
     pub(super) fn extent(&self, node: NodeIndex) -> Span {
         self.expression.nodes[node].extent
     }
@@ -406,7 +413,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         span.of(&self.expression.text)
     }
 
-    /// The builder's error at its place, with the operands called as they are written.
+    /// The builder's error with a span, and with the operands' texts as their names.
     pub(super) fn graph_error(
         &self,
         mut error: GraphError,

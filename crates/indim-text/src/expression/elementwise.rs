@@ -1,5 +1,5 @@
-//! One element-wise operation: the nodes that `typing.rs` has planned for it, with its literals and its
-//! rule. The rest of elaboration is in `elaborate.rs`.
+//! Elaboration of one element-wise operation: adds the nodes of its plan (`typing.rs`), with its literals and
+//! rule.
 
 use core::borrow::Borrow;
 use core::ops::Range;
@@ -9,42 +9,42 @@ use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
-use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::elaborate::{ElaborateResult, Elaborator, Operand};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::Manner;
+use super::function::OpVariant;
 use super::syntax::NodeIndex;
 use super::typing::{self, OperandType, Plan};
 use crate::span::Span;
 use indim_graph::Literal;
 
-/// One element-wise operation on its way to the graph.
+/// An element-wise operation to elaborate.
 pub(super) struct Operation<'o> {
     pub(super) op: Op,
-    pub(super) manner: Manner,
+    pub(super) variant: OpVariant,
     pub(super) nodes: &'o [NodeIndex],
     pub(super) rule: RuleSet,
-    /// Whether the operation says its rule itself, by an attribute.
+    /// Whether an attribute of the call states the rule.
     pub(super) states_rule: bool,
     pub(super) mark: Span,
 }
 
-/// The operands of an operation or a composition, and the rule that places them.
+/// The operands of an operation or a composition, and their rule.
 pub(super) struct Operands<'o> {
     pub(super) nodes: &'o [NodeIndex],
     pub(super) rule: &'o RuleSet,
-    /// Whether the rule is said by an attribute.
+    /// Whether an attribute of the call states the rule.
     pub(super) states_rule: bool,
     pub(super) mark: Span,
 }
 
 impl<'b> Elaborator<'_, 'b> {
     /// The value of the operation.
-    pub(super) fn elementwise(&self, operation: &Operation<'_>) -> Elaborated<Value> {
-        let Operation { op, manner, nodes, mark, .. } = *operation;
+    pub(super) fn elementwise(&self, operation: &Operation<'_>) -> ElaborateResult<Value> {
+        let Operation { op, variant, nodes, mark, .. } = *operation;
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
         if op == Op::Pow {
-            // Some exponents make another operation of a power.
+            // The lowering of a power depends on the exponent, so pin it.
             self.literal(nodes[1]);
         }
         let alone;
@@ -52,7 +52,7 @@ impl<'b> Elaborator<'_, 'b> {
             RuleSet::Named { .. }
                 if nodes.iter().filter(|node| self.is_array(**node)).count() < 2 =>
             {
-                // No axes meet.
+                // With at most one array, no axes are matched.
                 alone = Operation { rule: RuleSet::Numpy, ..*operation };
                 &alone
             }
@@ -60,8 +60,8 @@ impl<'b> Elaborator<'_, 'b> {
         };
         let is_numpy = typing::promotes(&operation.rule);
         let plan = match is_numpy {
-            true => typing::numpy(op, manner, &types),
-            false => typing::strict(op, manner, &types),
+            true => typing::numpy(op, variant, &types),
+            false => typing::strict(op, variant, &types),
         };
         match plan.map_err(|kind| ExprError::new(kind, mark))? {
             Plan::Compute { op, dtype } => self.compute(operation, op, dtype),
@@ -87,8 +87,12 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    /// `x ** 2` is a multiplication, as in NumPy: it is exact where a general power is not.
-    pub(super) fn square(&self, nodes: &[NodeIndex; 2], mark: Span) -> Elaborated<Option<Value>> {
+    /// Lowers `x ** 2` to a multiplication, like NumPy: it is correctly rounded, a general power is not.
+    pub(super) fn square(
+        &self,
+        nodes: &[NodeIndex; 2],
+        mark: Span,
+    ) -> ElaborateResult<Option<Value>> {
         let [base, exponent] = *nodes;
         let (OperandType::Array(dtype), Some(exponent)) =
             (self.operand_type(base)?, self.literal(exponent))
@@ -108,29 +112,35 @@ impl<'b> Elaborator<'_, 'b> {
             return Ok(None);
         }
         let x = self.value(base)?;
-        let operation =
-            Operation { op: Op::Mul, manner: Manner::Table, nodes, rule, states_rule: false, mark };
+        let operation = Operation {
+            op: Op::Mul,
+            variant: OpVariant::Table,
+            nodes,
+            rule,
+            states_rule: false,
+            mark,
+        };
         self.apply_to_equal_shapes(Op::Mul, &[&x, &x], &operation).map(Some)
     }
 
-    fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> Elaborated<Value> {
-        if operation.manner == Manner::Logical && dtype != DType::Bool {
+    fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> ElaborateResult<Value> {
+        if operation.variant == OpVariant::Logical && dtype != DType::Bool {
             return Err(self.not_allowed(operation, dtype));
         }
         let &Operation { nodes, ref rule, states_rule, mark, .. } = operation;
         let operands = Operands { nodes, rule, states_rule, mark };
         let (values, rule) =
-            self.converted(&operands, |position| op.operand_dtype(position, dtype))?;
+            self.convert_operands(&operands, |position| op.operand_dtype(position, dtype))?;
         self.apply_under(&rule, op, &values, operation)
     }
 
-    /// The operands in their types, and the rule that is left for them: literals are expanded where the
-    /// rule takes no scalars.
-    pub(super) fn converted(
+    /// Converts the operands to their types and returns them with the rule to apply. Expands literals to the
+    /// shape of an array if the rule takes no scalars.
+    pub(super) fn convert_operands(
         &self,
         operands: &Operands<'_>,
         dtype: impl Fn(usize) -> DType,
-    ) -> Elaborated<(Vec<Value>, RuleSet)> {
+    ) -> ElaborateResult<(Vec<Value>, RuleSet)> {
         let &Operands { nodes, rule, states_rule, .. } = operands;
         let is_numpy = typing::promotes(rule);
         let mut values = Vec::with_capacity(nodes.len());
@@ -139,14 +149,15 @@ impl<'b> Elaborator<'_, 'b> {
         }
         let arrays = nodes.iter().filter(|node| self.is_array(**node)).count();
         if arrays <= 1 && !is_numpy && !states_rule {
-            // Attributes asked for the whole expression are not meant for numbers.
+            // Attributes of the rule of the whole expression do not apply to numbers.
             self.expand_literals(operands, 0..values.len(), &mut values)?;
             return Ok((values, RuleSet::None));
         }
         if arrays <= 1 && matches!(rule, RuleSet::Named { .. }) {
             return Ok((values, RuleSet::Numpy));
         }
-        // The rules that take no scalars; pdpd takes them but for the operand that stands firm.
+        // Literals to expand: all under rules without scalars; under pdpd only the operand that is broadcast
+        // onto.
         let expanded = match rule {
             RuleSet::Numpy | RuleSet::Named { .. } | RuleSet::Xla { .. } => 0..0,
             RuleSet::Pdpd { .. } if values.len() == 3 => 1..2,
@@ -157,13 +168,13 @@ impl<'b> Elaborator<'_, 'b> {
         Ok((values, rule.clone()))
     }
 
-    /// The literals at `positions` take the shape of the array of highest rank.
+    /// Expands the literals at `positions` to the shape of the array of highest rank.
     fn expand_literals(
         &self,
         operands: &Operands<'_>,
         positions: Range<usize>,
         values: &mut [Value],
-    ) -> Elaborated<()> {
+    ) -> ElaborateResult<()> {
         let mut target: Option<(Shape, Value)> = None;
         for (value, &node) in values.iter().zip(operands.nodes) {
             if self.is_array(node) {
@@ -186,9 +197,13 @@ impl<'b> Elaborator<'_, 'b> {
         Ok(())
     }
 
-    /// A comparison whose result no element changes: a constant with the shape of the array.
-    fn constant_comparison(&self, is_true: bool, operation: &Operation<'_>) -> Elaborated<Value> {
-        // That no element equals it is so for this number.
+    /// A comparison with the same result for all elements.
+    fn constant_comparison(
+        &self,
+        is_true: bool,
+        operation: &Operation<'_>,
+    ) -> ElaborateResult<Value> {
+        // The result depends on the number's value, so pin it.
         operation.nodes.iter().for_each(|&node| _ = self.literal(node));
         let mut arrays = operation.nodes.iter().filter(|node| self.is_array(**node));
         let x = self.value(*arrays.next().unwrap_or(&operation.nodes[0]))?;
@@ -198,12 +213,12 @@ impl<'b> Elaborator<'_, 'b> {
     }
 
     /// A signed array `s` compared with `u` of u64: `s < u` if s is negative or, as u64, below u.
-    fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> Elaborated<Value> {
+    fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> ElaborateResult<Value> {
         let [x, y] = [self.value(operation.nodes[0])?, self.value(operation.nodes[1])?];
         let is_unsigned_first = self.dtype(&x, operation.mark)? == DType::U64;
         let signed = if is_unsigned_first { &y } else { &x };
         let is_negative = self.is_negative(signed, operation)?;
-        // Operands as the text has them, so that an error about shapes names them right.
+        // Operands in the order of the text, so that an error about shapes names them correctly.
         let values =
             [self.convert(x, DType::U64, operation)?, self.convert(y, DType::U64, operation)?];
         let as_unsigned = self.apply(op, &values, operation)?;
@@ -219,7 +234,7 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    fn is_negative(&self, signed: &Value, operation: &Operation<'_>) -> Elaborated<Value> {
+    fn is_negative(&self, signed: &Value, operation: &Operation<'_>) -> ElaborateResult<Value> {
         let dtype = self.dtype(signed, operation.mark)?;
         let zero = self.scalar(Literal::Int(0), dtype, operation.mark)?;
         self.apply(Op::Lt, &[signed, &zero], operation)
@@ -230,17 +245,17 @@ impl<'b> Elaborator<'_, 'b> {
         op: Op,
         values: &[impl Borrow<Value>],
         operation: &Operation<'_>,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         self.apply_under(&operation.rule, op, values, operation)
     }
 
-    /// For one operand, or operands made from one: they need no rule.
+    /// Applies an operation to operands of equal shapes, which need no rule.
     fn apply_to_equal_shapes(
         &self,
         op: Op,
         values: &[impl Borrow<Value>],
         operation: &Operation<'_>,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         self.apply_under(&RuleSet::None, op, values, operation)
     }
 
@@ -250,20 +265,30 @@ impl<'b> Elaborator<'_, 'b> {
         op: Op,
         values: &[impl Borrow<Value>],
         operation: &Operation<'_>,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         self.builder
             .elementwise(op, values, rule)
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
-    fn convert(&self, value: Value, dtype: DType, operation: &Operation<'_>) -> Elaborated<Value> {
+    fn convert(
+        &self,
+        value: Value,
+        dtype: DType,
+        operation: &Operation<'_>,
+    ) -> ElaborateResult<Value> {
         self.builder
             .convert(value, dtype)
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
     /// The operand in the type of an operation; arrays are converted only where the rule says so.
-    fn operand_as(&self, node: NodeIndex, dtype: DType, is_converting: bool) -> Elaborated<Value> {
+    fn operand_as(
+        &self,
+        node: NodeIndex,
+        dtype: DType,
+        is_converting: bool,
+    ) -> ElaborateResult<Value> {
         match &self.operands[node] {
             Operand::Array(value) if !is_converting => Ok(value.clone()),
             _ => self.cast(node, dtype),

@@ -1,7 +1,6 @@
 //! Errors of expressions: typed data, a stable code, the span in the text.
 //!
-//! Mistakes about shapes and element types are [`GraphError`]s of the builder; here they get their
-//! place. How an error is drawn is in `draw.rs`.
+//! Errors of shapes and element types are [`GraphError`]s of the builder with a span. `draw.rs` draws errors.
 
 use core::fmt;
 use core::ops::Range;
@@ -15,7 +14,7 @@ use crate::limits::LimitError;
 use crate::shorten::shorten;
 use crate::span::Span;
 
-/// A mistake in an expression.
+/// An error in an expression.
 ///
 /// ```
 /// use indim_text::{Expression, ParseLimits};
@@ -27,13 +26,13 @@ use crate::span::Span;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExprError {
-    /// Kind of the error.
+    /// The kind of the error.
     pub kind: ExprErrorKind,
-    /// Where: bytes of the text.
+    /// The byte range of the text.
     pub span: Range<usize>,
 }
 
-/// The kinds of mistakes in expressions.
+/// The kinds of errors in expressions.
 ///
 /// ```
 /// use indim_text::{ExprErrorKind, Expression, ParseLimits};
@@ -44,24 +43,24 @@ pub struct ExprError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ExprErrorKind {
-    /// The text asks for more than a limit allows.
+    /// The text exceeds a limit.
     Limit(LimitError),
-    /// A statement assigns what it may not, or gives other results than are asked for.
+    /// An illegal assignment, or unknown or several results.
     Statement(StatementError),
-    /// The text holds no expression.
+    /// The text has no expression.
     Empty,
-    /// A character that begins nothing.
+    /// A character that begins no token.
     UnexpectedCharacter {
         /// The character.
         character: char,
     },
     /// A text in quotes.
     StringLiteral,
-    /// Something that begins like a number and is none.
+    /// A malformed number.
     BadNumber,
     /// A whole number that does not fit 128 bits, or 64 in a list.
     NumberTooLarge,
-    /// A token where another belongs.
+    /// An unexpected token.
     Unexpected {
         /// The text found; empty at the end.
         found: String,
@@ -72,21 +71,21 @@ pub enum ExprErrorKind {
     Unclosed,
     /// `a < b < c`.
     ChainedComparison,
-    /// `and`, `&&` and the like.
+    /// An operator of another language, such as `and` or `&&`.
     ForeignOperator {
         /// The operator found.
         operator: &'static str,
         /// The element-wise operator.
         instead: &'static str,
     },
-    /// A spelling of another language or system.
+    /// Syntax or a function of another language or system.
     ForeignSpelling {
         /// The spelling in the text.
         found: String,
         /// The replacement.
         instead: String,
     },
-    /// `cumsum(x)`, `x @ y`: what neither computes element by element nor reduces.
+    /// A function that is neither element-wise nor a reduction, such as `cumsum(x)` or `x @ y`.
     NotElementwise {
         /// The function or operator.
         name: String,
@@ -96,7 +95,7 @@ pub enum ExprErrorKind {
         /// The number.
         literal: Literal,
     },
-    /// An axis that goes has another size than 1.
+    /// `squeeze` names an axis whose size is not 1.
     SqueezedSize {
         /// The axis.
         axis: usize,
@@ -107,7 +106,7 @@ pub enum ExprErrorKind {
     UnknownFunction {
         /// The name.
         name: String,
-        /// A name it may be meant for.
+        /// A similar name.
         suggestion: Option<String>,
     },
     /// The function takes no such keyword.
@@ -124,13 +123,13 @@ pub enum ExprErrorKind {
         /// The keyword.
         keyword: &'static str,
     },
-    /// The function takes another number of operands.
+    /// A call with the wrong number of operands.
     WrongOperandCount {
         /// The function.
         function: String,
-        /// How many it takes.
+        /// The number that the function takes.
         expected: usize,
-        /// How many are given.
+        /// The number in the call.
         given: usize,
     },
     /// An attribute is missing.
@@ -140,7 +139,7 @@ pub enum ExprErrorKind {
         /// The attribute.
         argument: &'static str,
     },
-    /// A number of a composition is no number, or one of another kind.
+    /// An argument is no number, or a number of the wrong kind.
     BadArgument {
         /// The function.
         function: &'static str,
@@ -153,17 +152,17 @@ pub enum ExprErrorKind {
     UnknownName {
         /// The name.
         name: String,
-        /// A bound name it may be meant for.
+        /// A similar bound name.
         suggestion: Option<String>,
     },
-    /// `dims=` or `axis=` under a rule set that has no such attribute, or both at one operation.
+    /// `dims=` or `axis=` under a rule set without this attribute, or both in one call.
     Attribute(AttributeError),
     /// A name that means different operations under different rule sets.
     AmbiguousFunction {
         /// The name.
         name: String,
     },
-    /// A whole number that numexpr and NumPy read as an axis, and expressions as an operand.
+    /// A whole number that is an axis in numexpr and NumPy, and an operand in expressions.
     AxisOrOperand {
         /// `max` or `min`.
         function: &'static str,
@@ -177,43 +176,43 @@ pub enum ExprErrorKind {
         /// The size.
         size: i64,
     },
-    /// The size -1 of a reshape cannot be computed.
+    /// The size -1 of a reshape cannot be inferred.
     SizeNotInferable,
-    /// A literal has no value in the element type it meets.
+    /// A literal is out of range of the element type.
     LiteralOutOfRange {
         /// The literal.
         literal: Literal,
         /// The element type.
         dtype: DType,
     },
-    /// A literal meets an element type of another kind, under a rule set that does not convert.
+    /// A literal and the element type have different kinds, under a rule set without promotion.
     LiteralKind {
         /// The literal.
         literal: Literal,
         /// The element type.
         dtype: DType,
     },
-    /// A literal with a fraction in an operation on bits.
+    /// A float literal in a bitwise operation.
     LiteralNotWhole {
         /// The operator.
         operator: &'static str,
         /// The literal.
         literal: Literal,
     },
-    /// Arithmetic among literals leaves the range.
+    /// Arithmetic of literals overflows 128 bits.
     LiteralOverflow,
-    /// Division by zero among literals.
+    /// A literal is divided by zero.
     LiteralDivisionByZero,
-    /// A shift by a negative amount among literals.
+    /// A literal is shifted by a negative amount.
     LiteralNegativeShift,
-    /// NumPy knows no common type.
+    /// NumPy has no common type.
     NoPromotion {
         /// The type of one operand.
         left: DType,
         /// The type of another.
         right: DType,
     },
-    /// Under the numpy rule the operation is not defined on this type.
+    /// NumPy does not define the operation on this type.
     NotDefinedInNumpy {
         /// The operation.
         operation: &'static str,
@@ -222,12 +221,12 @@ pub enum ExprErrorKind {
         /// The replacement, if one is known.
         instead: Option<&'static str>,
     },
-    /// Integers to a negative power.
+    /// An integer with a negative exponent.
     NegativeIntegerPower {
         /// The type of the base.
         dtype: DType,
     },
-    /// The builder refuses the operation.
+    /// An error of the graph builder.
     Graph(Box<GraphError>),
 }
 
@@ -249,7 +248,7 @@ impl ExprError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub fn error_code(&self) -> ErrorCode {
         use ExprErrorKind as K;
         match &self.kind {
@@ -293,7 +292,7 @@ impl ExprError {
         }
     }
 
-    /// The repair, if one is known.
+    /// The help text, if one is known.
     pub(super) fn help(&self) -> Option<String> {
         use ExprErrorKind as K;
         let help = match &self.kind {
@@ -355,7 +354,7 @@ impl ExprError {
     }
 }
 
-/// The repair of a whole number that `dtype` does not represent.
+/// The help text for a whole number that `dtype` does not represent.
 fn wider(value: i128, dtype: DType) -> String {
     let is_widest = matches!(dtype, DType::I64 | DType::U64);
     match (u64::try_from(value), i64::try_from(value)) {

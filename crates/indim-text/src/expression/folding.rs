@@ -1,6 +1,6 @@
-//! The arithmetic of numbers written in the text: among themselves they compute as Python does.
+//! Folding of literals: arithmetic of literals follows Python.
 //!
-//! Which element type a number takes is decided in `typing.rs`.
+//! `typing.rs` determines the element type of a literal.
 
 use indim_graph::Literal;
 use indim_ops::{BinaryOperator, meaning};
@@ -8,7 +8,7 @@ use indim_ops::{BinaryOperator, meaning};
 use super::error::ExprErrorKind;
 use super::syntax::UnaryOperator;
 
-/// The literal that an operator makes of one.
+/// Folds a unary operator.
 pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal, ExprErrorKind> {
     let overflow = ExprErrorKind::LiteralOverflow;
     match (operator, x) {
@@ -28,8 +28,8 @@ pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal,
     }
 }
 
-/// The literal that an operator makes of two, as Python computes it. `None` where the operator is
-/// one of the table's floating-point functions: the caller evaluates that.
+/// Folds a binary operator, as Python computes it. `None` for a power of floats, which the caller evaluates
+/// through the operation of the table.
 pub(super) fn fold_binary(
     operator: BinaryOperator,
     x: Literal,
@@ -67,7 +67,7 @@ fn fold_integers(operator: BinaryOperator, x: i128, y: i128) -> Result<Literal, 
         B::Multiply => x.checked_mul(y),
         B::Divide => return Ok(Literal::Float(x as f64 / y as f64)),
         B::FloorDivide => x.checked_div_euclid(y).map(|euclidean| {
-            // Euclid's remainder is not negative; Python's has the sign of the divisor.
+            // Euclid's remainder is never negative; Python's has the sign of the divisor.
             if y < 0 && x.rem_euclid(y) != 0 { euclidean - 1 } else { euclidean }
         }),
         B::Modulo => x
@@ -94,7 +94,7 @@ fn fold_integer_power(base: i128, exponent: i128) -> Result<Literal, ExprErrorKi
     }
     let magnitude = exponent.unsigned_abs();
     let power = match base {
-        // Their powers are small however large the exponent is.
+        // Powers of these bases do not overflow for any exponent.
         0 | 1 => Some(if magnitude == 0 { 1 } else { base }),
         -1 => Some(if magnitude.is_multiple_of(2) { 1 } else { -1 }),
         _ => u32::try_from(magnitude).ok().and_then(|magnitude| base.checked_pow(magnitude)),

@@ -1,6 +1,6 @@
-//! Spellings of NumPy, PyTorch and C, with their equivalents here.
+//! Syntax and functions of NumPy, PyTorch and C, with their replacements.
 //!
-//! Called by the lexer and the parser where they meet something that they do not know.
+//! The lexer and the parser use them for errors.
 
 use super::Expression;
 use super::error::{ExprError, ExprErrorKind};
@@ -8,7 +8,7 @@ use super::function::Function;
 use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator};
 use indim_graph::Literal;
 
-/// Functions that neither compute element by element nor reduce.
+/// Functions that are neither element-wise nor reductions.
 const NOT_ELEMENTWISE: &[&str] = &[
     "argsort",
     "conv",
@@ -28,8 +28,8 @@ const NOT_ELEMENTWISE: &[&str] = &[
     "unique",
 ];
 
-/// Functions of other systems, with what does the same.
-const INSTEAD: &[(&str, &str)] = &[
+/// Functions of other systems, with their replacements.
+const REPLACEMENTS: &[(&str, &str)] = &[
     ("arange", "iota(i64, [10])"),
     ("unsqueeze", "expand_dims(v, axis=1), or v[:, None]"),
     ("tile", "concatenate([x, x])"),
@@ -40,9 +40,9 @@ const INSTEAD: &[(&str, &str)] = &[
     ("swapaxes", "transpose(x, [1, 0])"),
     ("moveaxis", "transpose(x, [1, 0])"),
     ("expand", "broadcast_to(v, [2, 3])"),
-    ("zeros", "the number 0: a number goes with any shape"),
-    ("ones", "the number 1: a number goes with any shape"),
-    ("full", "the number alone: a number goes with any shape"),
+    ("zeros", "the number 0: a number broadcasts to any shape"),
+    ("ones", "the number 1: a number broadcasts to any shape"),
+    ("full", "the number alone: a number broadcasts to any shape"),
     ("to", "f32(x)"),
     ("float", "f32(x) or f64(x)"),
     ("int", "i32(x) or i64(x)"),
@@ -51,22 +51,22 @@ const INSTEAD: &[(&str, &str)] = &[
 /// Module names before the dot of a function in Python.
 const MODULES: &[&str] = &["np", "numpy", "jnp", "torch", "math", "xp", "tf", "cp", "lax", "F"];
 
-/// The equivalent of a call of a function that does not exist here.
+/// The replacement of a function of another system.
 pub(super) fn function(name: &str) -> Option<ExprErrorKind> {
     if NOT_ELEMENTWISE.contains(&name) {
         return Some(ExprErrorKind::NotElementwise { name: name.to_owned() });
     }
-    let (_, instead) = INSTEAD.iter().find(|(known, _)| *known == name)?;
+    let (_, instead) = REPLACEMENTS.iter().find(|(known, _)| *known == name)?;
     Some(spelling(name, instead))
 }
 
-/// The equivalent of `owner.name`, where the owner is a name or any other operand.
+/// The replacement of `owner.name`; `owner` is `None` if it is no name.
 pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
     if let Some(known) = function(name) {
         return Some(known);
     }
     let is_function = Function::from_name(name).is_some();
-    // Any other owner is an array, and the name one of its methods.
+    // Any other owner is an array, and `name` a method.
     match owner.filter(|owner| MODULES.contains(owner)) {
         Some(module) if is_function => {
             Some(spelling(&format!("{module}.{name}"), &format!("{name}(...)")))
@@ -81,7 +81,7 @@ pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
     }
 }
 
-/// The equivalent of a character that begins no token.
+/// The replacement of a character that begins no token.
 pub(super) fn character(character: char) -> Option<ExprErrorKind> {
     match character {
         '@' => Some(ExprErrorKind::NotElementwise { name: "@".to_owned() }),
@@ -91,7 +91,7 @@ pub(super) fn character(character: char) -> Option<ExprErrorKind> {
     }
 }
 
-/// The equivalent of a token that cannot follow an operand.
+/// The replacement of a token that cannot follow an operand.
 pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
     match found {
         "if" => Some(conditional("if")),
@@ -102,13 +102,13 @@ pub(super) fn after_operand(found: &str) -> Option<ExprErrorKind> {
     }
 }
 
-/// The equivalent of `+=` and similar operators, which would reassign a name.
+/// The replacement of `+=` and similar operators, which would reassign a name.
 pub(super) fn augmented(found: &str) -> ExprErrorKind {
     spelling(found, "a value with a name of its own, as in n = m + 1")
 }
 
 impl Expression {
-    /// Refuses `max(x, 1)` and `min(x, 1)`: numexpr and NumPy reduce along axis 1, an expression compares
+    /// Refuses `max(x, 1)` and `min(x, 1)`: numexpr and NumPy reduce along axis 1, and an expression compares
     /// each element with 1.
     ///
     /// ```
@@ -148,8 +148,8 @@ impl Expression {
         Ok(())
     }
 
-    /// Whether numexpr takes a node for an axis: a whole number, or one that whole numbers make. A negative
-    /// number is no axis of numexpr.
+    /// Whether numexpr reads a node as an axis: a whole number, or an operation on whole numbers. numexpr has
+    /// no negative axes.
     fn is_whole_number(&self, node: &Node, are_whole: &[bool]) -> bool {
         match &node.kind {
             NodeKind::Literal(Literal::Int(value)) => *value >= 0,

@@ -1,8 +1,7 @@
 //! Resolution of function names and operators: their operation and parameters.
 //!
-//! Every operation and every composition of the tables is a function under its name and its aliases. Some
-//! names mean slightly more than the operation: that is their [`Manner`]. Called by the parser and by
-//! elaboration.
+//! Every operation, composition and reduction of the tables is a function under its name and its aliases.
+//! Some names modify their operation: see [`OpVariant`].
 
 use core::str::FromStr;
 
@@ -13,16 +12,16 @@ use super::view_function::{VIEWS, ViewFunction};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
-    Elementwise { op: Op, manner: Manner },
+    Elementwise { op: Op, variant: OpVariant },
     Composition(Composition),
     Reduction(Reduction),
-    Structural(Structural),
+    Structural(StructuralFunction),
     View(ViewFunction),
 }
 
-/// The functions that are no operations of the table.
+/// Functions that are no operations of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Structural {
+pub(super) enum StructuralFunction {
     /// An element type as a function.
     Cast(DType),
     Convert,
@@ -34,54 +33,54 @@ pub(super) enum Structural {
     Iota,
     /// The operand itself.
     Copy,
-    /// 1 in the type and shape of the operand.
+    /// Ones, in the type and shape of the operand.
     OnesLike,
     /// Whether the sign bit is set, of -0.0 and NaN too.
     SignBit,
 }
 
-/// Modifiers that a name adds to its operation.
+/// The variant of an operation that a function name or operator stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// The operation as the table has it.
+pub(super) enum OpVariant {
+    /// The operation of the table.
     Table,
-    /// Integers are divided as floats under the numpy rule.
+    /// Under the numpy rule, integers are divided as floats.
     TrueDivide,
-    /// The operands are truth values: under the numpy rule they are converted, elsewhere they must be.
+    /// The operands are truth values. The numpy rule converts them; other rules require `bool`.
     Logical,
-    /// Integers are converted under the numpy rule although the operation, or an identity, would do.
+    /// Under the numpy rule, integers are converted to floats even if the operation takes them.
     FloatOnly,
-    /// The name means different operations under NumPy and under XLA.
+    /// The name means different operations in NumPy and in XLA, so only the numpy rule allows it.
     NumpyOnly,
-    /// The operands come as `x, low, high`.
+    /// The operands are in the order `x, low, high`.
     Clip,
     /// `>>`: copies of the sign on signed integers, zeros on unsigned ones.
     ShiftBySign,
 }
 
-/// A parameter of a function that is not an operand.
+/// A parameter of a function that is no operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attribute {
     Dims,
     Axis,
-    /// The axes along which a function reduces.
+    /// The axes of a reduction or a view function.
     Axes,
     Shape,
     Sizes,
     Permutation,
     ElementType,
-    /// How far elements are moved.
+    /// The shift of `roll`.
     Shift,
-    /// How much is added in front of axes and behind them.
+    /// The widths of `pad`.
     Widths,
-    /// One of the ways of a function.
+    /// The mode of `pad` or `take`.
     Mode,
-    /// A number of a composition, by its keyword.
+    /// An argument with this keyword, such as a parameter of a composition.
     Argument(&'static str),
 }
 
 impl Attribute {
-    /// Those that functions share.
+    /// The attributes that functions share.
     const ALL: &[Attribute] = &[
         Attribute::Dims,
         Attribute::Axis,
@@ -95,7 +94,7 @@ impl Attribute {
         Attribute::Mode,
     ];
 
-    /// The keyword, then other spellings of it.
+    /// The keyword, then its aliases.
     const fn keywords(self) -> &'static [&'static str] {
         match self {
             Attribute::Dims => &["dims", "broadcast_dimensions"],
@@ -119,48 +118,47 @@ impl Attribute {
     }
 }
 
-/// Parameter at one position of a call.
+/// The parameter at a position of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parameter {
+pub(super) enum CallParameter {
     Operand,
     Attribute(Attribute),
 }
 
-const STRUCTURAL: &[(&str, Structural)] = &[
-    ("convert", Structural::Convert),
-    ("broadcast_in_dim", Structural::BroadcastInDim),
-    ("broadcast", Structural::Broadcast),
-    ("broadcast_to", Structural::BroadcastTo),
-    ("reshape", Structural::Reshape),
-    ("transpose", Structural::Transpose),
-    ("iota", Structural::Iota),
-    ("copy", Structural::Copy),
-    ("ones_like", Structural::OnesLike),
-    ("signbit", Structural::SignBit),
+const STRUCTURAL: &[(&str, StructuralFunction)] = &[
+    ("convert", StructuralFunction::Convert),
+    ("broadcast_in_dim", StructuralFunction::BroadcastInDim),
+    ("broadcast", StructuralFunction::Broadcast),
+    ("broadcast_to", StructuralFunction::BroadcastTo),
+    ("reshape", StructuralFunction::Reshape),
+    ("transpose", StructuralFunction::Transpose),
+    ("iota", StructuralFunction::Iota),
+    ("copy", StructuralFunction::Copy),
+    ("ones_like", StructuralFunction::OnesLike),
+    ("signbit", StructuralFunction::SignBit),
 ];
 
-/// Names that mean more than the operation they are spelled like.
-const MANNERS: &[(&str, Op, Manner)] = &[
-    ("divide", Op::Div, Manner::TrueDivide),
-    ("true_divide", Op::Div, Manner::TrueDivide),
-    ("logical_and", Op::And, Manner::Logical),
-    ("logical_or", Op::Or, Manner::Logical),
-    ("logical_xor", Op::Xor, Manner::Logical),
-    ("logical_not", Op::Not, Manner::Logical),
-    ("rint", Op::RoundEven, Manner::FloatOnly),
-    ("fabs", Op::Abs, Manner::FloatOnly),
-    ("mod", Op::PyMod, Manner::NumpyOnly),
-    ("remainder", Op::PyMod, Manner::NumpyOnly),
-    ("clip", Op::Clamp, Manner::Clip),
-    ("right_shift", Op::ShrArithmetic, Manner::ShiftBySign),
-    ("bitwise_right_shift", Op::ShrArithmetic, Manner::ShiftBySign),
+/// Function names with a variant of an operation.
+const VARIANTS: &[(&str, Op, OpVariant)] = &[
+    ("divide", Op::Div, OpVariant::TrueDivide),
+    ("true_divide", Op::Div, OpVariant::TrueDivide),
+    ("logical_and", Op::And, OpVariant::Logical),
+    ("logical_or", Op::Or, OpVariant::Logical),
+    ("logical_xor", Op::Xor, OpVariant::Logical),
+    ("logical_not", Op::Not, OpVariant::Logical),
+    ("rint", Op::RoundEven, OpVariant::FloatOnly),
+    ("fabs", Op::Abs, OpVariant::FloatOnly),
+    ("mod", Op::PyMod, OpVariant::NumpyOnly),
+    ("remainder", Op::PyMod, OpVariant::NumpyOnly),
+    ("clip", Op::Clamp, OpVariant::Clip),
+    ("right_shift", Op::ShrArithmetic, OpVariant::ShiftBySign),
+    ("bitwise_right_shift", Op::ShrArithmetic, OpVariant::ShiftBySign),
 ];
 
-/// Every name beside `name` that calls the operation or composition of that name, among them those that
-/// mean slightly more.
+/// All other names of the operation or composition `name`, including names of its variants.
 pub(crate) fn other_names(name: &'static str, aliases: &[&'static str]) -> Vec<&'static str> {
-    let manners = MANNERS.iter().filter(|(_, op, _)| op.name() == name).map(|(known, ..)| *known);
-    let all = aliases.iter().copied().chain(manners);
+    let variants = VARIANTS.iter().filter(|(_, op, _)| op.name() == name).map(|(known, ..)| *known);
+    let all = aliases.iter().copied().chain(variants);
     let mut names = Vec::new();
     for known in all {
         if !names.contains(&known) {
@@ -178,20 +176,20 @@ impl Function {
         if let Some(function) = ViewFunction::from_name(name) {
             return Some(Function::View(function));
         }
-        if let Some((_, op, manner)) = MANNERS.iter().find(|(known, ..)| *known == name) {
-            return Some(Function::Elementwise { op: *op, manner: *manner });
+        if let Some((_, op, variant)) = VARIANTS.iter().find(|(known, ..)| *known == name) {
+            return Some(Function::Elementwise { op: *op, variant: *variant });
         }
         if let Ok(dtype) = DType::from_str(name) {
-            return Some(Function::Structural(Structural::Cast(dtype)));
+            return Some(Function::Structural(StructuralFunction::Cast(dtype)));
         }
         let op = Op::from_str(name).ok();
-        let elementwise = op.map(|op| Function::Elementwise { op, manner: Manner::Table });
+        let elementwise = op.map(|op| Function::Elementwise { op, variant: OpVariant::Table });
         let composition = || Composition::from_str(name).ok().map(Function::Composition);
-        let along = || Reduction::from_str(name).ok().map(Function::Reduction);
-        elementwise.or_else(composition).or_else(along)
+        let reduction = || Reduction::from_str(name).ok().map(Function::Reduction);
+        elementwise.or_else(composition).or_else(reduction)
     }
 
-    /// The function with so many operands: `max` and `min` of one are those along axes.
+    /// The function for `count` operands: `max` and `min` of one operand are reductions.
     pub(super) fn of_operands(self, count: usize) -> Function {
         match self {
             Function::Elementwise { op: Op::Max, .. } if count == 1 => {
@@ -204,7 +202,7 @@ impl Function {
         }
     }
 
-    /// The names that a misspelt one may have meant.
+    /// All function names, for suggestions.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         let operations = Op::ALL
             .iter()
@@ -212,31 +210,36 @@ impl Function {
         let compositions = Composition::ALL.iter().flat_map(|composition| {
             core::iter::once(composition.name()).chain(composition.aliases().iter().copied())
         });
-        let along = Reduction::ALL.iter().flat_map(|function| {
+        let reduction = Reduction::ALL.iter().flat_map(|function| {
             core::iter::once(function.name()).chain(function.aliases().iter().copied())
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
         let views = VIEWS.iter().flat_map(|view| [&[view.name], view.aliases].concat());
         let structural = structural.chain(views);
-        let manners = MANNERS.iter().map(|(name, ..)| *name);
+        let variants = VARIANTS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
-        operations.chain(compositions).chain(along).chain(structural).chain(manners).chain(types)
+        operations
+            .chain(compositions)
+            .chain(reduction)
+            .chain(structural)
+            .chain(variants)
+            .chain(types)
     }
 
-    /// The argument at a position of a call.
-    pub(super) fn parameter(self, position: usize) -> Option<Parameter> {
+    /// The parameter at a position of a call.
+    pub(super) fn parameter(self, position: usize) -> Option<CallParameter> {
         match self {
             Function::Elementwise { op, .. } => {
-                (position < op.arity().count()).then_some(Parameter::Operand)
+                (position < op.arity().count()).then_some(CallParameter::Operand)
             }
             Function::Composition(composition) => {
                 let Some(position) = position.checked_sub(composition.arity().count()) else {
-                    return Some(Parameter::Operand);
+                    return Some(CallParameter::Operand);
                 };
                 let parameter = composition.parameters().get(position)?;
-                Some(Parameter::Attribute(Attribute::Argument(parameter.name())))
+                Some(CallParameter::Attribute(Attribute::Argument(parameter.name())))
             }
-            Function::Reduction(function) => along_parameter(function, position),
+            Function::Reduction(function) => reduction_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
             Function::View(view) => view.parameter(position),
         }
@@ -252,12 +255,12 @@ impl Function {
         attribute == Attribute::Axes || matches!(self, Function::View(view) if view.takes_flat())
     }
 
-    /// Parameters of a call, in order of position.
-    fn parameters(self) -> impl Iterator<Item = Parameter> {
+    /// The parameters of a call, in order.
+    fn parameters(self) -> impl Iterator<Item = CallParameter> {
         (0..).map_while(move |position| self.parameter(position))
     }
 
-    /// The attribute that a keyword gives.
+    /// The attribute of a keyword.
     pub(super) fn attribute(self, keyword: &str) -> Option<Attribute> {
         let known = |attribute: &Attribute| match attribute {
             Attribute::Argument(name) => *name == keyword,
@@ -266,42 +269,42 @@ impl Function {
         self.attributes().find(known)
     }
 
-    /// The attributes that may be given, by keyword at least.
+    /// The attributes that a call may have.
     fn attributes(self) -> impl Iterator<Item = Attribute> {
         let arguments = self.parameters().filter_map(|parameter| match parameter {
-            Parameter::Attribute(argument @ Attribute::Argument(_)) => Some(argument),
+            CallParameter::Attribute(argument @ Attribute::Argument(_)) => Some(argument),
             _ => None,
         });
         let shared = Attribute::ALL.iter().copied();
         arguments.chain(shared.filter(move |attribute| self.takes(*attribute)))
     }
 
-    /// Whether the attribute, which functions share, may be given.
+    /// Whether a call may have this shared attribute.
     fn takes(self, attribute: Attribute) -> bool {
         let arity = match self {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
-            // `axis` is another attribute of these.
+            // In these functions `axis` is not the attribute of a rule.
             Function::Reduction(function) if function.pairs() && attribute == Attribute::Dims => {
                 Arity::Binary
             }
             Function::Structural(_) | Function::Reduction(_) | Function::View(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
-        self.parameters().any(|parameter| parameter == Parameter::Attribute(attribute))
+        self.parameters().any(|parameter| parameter == CallParameter::Attribute(attribute))
             || (arity != Arity::Unary && is_rule_attribute)
     }
 
-    /// The attributes without which a call makes no sense.
+    /// The required attributes.
     pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
         self.parameters().filter_map(move |parameter| match parameter {
-            Parameter::Attribute(_) if matches!(self, Function::Reduction(_)) => None,
-            Parameter::Attribute(
+            CallParameter::Attribute(_) if matches!(self, Function::Reduction(_)) => None,
+            CallParameter::Attribute(
                 Attribute::Permutation | Attribute::Axis | Attribute::Axes | Attribute::Mode,
             )
-            | Parameter::Operand => None,
-            Parameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
-            Parameter::Attribute(attribute) => Some(attribute),
+            | CallParameter::Operand => None,
+            CallParameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
+            CallParameter::Attribute(attribute) => Some(attribute),
         })
     }
 
@@ -314,57 +317,62 @@ impl Function {
         parameters.any(|parameter| parameter.name() == argument && parameter.default().is_some())
     }
 
-    /// The keywords a call may have, for messages.
+    /// The keywords of a call, for messages.
     pub(super) fn keywords(self) -> Vec<&'static str> {
         self.attributes().map(Attribute::keyword).collect()
     }
 
     pub(super) fn operand_count(self) -> usize {
-        self.parameters().filter(|parameter| *parameter == Parameter::Operand).count()
+        self.parameters().filter(|parameter| *parameter == CallParameter::Operand).count()
     }
 }
 
-/// Parameter at a position of a call of a function along axes.
-fn along_parameter(function: Reduction, position: usize) -> Option<Parameter> {
+/// The parameter at a position of a call of a reduction.
+fn reduction_parameter(function: Reduction, position: usize) -> Option<CallParameter> {
     let Some(position) = position.checked_sub(function.operands().len()) else {
-        return Some(Parameter::Operand);
+        return Some(CallParameter::Operand);
     };
     let Some(position) = position.checked_sub(1) else {
-        return Some(Parameter::Attribute(Attribute::Axes));
+        return Some(CallParameter::Attribute(Attribute::Axes));
     };
     let argument = function.arguments().into_iter().nth(position)?;
-    Some(Parameter::Attribute(match argument.name() {
+    Some(CallParameter::Attribute(match argument.name() {
         "dtype" => Attribute::ElementType,
         name => Attribute::Argument(name),
     }))
 }
 
-impl Structural {
-    /// Parameters of a call, in order of position.
-    const fn parameters(self) -> &'static [Parameter] {
-        use Parameter::{Attribute as A, Operand};
+impl StructuralFunction {
+    /// The parameters of a call, in order.
+    const fn parameters(self) -> &'static [CallParameter] {
+        use CallParameter::{Attribute as A, Operand};
         match self {
-            Structural::Cast(_) | Structural::Copy | Structural::OnesLike | Structural::SignBit => {
-                &[Operand]
+            StructuralFunction::Cast(_)
+            | StructuralFunction::Copy
+            | StructuralFunction::OnesLike
+            | StructuralFunction::SignBit => &[Operand],
+            StructuralFunction::Convert => &[Operand, A(Attribute::ElementType)],
+            StructuralFunction::BroadcastInDim => {
+                &[Operand, A(Attribute::Shape), A(Attribute::Dims)]
             }
-            Structural::Convert => &[Operand, A(Attribute::ElementType)],
-            Structural::BroadcastInDim => &[Operand, A(Attribute::Shape), A(Attribute::Dims)],
-            Structural::Broadcast => &[Operand, A(Attribute::Sizes)],
-            Structural::BroadcastTo | Structural::Reshape => &[Operand, A(Attribute::Shape)],
-            Structural::Transpose => &[Operand, A(Attribute::Permutation)],
-            Structural::Iota => {
+            StructuralFunction::Broadcast => &[Operand, A(Attribute::Sizes)],
+            StructuralFunction::BroadcastTo | StructuralFunction::Reshape => {
+                &[Operand, A(Attribute::Shape)]
+            }
+            StructuralFunction::Transpose => &[Operand, A(Attribute::Permutation)],
+            StructuralFunction::Iota => {
                 &[A(Attribute::ElementType), A(Attribute::Shape), A(Attribute::Axis)]
             }
         }
     }
 }
 
-/// The operation that an operator stands for.
-pub(super) const fn operation_of(operator: BinaryOperator) -> (Op, Manner) {
-    let manner = match operator {
-        BinaryOperator::ShiftRight => Manner::ShiftBySign,
-        BinaryOperator::Divide => Manner::TrueDivide,
-        _ => Manner::Table,
+/// The operation of an operator.
+pub(super) const fn operation_of(operator: BinaryOperator) -> (Op, OpVariant) {
+    let variant = match operator {
+        BinaryOperator::ShiftRight => OpVariant::ShiftBySign,
+        BinaryOperator::Divide => OpVariant::TrueDivide,
+        _ => OpVariant::Table,
     };
-    (operator.op(), manner)
+    (operator.op(), variant)
 }

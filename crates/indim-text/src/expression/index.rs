@@ -1,5 +1,5 @@
-//! From tokens to the syntax tree, between brackets: Python's index syntax behind an operand, `x[1:, None]`,
-//! and the list of operands in `concatenate([x, y])`. The rest of the grammar is in `parser.rs`.
+//! The parser of brackets: Python's index syntax, as in `x[1:, None]`, and lists of operands, as in
+//! `concatenate([x, y])`. `parser.rs` parses the rest of the grammar.
 
 use indim_builder::Index;
 use indim_graph::Literal;
@@ -15,7 +15,7 @@ const EXPECTED: &str =
     "an index: a number, a slice such as 1:, `None`, `...`, or an array of integers";
 
 impl Parser<'_> {
-    /// Begins the index behind `operand`; `None` when an operand follows in it.
+    /// Starts an index of `operand`; `None` if an operand follows in the index.
     pub(super) fn open_index(
         &mut self,
         operand: NodeIndex,
@@ -25,7 +25,8 @@ impl Parser<'_> {
         self.index_items(IndexFrame { operand, open, items: Vec::new() })
     }
 
-    /// Reads items up to the next one that is an expression, for which the index is stacked, or to its end.
+    /// Parses items up to the end of the index, or up to an expression, for which it pushes the index's
+    /// frame.
     fn index_items(&mut self, mut index: IndexFrame) -> ParseResult<Option<NodeIndex>> {
         loop {
             let Some(item) = self.index_item()? else {
@@ -50,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An item that is no expression; nothing is read otherwise.
+    /// An item that is no expression; otherwise reads nothing.
     fn index_item(&mut self) -> ParseResult<Option<IndexItem>> {
         let mut ahead = self.lexer;
         let (token, span) = ahead.next()?;
@@ -64,7 +65,7 @@ impl Parser<'_> {
         Ok(Some(item))
     }
 
-    /// `-1`, or `1::2`; nothing is read before any other expression.
+    /// `-1`, or `1::2`; otherwise reads nothing.
     fn number_or_slice(&mut self) -> ParseResult<Option<IndexItem>> {
         let mut ahead = self.lexer;
         let start = whole_number(&mut ahead)?;
@@ -92,11 +93,11 @@ impl Parser<'_> {
             Token::Symbol(Symbol::Comma | Symbol::CloseBracket) | Token::End => {
                 Ok(Some(Index::Slice { start, stop, step }))
             }
-            _ => Err(self.unexpected(span, "a whole number: slices are known before arrays are")),
+            _ => Err(self.unexpected(span, "a whole number: bounds of slices cannot be arrays")),
         }
     }
 
-    /// A closing bracket behind an operand: of an index, or of a list of operands.
+    /// A closing bracket after an operand: of an index, or of a list of operands.
     pub(super) fn close_bracket(
         &mut self,
         operand: NodeIndex,
@@ -116,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A comma behind an operand in an index.
+    /// A comma after an operand in an index.
     pub(super) fn next_index(
         &mut self,
         mut index: IndexFrame,
@@ -131,7 +132,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes the closing bracket that follows, if one does.
+    /// Reads a closing bracket, if it follows.
     pub(super) fn closing_bracket(&mut self) -> ParseResult<Option<Span>> {
         let (token, span) = self.peek()?;
         if token != Token::Symbol(Symbol::CloseBracket) {
@@ -147,7 +148,7 @@ impl Parser<'_> {
         self.add(NodeKind::Index { operand, items }, extent, open.to(close))
     }
 
-    /// The list of a call's operands, whose bracket has been read, is at its end.
+    /// Ends the list of a call's operands after its closing bracket.
     pub(super) fn close_list(&mut self, mut call: CallFrame) -> ParseResult<Option<NodeIndex>> {
         call.end_list();
         match self.peek()? {
@@ -165,7 +166,7 @@ fn peek(lexer: &Lexer<'_>) -> ParseResult<(Token, Span)> {
     ahead.next()
 }
 
-/// The whole number that follows, with its sign; nothing is read otherwise.
+/// Reads a whole number with its sign, if it follows; otherwise reads nothing.
 fn whole_number(lexer: &mut Lexer<'_>) -> ParseResult<Option<i64>> {
     let mut ahead = *lexer;
     let (mut token, first) = ahead.next()?;

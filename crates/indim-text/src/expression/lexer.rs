@@ -1,4 +1,5 @@
-//! From text to tokens. No recursion, no allocation; called by the parser, one token at a time.
+//! The lexer: splits a text into tokens on demand of the parser, without recursion or allocation, except for
+//! the digits of a number.
 
 use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
@@ -6,7 +7,7 @@ use crate::cursor::Cursor;
 use crate::span::Span;
 use indim_graph::Literal;
 
-/// A mark of the language.
+/// An operator or punctuation symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Symbol {
     Less,
@@ -40,7 +41,7 @@ pub(super) enum Symbol {
     Dot,
 }
 
-/// The spellings; one that begins with another stands before it.
+/// The texts of symbols. A text comes before its prefixes.
 const SYMBOLS: &[(&str, Symbol)] = &[
     ("<=", Symbol::LessEqual),
     (">=", Symbol::GreaterEqual),
@@ -73,7 +74,7 @@ const SYMBOLS: &[(&str, Symbol)] = &[
     (".", Symbol::Dot),
 ];
 
-/// Spellings of other languages, with the operator to write instead.
+/// Operators of other languages, with their replacements.
 const FOREIGN_SYMBOLS: &[(&str, &str)] = &[("&&", "&"), ("||", "|"), ("!", "~")];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,7 +87,7 @@ pub(super) enum Token {
     End,
 }
 
-/// Reads tokens; a copy of it looks ahead.
+/// The lexer. A copy serves as lookahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lexer<'t>(Cursor<'t>);
 
@@ -95,7 +96,7 @@ impl<'t> Lexer<'t> {
         Lexer(Cursor::new(text))
     }
 
-    /// The next token and where it stands.
+    /// The next token and its span.
     pub(super) fn next(&mut self) -> Result<(Token, Span), ExprError> {
         let Lexer(cursor) = self;
         while cursor.peek() == Some('#') {
@@ -118,7 +119,7 @@ impl<'t> Lexer<'t> {
         token.map(|token| (token, span)).map_err(|kind| ExprError::new(kind, span))
     }
 
-    /// Whether the line ends before the next token, maybe with a comment.
+    /// Whether only white space or a comment precedes the end of the line.
     pub(super) fn is_at_line_end(&self) -> bool {
         let Lexer(cursor) = self;
         let is_blank = |character: char| character.is_whitespace() && character != '\n';
@@ -135,7 +136,7 @@ fn is_name_part(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// The mark with which `rest` begins, and how long it is.
+/// The symbol at the start of `rest`, and its length.
 fn symbol(rest: &str) -> (Result<Token, ExprErrorKind>, usize) {
     let is_not_equal = rest.starts_with("!=");
     if let Some((text, instead)) =
@@ -155,8 +156,8 @@ fn symbol(rest: &str) -> (Result<Token, ExprErrorKind>, usize) {
     (Err(kind), character.len_utf8())
 }
 
-/// How far a number reaches: letters and digits belong to it, so that `2x` is one mistake, not two
-/// tokens, and a sign after the `e` of a decimal number.
+/// The length of a number. It includes letters and digits, so that `2x` is one error and not two tokens, and
+/// a sign after the `e` of a decimal number.
 fn number_length(rest: &str) -> usize {
     let is_decimal = is_decimal(rest);
     let mut before = ' ';
@@ -200,10 +201,10 @@ fn number(text: &str) -> Result<Literal, ExprErrorKind> {
     }
     if text.contains(['.', 'e', 'E']) {
         let digits = without_underscores(text, false).ok_or_else(bad)?;
-        // Rust also reads `inf` and `nan`, which cannot come here: the text begins like a number.
+        // Rust also parses `inf` and `nan`, but this text begins with a digit or a dot.
         return digits.parse().map(Literal::Float).map_err(|_| bad());
     }
-    // Python refuses 007, which other languages read as octal.
+    // Python refuses 007, which is octal in other languages.
     if text.len() > 1 && text.starts_with('0') && text.contains(|c| !matches!(c, '0' | '_')) {
         return Err(bad());
     }
@@ -220,8 +221,7 @@ fn integer(text: &str, radix: u32, after_prefix: bool) -> Result<Literal, ExprEr
         .map_err(|_| ExprErrorKind::NumberTooLarge)
 }
 
-/// The text without its underscores, each of which must stand between two digits (or behind a
-/// radix prefix), as in Python.
+/// The text without underscores. As in Python, each must be between two digits or after a radix prefix.
 fn without_underscores(text: &str, after_prefix: bool) -> Option<String> {
     let mut digits = String::with_capacity(text.len());
     let mut before = if after_prefix { '0' } else { '_' };

@@ -1,28 +1,26 @@
 //! The expression language.
 //!
-//! An expression is read in three steps: `lexer.rs` and `parser.rs` (`call.rs` for calls, `statement.rs`
-//! for what is assigned) make a syntax tree (`syntax.rs`), with the functions of `function.rs`; which of
-//! its values are given, `results.rs` says; `elaborate.rs` turns it into nodes of a graph through the
-//! builder (`elementwise.rs` for the operations of the table, `composition.rs` for compositions,
-//! `structure.rs` for reshapes and the like, `views.rs` for indices), in the element types that
-//! `typing.rs`, `folding.rs` and `promote.rs` decide; numbers that are inputs are in `numbers.rs`.
-//! `draw.rs` draws an error at its place. The language
-//! is described for users in `docs/expressions.md`.
+//! `docs/expressions.md` describes the language for users. The stages are:
 //!
-//! - `along.rs`: functions along axes: their arguments, and the nodes they become;
-//! - `complex_parts.rs`: functions of complex numbers that NumPy has and the table has for real ones alone,
-//!   as compositions: the parts are computed one by one;
+//! 1. `lexer.rs` splits the text into tokens. `parser.rs` (`call.rs` for calls, `index.rs` for brackets,
+//!    `statement.rs` for assignments) parses them into a syntax tree (`syntax.rs`) with the functions of
+//!    `function.rs`.
+//! 2. `results.rs` selects the results.
+//! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations, `composition.rs`
+//!    compositions, `reduction.rs` reductions, `structure.rs` reshapes and conversions, `views.rs` indices and joins.
+//!    `typing.rs`, `folding.rs` and `promote.rs` determine element types and fold literals. `numbers.rs` handles
+//!    numbers that are inputs.
+//!
+//! The other files:
+//!
+//! - `complex_parts.rs`: functions of complex numbers that are computed by real and imaginary part;
+//! - `draw.rs`: the drawing of an error below the text;
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
-//! - `foreign.rs`: spellings of NumPy, PyTorch and C, with their equivalents here;
-//! - `index.rs`: from tokens to the syntax tree, between brackets: Python's index syntax behind an operand,
-//!   `x[1:, None]`, and the list of operands in `concatenate([x, y])`;
-//! - `recorded.rs`: expressions of one operation that nobody wrote: what a tracer records, without a text
-//!   to be read;
+//! - `foreign.rs`: syntax and functions of NumPy, PyTorch and C, with their replacements;
+//! - `recorded.rs`: expressions of one operation that a tracer records;
 //! - `statement_error.rs`: errors of statements: assigned names and number of results;
-//! - `view_function.rs`: the functions that show arrays otherwise or put them together, in one table: what
-//!   a call of each takes, and what it means.
+//! - `view_function.rs`: the table of functions that rearrange or join arrays.
 
-mod along;
 mod call;
 mod complex_parts;
 mod composition;
@@ -39,6 +37,7 @@ mod numbers;
 mod parser;
 mod promote;
 mod recorded;
+mod reduction;
 mod results;
 mod statement;
 mod statement_error;
@@ -56,14 +55,14 @@ pub use numbers::{Number, NumberProgram, Numbers};
 pub use promote::promote;
 pub use recorded::{CallAttribute, CallOperand, RecordedCall};
 pub use statement_error::StatementError;
-pub(crate) use view_function::{VIEWS, View};
+pub(crate) use view_function::{VIEWS, ViewRow};
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::Literal;
 
 use crate::limits::ParseLimits;
 
-/// Binding of a name of an expression.
+/// The binding of a name in an expression.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -84,13 +83,13 @@ use crate::limits::ParseLimits;
 pub enum Binding {
     /// A value of the graph.
     Array(Value),
-    /// A number that adapts to what it meets, as one written in the text does.
+    /// A number that adapts to the types of the operands, like a literal in the text.
     Number(Literal),
-    /// Such a number as an input of the program, which is not made for its value.
+    /// A number that is an input of the program: the program holds for other values too.
     Input(Number),
 }
 
-/// A parsed expression, or several statements, which can be built into any graph.
+/// A parsed expression, or several statements, which can be added to any graph.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -114,23 +113,23 @@ pub struct Expression {
     text: String,
     nodes: Vec<syntax::Node>,
     names: Vec<String>,
-    assigned: Vec<statement::Assigned>,
+    assignments: Vec<statement::Assignment>,
     outputs: Vec<statement::Output>,
-    /// The most axes of any array in it.
-    maximum_rank: usize,
+    /// The maximal rank of its arrays.
+    max_rank: usize,
 }
 
 impl Expression {
-    /// Parses an expression, or statements; the last statement states the results.
+    /// Parses an expression, or statements of which the last states the results. Does not recurse or panic.
     ///
     /// # Errors
-    /// The limits, each with its own code; syntax errors; calls of unknown
-    /// functions or with wrong arguments; names that are assigned twice, or stand for something else.
-    /// Never a panic, and never recursion.
+    /// Exceeded limits, each with its own code; syntax errors; calls of unknown functions or with wrong
+    /// arguments; assignments to a name that is already assigned, an input or a function.
     pub fn parse(text: &str, limits: &ParseLimits) -> Result<Self, ExprError> {
-        let parser::Parsed { nodes, names, assigned, outputs } = parser::parse(text, limits)?;
-        let (text, maximum_rank) = (text.to_owned(), limits.rank);
-        Ok(Expression { text, nodes, names, assigned, outputs, maximum_rank })
+        let parser::SyntaxTree { nodes, names, assignments, outputs } =
+            parser::parse(text, limits)?;
+        let (text, max_rank) = (text.to_owned(), limits.rank);
+        Ok(Expression { text, nodes, names, assignments, outputs, max_rank })
     }
 
     /// The text that was parsed.
@@ -138,26 +137,25 @@ impl Expression {
         &self.text
     }
 
-    /// The names that need a binding, in the order of their first use.
-    ///
-    /// `pi`, `inf`, `nan`, `True` and `False` are not among them; see [`constants`](Self::constants).
+    /// The names that need a binding, in the order of their first use. `pi`, `inf`, `nan`, `True` and `False`
+    /// are [`constants`](Self::constants).
     pub fn names(&self) -> Vec<&str> {
         let names = self.names.iter().map(String::as_str);
         names.filter(|name| Literal::constant(name).is_none()).collect()
     }
 
-    /// The names that mean a number unless something is bound to them: see [`Literal::constant`].
+    /// The names of constants that the text uses; a binding replaces a constant. See [`Literal::constant`].
     pub fn constants(&self) -> Vec<&str> {
         let names = self.names.iter().map(String::as_str);
         names.filter(|name| Literal::constant(name).is_some()).collect()
     }
 
-    /// Whether the text uses `name` as a value: also a constant, which a binding replaces.
+    /// Whether the text uses `name` as an input or a constant.
     pub fn mentions(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
     }
 
-    /// Whether it calls axes by their names, as `mean(x, axis=time)` does.
+    /// Whether a call names axes, as in `mean(x, axis=time)`.
     ///
     /// ```
     /// use indim_text::{Expression, ParseLimits};
@@ -165,7 +163,7 @@ impl Expression {
     /// assert!(names_axes("x - mean(x, axis=time)") && !names_axes("x - mean(x, axis=0)"));
     /// ```
     pub fn names_axes(&self) -> bool {
-        let is_by_name = |given: &syntax::GivenAttribute| {
+        let is_by_name = |given: &syntax::NamedAttribute| {
             matches!(given.value, syntax::AttributeValue::Names(_))
         };
         self.nodes.iter().any(|node| match &node.kind {
@@ -177,12 +175,12 @@ impl Expression {
     /// Adds the expression to a graph.
     ///
     /// Without a `rule`, an operation with `dims=` follows xla, one with `axis=` pdpd, and every
-    /// other one numpy. Under numpy, operands of different element types are converted as NumPy 2
-    /// promotes them; under every other rule that is an error.
+    /// other one numpy. Under numpy and named, operands of different element types are promoted like in
+    /// NumPy 2; under every other rule they are an error.
     ///
     /// # Errors
-    /// Unbound names; attributes that the rule does not have; literals that do not fit; `rank-limit` for
-    /// arrays of more axes than the limit; errors of the builder; `several-results`.
+    /// Unbound names; foreign attributes; literals that do not fit; `rank-limit`; errors of the builder;
+    /// `several-results`.
     pub fn build(
         &self,
         builder: &GraphBuilder,
@@ -194,7 +192,7 @@ impl Expression {
         self.build_bound(builder, &bindings, rule)
     }
 
-    /// Like [`build`](Self::build), where names may also stand for numbers that adapt.
+    /// Like [`build`](Self::build), with names that may also be bound to numbers.
     ///
     /// ```
     /// use indim_text::{Binding, Expression, ParseLimits};

@@ -1,10 +1,10 @@
-//! Numbers that are inputs of a program: they adapt to what they meet, as those of a text do, but a program
-//! that is made for one serves others.
+//! Numbers that are inputs of a program: they adapt to the types of arrays like literals, but the program
+//! holds for other values too.
 //!
-//! While an expression is elaborated, a number has the value that was seen first. Where it meets arrays it
-//! becomes a parameter of rank 0, of their element type; what numbers make among themselves are numbers too,
-//! and computed before a run. An exponent or a number of digits needs the value itself: then the program
-//! holds for this value alone, which is a guard.
+//! During elaboration, a number has the value of the first call. If it is combined with an array, it becomes
+//! a parameter of rank 0 with the array's element type. Operators on numbers alone give numbers, which are
+//! computed before each run. An operation that needs the value itself, such as a power or a rounding to
+//! digits, adds a guard: the program holds for this value only.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,13 +16,14 @@ use indim_ops::{BinaryOperator, DType};
 use super::folding::{fold_binary, fold_unary};
 use super::syntax::UnaryOperator;
 
-/// Whole numbers that are inputs are no larger: as floats they are rounded once at most.
-const MOST: u128 = 1 << 53;
+/// Largest whole number that is an input: `f64` represents all up to this exactly, so a conversion rounds
+/// only once.
+const MAX_WHOLE_INPUT: u128 = 1 << 53;
 
-/// What is written of a number; one whose text is longer is not.
-const LONGEST_TEXT: usize = 60;
+/// Length limit of a number's text in a guard; `...` replaces longer texts.
+const MAX_TEXT_BYTES: usize = 60;
 
-/// The numbers of one elaboration.
+/// The numbers of one elaboration that are inputs.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -32,7 +33,7 @@ const LONGEST_TEXT: usize = 60;
 ///
 /// let (b, numbers) = (GraphBuilder::new(), Numbers::default());
 /// let x = Binding::Array(b.parameter("x", DType::F16, [3])?);
-/// let k = numbers.given("k", Literal::Float(0.5)).unwrap();
+/// let k = numbers.input("k", Literal::Float(0.5)).unwrap();
 /// let expression = Expression::parse("(1 - k) * x", &ParseLimits::default())?;
 /// let result = expression.build_bound(&b, &[("x", x), ("k", Binding::Input(k))], None)?;
 /// assert_eq!(b.finish(&[result])?.parameters().len(), 2); // `1 - k` is an input of type f16
@@ -40,7 +41,7 @@ const LONGEST_TEXT: usize = 60;
 /// let program = numbers.program();
 /// let inputs = program.inputs(&[Literal::Float(0.25)]).unwrap();
 /// assert_eq!(inputs[0].scalar_text().as_deref(), Some("0.75"));
-/// assert!(program.inputs(&[Literal::Int(2)]).is_none()); // made for numbers with a fraction
+/// assert!(program.inputs(&[Literal::Int(2)]).is_none()); // compiled for floats
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -49,38 +50,38 @@ pub struct Numbers(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     program: NumberProgram,
-    /// The parameter that each cast has become.
+    /// The parameter of each cast.
     parameters: Vec<Value>,
 }
 
-/// A number of some [`Numbers`].
+/// A number of [`Numbers`]: an input, or computed from inputs and literals.
 #[derive(Clone)]
 pub struct Number {
     numbers: Numbers,
     index: usize,
-    /// Its operand in the elaboration.
+    /// Its value in the elaboration.
     value: Literal,
-    /// Names of the parameters that it becomes.
+    /// The name of its parameters.
     name: Arc<str>,
 }
 
-/// What the inputs of a program are made of that are numbers, and for which numbers it holds.
+/// The computation of a program's scalar inputs from numbers, and the guards on the numbers.
 #[derive(Debug, Clone, Default)]
 pub struct NumberProgram {
     steps: Vec<Step>,
-    /// Names of the numbers that are inputs.
+    /// The names of the numbers.
     names: Vec<Arc<str>>,
-    /// For each step whether it is a whole number.
+    /// Whether the result of each step is a whole number.
     are_whole: Vec<bool>,
     casts: Vec<(usize, DType)>,
     guards: Vec<(usize, Literal)>,
 }
 
-/// How a number is had.
+/// A step of the computation: its result is a number.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The one given at this place.
-    Given(usize),
+    /// The number at this position of the inputs.
+    Input(usize),
     Literal(Literal),
     Unary(UnaryOperator, usize),
     Binary(BinaryOperator, [usize; 2]),
@@ -91,36 +92,35 @@ impl Numbers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a program may take this number as an input: truth values and very large whole numbers are
-    /// always part of it.
-    pub fn take(number: Literal) -> bool {
+    /// Whether this number can be an input. Truth values and whole numbers above 2^53 are always constants.
+    pub fn accepts(number: Literal) -> bool {
         match number {
             Literal::Bool(_) => false,
-            Literal::Int(value) => value.unsigned_abs() <= MOST,
+            Literal::Int(value) => value.unsigned_abs() <= MAX_WHOLE_INPUT,
             Literal::Float(_) => true,
         }
     }
 
-    /// The next number that is given, and what parameters are called that it becomes. `None` if it is none
-    /// that a program [takes](Numbers::take).
-    pub fn given(&self, name: &str, value: Literal) -> Option<Number> {
-        Numbers::take(value).then(|| {
+    /// Adds an input; `name` is the name of its parameters. `None` if the number cannot be an
+    /// [input](Numbers::accepts).
+    pub fn input(&self, name: &str, value: Literal) -> Option<Number> {
+        Numbers::accepts(value).then(|| {
             let name: Arc<str> = name.into();
-            let index = self.state().program.add_given(&name, value);
+            let index = self.state().program.add_input(&name, value);
             Number { numbers: self.clone(), index, value, name }
         })
     }
 
-    /// Facts about the numbers so far.
+    /// The program of the numbers so far.
     pub fn program(&self) -> NumberProgram {
         self.state().program.clone()
     }
 }
 
 impl NumberProgram {
-    fn add_given(&mut self, name: &Arc<str>, value: Literal) -> usize {
+    fn add_input(&mut self, name: &Arc<str>, value: Literal) -> usize {
         self.names.push(Arc::clone(name));
-        self.add(Step::Given(self.names.len() - 1), value)
+        self.add(Step::Input(self.names.len() - 1), value)
     }
 
     fn add(&mut self, step: Step, value: Literal) -> usize {
@@ -129,18 +129,18 @@ impl NumberProgram {
         self.steps.len() - 1
     }
 
-    /// Whether it neither takes numbers nor asks anything of them.
+    /// Whether the program has neither scalar inputs nor guards.
     pub fn is_empty(&self) -> bool {
         self.casts.is_empty() && self.guards.is_empty()
     }
 
-    /// Whether it holds for these numbers, which are of the kinds that it was made for.
+    /// Whether the program holds for these numbers. They must have the kinds of the numbers it was built for.
     pub fn holds(&self, given: &[Literal]) -> bool {
         self.is_empty() || self.values(given).is_some()
     }
 
-    /// The inputs behind those that are arrays, each of rank 0; `None` where the program does not hold for
-    /// these numbers.
+    /// The scalar inputs, which follow the array inputs; each has rank 0. `None` if the program does not hold
+    /// for these numbers.
     pub fn inputs(&self, given: &[Literal]) -> Option<Vec<Array>> {
         if self.is_empty() {
             return Some(Vec::new());
@@ -149,36 +149,36 @@ impl NumberProgram {
         Some(self.casts.iter().map(|&(step, dtype)| values[step].element(dtype)).collect())
     }
 
-    /// Guards on the numbers in addition to their kinds, in words: `k = 2` where it is made for that number,
-    /// `(k > 0) = True` where it is made for such.
+    /// The texts of the guards, in addition to the numbers' kinds: `k = 2` for a pinned number, `(k > 0) =
+    /// True` for a pinned comparison.
     pub fn guards(&self) -> Vec<String> {
         let guard = |(step, value): &(usize, Literal)| format!("{} = {value}", self.text_of(*step));
         self.guards.iter().map(guard).collect()
     }
 
     fn text_of(&self, step: usize) -> String {
-        // Each step is over earlier ones, of which a long one may be over very many.
+        // Steps refer to earlier steps, so a text may grow exponentially; long texts become `...`.
         let mut texts: Vec<String> = Vec::with_capacity(step + 1);
         for step in &self.steps[..=step] {
             let text = match *step {
-                Step::Given(place) => self.names[place].to_string(),
+                Step::Input(place) => self.names[place].to_string(),
                 Step::Literal(literal) => literal.to_string(),
                 Step::Unary(operator, x) => format!("{}{}", operator.symbol(), texts[x]),
                 Step::Binary(operator, [x, y]) => {
                     format!("({} {} {})", texts[x], operator.symbol(), texts[y])
                 }
             };
-            texts.push(if text.len() > LONGEST_TEXT { "...".to_owned() } else { text });
+            texts.push(if text.len() > MAX_TEXT_BYTES { "...".to_owned() } else { text });
         }
         texts.swap_remove(step)
     }
 
-    /// The value of each step, where all guards hold.
+    /// The value of each step, if all guards hold.
     fn values(&self, given: &[Literal]) -> Option<Vec<Literal>> {
         let mut values = Vec::with_capacity(self.steps.len());
         for (step, is_whole) in self.steps.iter().zip(&self.are_whole) {
             let value = match *step {
-                Step::Given(place) => *given.get(place)?,
+                Step::Input(place) => *given.get(place)?,
                 Step::Literal(literal) => literal,
                 Step::Unary(operator, x) => fold_unary(operator, values[x]).ok()?,
                 Step::Binary(operator, [x, y]) => {
@@ -186,9 +186,9 @@ impl NumberProgram {
                 }
             };
             values.push(value);
-            // The guard of a truth value or of a large number states its value.
+            // A truth value or large number is a constant of the program, so it needs a guard.
             let is_input = matches!(step, Step::Literal(_))
-                || (Numbers::take(value) && matches!(value, Literal::Int(_)) == *is_whole);
+                || (Numbers::accepts(value) && matches!(value, Literal::Int(_)) == *is_whole);
             if !is_input && !self.guards.iter().any(|(of, _)| *of == values.len() - 1) {
                 return None;
             }
@@ -199,7 +199,7 @@ impl NumberProgram {
     }
 }
 
-/// Whether two numbers are of one kind and value: -0.0 is not 0.0, and a NaN is itself.
+/// Whether two numbers have the same kind and bits: -0.0 differs from 0.0, and a NaN equals itself.
 fn is_same_number(x: Literal, y: Literal) -> bool {
     match (x, y) {
         (Literal::Float(x), Literal::Float(y)) => x.to_bits() == y.to_bits(),
@@ -208,12 +208,12 @@ fn is_same_number(x: Literal, y: Literal) -> bool {
 }
 
 impl Number {
-    /// Its operand in the elaboration.
+    /// Its value in the elaboration.
     pub fn value(&self) -> Literal {
         self.value
     }
 
-    /// Its value, for which the program is made.
+    /// Pins the number: adds a guard that the program holds for this value only, and returns the value.
     pub fn pin(&self) -> Literal {
         let guard = (self.index, self.value);
         let mut state = self.numbers.state();
@@ -223,12 +223,12 @@ impl Number {
         self.value
     }
 
-    /// Whether the program is made for its value.
+    /// Whether the number is pinned to its value.
     pub fn is_pinned(&self) -> bool {
         self.numbers.state().program.guards.iter().any(|(of, _)| *of == self.index)
     }
 
-    /// As an element of `dtype`, which it fits: a parameter of the graph.
+    /// The parameter of rank 0 for this number as an element of `dtype`. The number fits `dtype`.
     pub(super) fn cast(&self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
         let mut state = self.numbers.state();
         let known = state.program.casts.iter().position(|&of| of == (self.index, dtype));
@@ -245,13 +245,13 @@ impl Number {
         Ok(parameter)
     }
 
-    /// The number that an operator makes of it, which is `value` in the elaboration.
+    /// The result of a unary operator; `value` is its value in the elaboration.
     pub(super) fn unary(&self, operator: UnaryOperator, value: Literal) -> Number {
-        self.made(Step::Unary(operator, self.index), value)
+        self.derive(Step::Unary(operator, self.index), value)
     }
 
-    /// The number that an operator makes of two, one of which is of [`Numbers`], and which is `value` in the
-    /// elaboration.
+    /// The result of a binary operator on two numbers, at least one of them of [`Numbers`]; `value` is its
+    /// value in the elaboration.
     pub(super) fn binary(
         operator: BinaryOperator,
         [x, y]: [Result<&Number, Literal>; 2],
@@ -260,13 +260,13 @@ impl Number {
         let own = x.or(y).ok()?;
         let place = |of: Result<&Number, Literal>| match of {
             Ok(number) => number.index,
-            Err(literal) => own.made(Step::Literal(literal), literal).index,
+            Err(literal) => own.derive(Step::Literal(literal), literal).index,
         };
         let places = [place(x), place(y)];
-        Some(own.made(Step::Binary(operator, places), value))
+        Some(own.derive(Step::Binary(operator, places), value))
     }
 
-    fn made(&self, step: Step, value: Literal) -> Number {
+    fn derive(&self, step: Step, value: Literal) -> Number {
         let index = self.numbers.state().program.add(step, value);
         Number { numbers: self.numbers.clone(), index, value, name: Arc::clone(&self.name) }
     }

@@ -1,9 +1,8 @@
-//! From tokens to the syntax tree: operator precedence with an explicit stack.
+//! The parser: operator precedence with an explicit stack.
 //!
-//! Nothing here recurses, so a deep text meets the limit on depth and not the end of the machine's
-//! stack. What stands between the parentheses of a call is read in `call.rs`, between brackets in
-//! `index.rs`. What the operands are is
-//! not known here; see `elaborate.rs`.
+//! It does not recurse, so a deep text exceeds the limit on depth and not the machine's stack. `call.rs`
+//! parses the arguments of a call, `index.rs` brackets. The parser does not know the operands' types; see
+//! `elaborate.rs`.
 
 use std::collections::HashMap;
 
@@ -13,9 +12,9 @@ use indim_shape::RankLimitError;
 use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
-use super::function::{Function, Manner, Structural};
+use super::function::{Function, OpVariant, StructuralFunction};
 use super::lexer::{Lexer, Symbol, Token};
-use super::statement::{Assigned, AssignedNames, Output};
+use super::statement::{Assignment, Assignments, Output};
 use super::syntax::{IndexItem, Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
 use crate::limits::{LimitError, ParseLimits};
 use crate::span::Span;
@@ -23,15 +22,15 @@ use indim_graph::Literal;
 
 pub(super) type ParseResult<T> = Result<T, ExprError>;
 
-/// Result of the parser: the syntax of a text.
-pub(super) struct Parsed {
+/// The syntax tree of a text.
+pub(super) struct SyntaxTree {
     pub(super) nodes: Vec<Node>,
     pub(super) names: Vec<String>,
-    pub(super) assigned: Vec<Assigned>,
+    pub(super) assignments: Vec<Assignment>,
     pub(super) outputs: Vec<Output>,
 }
 
-/// Something begun whose operand is still to come.
+/// An incomplete construct that waits for an operand.
 pub(super) enum Frame {
     Unary { operator: UnaryOperator, mark: Span },
     Binary { operator: BinaryOperator, left: NodeIndex, mark: Span },
@@ -40,7 +39,7 @@ pub(super) enum Frame {
     Index(IndexFrame),
 }
 
-/// An index whose closing bracket is still to come.
+/// An index without its closing bracket.
 pub(super) struct IndexFrame {
     pub(super) operand: NodeIndex,
     pub(super) open: Span,
@@ -54,12 +53,12 @@ pub(super) struct Parser<'t> {
     nodes: Vec<Node>,
     names: Vec<String>,
     name_positions: HashMap<&'t str, usize>,
-    pub(super) assigned: AssignedNames<'t>,
+    pub(super) assignments: Assignments<'t>,
     stack: Vec<Frame>,
 }
 
-/// The syntax tree of `text`.
-pub(super) fn parse(text: &str, limits: &ParseLimits) -> ParseResult<Parsed> {
+/// Parses `text` into a syntax tree.
+pub(super) fn parse(text: &str, limits: &ParseLimits) -> ParseResult<SyntaxTree> {
     LimitError::check_length(text, limits.text_bytes)
         .map_err(|error| ExprError::limit(error, Span::default()))?;
     let mut parser = Parser {
@@ -69,16 +68,16 @@ pub(super) fn parse(text: &str, limits: &ParseLimits) -> ParseResult<Parsed> {
         nodes: Vec::new(),
         names: Vec::new(),
         name_positions: HashMap::new(),
-        assigned: AssignedNames::default(),
+        assignments: Assignments::default(),
         stack: Vec::new(),
     };
     let outputs = parser.statements()?;
-    let Parser { nodes, names, assigned, .. } = parser;
-    Ok(Parsed { nodes, names, assigned: assigned.all, outputs })
+    let Parser { nodes, names, assignments, .. } = parser;
+    Ok(SyntaxTree { nodes, names, assignments: assignments.all, outputs })
 }
 
 impl<'t> Parser<'t> {
-    /// One expression: operands and operators in turn.
+    /// Parses one expression: operands and operators in turn.
     pub(super) fn expression(&mut self) -> ParseResult<NodeIndex> {
         loop {
             let operand = self.operand()?;
@@ -97,7 +96,7 @@ impl<'t> Parser<'t> {
         span.of(self.text)
     }
 
-    /// Reads up to the end of an operand, stacking what comes before it.
+    /// Parses an operand, and pushes a frame for each prefix operator, parenthesis and call before it.
     fn operand(&mut self) -> ParseResult<NodeIndex> {
         loop {
             let (token, span) = self.lexer.next()?;
@@ -131,12 +130,12 @@ impl<'t> Parser<'t> {
         self.add(call_of_table(Op::Complex, operands), span, span)
     }
 
-    /// A name as a value, or the beginning of a call; `None` when an operand of the call follows.
+    /// A name as a value, or the start of a call; `None` if an operand of the call follows.
     fn name_or_call(&mut self, span: Span) -> ParseResult<Option<NodeIndex>> {
         let name = self.slice(span);
         let is_call = self.peek()?.0 == Token::Symbol(Symbol::OpenParenthesis) && !self.ends_line();
-        // `and(x, y)` is a call of the table's operation; `not (x)` would be read differently by
-        // Python when an operator follows.
+        // `and(x, y)` calls an operation of the table. `not (x)` is refused: Python would parse it
+        // differently before an operator.
         if let Some((operator, instead)) = python_operator(name)
             && (!is_call || operator == "not")
         {
@@ -144,8 +143,8 @@ impl<'t> Parser<'t> {
             return Err(ExprError::new(kind, span));
         }
         if !is_call {
-            let kind = match self.assigned.node(name) {
-                Some(node) => NodeKind::Assigned(node),
+            let kind = match self.assignments.node(name) {
+                Some(node) => NodeKind::LocalName(node),
                 None => NodeKind::Name(self.name_position(name)),
             };
             return self.add(kind, span, span).map(Some);
@@ -153,19 +152,19 @@ impl<'t> Parser<'t> {
         self.open_call(span)
     }
 
-    /// Whether the name has been used as that of an input.
+    /// Whether the name has been used as an input.
     pub(super) fn is_input(&self, name: &str) -> bool {
         self.name_positions.contains_key(name)
     }
 
-    /// The name that is all of a node.
+    /// The name of a node, if the node is a name only.
     pub(super) fn name_of(&self, node: NodeIndex) -> Option<&'t str> {
         let Node { kind, mark, .. } = &self.nodes[node];
-        let is_name = matches!(kind, NodeKind::Name(_) | NodeKind::Assigned(_));
+        let is_name = matches!(kind, NodeKind::Name(_) | NodeKind::LocalName(_));
         is_name.then(|| self.slice(*mark))
     }
 
-    /// From the first of these nodes to the last, as they stand in the text.
+    /// The span from the first of these nodes to the last.
     pub(super) fn extent(&self, nodes: &[NodeIndex]) -> Span {
         let extents = nodes.iter().map(|node| self.nodes[*node].extent);
         extents.reduce(Span::to).unwrap_or_default()
@@ -178,7 +177,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Reads what follows an operand: the expression when it ends here, `None` when an operand must come.
+    /// Parses the tokens after an operand. Returns the expression if it ends here, `None` if an operand must
+    /// follow.
     fn after_operand(&mut self, mut operand: NodeIndex) -> ParseResult<Option<NodeIndex>> {
         loop {
             if self.ends_expression()? {
@@ -297,7 +297,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `x.real` and `x.imag`, which are `real(x)` and `imag(x)`, or `x.astype(f32)`: no more than these.
+    /// `x.real` and `x.imag`, which are `real(x)` and `imag(x)`, or `x.astype(f32)`; no other attributes
+    /// exist.
     fn attribute_of(&mut self, operand: NodeIndex, dot: Span) -> ParseResult<NodeIndex> {
         let (_, name) = self.lexer.next()?;
         let op = match self.slice(name) {
@@ -323,13 +324,13 @@ impl<'t> Parser<'t> {
         if token != Token::Symbol(Symbol::CloseParenthesis) {
             return Err(self.unexpected(close, "`)`"));
         }
-        let function = Function::Structural(Structural::Cast(dtype));
+        let function = Function::Structural(StructuralFunction::Cast(dtype));
         let kind = NodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
         let extent = self.nodes[operand].extent.to(close);
         self.add(kind, extent, name)
     }
 
-    /// `x.T`, `np.exp(x)` and the like.
+    /// The error for `x.T`, `np.exp(x)` and similar members.
     fn foreign_member(&self, operand: NodeIndex, member: Span, name: Span) -> ExprError {
         match foreign::member(self.name_of(operand), self.slice(name)) {
             Some(kind) => ExprError::new(kind, member),
@@ -356,7 +357,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The last thing begun, which now ends.
+    /// Pops the innermost frame.
     pub(super) fn pop(&mut self) -> Option<Frame> {
         self.stack.pop()
     }
@@ -378,7 +379,7 @@ impl<'t> Parser<'t> {
         ExprError::new(ExprErrorKind::Unexpected { found, expected }, span)
     }
 
-    /// A mark where an operand must come; in `m += 1` it assigns.
+    /// The error for a symbol in place of an operand; `m += 1` gets its own.
     fn no_operand(&self, span: Span) -> ExprError {
         match self.stack.last() {
             Some(Frame::Binary { mark, .. }) if self.slice(mark.to(span)).ends_with('=') => {
@@ -401,11 +402,11 @@ impl<'t> Parser<'t> {
 }
 
 fn call_of_table(op: Op, operands: Vec<NodeIndex>) -> NodeKind {
-    let function = Function::Elementwise { op, manner: Manner::Table };
+    let function = Function::Elementwise { op, variant: OpVariant::Table };
     NodeKind::Call { function, operands, attributes: Vec::new() }
 }
 
-/// Python's operators on single truth values, with the element-wise ones to write instead.
+/// Python's operators on single truth values, with their element-wise replacements.
 fn python_operator(name: &str) -> Option<(&'static str, &'static str)> {
     match name {
         "and" => Some(("and", "&")),

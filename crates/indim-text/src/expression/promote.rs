@@ -1,10 +1,10 @@
-//! NumPy 2's promotion of element types (NEP 50), for the numpy rule alone.
+//! NumPy 2's promotion of element types (NEP 50), for the rules numpy and named.
 
 use core::cmp::max;
 
 use indim_ops::{DType, DTypeClass};
 
-/// The common type of arrays of two types; `None` if no type is common: `bf16` with another type.
+/// The common type of two array types; `None` for `bf16` with another type.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -35,10 +35,10 @@ pub fn promote(x: DType, y: DType) -> Option<DType> {
     }
 }
 
-/// The common type of arrays of these types, in any order, or `None` of no array.
+/// The common type of these array types, in any order; `None` for an empty list.
 ///
 /// # Errors
-/// Two types that have no common one.
+/// Two types without a common type.
 pub(super) fn promote_all(mut dtypes: Vec<DType>) -> Result<Option<DType>, (DType, DType)> {
     // Floats first, as NumPy does: i16, u16 and f32 make f32, although i16 and u16 make i32.
     dtypes.sort_unstable_by(|x, y| y.cmp(x));
@@ -47,7 +47,7 @@ pub(super) fn promote_all(mut dtypes: Vec<DType>) -> Result<Option<DType>, (DTyp
     others.iter().try_fold(first, join).map(Some)
 }
 
-/// The float type that NumPy computes `sqrt` and the like in.
+/// The float type in which NumPy computes functions such as `sqrt`.
 pub(super) const fn float_for(dtype: DType) -> DType {
     match dtype {
         DType::Bool | DType::I8 | DType::U8 => DType::F16,
@@ -57,7 +57,7 @@ pub(super) const fn float_for(dtype: DType) -> DType {
     }
 }
 
-/// The smallest signed type that holds both, or f64 with u64.
+/// The smallest signed type that represents both, or f64 with u64.
 fn signed_for(signed: DType, unsigned: DType) -> DType {
     match max(signed.size(), 2 * unsigned.size()) {
         2 => DType::I16,

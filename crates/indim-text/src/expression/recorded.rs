@@ -1,6 +1,6 @@
-//! Expressions of one operation that nobody wrote: what a tracer records, without a text to be read.
+//! Expressions of one operation that a tracer records, without parsing a text.
 //!
-//! The operation is written out as well, so that a mistake is drawn as in an expression that somebody wrote.
+//! The operation is printed as well, so that errors are drawn as in a parsed expression.
 
 use core::fmt;
 
@@ -10,12 +10,12 @@ use indim_ops::{BinaryOperator, DType};
 use indim_shape::{MAX_RANK, RankLimitError};
 
 use super::Expression;
-use super::call::{attribute_named, called, check_complete};
+use super::call::{attribute_named, check_complete, function_named};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{Attribute, Function, Parameter};
+use super::function::{Attribute, CallParameter, Function};
 use super::statement::Output;
 use super::syntax::{
-    AttributeValue, GivenAttribute, IndexItem, Node, NodeIndex, NodeKind, UnaryOperator,
+    AttributeValue, IndexItem, NamedAttribute, Node, NodeIndex, NodeKind, UnaryOperator,
 };
 use crate::limits::LimitError;
 use crate::span::Span;
@@ -27,8 +27,9 @@ use crate::span::Span;
 ///
 /// let x = CallOperand::Name("x".to_owned());
 /// let sizes = CallAttribute::Integers(vec![2, 3]);
-/// let call = RecordedCall { function: "reshape".to_owned(), operands: vec![x], attributes: vec![(None,
-/// sizes)] }; assert_eq!(call.to_string(), "reshape(x, [2, 3])");
+/// let (operands, attributes) = (vec![x], vec![(None, sizes)]);
+/// let call = RecordedCall { function: "reshape".to_owned(), operands, attributes };
+/// assert_eq!(call.to_string(), "reshape(x, [2, 3])");
 /// assert_eq!(Expression::of_call(&call)?.names(), ["x"]);
 /// # Ok::<(), indim_text::ExprError>(())
 /// ```
@@ -38,16 +39,16 @@ pub struct RecordedCall {
     pub function: String,
     /// The operands, in order.
     pub operands: Vec<CallOperand>,
-    /// The attributes, by keyword, or by their place behind the operands.
+    /// The attributes, by keyword, or by position after the operands.
     pub attributes: Vec<(Option<String>, CallAttribute)>,
 }
 
 /// An operand of a [`RecordedCall`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallOperand {
-    /// Value bound to a name.
+    /// A bound name.
     Name(String),
-    /// A number, which adapts to what it meets.
+    /// A number, which adapts to the types of other operands.
     Number(Literal),
 }
 
@@ -56,15 +57,15 @@ pub enum CallOperand {
 pub enum CallAttribute {
     /// A list of axes or sizes.
     Integers(Vec<i64>),
-    /// A number of a composition, one axis, or a value such as that of `where`.
+    /// A parameter of a composition, one axis, or an argument such as `where`.
     Operand(CallOperand),
     /// An element type.
     ElementType(DType),
-    /// Two numbers for each axis.
+    /// A pair for each axis.
     Pairs(Vec<(i64, i64)>),
-    /// One of several names.
+    /// An unquoted word, such as a mode.
     Word(String),
-    /// Indices between the brackets of the function `[]`.
+    /// The indices of the function `[]`.
     Index(Vec<Index<CallOperand>>),
 }
 
@@ -80,7 +81,7 @@ impl RecordedCall {
 
 impl fmt::Display for RecordedCall {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Written::of(self).text)
+        formatter.write_str(&PrintedCall::of(self).text)
     }
 }
 
@@ -88,79 +89,79 @@ impl Expression {
     /// The expression of one operation.
     ///
     /// # Errors
-    /// Like [`Expression::parse`] of the text that `call` displays as, but for its syntax.
+    /// Like [`Expression::parse`] of the printed `call`, without syntax errors.
     pub fn of_call(call: &RecordedCall) -> Result<Expression, ExprError> {
-        let written = Written::of(call);
-        let kind = match (call.is_operator(), written.operands.as_slice()) {
+        let printed = PrintedCall::of(call);
+        let kind = match (call.is_operator(), printed.operands.as_slice()) {
             (_, &[operand]) if call.is_index() => {
-                let items = written.items.clone();
+                let items = printed.items.clone();
                 RankLimitError::check(items.len(), MAX_RANK)
-                    .map_err(|error| ExprError::limit(LimitError::Rank(error), written.mark))?;
+                    .map_err(|error| ExprError::limit(LimitError::Rank(error), printed.mark))?;
                 NodeKind::Index { operand, items }
             }
-            (true, &[operand]) => written.unary(call, operand)?,
-            (true, &[x, y]) => written.binary(call, [x, y])?,
-            _ => written.call(call)?,
+            (true, &[operand]) => printed.unary(call, operand)?,
+            (true, &[x, y]) => printed.binary(call, [x, y])?,
+            _ => printed.call(call)?,
         };
-        let Written { text, mut nodes, names, mark, .. } = written;
+        let PrintedCall { text, mut nodes, names, mark, .. } = printed;
         nodes.push(Node { kind, extent: Span::new(0, text.len()), mark });
         let outputs = vec![Output { name: None, node: nodes.len() - 1 }];
-        let (assigned, maximum_rank) = (Vec::new(), MAX_RANK);
-        Ok(Expression { text, nodes, names, assigned, outputs, maximum_rank })
+        let (assignments, max_rank) = (Vec::new(), MAX_RANK);
+        Ok(Expression { text, nodes, names, assignments, outputs, max_rank })
     }
 }
 
-/// An operation as it is written, and the nodes of its operands.
+/// The printed operation, and the nodes of its operands.
 #[derive(Default)]
-struct Written {
+struct PrintedCall {
     text: String,
     nodes: Vec<Node>,
     names: Vec<String>,
     operands: Vec<NodeIndex>,
-    /// The nodes of the numbers among the attributes, and where each attribute stands.
+    /// For each attribute the node of its operand, if it has one, and its span.
     attributes: Vec<(Option<NodeIndex>, Span)>,
-    /// Indices between brackets.
+    /// The items of an index.
     items: Vec<IndexItem>,
-    /// Span of the function's name, or of the operator.
+    /// The span of the function's name, or of the operator.
     mark: Span,
 }
 
-impl Written {
-    /// Writes the operation out.
-    fn of(call: &RecordedCall) -> Written {
-        let mut written = Written::default();
+impl PrintedCall {
+    /// Prints the operation.
+    fn of(call: &RecordedCall) -> PrintedCall {
+        let mut printed = PrintedCall::default();
         if let (true, [x]) = (call.is_index(), call.operands.as_slice()) {
-            written.operand(x);
-            written.index(call);
-            return written;
+            printed.operand(x);
+            printed.index(call);
+            return printed;
         }
         if let (true, [x, y]) = (call.is_operator(), call.operands.as_slice()) {
-            written.operand(x);
-            written.text.push(' ');
-            written.function(call);
-            written.text.push(' ');
-            written.operand(y);
-            return written;
+            printed.operand(x);
+            printed.text.push(' ');
+            printed.function(call);
+            printed.text.push(' ');
+            printed.operand(y);
+            return printed;
         }
-        written.function(call);
+        printed.function(call);
         if let (true, [x]) = (call.is_operator(), call.operands.as_slice()) {
-            written.operand(x);
-            return written;
+            printed.operand(x);
+            return printed;
         }
-        written.text.push('(');
+        printed.text.push('(');
         let takes_list = Function::from_name(&call.function).is_some_and(Function::takes_list);
-        written.text.push_str(if takes_list { "[" } else { "" });
+        printed.text.push_str(if takes_list { "[" } else { "" });
         for (position, operand) in call.operands.iter().enumerate() {
-            written.text.push_str(if position > 0 { ", " } else { "" });
-            written.operand(operand);
+            printed.text.push_str(if position > 0 { ", " } else { "" });
+            printed.operand(operand);
         }
-        written.text.push_str(if takes_list { "]" } else { "" });
+        printed.text.push_str(if takes_list { "]" } else { "" });
         for (keyword, value) in &call.attributes {
-            written.text.push_str(if written.text.ends_with('(') { "" } else { ", " });
-            written.attribute(keyword.as_deref(), value);
+            printed.text.push_str(if printed.text.ends_with('(') { "" } else { ", " });
+            printed.attribute(keyword.as_deref(), value);
         }
-        written.text.push(')');
-        written
+        printed.text.push(')');
+        printed
     }
 
     fn function(&mut self, call: &RecordedCall) {
@@ -221,10 +222,10 @@ impl Written {
     }
 
     fn number(&mut self, number: Literal) -> NodeIndex {
-        let written = number.to_string();
-        let span = match written.starts_with('-') {
-            true => self.write(&format!("({written})")),
-            false => self.write(&written),
+        let printed = number.to_string();
+        let span = match printed.starts_with('-') {
+            true => self.write(&format!("({printed})")),
+            false => self.write(&printed),
         };
         self.add(NodeKind::Literal(number), span)
     }
@@ -296,8 +297,9 @@ impl Written {
 
     fn call(&self, call: &RecordedCall) -> Result<NodeKind, ExprError> {
         let at_name = |kind| ExprError::new(kind, self.mark);
-        let function = called(&call.function).map_err(at_name)?.of_operands(self.operands.len());
-        let mut attributes: Vec<GivenAttribute> = Vec::with_capacity(call.attributes.len());
+        let function =
+            function_named(&call.function).map_err(at_name)?.of_operands(self.operands.len());
+        let mut attributes: Vec<NamedAttribute> = Vec::with_capacity(call.attributes.len());
         let mut position = if function.takes_list() { 1 } else { self.operands.len() };
         for ((keyword, value), &(node, span)) in call.attributes.iter().zip(&self.attributes) {
             let given = || {
@@ -320,7 +322,7 @@ impl Written {
                 };
                 RankLimitError::check(entries, MAX_RANK)
                     .map_err(|error| ExprErrorKind::Limit(LimitError::Rank(error)))?;
-                Ok(GivenAttribute { attribute, value, span })
+                Ok(NamedAttribute { attribute, value, span })
             };
             let given = given().map_err(|kind| ExprError::new(kind, span))?;
             position += usize::from(keyword.is_none());
@@ -332,14 +334,14 @@ impl Written {
     }
 }
 
-/// The attribute at this position of a call of `function`, by `name`.
+/// The attribute at this position of a call of `function`; `name` is the name in the text.
 fn attribute_at(
     function: Function,
     name: &str,
     position: usize,
 ) -> Result<Attribute, ExprErrorKind> {
     match function.parameter(position) {
-        Some(Parameter::Attribute(attribute)) => Ok(attribute),
+        Some(CallParameter::Attribute(attribute)) => Ok(attribute),
         _ => Err(ExprErrorKind::WrongOperandCount {
             function: name.to_owned(),
             expected: function.operand_count(),
@@ -348,7 +350,10 @@ fn attribute_at(
     }
 }
 
-/// The value as `attribute` takes it, or what it takes instead.
+/// Converts a value to the form of `attribute`.
+///
+/// # Errors
+/// The expected form.
 fn attribute_value(
     attribute: Attribute,
     value: &CallAttribute,

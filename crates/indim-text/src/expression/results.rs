@@ -15,7 +15,7 @@ use crate::span::Span;
 use crate::suggest::closest;
 
 impl Expression {
-    /// The names of the results, in order; `None` for what has no name.
+    /// The names of the results, in order; `None` for a result without a name.
     ///
     /// ```
     /// use indim_text::{Expression, ParseLimits};
@@ -30,12 +30,12 @@ impl Expression {
         self.outputs.iter().map(|output| output.name.as_deref()).collect()
     }
 
-    /// Whether a statement assigns `name`, so that nothing can be bound to it.
+    /// Whether a statement assigns `name`. Such a name cannot be bound.
     pub fn assigns(&self, name: &str) -> bool {
-        self.assigned.iter().any(|assigned| assigned.name == name)
+        self.assignments.iter().any(|assignments| assignments.name == name)
     }
 
-    /// The same statements with other results: the values of these names, in this order.
+    /// Replaces the results by the values of these names, in this order.
     ///
     /// ```
     /// use indim_text::{Expression, ParseLimits};
@@ -48,11 +48,14 @@ impl Expression {
     /// ```
     ///
     /// # Errors
-    /// `unknown-result` for a name that no statement gives to a value.
+    /// `unknown-result` for a name that no statement assigns.
     pub fn with_results(mut self, names: &[impl AsRef<str>]) -> Result<Self, ExprError> {
         let named = |output: &Output| Some((output.name.clone()?, output.node));
-        let mut known: HashMap<String, NodeIndex> =
-            self.assigned.iter().map(|assigned| (assigned.name.clone(), assigned.node)).collect();
+        let mut known: HashMap<String, NodeIndex> = self
+            .assignments
+            .iter()
+            .map(|assignments| (assignments.name.clone(), assignments.node))
+            .collect();
         known.extend(self.outputs.iter().filter_map(named));
         let output = |name: &str| match known.get(name) {
             Some(&node) => Ok(Output { name: Some(name.to_owned()), node }),
@@ -66,7 +69,7 @@ impl Expression {
         Ok(self)
     }
 
-    /// Refuses an expression of several results.
+    /// Refuses an expression with several results.
     ///
     /// # Errors
     /// `several-results`.
@@ -88,7 +91,7 @@ impl Expression {
         }
     }
 
-    /// The names that are assigned, but that no result depends on: their values are not computed.
+    /// The assigned names that no result depends on. Programs do not compute their values.
     ///
     /// ```
     /// use indim_text::{Expression, ParseLimits};
@@ -100,17 +103,17 @@ impl Expression {
     pub fn unused(&self) -> Vec<&str> {
         let mut is_used = vec![false; self.nodes.len()];
         self.outputs.iter().for_each(|output| is_used[output.node] = true);
-        // Operands come before what uses them.
+        // Operands precede their uses.
         for (index, node) in self.nodes.iter().enumerate().rev() {
             if is_used[index] {
                 for_each_operand(&node.kind, |operand| is_used[operand] = true);
             }
         }
-        let unused = self.assigned.iter().filter(|assigned| !is_used[assigned.node]);
-        unused.map(|assigned| assigned.name.as_str()).collect()
+        let unused = self.assignments.iter().filter(|assignments| !is_used[assignments.node]);
+        unused.map(|assignments| assignments.name.as_str()).collect()
     }
 
-    /// Like [`build_bound`](Self::build_bound), of any number of results, in their order.
+    /// Like [`build_bound`](Self::build_bound), for any number of results, in order.
     ///
     /// ```
     /// use indim_text::{Binding, Expression, ParseLimits};
@@ -126,8 +129,8 @@ impl Expression {
     /// ```
     ///
     /// # Errors
-    /// Like [`build`](Self::build), but for `several-results`; `assigned-input` when something is bound to a
-    /// name that a statement assigns.
+    /// Like [`build`](Self::build), without `several-results`; `assigned-input` if a value is bound to an assigned
+    /// name.
     pub fn build_results(
         &self,
         builder: &GraphBuilder,
@@ -138,8 +141,7 @@ impl Expression {
         self.outputs.iter().map(|output| elaborator.value(output.node)).collect()
     }
 
-    /// Like [`build_results`](Self::build_results), where a result may be a number: one that numbers make
-    /// among themselves.
+    /// Like [`build_results`](Self::build_results), but a result that depends on numbers only stays a number.
     ///
     /// # Errors
     /// Like [`build_results`](Self::build_results).
@@ -164,7 +166,7 @@ impl Expression {
 fn for_each_operand(kind: &NodeKind, mut visit: impl FnMut(NodeIndex)) {
     match kind {
         NodeKind::Literal(_) | NodeKind::Name(_) => {}
-        NodeKind::Assigned(operand) | NodeKind::Unary { operand, .. } => visit(*operand),
+        NodeKind::LocalName(operand) | NodeKind::Unary { operand, .. } => visit(*operand),
         NodeKind::Binary { operands, .. } => operands.iter().copied().for_each(visit),
         NodeKind::Index { operand, items } => {
             visit(*operand);

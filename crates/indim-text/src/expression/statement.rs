@@ -1,5 +1,5 @@
-//! From tokens to statements: which names they assign, and what the last of them gives. The expressions in
-//! them are read by `parser.rs`.
+//! The parser of statements: assigned names, and the outputs of the last statement. `parser.rs` parses the
+//! expressions in them.
 
 use std::collections::HashMap;
 
@@ -11,38 +11,38 @@ use super::statement_error::StatementError;
 use super::syntax::NodeIndex;
 use crate::span::Span;
 
-/// A name that a statement assigns.
+/// An assignment of a name.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Assigned {
+pub(super) struct Assignment {
     pub(super) name: String,
     pub(super) node: NodeIndex,
-    /// Span of the assignment.
+    /// The span of the name.
     pub(super) span: Span,
 }
 
-/// One result of a text: a value of its last statement, with its name if it has one.
+/// A result of a text: a value of its last statement, with its name if it has one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Output {
     pub(super) name: Option<String>,
     pub(super) node: NodeIndex,
 }
 
-/// The names that are assigned so far.
+/// The assignments so far.
 #[derive(Debug, Default)]
-pub(super) struct AssignedNames<'t> {
-    pub(super) all: Vec<Assigned>,
+pub(super) struct Assignments<'t> {
+    pub(super) all: Vec<Assignment>,
     nodes: HashMap<&'t str, NodeIndex>,
 }
 
-impl AssignedNames<'_> {
-    /// The value of a name.
+impl Assignments<'_> {
+    /// The node of a name's value.
     pub(super) fn node(&self, name: &str) -> Option<NodeIndex> {
         self.nodes.get(name).copied()
     }
 }
 
 impl<'t> Parser<'t> {
-    /// The whole text; the outputs are those of the last statement.
+    /// Parses the whole text, and returns the outputs of the last statement.
     pub(super) fn statements(&mut self) -> ParseResult<Vec<Output>> {
         let mut outputs = Vec::new();
         let mut unnamed = None;
@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
         Ok(outputs)
     }
 
-    /// Passes what separates statements.
+    /// Skips semicolons. Returns whether a statement follows.
     fn begins_statement(&mut self) -> ParseResult<bool> {
         loop {
             match self.peek()?.0 {
@@ -75,7 +75,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `m =` or `a, b =`, if that is what follows; else nothing is read.
+    /// Reads `m =` or `a, b =`, if it follows; otherwise reads nothing.
     fn targets(&mut self) -> ParseResult<Vec<Span>> {
         let mut ahead = self.lexer;
         let mut targets = Vec::new();
@@ -96,7 +96,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Expressions with commas between them.
+    /// Expressions separated by commas.
     fn values(&mut self) -> ParseResult<Vec<NodeIndex>> {
         let mut values = vec![self.expression()?];
         while !self.lexer.is_at_line_end() && self.peek()?.0 == Token::Symbol(Symbol::Comma) {
@@ -106,7 +106,7 @@ impl<'t> Parser<'t> {
         Ok(values)
     }
 
-    /// A value of a statement without names, which may be the value of a name.
+    /// The output of a statement without assignment. If the value is a name, so is the output's.
     fn unassigned(&self, node: NodeIndex) -> Output {
         Output { name: self.name_of(node).map(str::to_owned), node }
     }
@@ -124,7 +124,7 @@ impl<'t> Parser<'t> {
     fn assign(&mut self, target: Span, node: NodeIndex) -> ParseResult<Output> {
         let key = self.slice(target);
         let name = key.to_owned();
-        let refused = if self.assigned.node(key).is_some() {
+        let refused = if self.assignments.node(key).is_some() {
             Some(StatementError::AssignedTwice { name: name.clone() })
         } else if self.is_input(key) {
             Some(StatementError::AssignedInput { name: name.clone() })
@@ -136,13 +136,13 @@ impl<'t> Parser<'t> {
         if let Some(error) = refused {
             return Err(ExprError::statement(error, target));
         }
-        self.assigned.nodes.insert(key, node);
-        self.assigned.all.push(Assigned { name: name.clone(), node, span: target });
+        self.assignments.nodes.insert(key, node);
+        self.assignments.all.push(Assignment { name: name.clone(), node, span: target });
         Ok(Output { name: Some(name), node })
     }
 
-    /// Whether the expression that has been read so far is complete: a line ends, outside of brackets, or
-    /// what comes belongs to no expression.
+    /// Whether the expression ends before the next token: at a semicolon, at the end of a line or a comma
+    /// outside of brackets, or at the end of the text.
     pub(super) fn ends_expression(&self) -> ParseResult<bool> {
         if self.ends_line() {
             return Ok(true);
@@ -154,7 +154,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Whether the next token is on another line, and not between brackets, which go on over lines.
+    /// Whether the next token is on another line, outside of brackets; expressions in brackets span lines.
     pub(super) fn ends_line(&self) -> bool {
         self.lexer.is_at_line_end() && !self.is_in_brackets()
     }

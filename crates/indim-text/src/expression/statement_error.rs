@@ -5,7 +5,7 @@ use indim_shape::ErrorCode;
 
 use crate::shorten::shorten;
 
-/// A mistake in the statements of a text.
+/// An error in the statements of a text.
 ///
 /// ```
 /// use indim_text::{ExprErrorKind, Expression, ParseLimits, StatementError};
@@ -17,40 +17,40 @@ use crate::shorten::shorten;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StatementError {
-    /// A name is assigned once more.
+    /// A name is assigned twice.
     AssignedTwice {
         /// The name.
         name: String,
     },
-    /// A name is assigned that stands for an input: something is bound to it, or it is used further up.
+    /// An assigned name is an input: a value is bound to it, or an earlier statement uses it.
     AssignedInput {
         /// The name.
         name: String,
     },
-    /// A name is assigned that is a function's.
+    /// An assigned name is the name of a function.
     AssignedFunction {
         /// The name.
         name: String,
     },
-    /// A statement that is not the last has no name, so that nothing can use its value.
+    /// A statement before the last assigns no name, so nothing can use its value.
     Unnamed,
-    /// A statement has more names than values, or fewer.
+    /// The numbers of names and values of a statement differ.
     WrongValueCount {
-        /// How many names.
+        /// The number of names.
         names: usize,
-        /// How many values.
+        /// The number of values.
         values: usize,
     },
-    /// Several results, but the caller takes one.
+    /// The text has several results, and the caller takes one.
     SeveralResults {
-        /// How many.
+        /// The number of results.
         count: usize,
     },
-    /// A result is asked for that no statement gives.
+    /// No statement assigns the name of a requested result.
     UnknownResult {
-        /// Its name.
+        /// The requested name.
         name: String,
-        /// A name it may be meant for.
+        /// A similar name.
         suggestion: Option<String>,
     },
 }
@@ -61,7 +61,7 @@ impl StatementError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub const fn error_code(&self) -> ErrorCode {
         match self {
             StatementError::AssignedTwice { .. } => ErrorCode::ASSIGNED_TWICE,
@@ -74,7 +74,7 @@ impl StatementError {
         }
     }
 
-    /// The repair.
+    /// The help text.
     pub(super) fn help(&self) -> String {
         match self {
             StatementError::AssignedTwice { name } => {

@@ -1,57 +1,58 @@
-//! Functions that are no operations of the table, most of which change shapes or element types: their
-//! arguments, and the nodes they become. The rest of elaboration is in `elaborate.rs`.
+//! Elaboration of functions that are no operations of the table; most of them change shapes or element types.
 
 use indim_builder::Value;
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
-use super::elaborate::{Elaborated, Elaborator};
+use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{Attribute, Structural};
-use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use super::function::{Attribute, StructuralFunction};
+use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use crate::span::Span;
 use indim_graph::Literal;
 
-/// A call of one of these functions.
+/// A call of such a function.
 struct Call<'c> {
     nodes: &'c [NodeIndex],
-    attributes: &'c [GivenAttribute],
+    attributes: &'c [NamedAttribute],
     mark: Span,
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
     pub(super) fn structural(
         &self,
-        function: Structural,
+        function: StructuralFunction,
         nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
+        attributes: &[NamedAttribute],
         mark: Span,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         let call = Call { nodes, attributes, mark };
         let result = match function {
-            Structural::Cast(dtype) => return self.cast(nodes[0], dtype),
-            Structural::Convert => return self.cast(nodes[0], call.element_type()),
-            Structural::BroadcastInDim => return self.broadcast_in_dim(&call),
-            Structural::Broadcast => self.builder.broadcast(self.value(nodes[0])?, &call.sizes()?),
-            Structural::BroadcastTo => self.builder.broadcast_to_target(
+            StructuralFunction::Cast(dtype) => return self.cast(nodes[0], dtype),
+            StructuralFunction::Convert => return self.cast(nodes[0], call.element_type()),
+            StructuralFunction::BroadcastInDim => return self.broadcast_in_dim(&call),
+            StructuralFunction::Broadcast => {
+                self.builder.broadcast(self.value(nodes[0])?, &call.sizes()?)
+            }
+            StructuralFunction::BroadcastTo => self.builder.broadcast_to_target(
                 self.value(nodes[0])?,
                 &TargetRule::Unidirectional,
                 call.sizes()?,
             ),
-            Structural::Reshape => {
+            StructuralFunction::Reshape => {
                 let x = self.value(nodes[0])?;
                 self.builder.reshape(&x, self.reshape_target(&x, &call)?)
             }
-            Structural::Transpose => return self.transpose(&call),
-            Structural::Iota => {
+            StructuralFunction::Transpose => return self.transpose(&call),
+            StructuralFunction::Iota => {
                 let shape = call.sizes()?;
                 let axis = self.iota_axis(&call, &shape)?;
                 self.builder.iota(call.element_type(), shape, axis)
             }
-            Structural::Copy => return self.value(nodes[0]),
-            Structural::OnesLike => self.ones_like(self.value(nodes[0])?),
-            Structural::SignBit => self.sign_bit(self.value(nodes[0])?),
+            StructuralFunction::Copy => return self.value(nodes[0]),
+            StructuralFunction::OnesLike => self.ones_like(self.value(nodes[0])?),
+            StructuralFunction::SignBit => self.sign_bit(self.value(nodes[0])?),
         };
         result.map_err(|error| self.graph_error(error, nodes, mark))
     }
@@ -61,7 +62,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         self.builder.broadcast_like(one, &[], &x)
     }
 
-    /// The sign of 1 with the sign of `x`. Under the numpy rule integers are converted first.
+    /// `copysign(1, x) < 0`, which sees the sign of -0.0 and NaN. Under the numpy rule integers are converted
+    /// first.
     fn sign_bit(&self, x: Value) -> Result<Value, GraphError> {
         let array_type = x.array_type()?;
         let dtype = array_type.dtype;
@@ -81,8 +83,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         self.builder.elementwise(Op::Lt, &[signed, number(0)?], &RuleSet::Numpy)
     }
 
-    /// Under xla the list increases; StableHLO's may permute.
-    fn broadcast_in_dim(&self, call: &Call<'_>) -> Elaborated<Value> {
+    /// Under xla the list must increase; otherwise StableHLO's rule allows permutations.
+    fn broadcast_in_dim(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let shape = call.sizes()?;
         let dims = call.integers(&[Attribute::Dims]).unwrap_or_default();
@@ -96,8 +98,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
-    /// Without a permutation the axes are reversed, as in NumPy.
-    fn transpose(&self, call: &Call<'_>) -> Elaborated<Value> {
+    /// The default permutation reverses the axes, as in NumPy.
+    fn transpose(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank() as i64;
         let reversed: Vec<i64> = (0..rank).rev().collect();
@@ -107,7 +109,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             .map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
-    fn iota_axis(&self, call: &Call<'_>, shape: &Shape) -> Elaborated<i64> {
+    fn iota_axis(&self, call: &Call<'_>, shape: &Shape) -> ElaborateResult<i64> {
         match call.integers(&[Attribute::Axis]).and_then(<[i64]>::first) {
             Some(axis) => Ok(*axis),
             None if shape.rank() == 1 => Ok(0),
@@ -119,8 +121,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
     }
 
-    /// The shape of a reshape, in which one size may be -1: what keeps the number of elements.
-    fn reshape_target(&self, x: &Value, call: &Call<'_>) -> Elaborated<Shape> {
+    /// The target shape of a reshape. One size may be -1 and is inferred from the number of elements.
+    fn reshape_target(&self, x: &Value, call: &Call<'_>) -> ElaborateResult<Shape> {
         let given = call.integers(&[Attribute::Shape]).unwrap_or_default();
         let Some(inferred) = given.iter().position(|size| *size == -1) else {
             return call.sizes();
@@ -158,8 +160,8 @@ impl Call<'_> {
         given.expect("invariant: the parser refuses a call without its required attributes")
     }
 
-    /// The sizes that `shape=` or `sizes=` gives.
-    fn sizes(&self) -> Elaborated<Shape> {
+    /// The value of `shape=` or `sizes=`.
+    fn sizes(&self) -> ElaborateResult<Shape> {
         let wanted = [Attribute::Shape, Attribute::Sizes];
         let given = self.attributes.iter().find_map(|given| match &given.value {
             AttributeValue::Integers(sizes) if wanted.contains(&given.attribute) => {

@@ -1,7 +1,7 @@
 //! The syntax tree: nodes in one list, operands before the operations that use them.
 //!
-//! A walk over the tree is a loop over the list, however deep the text was. Made by `parser.rs`,
-//! read by `elaborate.rs`.
+//! A traversal is a loop over the list, at any nesting depth. `parser.rs` makes the tree, `elaborate.rs`
+//! reads it.
 
 use indim_builder::Index;
 use indim_graph::Literal;
@@ -25,7 +25,7 @@ impl UnaryOperator {
     pub(super) const ALL: [UnaryOperator; 3] =
         [UnaryOperator::Negate, UnaryOperator::Plus, UnaryOperator::Not];
 
-    /// How it is written.
+    /// The symbol in a text.
     pub(super) const fn symbol(self) -> &'static str {
         match self {
             UnaryOperator::Negate => "-",
@@ -44,7 +44,7 @@ impl UnaryOperator {
     }
 }
 
-/// The operator between two operands that a symbol stands for.
+/// The binary operator of a symbol.
 pub(super) const fn binary_operator(symbol: Symbol) -> Option<BinaryOperator> {
     Some(match symbol {
         Symbol::Less => BinaryOperator::Less,
@@ -73,25 +73,26 @@ pub(super) const fn binary_operator(symbol: Symbol) -> Option<BinaryOperator> {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum AttributeValue {
     Integers(Vec<i64>),
-    /// Axes by their names.
+    /// Names of axes.
     Names(Vec<String>),
     /// `None`: all axes.
     All,
     ElementType(DType),
-    /// A number of a composition, which elaboration must find to be one.
+    /// An argument that must elaborate to a number, such as a parameter of a composition, or to a value, such
+    /// as `where`.
     Number(NodeIndex),
-    /// Two numbers for each axis, or for all of them.
+    /// A pair for each axis, or one pair for all axes.
     Pairs(Vec<(i64, i64)>),
-    /// One of several names.
+    /// An unquoted word, such as a mode.
     Word(String),
 }
 
-/// One index between brackets. An array index may be a named number.
+/// An item of an index. An array index may elaborate to a number.
 pub(super) type IndexItem = Index<NodeIndex>;
 
-/// An attribute as it was given.
+/// An attribute with its value and span.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct GivenAttribute {
+pub(super) struct NamedAttribute {
     pub(super) attribute: Attribute,
     pub(super) value: AttributeValue,
     pub(super) span: Span,
@@ -100,10 +101,10 @@ pub(super) struct GivenAttribute {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum NodeKind {
     Literal(Literal),
-    /// The position of the name in the expression's list of names.
+    /// An input or constant: its position in the expression's list of names.
     Name(usize),
-    /// A name that an earlier statement assigned, and its value.
-    Assigned(NodeIndex),
+    /// A name that an earlier statement assigned: the node of its value.
+    LocalName(NodeIndex),
     Unary {
         operator: UnaryOperator,
         operand: NodeIndex,
@@ -119,15 +120,15 @@ pub(super) enum NodeKind {
     Call {
         function: Function,
         operands: Vec<NodeIndex>,
-        attributes: Vec<GivenAttribute>,
+        attributes: Vec<NamedAttribute>,
     },
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
     pub(super) kind: NodeKind,
-    /// All of its text, with the parentheses around it.
+    /// The span of the whole node, with its parentheses.
     pub(super) extent: Span,
-    /// Span that errors mark: the operator, or the name of the function.
+    /// The span that errors mark: the operator, or the name of the function.
     pub(super) mark: Span,
 }

@@ -1,46 +1,46 @@
-//! In which element type an operation computes: literals adapt, and NumPy's rule converts.
+//! The element type in which an operation computes: literals adapt, and NumPy's rule converts.
 //!
-//! Decides only; the nodes are made by `elementwise.rs`. NumPy's table of pairs is in `promote.rs`.
+//! This file plans; `elementwise.rs` adds the nodes. `promote.rs` has NumPy's promotion of pairs.
 
 use indim_builder::{Composition, Reduction, WholeNumbers};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 use indim_shape::RuleSet;
 
 use super::error::ExprErrorKind;
-use super::function::Manner;
+use super::function::OpVariant;
 use super::promote::{float_for, promote, promote_all};
 use indim_graph::Literal;
 use indim_graph::literal::integer_range;
 
-/// Type of an operand: a literal, or an array's element type.
+/// The type of an operand: a literal, or an array's element type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum OperandType {
     Literal(Literal),
     Array(DType),
 }
 
-/// How an operation is computed.
+/// The plan of an operation: the operations and types that compute it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// `op` on operands of `dtype`, but for the first of `select`.
+    /// `op` on operands of `dtype`, except for the predicate of `select`.
     Compute { op: Op, dtype: DType },
     /// The operand itself.
     Identity,
-    /// `x * x`, where the table has no square of `dtype`.
+    /// `x * x`, because the table has no square of `dtype`.
     Multiplied { dtype: DType },
     /// 0 everywhere, in the operand's type.
     Zero,
-    /// A function of complex numbers that the table has for real ones alone.
+    /// A function of complex numbers that the table has for real numbers only.
     Complex(ComplexPlan),
     /// `1 / x` in integers.
     IntegerReciprocal { dtype: DType },
-    /// A comparison of signed integers with u64, exact although no type holds both.
+    /// A comparison of signed integers with u64, exact although no type represents both.
     ExactComparison { op: Op },
-    /// A comparison with a number that no element can equal: the same everywhere.
+    /// A comparison with a number outside of the type's range: the same result for all elements.
     ConstantComparison { is_true: bool },
 }
 
-/// Functions of complex numbers that are computed from their parts.
+/// Functions of complex numbers that are computed by real and imaginary part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ComplexPlan {
     /// `log(x) / log(2)`.
@@ -53,17 +53,17 @@ pub(super) enum ComplexPlan {
     Round,
 }
 
-/// Whether elements are promoted as in NumPy: under its rule, and under the one that matches axes by name as
-/// xarray does, whose elements are NumPy's.
+/// Whether the rule promotes element types as NumPy does: numpy, and named, because xarray's arrays are
+/// NumPy's.
 pub(super) fn promotes(rule: &RuleSet) -> bool {
     matches!(rule, RuleSet::Numpy | RuleSet::Named { .. })
 }
 
 type TypingResult<T> = Result<T, ExprErrorKind>;
 
-/// The plan under a rule without promotion: the first array says the type, literals take it, and
+/// The plan under a rule without promotion: the first array determines the type, literals adapt to it, and
 /// the builder refuses arrays of other types.
-pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
+pub(super) fn strict(op: Op, variant: OpVariant, operands: &[OperandType]) -> TypingResult<Plan> {
     let equal = &operands[usize::from(op.first_is_bool())..];
     let dtype = strict_dtype(equal, op.takes(DType::I64))?;
     if let (true, OperandType::Literal(literal @ (Literal::Int(_) | Literal::Float(_)))) =
@@ -71,7 +71,7 @@ pub(super) fn strict(op: Op, manner: Manner, operands: &[OperandType]) -> Typing
     {
         return Err(ExprErrorKind::LiteralKind { literal, dtype: DType::Bool });
     }
-    let op = if manner == Manner::ShiftBySign { shift_right(dtype) } else { op };
+    let op = if variant == OpVariant::ShiftBySign { shift_right(dtype) } else { op };
     Ok(Plan::Compute { op, dtype })
 }
 
@@ -95,8 +95,8 @@ pub(super) fn strict_composition(
     strict_dtype(operands, composition.takes(DType::I64))
 }
 
-/// The type in which a composition computes under the numpy rule: the common type where that is taken,
-/// else what the row of the table says of whole numbers, or double precision.
+/// The type in which a composition computes under the numpy rule: the common type if the composition takes
+/// it, else the type that its table row states for whole numbers, else double precision.
 pub(super) fn numpy_composition(
     composition: Composition,
     operands: &[OperandType],
@@ -119,8 +119,8 @@ pub(super) fn numpy_composition(
     Ok([DType::F64, DType::C128].into_iter().find(|wide| holds(*wide)).unwrap_or(common))
 }
 
-/// The type of the operands of a function along axes.
-pub(super) fn along(
+/// The type of the operands of a reduction.
+pub(super) fn reduction(
     function: Reduction,
     operands: &[OperandType],
     is_numpy: bool,
@@ -135,29 +135,29 @@ pub(super) fn along(
 }
 
 /// The plan under the numpy rule.
-pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingResult<Plan> {
+pub(super) fn numpy(op: Op, variant: OpVariant, operands: &[OperandType]) -> TypingResult<Plan> {
     let equal = &operands[usize::from(op.first_is_bool())..];
     if is_comparison(op)
         && let Some(plan) = integer_comparison(op, equal)
     {
         return Ok(plan);
     }
-    if manner == Manner::Logical {
+    if variant == OpVariant::Logical {
         return Ok(Plan::Compute { op, dtype: DType::Bool });
     }
     let common = common_dtype(equal, op.takes(DType::I64))?;
     let is_whole = common == DType::Bool || common.is_integer();
-    match manner {
-        Manner::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
+    match variant {
+        OpVariant::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
         // NumPy's fabs, unlike abs, is for real numbers.
-        Manner::FloatOnly if common.class() == DTypeClass::Complex && op.takes(common) => {
+        OpVariant::FloatOnly if common.class() == DTypeClass::Complex && op.takes(common) => {
             let instead = Some("abs(x)");
             Err(ExprErrorKind::NotDefinedInNumpy { operation: "fabs", dtype: common, instead })
         }
-        Manner::FloatOnly if is_whole => {
+        OpVariant::FloatOnly if is_whole => {
             Ok(Plan::Compute { op, dtype: float_dtype(common, equal) })
         }
-        Manner::ShiftBySign => {
+        OpVariant::ShiftBySign => {
             let dtype = if common == DType::Bool { DType::I8 } else { common };
             Ok(Plan::Compute { op: shift_right(dtype), dtype })
         }
@@ -165,8 +165,8 @@ pub(super) fn numpy(op: Op, manner: Manner, operands: &[OperandType]) -> TypingR
     }
 }
 
-/// What NumPy does with an operation on `dtype`: as the table where that takes it, else one of
-/// NumPy's ways out.
+/// NumPy's plan for an operation on `dtype`: the table's operation if it takes the type, else NumPy's
+/// substitute.
 fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<Plan> {
     let is_bool = dtype == DType::Bool;
     let refuse =
@@ -188,10 +188,10 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         Op::RoundEven | Op::Conj if dtype.is_integer() => Ok(Plan::Identity),
         Op::Real if is_whole => Ok(Plan::Identity),
         Op::Imag if is_whole => Ok(Plan::Zero),
-        // Without a NaN they are these.
+        // Integers have no NaN, so these are `max` and `min`.
         Op::Fmax if is_whole => Ok(Plan::Compute { op: Op::Max, dtype }),
         Op::Fmin if is_whole => Ok(Plan::Compute { op: Op::Min, dtype }),
-        // NumPy makes i8 of truth values, whose squares they are.
+        // NumPy converts truth values to i8; x * x is x for them.
         Op::Conj if is_bool => Ok(Plan::Multiplied { dtype: DType::I8 }),
         Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
         Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
@@ -199,7 +199,7 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         _ if is_whole && op.takes(DType::F64) => {
             Ok(Plan::Compute { op, dtype: float_dtype(dtype, operands) })
         }
-        // The builder can say it itself: of one operand, and of complex numbers, which NumPy orders.
+        // The builder's own error is clear for one operand, and for complex numbers, which NumPy orders.
         _ if op.arity() == Arity::Unary || dtype.class() == DTypeClass::Complex => {
             Ok(Plan::Compute { op, dtype })
         }
@@ -217,13 +217,13 @@ fn complex_plan(op: Op) -> Option<ComplexPlan> {
     })
 }
 
-/// NumPy has no arithmetic loops for bool and uses those of i8.
+/// NumPy has no arithmetic loops for bool and uses i8.
 fn without_bool(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::I8 } else { dtype }
 }
 
-/// The float type in which NumPy computes `sqrt` and the like of integers: the first that holds
-/// every operand, which for i8 with u16 is f32, although their common type is i32.
+/// The float type in which NumPy computes functions such as `sqrt` of integers: the smallest one for every
+/// operand. For i8 with u16 it is f32, although their common type is i32.
 fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
     let widest = arrays(operands).map(float_for).max_by_key(|dtype| dtype.size());
     let has_integer = arrays(operands).any(DType::is_integer);
@@ -237,17 +237,17 @@ fn is_comparison(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
 }
 
-/// The comparisons of integers that no common type could do.
+/// Comparisons of integers that no common type can compute.
 fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<Plan> {
-    use OperandType::{Array, Literal as Written};
+    use OperandType::{Array, Literal as Constant};
     match *operands {
         [Array(x), Array(y)] => {
             let is_signed = |dtype: DType| dtype.class() == DTypeClass::Signed;
             let is_mixed = (is_signed(x) && y == DType::U64) || (x == DType::U64 && is_signed(y));
             is_mixed.then_some(Plan::ExactComparison { op })
         }
-        [Array(dtype), Written(literal)] => out_of_range(op, dtype, literal),
-        [Written(literal), Array(dtype)] => out_of_range(op.mirrored()?, dtype, literal),
+        [Array(dtype), Constant(literal)] => out_of_range(op, dtype, literal),
+        [Constant(literal), Array(dtype)] => out_of_range(op.mirrored()?, dtype, literal),
         _ => None,
     }
 }
@@ -259,7 +259,7 @@ fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<Plan> {
     if literal.fits(dtype) {
         return None;
     }
-    // Every element is above a number that lies below the range, and below one that lies above it.
+    // Every element is greater than a number below the range, and less than one above it.
     let is_true = match op {
         Op::Ne => true,
         Op::Lt | Op::Le => value >= low,
@@ -283,7 +283,8 @@ fn literals(operands: &[OperandType]) -> impl Iterator<Item = Literal> {
     })
 }
 
-/// The type of literals that meet no array: i64, unless a float or the operation asks for f64.
+/// The type of literals without an array: bool, i64 or f64 by their kinds; f64 if the operation does not take
+/// i64.
 fn literal_dtype(operands: &[OperandType], takes_i64: bool) -> DType {
     let dtype = literals(operands).map(Literal::default_dtype).max().unwrap_or(DType::Bool);
     if dtype == DType::I64 && !takes_i64 { DType::F64 } else { dtype }

@@ -1,9 +1,9 @@
-//! The functions that show arrays otherwise or put them together, in one table: what a call of each takes,
-//! and what it means. What they become is in `views.rs`.
+//! The table of functions that rearrange or join arrays: parameters and documentation. `views.rs` elaborates
+//! them.
 
-use super::function::{Attribute, Parameter};
+use super::function::{Attribute, CallParameter};
 
-/// One of these functions.
+/// A function that rearranges or joins arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ViewFunction {
     Concatenate,
@@ -19,27 +19,27 @@ pub(super) enum ViewFunction {
 
 /// A row of the table.
 #[derive(Debug)]
-pub(crate) struct View {
+pub(crate) struct ViewRow {
     function: ViewFunction,
     /// The name.
     pub(crate) name: &'static str,
     /// The other names.
     pub(crate) aliases: &'static [&'static str],
-    /// The names of the operands; one name stands for a list where `call` has one.
+    /// The names of the operands; examples of list entries if the function takes a list.
     pub(crate) operands: &'static [&'static str],
-    /// Parameters behind the operands, in order.
+    /// The parameters after the operands, in order.
     attributes: &'static [Attribute],
-    /// A call, with the defaults.
+    /// A call with the defaults.
     pub(crate) call: &'static str,
     /// The element types.
     pub(crate) types: &'static str,
-    /// Meaning.
+    /// The documentation.
     pub(crate) doc: &'static str,
 }
 
-/// Every one of these functions.
-pub(crate) const VIEWS: &[View] = &[
-    View {
+/// The table.
+pub(crate) const VIEWS: &[ViewRow] = &[
+    ViewRow {
         function: ViewFunction::Concatenate,
         name: "concatenate",
         aliases: &["concat"],
@@ -47,10 +47,10 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Axis],
         call: "concatenate([x, y], axis=0)",
         types: "any",
-        doc: "The arrays one after another along an axis, each written in place; `None` takes them flat. \
-              Under the numpy rule in their common type, elsewhere of one type.",
+        doc: "Joins arrays along an axis; each is written in place. `None` flattens them first. The numpy \
+              rule promotes element types; other rules require equal types.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Stack,
         name: "stack",
         aliases: &[],
@@ -58,9 +58,9 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Axis],
         call: "stack([x, y], axis=0)",
         types: "any",
-        doc: "Arrays of one shape along a new axis. Types as for `concatenate`.",
+        doc: "Joins arrays of equal shape along a new axis. Types as for `concatenate`.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Flip,
         name: "flip",
         aliases: &[],
@@ -68,9 +68,9 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Axes],
         call: "flip(x, axis=None)",
         types: "any",
-        doc: "The elements in reverse order along the axes, by default all. It moves nothing.",
+        doc: "Reverses the elements along the axes, by default all. It copies nothing.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Roll,
         name: "roll",
         aliases: &[],
@@ -78,10 +78,10 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Shift, Attribute::Axes],
         call: "roll(x, shift, axis=None)",
         types: "any",
-        doc: "The elements moved on by `shift` along the axis, or in row-major order; those that leave it \
-              come in at its other end. Several shifts are for an axis each.",
+        doc: "Moves the elements by `shift` along the axis, by default in row-major order. Elements that \
+              leave one end enter at the other. Several shifts need one axis each.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Pad,
         name: "pad",
         aliases: &[],
@@ -89,13 +89,12 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Widths, Attribute::Mode, Attribute::Argument("constant_values")],
         call: "pad(x, pad_width, mode=constant, constant_values=0)",
         types: "any",
-        doc: "More elements in front of axes and behind them: `pad_width` is `1`, `[1, 2]` or \
-              `[[1, 2], [0, 3]]`. `constant` writes one real number; `edge` repeats the outermost element, \
-              `wrap` goes on at the other end; `reflect` and `symmetric` mirror, without and with the \
-              outermost element, up to the size of the axis. Negative widths take elements away, under \
-              `constant` alone.",
+        doc: "Adds elements before and after axes: `pad_width` is `1`, `[1, 2]` or `[[1, 2], [0, 3]]`. \
+              `constant` adds one real number; `edge` repeats the outermost element; `wrap` continues from \
+              the other end; `reflect` and `symmetric` mirror without and with the outermost element, up to \
+              the size of the axis. Negative widths remove elements, with `constant` only.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Take,
         name: "take",
         aliases: &[],
@@ -103,12 +102,12 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Axis, Attribute::Mode],
         call: "take(x, indices, axis=None, mode=error)",
         types: "any; indices S U",
-        doc: "The elements whose numbers along the axis, or in row-major order, `indices` names, in the \
-              shape of `indices`. An index that names none is an error before anything is written, negative \
-              ones count from the end; under `clip` it names the nearest, negative ones the first; under \
-              `wrap` it counts around.",
+        doc: "Gathers the elements at `indices` along the axis, by default in row-major order; the indices' \
+              shape replaces the axis. With `error`, negative indices count from the end, and an index out of \
+              range is an error before anything is written. `clip` takes the nearest element, the first for \
+              a negative index; `wrap` takes the index modulo the size.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Diff,
         name: "diff",
         aliases: &[],
@@ -116,10 +115,10 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Argument("n"), Attribute::Axis],
         call: "diff(x, n=1, axis=-1)",
         types: "any",
-        doc: "Each element less the one before it along the axis, `n` times, at most 64; of truth values \
-              whether the two differ. Integers wrap.",
+        doc: "The difference of each element and the one before it along the axis, `n` times, at most 64. \
+              For truth values, whether the two differ. Integers wrap.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::ExpandDims,
         name: "expand_dims",
         aliases: &[],
@@ -127,9 +126,9 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Axes],
         call: "expand_dims(x, axis)",
         types: "any",
-        doc: "New axes of size 1, which have the numbers `axis` in the result.",
+        doc: "Inserts axes of size 1 at the positions `axis` of the result.",
     },
-    View {
+    ViewRow {
         function: ViewFunction::Squeeze,
         name: "squeeze",
         aliases: &[],
@@ -137,7 +136,7 @@ pub(crate) const VIEWS: &[View] = &[
         attributes: &[Attribute::Axes],
         call: "squeeze(x, axis=None)",
         types: "any",
-        doc: "Without the axes, by default without all of size 1; another size is an error.",
+        doc: "Removes the axes, by default all of size 1. Another size is an error.",
     },
 ];
 
@@ -147,7 +146,7 @@ impl ViewFunction {
         Some(row.function)
     }
 
-    fn row(self) -> &'static View {
+    fn row(self) -> &'static ViewRow {
         VIEWS.iter().find(|row| row.function == self).unwrap_or(&VIEWS[0])
     }
 
@@ -160,18 +159,18 @@ impl ViewFunction {
         matches!(self, ViewFunction::Concatenate | ViewFunction::Stack)
     }
 
-    /// Whether no axis means the elements in row-major order.
+    /// Whether `axis=None` flattens the operands in row-major order.
     pub(super) fn takes_flat(self) -> bool {
         matches!(self, ViewFunction::Concatenate | ViewFunction::Take)
     }
 
-    /// The argument at a position of a call.
-    pub(super) fn parameter(self, position: usize) -> Option<Parameter> {
+    /// The parameter at a position of a call.
+    pub(super) fn parameter(self, position: usize) -> Option<CallParameter> {
         let row = self.row();
         let operands = if self.takes_list() { 1 } else { row.operands.len() };
         match position.checked_sub(operands) {
-            None => Some(Parameter::Operand),
-            Some(position) => row.attributes.get(position).copied().map(Parameter::Attribute),
+            None => Some(CallParameter::Operand),
+            Some(position) => row.attributes.get(position).copied().map(CallParameter::Attribute),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Indices, and functions that show arrays otherwise or put them together: their arguments, and the nodes
-//! they become. The rest of elaboration is in `elaborate.rs`.
+//! Elaboration of indices, and of functions that rearrange or join arrays.
 
 use core::str::FromStr;
 
@@ -8,22 +7,22 @@ use indim_graph::{AxisSlice, Literal, TakeMode};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 
-use super::elaborate::{Elaborated, Elaborator};
+use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::Attribute;
 use super::promote::promote_all;
-use super::syntax::{AttributeValue, GivenAttribute, IndexItem, NodeIndex};
+use super::syntax::{AttributeValue, IndexItem, NamedAttribute, NodeIndex};
 use super::view_function::ViewFunction;
 use crate::span::Span;
 
-/// `diff` takes differences so many times at most.
+/// Maximal order of `diff`: each order adds nodes.
 const MAX_DIFFERENCES: i128 = 64;
 
-/// A call of one of these functions.
+/// A call of a view function.
 struct Call<'c> {
     function: ViewFunction,
     nodes: &'c [NodeIndex],
-    attributes: &'c [GivenAttribute],
+    attributes: &'c [NamedAttribute],
     mark: Span,
 }
 
@@ -34,7 +33,7 @@ impl Elaborator<'_, '_> {
         operand: NodeIndex,
         items: &[IndexItem],
         mark: Span,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         let mut nodes = vec![operand];
         let mut indices = Vec::with_capacity(items.len());
         for item in items {
@@ -67,19 +66,19 @@ impl Elaborator<'_, '_> {
         &self,
         function: ViewFunction,
         nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
+        attributes: &[NamedAttribute],
         mark: Span,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         let call = Call { function, nodes, attributes, mark };
         match function {
-            ViewFunction::Concatenate | ViewFunction::Stack => self.joined(&call),
-            ViewFunction::Take => self.taken(&call),
-            ViewFunction::Pad => self.padded(&call),
-            ViewFunction::Diff => self.differences(&call),
-            ViewFunction::Flip => self.flipped(&call),
-            ViewFunction::Roll => self.rolled(&call),
-            ViewFunction::ExpandDims => self.expanded_dims(&call),
-            ViewFunction::Squeeze => self.squeezed(&call),
+            ViewFunction::Concatenate | ViewFunction::Stack => self.concatenate(&call),
+            ViewFunction::Take => self.take(&call),
+            ViewFunction::Pad => self.pad(&call),
+            ViewFunction::Diff => self.diff(&call),
+            ViewFunction::Flip => self.flip(&call),
+            ViewFunction::Roll => self.roll(&call),
+            ViewFunction::ExpandDims => self.expand_dims(&call),
+            ViewFunction::Squeeze => self.squeeze(&call),
         }
     }
 
@@ -87,18 +86,18 @@ impl Elaborator<'_, '_> {
         &self,
         call: &Call<'_>,
         result: Result<T, indim_graph::GraphError>,
-    ) -> Elaborated<T> {
+    ) -> ElaborateResult<T> {
         result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
-    /// Under the numpy rule operands of different element types are converted as NumPy promotes them.
-    fn joined(&self, call: &Call<'_>) -> Elaborated<Value> {
+    /// Under the numpy rule, operands of different element types are promoted.
+    fn concatenate(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let mut values = Vec::with_capacity(call.nodes.len());
         for &node in call.nodes {
             values.push(self.value(node)?);
         }
         if super::typing::promotes(&self.rule_of(&[])?) {
-            let dtypes: Elaborated<Vec<DType>> =
+            let dtypes: ElaborateResult<Vec<DType>> =
                 values.iter().map(|value| self.dtype(value, call.mark)).collect();
             let common = promote_all(dtypes?).map_err(|(left, right)| {
                 ExprError::new(ExprErrorKind::NoPromotion { left, right }, call.mark)
@@ -123,8 +122,8 @@ impl Elaborator<'_, '_> {
         )
     }
 
-    /// Without an axis the elements are numbered in row-major order, as in NumPy.
-    fn taken(&self, call: &Call<'_>) -> Elaborated<Value> {
+    /// Without an axis, indices count elements in row-major order, as in NumPy.
+    fn take(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let mode = match call.word() {
             None | Some("raise") => TakeMode::Error,
             Some(mode) => self.word(call, mode, "`error`, `clip` or `wrap`")?,
@@ -137,7 +136,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.take(x, indices, axis, mode))
     }
 
-    fn flat(&self, call: &Call<'_>, x: &Value) -> Elaborated<Value> {
+    fn flat(&self, call: &Call<'_>, x: &Value) -> ElaborateResult<Value> {
         let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
         self.graph(call, self.builder.reshape(x, [count]))
     }
@@ -147,19 +146,19 @@ impl Elaborator<'_, '_> {
         call: &Call<'_>,
         word: &str,
         expected: &'static str,
-    ) -> Elaborated<T> {
+    ) -> ElaborateResult<T> {
         word.parse().map_err(|_| {
             let kind = ExprErrorKind::Unexpected { found: word.to_owned(), expected };
             ExprError::new(kind, call.span_of(Attribute::Mode).unwrap_or(call.mark))
         })
     }
 
-    fn padded(&self, call: &Call<'_>) -> Elaborated<Value> {
+    fn pad(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         const MODES: &str = "`constant`, `edge`, `wrap`, `reflect` or `symmetric`";
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
         let given = call.pairs();
-        // One pair is for all axes, as in NumPy.
+        // One pair holds for all axes, as in NumPy.
         let pairs = if given.len() == 1 { vec![given[0]; rank] } else { given.to_vec() };
         let number = self.number(call, "constant_values")?;
         let mode = match call.word() {
@@ -189,8 +188,8 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.extend(x, &widths, mode))
     }
 
-    /// For truth values: whether they differ.
-    fn differences(&self, call: &Call<'_>) -> Elaborated<Value> {
+    /// The difference of truth values is `!=`.
+    fn diff(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         let times = match self.number(call, "n")? {
             None => 1,
@@ -217,22 +216,22 @@ impl Elaborator<'_, '_> {
         Ok(x)
     }
 
-    fn flipped(&self, call: &Call<'_>) -> Elaborated<Value> {
+    fn flip(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
         let axes = call.axes().unwrap_or_else(|| (0..rank as i64).collect());
         self.graph(call, self.builder.reverse(x, &axes))
     }
 
-    /// Without axes the elements move in row-major order, as in NumPy.
-    fn rolled(&self, call: &Call<'_>) -> Elaborated<Value> {
+    /// Without axes, elements move in row-major order, as in NumPy.
+    fn roll(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         let shifts = call.integers(Attribute::Shift).unwrap_or_default();
         let Some(axes) = call.axes() else {
             let shape = self.array_shape(&x, call.mark)?;
             let shift = shifts.iter().fold(0i64, |sum, shift| sum.wrapping_add(*shift));
-            let rolled = self.builder.roll(self.flat(call, &x)?, shift, 0);
-            return self.graph(call, rolled.and_then(|rolled| self.builder.reshape(rolled, shape)));
+            let roll = self.builder.roll(self.flat(call, &x)?, shift, 0);
+            return self.graph(call, roll.and_then(|roll| self.builder.reshape(roll, shape)));
         };
         let shifts = if shifts.len() == 1 { vec![shifts[0]; axes.len()] } else { shifts.to_vec() };
         let axes = if axes.len() == 1 { vec![axes[0]; shifts.len()] } else { axes };
@@ -245,7 +244,7 @@ impl Elaborator<'_, '_> {
         Ok(x)
     }
 
-    fn expanded_dims(&self, call: &Call<'_>) -> Elaborated<Value> {
+    fn expand_dims(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let Some(axes) = call.axes() else {
             let kind = ExprErrorKind::MissingArgument {
@@ -261,7 +260,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.index(x, &indices))
     }
 
-    fn squeezed(&self, call: &Call<'_>) -> Elaborated<Value> {
+    fn squeeze(&self, call: &Call<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let mut sizes = self.array_shape(&x, call.mark)?.to_vec();
         match call.axes() {
@@ -283,8 +282,13 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.reshape(x, sizes))
     }
 
-    /// Axes among `rank`, none of them twice; negative ones count from the end.
-    fn checked_axes(&self, call: &Call<'_>, axes: &[i64], rank: usize) -> Elaborated<Vec<usize>> {
+    /// Normalizes axes and checks that they are below `rank` and unique; negative axes count from the end.
+    fn checked_axes(
+        &self,
+        call: &Call<'_>,
+        axes: &[i64],
+        rank: usize,
+    ) -> ElaborateResult<Vec<usize>> {
         use indim_graph::{GraphError, GraphErrorKind};
         let refuse = |kind| {
             let error = GraphError::new(kind, call.function.name(), Vec::new());
@@ -304,11 +308,11 @@ impl Elaborator<'_, '_> {
         Ok(checked)
     }
 
-    /// The number that a keyword gives.
-    fn number(&self, call: &Call<'_>, name: &'static str) -> Elaborated<Option<Literal>> {
+    /// The number of a keyword argument.
+    fn number(&self, call: &Call<'_>, name: &'static str) -> ElaborateResult<Option<Literal>> {
         let wanted = Attribute::Argument(name);
         let given = call.attributes.iter().find(|given| given.attribute == wanted);
-        let Some(GivenAttribute { value: AttributeValue::Number(node), .. }) = given else {
+        let Some(NamedAttribute { value: AttributeValue::Number(node), .. }) = given else {
             return Ok(None);
         };
         match self.literal(*node) {
@@ -329,7 +333,7 @@ impl Elaborator<'_, '_> {
 }
 
 impl Call<'_> {
-    fn given(&self, attribute: Attribute) -> Option<&GivenAttribute> {
+    fn given(&self, attribute: Attribute) -> Option<&NamedAttribute> {
         self.attributes.iter().find(|given| given.attribute == attribute)
     }
 
@@ -348,7 +352,7 @@ impl Call<'_> {
         self.integers(Attribute::Axis)?.first().copied()
     }
 
-    /// Whether `axis=None` is said.
+    /// Whether the call has `axis=None`.
     fn is_flat(&self) -> bool {
         self.given(Attribute::Axis).is_some_and(|given| matches!(given.value, AttributeValue::All))
     }

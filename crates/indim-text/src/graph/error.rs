@@ -12,7 +12,7 @@ use crate::limits::LimitError;
 use crate::shorten::shorten;
 use crate::span::Span;
 
-/// A mistake in the text of a graph.
+/// An error in the text of a graph.
 ///
 /// ```
 /// let text = "graph {\n  %0 = sni %1 : f32[2]\n  return %0\n}";
@@ -22,9 +22,9 @@ use crate::span::Span;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParseError {
-    /// Kind of the error.
+    /// The kind of the error.
     pub kind: ParseErrorKind,
-    /// Where: bytes of the text.
+    /// The byte range of the text.
     pub span: Range<usize>,
     /// The line, counted from 1.
     pub line: usize,
@@ -32,7 +32,7 @@ pub struct ParseError {
     pub column: usize,
 }
 
-/// The kinds of mistakes in the text of a graph.
+/// The kinds of errors in the text of a graph.
 ///
 /// ```
 /// use indim_text::{ParseErrorKind, parse_graph};
@@ -43,9 +43,9 @@ pub struct ParseError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The text asks for more than a limit allows.
+    /// The text exceeds a limit.
     Limit(LimitError),
-    /// Something where another thing belongs.
+    /// A token is unexpected.
     Unexpected {
         /// The expected tokens.
         expected: &'static str,
@@ -60,28 +60,28 @@ pub enum ParseErrorKind {
         /// The name.
         name: String,
     },
-    /// A whole number that does not fit.
+    /// A whole number is too large.
     NumberTooLarge,
-    /// A value that no earlier line defines.
+    /// No earlier line defines the value.
     UndefinedValue {
         /// The value's name, without the sign.
         name: String,
     },
-    /// A value that an earlier line defines too.
+    /// An earlier line defines the value too.
     DuplicateValue {
         /// The value's name, without the sign.
         name: String,
     },
-    /// The text of an element says no element of the type.
+    /// A text is no element of the type.
     BadElement {
         /// The element type.
         dtype: DType,
     },
-    /// A constant lists another number of elements than its shape has.
+    /// The number of elements of a constant does not match its shape.
     WrongElementCount {
         /// The constant's type.
         array_type: ArrayType,
-        /// The number of elements in the list, or one more than fit.
+        /// The number of elements in the list.
         given: usize,
     },
     /// The node breaks an invariant of graphs.
@@ -102,7 +102,7 @@ impl ParseError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code as its registry entry.
     pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
             ParseErrorKind::Limit(error) => error.error_code(),
@@ -118,12 +118,12 @@ impl ParseError {
         }
     }
 
-    /// The whole report: headline, and the line of `text`, which was parsed, with the place marked.
+    /// The drawing: headline, and the line of the parsed `text` with the span marked.
     pub fn draw(&self, text: &str) -> String {
         self.diagnostic(text).to_string()
     }
 
-    /// The same report in its parts.
+    /// The diagnostic that [`draw`](Self::draw) prints.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
         diagnose_text(self.error_code(), self.to_string(), text, &self.span)
     }

@@ -1,4 +1,4 @@
-//! The text form of graphs: printed by `Display` of a graph, read back by `parse.rs`.
+//! The text form of graphs: `Display` of a graph prints it, `parse.rs` parses it.
 //!
 //! ```text
 //! graph {
@@ -10,11 +10,11 @@
 //! }
 //! ```
 //!
-//! A line gives a value, what is done to which operands, and the type of the result; the elements
-//! of a constant follow its type, so that the reader knows what to expect. Printing what was read
-//! back from a print gives the same text, and constants keep their bits.
+//! A line states a value, its operation, operands and attributes, and the result type. The elements of a
+//! constant follow its type, so that the parser knows how to read them. A printed graph that is parsed and
+//! printed again gives the same text; constants keep their bits.
 //!
-//! - `error.rs`: errors of the text form of graphs.
+//! - `error.rs`: errors in the text form of graphs.
 
 mod error;
 mod parse;

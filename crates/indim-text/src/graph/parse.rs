@@ -1,5 +1,5 @@
-//! Reading graphs: one pass over the text, without recursion. Memory grows with the text, never
-//! with a size that the text merely claims.
+//! The parser of graphs: one pass over the text, without recursion. Its memory grows with the length of the
+//! text, not with the sizes that the text states.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,14 +16,14 @@ use crate::cursor::Cursor;
 use crate::limits::LimitError;
 use crate::span::Span;
 
-/// Longer texts are refused, so that values can be counted in 32 bits.
-const MAXIMUM_TEXT_BYTES: usize = 1 << 30;
+/// Limit on the length of a text, so that the number of values fits 32 bits.
+const MAX_TEXT_BYTES: usize = 1 << 30;
 
-type Parsed<T> = Result<T, ParseError>;
+type ParseResult<T> = Result<T, ParseError>;
 
-/// Reads the text form of a graph, which its `Display` writes; the graph is verified.
+/// Parses the text form of a graph and verifies the graph.
 ///
-/// Values may have any names; equal nodes become one.
+/// Values may have any names. Equal nodes are merged, except constants.
 ///
 /// ```
 /// use indim_text::parse_graph;
@@ -34,7 +34,7 @@ type Parsed<T> = Result<T, ParseError>;
 ///
 /// # Errors
 /// Syntax errors, arrays of more than [`MAX_RANK`] axes, and nodes that break
-/// an invariant; with the place.
+/// an invariant; each with its span.
 pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
     parse_graph_up_to_rank(text, MAX_RANK)
 }
@@ -52,11 +52,11 @@ pub fn parse_graph(text: &str) -> Result<Graph, ParseError> {
 /// # Errors
 /// Like [`parse_graph`].
 pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseError> {
-    LimitError::check_length(text, MAXIMUM_TEXT_BYTES)
+    LimitError::check_length(text, MAX_TEXT_BYTES)
         .map_err(|error| ParseError::new(ParseErrorKind::Limit(error), text, Span::default()))?;
     let parser = Parser {
         text,
-        maximum_rank: rank,
+        max_rank: rank,
         cursor: Cursor::new(text),
         assembler: GraphAssembler::new(),
         known: HashMap::new(),
@@ -67,18 +67,18 @@ pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseErr
 
 struct Parser<'t> {
     text: &'t str,
-    maximum_rank: usize,
+    max_rank: usize,
     cursor: Cursor<'t>,
     assembler: GraphAssembler,
-    /// The values by their names in the text.
+    /// The values by their names.
     known: HashMap<&'t str, ValueId>,
     parameter_names: HashSet<String>,
 }
 
-/// The part of a node in front of its type: kind and attributes.
+/// The part of a node before its type: kind and attributes.
 enum Head {
     Constant,
-    /// How many elements of each axis a slice shows, its type says.
+    /// A slice without its sizes, which follow from the type.
     Slice {
         starts: Vec<usize>,
         steps: Vec<isize>,
@@ -87,7 +87,7 @@ enum Head {
 }
 
 impl<'t> Parser<'t> {
-    fn graph(mut self) -> Parsed<Graph> {
+    fn graph(mut self) -> ParseResult<Graph> {
         self.keyword("graph", "`graph`")?;
         self.expect('{', "`{`")?;
         while self.cursor.peek() == Some('%') {
@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `%3 = add %0, %2 : f32[4, 3]`
-    fn definition(&mut self) -> Parsed<()> {
+    fn definition(&mut self) -> ParseResult<()> {
         let (name, name_span) = self.value_name()?;
         if self.known.contains_key(name) {
             let kind = ParseErrorKind::DuplicateValue { name: name.to_owned() };
@@ -118,7 +118,7 @@ impl<'t> Parser<'t> {
         let array_type = self.array_type()?;
         let kind = match head {
             Head::Constant => {
-                // Equal ones stay apart, as they are written.
+                // Equal constants stay separate nodes, as in the text.
                 let constant = self.constant(&array_type)?;
                 self.known.insert(name, self.assembler.add_apart(constant));
                 return Ok(());
@@ -139,7 +139,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn head(&mut self, operation: &str, span: Span) -> Parsed<(Head, Vec<ValueId>)> {
+    fn head(&mut self, operation: &str, span: Span) -> ParseResult<(Head, Vec<ValueId>)> {
         let kind = match operation {
             "constant" => return Ok((Head::Constant, Vec::new())),
             "parameter" => NodeKind::Parameter {
@@ -202,8 +202,8 @@ impl<'t> Parser<'t> {
         Ok((Head::Other(kind), self.values()?))
     }
 
-    /// `"x"`, a name that no other parameter has.
-    fn parameter_name(&mut self) -> Parsed<String> {
+    /// `"x"`, a unique parameter name.
+    fn parameter_name(&mut self) -> ParseResult<String> {
         let (name, span) = self.quoted()?;
         if !self.parameter_names.insert(name.clone()) {
             let kind = GraphErrorKind::DuplicateParameter { name };
@@ -214,7 +214,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `f32[4, 3]`
-    fn array_type(&mut self) -> Parsed<ArrayType> {
+    fn array_type(&mut self) -> ParseResult<ArrayType> {
         let (name, span) = self.word("an element type")?;
         let Ok(dtype) = name.parse::<DType>() else {
             let kind = ParseErrorKind::UnknownElementType { name: name.to_owned() };
@@ -224,7 +224,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The elements of a constant of type `array_type`.
-    fn constant(&mut self, array_type: &ArrayType) -> Parsed<Array> {
+    fn constant(&mut self, array_type: &ArrayType) -> ParseResult<Array> {
         macro_rules! read_each {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match array_type.dtype {
@@ -236,7 +236,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `{ 1.5, nan }`
-    fn elements<T: Element + ElementText>(&mut self, array_type: &ArrayType) -> Parsed<Array> {
+    fn elements<T: Element + ElementText>(&mut self, array_type: &ArrayType) -> ParseResult<Array> {
         let open = self.expect('{', "`{` and the elements")?;
         let mut elements: Vec<T> = Vec::new();
         while self.cursor.peek() != Some('}') {
@@ -254,7 +254,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn element<T: Element + ElementText>(&mut self) -> Parsed<T> {
+    fn element<T: Element + ElementText>(&mut self) -> ParseResult<T> {
         let is_part =
             |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '(' | ')');
         let (text, span) = self.run(is_part, "an element")?;
@@ -262,8 +262,8 @@ impl<'t> Parser<'t> {
             .ok_or_else(|| self.error(ParseErrorKind::BadElement { dtype: T::DTYPE }, span))
     }
 
-    /// `%0, %2`, or nothing.
-    fn values(&mut self) -> Parsed<Vec<ValueId>> {
+    /// `%0, %2`, or an empty list.
+    fn values(&mut self) -> ParseResult<Vec<ValueId>> {
         let mut values = Vec::new();
         if self.cursor.peek() != Some('%') {
             return Ok(values);
@@ -283,21 +283,21 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn value_name(&mut self) -> Parsed<(&'t str, Span)> {
+    fn value_name(&mut self) -> ParseResult<(&'t str, Span)> {
         let sign = self.expect('%', "a value")?;
         let (name, span) = self.word("the name of a value")?;
         Ok((name, sign.to(span)))
     }
 
-    fn take_mode(&mut self) -> Parsed<TakeMode> {
+    fn take_mode(&mut self) -> ParseResult<TakeMode> {
         const EXPECTED: &str = "`error`, `clip` or `wrap`";
         let (name, span) = self.word(EXPECTED)?;
         let unexpected = ParseErrorKind::Unexpected { expected: EXPECTED };
         name.parse().map_err(|()| self.error(unexpected, span))
     }
 
-    /// `[1, -2]`, of `count` axes.
-    fn steps(&mut self, count: usize) -> Parsed<Vec<isize>> {
+    /// `[1, -2]`, for `count` axes.
+    fn steps(&mut self, count: usize) -> ParseResult<Vec<isize>> {
         const EXPECTED: &str = "a step for each axis";
         let open = self.expect('[', "`[`")?;
         let mut steps = Vec::new();
@@ -322,7 +322,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn attribute(&mut self, name: &'static str) -> Parsed<()> {
+    fn attribute(&mut self, name: &'static str) -> ParseResult<()> {
         let expected = match name {
             "axis" => "`axis=`",
             "dims" => "`dims=`",
@@ -335,7 +335,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `[4, 3]`
-    fn sizes(&mut self) -> Parsed<Vec<usize>> {
+    fn sizes(&mut self) -> ParseResult<Vec<usize>> {
         let open = self.expect('[', "`[`")?;
         let mut sizes = Vec::new();
         while self.cursor.eat(']').is_none() {
@@ -344,21 +344,21 @@ impl<'t> Parser<'t> {
             }
             sizes.push(self.size()?);
             let list = self.cursor.since(open);
-            RankLimitError::check(sizes.len(), self.maximum_rank).map_err(|error| {
+            RankLimitError::check(sizes.len(), self.max_rank).map_err(|error| {
                 self.error(ParseErrorKind::Limit(LimitError::Rank(error)), list)
             })?;
         }
         Ok(sizes)
     }
 
-    fn size(&mut self) -> Parsed<usize> {
+    fn size(&mut self) -> ParseResult<usize> {
         let (digits, span) = self.run(|c| c.is_ascii_digit(), "a number")?;
         let size = digits.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))?;
         Ok(saturating_size(size))
     }
 
-    /// A text in quotes, with `\"`, `\\` and `\u{1f}` in it.
-    fn quoted(&mut self) -> Parsed<(String, Span)> {
+    /// A quoted text, with the escapes `\"`, `\\` and `\u{1f}`.
+    fn quoted(&mut self) -> ParseResult<(String, Span)> {
         let open = self.expect('"', "a name in quotes")?;
         let mut content = String::new();
         loop {
@@ -371,7 +371,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn escaped(&mut self) -> Parsed<char> {
+    fn escaped(&mut self) -> ParseResult<char> {
         const EXPECTED: &str = "an escape: `\\\"`, `\\\\` or `\\u{1f}`";
         match self.cursor.next_character() {
             Some(character @ ('"' | '\\')) => Ok(character),
@@ -388,7 +388,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn keyword(&mut self, keyword: &str, expected: &'static str) -> Parsed<()> {
+    fn keyword(&mut self, keyword: &str, expected: &'static str) -> ParseResult<()> {
         let (word, span) = self.word(expected)?;
         match word == keyword {
             true => Ok(()),
@@ -396,7 +396,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn word(&mut self, expected: &'static str) -> Parsed<(&'t str, Span)> {
+    fn word(&mut self, expected: &'static str) -> ParseResult<(&'t str, Span)> {
         self.run(|c| c.is_ascii_alphanumeric() || c == '_', expected)
     }
 
@@ -405,7 +405,7 @@ impl<'t> Parser<'t> {
         &mut self,
         is_part: impl Fn(char) -> bool,
         expected: &'static str,
-    ) -> Parsed<(&'t str, Span)> {
+    ) -> ParseResult<(&'t str, Span)> {
         let span = self.cursor.run(is_part);
         match span.of(self.text) {
             "" => Err(self.unexpected(expected)),
@@ -413,7 +413,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn expect(&mut self, character: char, expected: &'static str) -> Parsed<Span> {
+    fn expect(&mut self, character: char, expected: &'static str) -> ParseResult<Span> {
         self.cursor.eat(character).ok_or_else(|| self.unexpected(expected))
     }
 

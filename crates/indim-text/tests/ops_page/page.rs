@@ -132,7 +132,7 @@ pub(crate) fn page() -> String {
     text += COMPOSITIONS;
     of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call));
     text += ALONG_AXES;
-    of_kind(EntryKind::AlongAxes).for_each(|entry| text += &row(&entry, &entry.call));
+    of_kind(EntryKind::Reduction).for_each(|entry| text += &row(&entry, &entry.call));
     text += VIEWS;
     of_kind(EntryKind::View).for_each(|entry| text += &row(&entry, &entry.call));
     text += TYPES;

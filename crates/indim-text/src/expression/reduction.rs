@@ -1,82 +1,82 @@
-//! Functions along axes: their arguments, and the nodes they become.
+//! Elaboration of reductions, the functions along axes.
 
 use indim_builder::{Initial, ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, RuleSet};
 
-use super::elaborate::{Elaborated, Elaborator, Operand};
+use super::elaborate::{ElaborateResult, Elaborator, Operand};
 use super::elementwise::Operands;
 use super::error::ExprError;
 use super::function::Attribute;
-use super::syntax::{AttributeValue, GivenAttribute, NodeIndex};
+use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;
 
 impl Elaborator<'_, '_> {
-    /// Under the numpy rule operands are promoted, integers are summed in 64 bits, and are `f64` where a
-    /// function takes only floats.
-    pub(super) fn along(
+    /// Under the numpy rule, operands are promoted and integers are summed in 64 bits; a function that takes
+    /// only floats converts them to `f64`.
+    pub(super) fn reduction(
         &self,
         function: Reduction,
         nodes: &[NodeIndex],
-        attributes: &[GivenAttribute],
+        attributes: &[NamedAttribute],
         mark: Span,
-    ) -> Elaborated<Value> {
+    ) -> ElaborateResult<Value> {
         let rule = self.rule_of(attributes)?;
         let is_numpy = typing::promotes(&rule);
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
-        let dtype =
-            typing::along(function, &types, is_numpy).map_err(|kind| ExprError::new(kind, mark))?;
+        let dtype = typing::reduction(function, &types, is_numpy)
+            .map_err(|kind| ExprError::new(kind, mark))?;
         let states_rule = attributes.iter().any(|given| given.attribute == Attribute::Dims);
         let operands = Operands { nodes, rule: &rule, states_rule, mark };
-        let along = ReduceOptions {
+        let reduction = ReduceOptions {
             widens_integers: is_numpy && !function.pairs(),
             rule: reduction_rule(function, &rule, attributes),
-            ..self.beside_operands(function, attributes)?
+            ..self.reduce_options(function, attributes)?
         };
         let numbers = self.arguments(function.name(), function.parameters(), attributes)?;
-        let along = match &rule {
-            RuleSet::Named { .. } => self.selected_by_names(along, nodes, mark)?,
-            _ => along,
+        let reduction = match &rule {
+            RuleSet::Named { .. } => self.place_by_names(reduction, nodes, mark)?,
+            _ => reduction,
         };
-        let (values, rule) = self.converted(&operands, |_| dtype)?;
-        self.builder.along_of(function, &values, &along, &numbers, &rule).map_err(|error| {
-            // What is wrong with `where` or a gain names that by itself.
+        let (values, rule) = self.convert_operands(&operands, |_| dtype)?;
+        self.builder.along_of(function, &values, &reduction, &numbers, &rule).map_err(|error| {
+            // An error about `where` or another argument has its own operands.
             let is_about_operands = error.operation == function.name();
             self.graph_error(error, if is_about_operands { nodes } else { &[] }, mark)
         })
     }
 
-    /// What selects elements, and what the result begins with, where axes meet by their names: the first in
-    /// the shape of the operand, the second a scalar.
-    fn selected_by_names(
+    /// Under rule `named`, broadcasts `where` to the operand by axis names, and checks that `initial` is a
+    /// scalar.
+    fn place_by_names(
         &self,
-        along: ReduceOptions,
+        reduction: ReduceOptions,
         nodes: &[NodeIndex],
         mark: Span,
-    ) -> Elaborated<ReduceOptions> {
+    ) -> ElaborateResult<ReduceOptions> {
         let by_names = |selected: &Value| {
             let like = self.value(nodes[0])?;
             let placed = self.builder.broadcast_by_names(selected, &like);
             placed.map_err(|error| self.graph_error(error, &[], mark))
         };
-        if let Some(Initial::Value(initial)) = &along.initial {
-            // It is no operand of the function, but meets its result by position.
+        if let Some(Initial::Value(initial)) = &reduction.initial {
+            // `initial` is combined with the result by position, so only a scalar is unambiguous.
             let scalar = self.builder.broadcast_by_names(initial, &self.builder.scalar(0.0f64));
             scalar.map_err(|error| self.graph_error(error, &[], mark))?;
         }
-        let selected = along.selected.as_ref().map(by_names).transpose()?;
-        Ok(ReduceOptions { selected, ..along })
+        let selected = reduction.selected.as_ref().map(by_names).transpose()?;
+        Ok(ReduceOptions { selected, ..reduction })
     }
 
-    /// The axes, and what is said of elements and of the result.
-    fn beside_operands(
+    /// The options of a reduction: axes, `keepdims`, `dtype`, `where` and `initial`.
+    fn reduce_options(
         &self,
         function: Reduction,
-        attributes: &[GivenAttribute],
-    ) -> Elaborated<ReduceOptions> {
+        attributes: &[NamedAttribute],
+    ) -> ElaborateResult<ReduceOptions> {
         let keepdims = self.arguments(function.name(), &[ReduceOptions::KEEPDIMS], attributes)?;
         let given = |parameter: indim_builder::Parameter| argument(attributes, parameter.name());
         let initial = given(ReduceOptions::INITIAL).and_then(|node| match &self.operands[node] {
@@ -95,11 +95,12 @@ impl Elaborator<'_, '_> {
     }
 }
 
-/// How axes are counted under a rule set; the function's own are counted from the end.
+/// The reduction rule that counts the axes under a rule set. Default axes of a function may be negative, so
+/// they follow numpy.
 fn reduction_rule(
     function: Reduction,
     rule: &RuleSet,
-    attributes: &[GivenAttribute],
+    attributes: &[NamedAttribute],
 ) -> ReductionRuleName {
     let gives_axes = attributes.iter().any(|given| given.attribute == Attribute::Axes);
     match rule {
@@ -111,8 +112,8 @@ fn reduction_rule(
     }
 }
 
-/// The axes that are given; without a list those of the function.
-fn axes(function: Reduction, attributes: &[GivenAttribute]) -> Option<Vec<i64>> {
+/// The axes of the call, by default those of the function; `None` means all axes.
+fn axes(function: Reduction, attributes: &[NamedAttribute]) -> Option<Vec<i64>> {
     let given = attributes.iter().find(|given| given.attribute == Attribute::Axes);
     match given.map(|given| &given.value) {
         Some(AttributeValue::Integers(axes)) => Some(axes.clone()),
@@ -121,23 +122,23 @@ fn axes(function: Reduction, attributes: &[GivenAttribute]) -> Option<Vec<i64>> 
     }
 }
 
-/// The names of axes that are given in place of their positions.
-fn axis_names(attributes: &[GivenAttribute]) -> Option<Vec<String>> {
+/// The axis names of the call, if it names axes.
+fn axis_names(attributes: &[NamedAttribute]) -> Option<Vec<String>> {
     attributes.iter().find_map(|given| match &given.value {
         AttributeValue::Names(names) => Some(names.clone()),
         _ => None,
     })
 }
 
-fn element_type(attributes: &[GivenAttribute]) -> Option<DType> {
+fn element_type(attributes: &[NamedAttribute]) -> Option<DType> {
     attributes.iter().find_map(|given| match given.value {
         AttributeValue::ElementType(dtype) => Some(dtype),
         _ => None,
     })
 }
 
-/// The node of an argument that is no axis and no element type.
-fn argument(attributes: &[GivenAttribute], name: &str) -> Option<NodeIndex> {
+/// The node of a keyword argument.
+fn argument(attributes: &[NamedAttribute], name: &str) -> Option<NodeIndex> {
     attributes.iter().find_map(|given| match (given.attribute, &given.value) {
         (Attribute::Argument(known), AttributeValue::Number(node)) if known == name => Some(*node),
         _ => None,
