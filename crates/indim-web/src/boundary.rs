@@ -1,12 +1,12 @@
-//! The exports of the module: a page writes a request into memory that it allocates, calls a function, and
-//! reads the answer. Calls are sequential, so one request and one answer exist at a time.
+//! WebAssembly exports: a page requests a buffer, writes the request into it, calls a function, and reads the
+//! answer. Calls are sequential, so one request and one answer exist at a time.
 //!
-//! Lengths are in bytes of UTF-8. The exports are called by nobody but the page: nothing here reads through a
-//! pointer, so there is no unsafe block.
+//! Lengths are in bytes of UTF-8. Only the page calls the exports. No function reads through a pointer, so the
+//! file has no unsafe block.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::request::LONGEST_REQUEST;
+use crate::request::MAX_REQUEST_BYTES;
 
 static REQUEST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static ANSWER: Mutex<String> = Mutex::new(String::new());
@@ -15,10 +15,10 @@ fn locked<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory for a request of so many bytes; a null pointer where that is too long.
+/// A buffer for a request of `length` bytes; a null pointer if the request is too long.
 #[unsafe(no_mangle)]
 extern "C" fn request_buffer(length: usize) -> *mut u8 {
-    if length > LONGEST_REQUEST {
+    if length > MAX_REQUEST_BYTES {
         return core::ptr::null_mut();
     }
     let mut request = locked(&REQUEST);
@@ -33,7 +33,7 @@ extern "C" fn answer_buffer() -> *const u8 {
     locked(&ANSWER).as_ptr()
 }
 
-/// Answers the request; the length of the answer.
+/// Answers the request, and returns the length of the answer.
 fn answer(function: impl Fn(&str) -> String) -> usize {
     let request = std::mem::take(&mut *locked(&REQUEST));
     let text = function(&String::from_utf8_lossy(&request));

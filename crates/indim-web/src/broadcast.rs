@@ -1,5 +1,5 @@
-//! Operands under a rule: drawn, in the explicit form, and how the other rules say the same; or what is
-//! wrong, and what would work instead.
+//! A broadcast under a rule: its drawing, its explicit form, and its form under the other rules; or its error
+//! with repairs.
 
 use indim::explain::ExplainedBroadcast;
 use indim_shape::{
@@ -16,30 +16,30 @@ use crate::state::{BroadcastState, Offer, State};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+struct BroadcastRequest {
     rule: String,
     operands: Vec<OperandText>,
     dims: Option<String>,
     axis: Option<String>,
     broadcast: Option<bool>,
     target: Option<String>,
-    /// Whether the drawing is wanted as an SVG document too.
+    /// Whether the answer includes the drawing as an SVG document.
     #[serde(default)]
     svg: bool,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct BroadcastResponse {
     ok: bool,
     #[serde(flatten)]
-    explained: Explained,
+    explained: BroadcastAnswer,
     #[serde(skip_serializing_if = "Option::is_none")]
     svg: Option<String>,
 }
 
-/// All that is said of a legal broadcast.
+/// The answer for a legal broadcast.
 #[derive(Serialize)]
-pub(crate) struct Explained {
+pub(crate) struct BroadcastAnswer {
     rule: String,
     shape: Vec<usize>,
     maps: Vec<Vec<usize>>,
@@ -48,19 +48,19 @@ pub(crate) struct Explained {
     /// A line for each operand.
     explicit: Vec<String>,
     same: Vec<Offer>,
-    not: Vec<Reason>,
+    not: Vec<Inexpressible>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
-/// Why some rules cannot say it.
+/// The reason why some rules cannot express a broadcast or a reduction.
 #[derive(Serialize)]
-struct Reason {
-    rules: Vec<&'static str>,
-    reason: String,
+pub(crate) struct Inexpressible {
+    pub(crate) rules: Vec<&'static str>,
+    pub(crate) reason: String,
 }
 
-/// Draws operands under a rule, with its attributes as texts; see the module's example.
+/// Draws a broadcast of operands under a rule, with the attributes as texts; see the example of the crate.
 ///
 /// ```
 /// let request = r#"{"rule": "xla", "dims": "0",
@@ -69,11 +69,11 @@ struct Reason {
 /// assert!(answer.starts_with(r#"{"ok":false,"code":"dim-size-mismatch","label":"X7""#), "{answer}");
 /// ```
 pub fn broadcast(request: &str) -> String {
-    answered(request, |request: Request| request.answer())
+    answered(request, |request: BroadcastRequest| request.answer())
 }
 
-impl Request {
-    fn answer(&self) -> Result<Answer, Box<Refusal>> {
+impl BroadcastRequest {
+    fn answer(&self) -> Result<BroadcastResponse, Box<Refusal>> {
         check_count(self.operands.len())?;
         let choice: RuleChoice = self.rule.parse().map_err(|error| {
             let diagnostic = Diagnostic::new(ErrorCode::UNKNOWN_RULE, format!("{error}"));
@@ -105,7 +105,7 @@ impl Request {
         let explained = ExplainedBroadcast::of_rule(named(&rule, target), names, form);
         let svg = self.svg.then(|| explained.to_svg());
         let rule = rule.name().map_or_else(String::new, |name| name.to_string());
-        Ok(Answer { ok: true, explained: Explained::new(rule, &explained), svg })
+        Ok(BroadcastResponse { ok: true, explained: BroadcastAnswer::new(rule, &explained), svg })
     }
 }
 
@@ -118,12 +118,12 @@ fn named(rule: &AnyRule, target: Option<&Shape>) -> String {
     }
 }
 
-impl Explained {
-    /// The answer for a broadcast under the rule of this name, or none.
+impl BroadcastAnswer {
+    /// The answer for a broadcast under the rule of this name, which may be empty.
     pub(crate) fn new(rule: String, explained: &ExplainedBroadcast) -> Self {
         let form = explained.form();
         let (same, not) = under_rules(explained);
-        Explained {
+        BroadcastAnswer {
             rule,
             shape: form.result().to_vec(),
             maps: form.maps().iter().map(|map| map.to_vec()).collect(),
@@ -146,15 +146,15 @@ fn explicit_lines(form: &Broadcast, names: &[(String, String)]) -> Vec<String> {
 }
 
 /// The broadcast stated under each rule, and the reasons why some cannot, each with its rules.
-fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Reason>) {
+fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Inexpressible>) {
     let form = explained.form();
-    let (mut same, mut not): (Vec<Offer>, Vec<Reason>) = (Vec::new(), Vec::new());
+    let (mut same, mut not): (Vec<Offer>, Vec<Inexpressible>) = (Vec::new(), Vec::new());
     for (name, said) in explained.under_other_rules() {
         match (said, convert_broadcast(form, name)) {
             (Ok(text), Ok(said)) => same.extend(offer(text, None, &said, form.operands())),
             (Err(reason), _) => match not.iter_mut().find(|known| known.reason == reason) {
                 Some(known) => known.rules.push(name.as_str()),
-                None => not.push(Reason { rules: vec![name.as_str()], reason }),
+                None => not.push(Inexpressible { rules: vec![name.as_str()], reason }),
             },
             (Ok(_), Err(_)) => {}
         }
@@ -173,7 +173,7 @@ fn offer(
     Some(Offer { text, reason, state: State::Broadcast(state) })
 }
 
-/// Shapes that a rule refuses: the report, the shapes as it aligns them, and what would work.
+/// The answer for shapes that a rule refuses: the report, the shapes in the rule's alignment, and repairs.
 pub(crate) fn refuse_shapes(
     error: &ShapeError,
     operation: &str,
@@ -225,7 +225,7 @@ fn repair_offer(repair: &Repair, names: &[(String, String)], operands: &[Shape])
     Some(Offer { text, reason, state: State::Broadcast(state) })
 }
 
-/// An attribute that does not belong to the rule may be left out.
+/// The answer for wrong attributes; the repair of a foreign attribute omits it.
 fn refuse_attributes(
     error: AttributeError,
     choice: RuleChoice,

@@ -14,7 +14,7 @@ struct Rule {
     name: &'static str,
     summary: &'static str,
     attributes: Vec<&'static str>,
-    /// Whether it broadcasts one operand to a target.
+    /// Whether the rule broadcasts one operand to a target.
     is_target_rule: bool,
 }
 
@@ -23,11 +23,11 @@ struct ReductionRule {
     name: &'static str,
     summary: &'static str,
     attributes: &'static [&'static str],
-    /// Whether axes stay where nothing is said.
+    /// Whether reduced axes stay by default.
     keeps_axes: bool,
 }
 
-/// The rules for broadcasts and for reductions, in one order: name, a summary, the attributes that they take.
+/// The rules for broadcasts and for reductions: name, summary and attributes.
 ///
 /// ```
 /// assert!(indim_web::catalogue().starts_with(r#"{"rules":[{"name":"as-written","#));
@@ -52,14 +52,14 @@ pub fn catalogue() -> String {
 fn attributes(choice: RuleChoice) -> &'static [Attribute] {
     match choice {
         RuleChoice::AsWritten => &[Attribute::Dims, Attribute::Axis],
-        // The names of axes stand in the shapes of the operands.
+        // The shapes of the operands contain the names of axes.
         RuleChoice::Named(RuleSetName::Named) => &[],
-        // Its rule onto a target has a name of its own here.
+        // The rule towards a target has a name of its own.
         RuleChoice::Named(name) => RuleSetName::attributes(name),
     }
 }
 
-/// One line for those who choose.
+/// A summary of one line.
 fn summary(name: ReductionRuleName) -> &'static str {
     match name {
         ReductionRuleName::Numpy => "One axis, several or all; negative ones count from the end",

@@ -1,5 +1,5 @@
-//! An expression over types or small arrays: its broadcasts and reductions drawn, its loop nests, what a run
-//! costs, and, where every name has elements, its results.
+//! An expression over types or small arrays: drawings of its broadcasts and reductions, its loop nests, the
+//! cost of a run, and, if every name has elements, its results.
 
 use indim::explain::Explanation;
 use indim::literal::parse_literal;
@@ -12,25 +12,25 @@ use indim::{
 use indim_shape::{ErrorCode, MAX_RANK, RuleSetName, ShapeError, convert_broadcast};
 use serde::{Deserialize, Serialize};
 
-use crate::broadcast::{Explained as ExplainedBroadcast, refuse_shapes};
-use crate::reduction::Explained as ExplainedReduction;
+use crate::broadcast::{BroadcastAnswer, refuse_shapes};
+use crate::reduction::ReductionAnswer;
 use crate::report::Refusal;
 use crate::request::{answered, check_count};
 use crate::state::{BroadcastState, Offer, State};
 
-/// The limits of a text: a page is no place for long programs.
+/// Limits of a text on a page, far below those of the library.
 const LIMITS: ParseLimits =
     ParseLimits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAX_RANK };
 
-/// All values of an expression together have no more elements, or nothing is computed.
+/// Maximum elements of all values of an expression together; above this, results are not computed.
 const MAX_ELEMENTS: usize = 1 << 20;
 
-/// The memory limit of compilation, in bytes.
+/// Memory limit of compilation, in bytes.
 const COMPILE_BYTES: usize = 1 << 26;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+struct ExpressionRequest {
     text: String,
     #[serde(default)]
     rule: Option<String>,
@@ -46,45 +46,45 @@ struct InputText {
     value: String,
 }
 
-/// The argument of a name.
-struct Input {
+/// The value of an input.
+struct InputValue {
     array_type: ArrayType,
-    /// `None` where only the type is given.
+    /// `None` if only the type is given.
     elements: Option<Array>,
     axis_names: Option<AxisNames>,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct ExpressionAnswer {
     ok: bool,
-    /// The names in the expression that stand for inputs.
+    /// The input names of the expression.
     names: Vec<String>,
-    broadcasts: Vec<Drawn>,
-    reductions: Vec<ExplainedReduction>,
-    outputs: Vec<Output>,
+    broadcasts: Vec<BroadcastDrawing>,
+    reductions: Vec<ReductionAnswer>,
+    outputs: Vec<OutputText>,
     /// The loop nests.
     loops: String,
     graph: String,
-    /// The bytes that a run reads, writes and holds.
+    /// Bytes that a run reads, writes and holds.
     costs: String,
-    /// Why nothing is computed, where that needs saying.
+    /// The reason why results are not computed, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     svg: String,
 }
 
-/// A broadcast, and the form in which it can be explored.
+/// A broadcast, and the contents of the form that explores it.
 #[derive(Serialize)]
-struct Drawn {
+struct BroadcastDrawing {
     #[serde(flatten)]
-    explained: ExplainedBroadcast,
+    explained: BroadcastAnswer,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<BroadcastState>,
     names: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Output {
+struct OutputText {
     name: String,
     #[serde(rename = "type")]
     array_type: String,
@@ -92,7 +92,7 @@ struct Output {
     elements: Option<String>,
 }
 
-/// Explains an expression, and computes it where every name has elements.
+/// Explains an expression, and computes it if every name has elements.
 ///
 /// ```
 /// let request = r#"{"text": "add(x, v, dims=[0])",
@@ -101,11 +101,11 @@ struct Output {
 /// assert!(answer.contains(r#""elements":"[[11 12]\n [23 24]]""#), "{answer}");
 /// ```
 pub fn expression(request: &str) -> String {
-    answered(request, |request: Request| request.answer())
+    answered(request, |request: ExpressionRequest| request.answer())
 }
 
-impl Request {
-    fn answer(&self) -> Result<Answer, Box<Refusal>> {
+impl ExpressionRequest {
+    fn answer(&self) -> Result<ExpressionAnswer, Box<Refusal>> {
         check_count(self.inputs.len())?;
         let rule = self.rule.as_deref().unwrap_or(RuleChoice::AsWritten.as_str());
         let rule: RuleChoice = rule.parse().map_err(|error| {
@@ -125,20 +125,20 @@ impl Request {
         expression: &Expression,
         rule: RuleChoice,
         names: &[String],
-    ) -> Result<Answer, Box<Refusal>> {
+    ) -> Result<ExpressionAnswer, Box<Refusal>> {
         let inputs = self.inputs.iter().enumerate().map(|(index, input)| input.read(index));
         let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
         let graph = self.graph(expression, &inputs, rule)?;
         let explanation = Explanation::new(&graph, &options()).map_err(refuse_compile)?;
         let (results, note) = match results(&graph, &inputs)? {
-            Computed::Results(texts) => (texts, None),
-            Computed::Nothing(why) => (Vec::new(), Some(why)),
+            Computation::Results(texts) => (texts, None),
+            Computation::Skipped(why) => (Vec::new(), Some(why)),
         };
-        Ok(Answer {
+        Ok(ExpressionAnswer {
             ok: true,
             names: names.to_vec(),
-            broadcasts: explanation.broadcasts().iter().map(drawn).collect(),
-            reductions: explanation.reductions().iter().map(reduced).collect(),
+            broadcasts: explanation.broadcasts().iter().map(draw_broadcast).collect(),
+            reductions: explanation.reductions().iter().map(draw_reduction).collect(),
             outputs: outputs(expression, &graph, &results),
             loops: explanation.loops_text(),
             graph: graph.to_string(),
@@ -151,7 +151,7 @@ impl Request {
     fn graph(
         &self,
         expression: &Expression,
-        inputs: &[Input],
+        inputs: &[InputValue],
         rule: RuleChoice,
     ) -> Result<Graph, Box<Refusal>> {
         let rule = rule.of_expression().map_err(|error| {
@@ -179,7 +179,7 @@ impl Request {
 }
 
 /// The value of an input in a graph.
-fn parameter(b: &GraphBuilder, name: &str, input: &Input) -> Result<Value, GraphError> {
+fn parameter(b: &GraphBuilder, name: &str, input: &InputValue) -> Result<Value, GraphError> {
     let ArrayType { dtype, shape } = input.array_type.clone();
     let value = b.parameter(name, dtype, shape)?;
     match &input.axis_names {
@@ -188,7 +188,7 @@ fn parameter(b: &GraphBuilder, name: &str, input: &Input) -> Result<Value, Graph
     }
 }
 
-/// Kernels run it: a browser runs no machine code but WebAssembly.
+/// Options that select kernels, because a browser runs only WebAssembly.
 fn options() -> CompileOptions {
     CompileOptions {
         executor: ExecutorChoice::Blocks,
@@ -201,7 +201,7 @@ fn refuse_compile(error: CompileError) -> Box<Refusal> {
     Refusal::new(&error.diagnostic())
 }
 
-/// A mistake in the expression; one in its shapes is drawn, with what would work.
+/// The answer for a mistake in the expression; a mistake in shapes has a drawing and repairs.
 fn refuse_expression(error: &ExprError, text: &str) -> Box<Refusal> {
     let mut refusal = Refusal::of_field(&error.diagnostic(text), "text");
     if let ExprErrorKind::Graph(graph) = &error.kind
@@ -218,7 +218,7 @@ fn refuse_expression(error: &ExprError, text: &str) -> Box<Refusal> {
     refusal
 }
 
-/// The mistake as it stands, where what would work can be tried.
+/// An offer to explore the mistake in the form for broadcasts, which has its repairs.
 fn explore_offer(error: &ShapeError) -> Option<Offer> {
     let state = BroadcastState::of_rule(error.rule(), &[], error.target(), error.shapes())?;
     let text = "explore it, with what would work".to_owned();
@@ -226,7 +226,7 @@ fn explore_offer(error: &ShapeError) -> Option<Offer> {
 }
 
 impl InputText {
-    fn read(&self, index: usize) -> Result<Input, Box<Refusal>> {
+    fn read(&self, index: usize) -> Result<InputValue, Box<Refusal>> {
         let field = || format!("inputs.{index}");
         let value = self.value.trim();
         let is_type = value.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -236,31 +236,31 @@ impl InputText {
         if is_type {
             let (plain, axis_names) = indim_text::split_axis_names(value).map_err(refuse)?;
             let array_type = indim_text::parse_array_type(&plain).map_err(refuse)?;
-            return Ok(Input { array_type, elements: None, axis_names });
+            return Ok(InputValue { array_type, elements: None, axis_names });
         }
         let (value, axis_names) = match indim_text::split_trailing_axis_names(value) {
             Some((elements, names)) => (elements, Some(names)),
             None => (value, None),
         };
         let array = parse_literal(value).map_err(|error| refuse(error.diagnostic(value)))?;
-        Ok(Input { array_type: array.array_type(), elements: Some(array), axis_names })
+        Ok(InputValue { array_type: array.array_type(), elements: Some(array), axis_names })
     }
 }
 
-/// The computed results.
-enum Computed {
-    /// The results, as they are printed.
+/// The outcome of computing an expression.
+enum Computation {
+    /// The printed results.
     Results(Vec<String>),
-    /// Nothing, and why.
-    Nothing(String),
+    /// No results, with the reason.
+    Skipped(String),
 }
 
-/// The results, if every name has elements and the elements are not too many.
-fn results(graph: &Graph, inputs: &[Input]) -> Result<Computed, Box<Refusal>> {
+/// Computes the results, if every name has elements and the values have at most [`MAX_ELEMENTS`].
+fn results(graph: &Graph, inputs: &[InputValue]) -> Result<Computation, Box<Refusal>> {
     let elements = inputs.iter().map(|input| input.elements.clone());
     let Some(arrays) = elements.collect::<Option<Vec<Array>>>() else {
         let note = "give every name elements, such as [[1, 2], [3, 4]], and the result is computed";
-        return Ok(Computed::Nothing(note.to_owned()));
+        return Ok(Computation::Skipped(note.to_owned()));
     };
     let counts = graph.iter().map(|(_, node)| node.array_type.shape.element_count());
     let total = counts.fold(0_usize, |sum, count| sum.saturating_add(count.unwrap_or(usize::MAX)));
@@ -268,18 +268,18 @@ fn results(graph: &Graph, inputs: &[Input]) -> Result<Computed, Box<Refusal>> {
         let note = format!(
             "nothing is computed here where the values have more than {MAX_ELEMENTS} elements together"
         );
-        return Ok(Computed::Nothing(note));
+        return Ok(Computation::Skipped(note));
     }
     let executable = compile(graph, &options()).map_err(refuse_compile)?;
     let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
     let results = executable.run(&views).map_err(|error| Refusal::new(&error.diagnostic()))?;
-    Ok(Computed::Results(results.iter().map(array_text).collect()))
+    Ok(Computation::Results(results.iter().map(array_text).collect()))
 }
 
-/// The results with their names or positions, and their elements where they were computed.
-fn outputs(expression: &Expression, graph: &Graph, texts: &[String]) -> Vec<Output> {
+/// The results with their names or positions, and their elements if they were computed.
+fn outputs(expression: &Expression, graph: &Graph, texts: &[String]) -> Vec<OutputText> {
     let names = expression.results();
-    let output = |(index, value): (usize, &indim::ValueId)| Output {
+    let output = |(index, value): (usize, &indim::ValueId)| OutputText {
         name: names.get(index).copied().flatten().map_or_else(|| index.to_string(), str::to_owned),
         array_type: graph[*value].array_type.to_string(),
         elements: texts.get(index).cloned(),
@@ -287,7 +287,7 @@ fn outputs(expression: &Expression, graph: &Graph, texts: &[String]) -> Vec<Outp
     graph.outputs().iter().enumerate().map(output).collect()
 }
 
-fn drawn(explained: &indim::explain::ExplainedBroadcast) -> Drawn {
+fn draw_broadcast(explained: &indim::explain::ExplainedBroadcast) -> BroadcastDrawing {
     const WAYS: [RuleSetName; 4] = [
         RuleSetName::Numpy,
         RuleSetName::Xla,
@@ -303,13 +303,13 @@ fn drawn(explained: &indim::explain::ExplainedBroadcast) -> Drawn {
     let state = said.and_then(|said| {
         BroadcastState::of_rule(&said.rule, &said.reshapes, said.target.as_ref(), form.operands())
     });
-    Drawn {
-        explained: ExplainedBroadcast::new(String::new(), explained),
+    BroadcastDrawing {
+        explained: BroadcastAnswer::new(String::new(), explained),
         state,
         names: explained.labels().iter().map(|(name, _)| name.clone()).collect(),
     }
 }
 
-fn reduced(explained: &indim::explain::ExplainedReduction) -> ExplainedReduction {
-    ExplainedReduction::new("", explained.title(), explained.form(), explained.label())
+fn draw_reduction(explained: &indim::explain::ExplainedReduction) -> ReductionAnswer {
+    ReductionAnswer::new("", explained.title(), explained.form(), explained.label())
 }

@@ -9,23 +9,23 @@
 //!
 //! [`catalogue`] lists the rules and their attributes, [`broadcast`] draws operands under a rule,
 //! [`reduction`] an operand under a rule for reductions, and [`expression`] an expression with its loops and
-//! its results. Every request has an answer: an error has `"ok": false` and a
-//! report. All that a request can make large is bounded before the work.
+//! its results. Every request has an answer; that of an error has `"ok": false` and a report. Limits bound the
+//! work of a request before it begins.
 //!
-//! A page calls them through `boundary.rs`, the only file that exports symbols. It has no unsafe block.
+//! A page calls these functions through `boundary.rs`, the only file that exports symbols. It has no unsafe
+//! block.
 //!
-//! - `picture.rs`: drawings as tables: a column for each axis, a row for each operand, and a cell that says
-//!   what becomes of the axis;
-//! - `report.rs`: an error as an answer: the parts of the report, and the guilty field of the form;
+//! - `picture.rs`: drawings as tables, with a column for each axis and a row for each operand;
+//! - `report.rs`: the answer for an error: the parts of the report, and the wrong field of the form;
 //! - `request.rs`: parsing of requests within limits, and writing of answers;
-//! - `state.rs`: the state of the form for a rule: a repair, or the same under another rule, is one, so
-//!   that a button can fill it in.
+//! - `state.rs`: contents of the form: those of a repair, or of the same broadcast under another rule, with
+//!   which a button fills it.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]
 
 #[cfg(target_family = "wasm")]
-#[allow(unsafe_code, reason = "names that are exported as they stand")]
+#[allow(unsafe_code, reason = "exports have unmangled names")]
 mod boundary;
 mod broadcast;
 mod catalogue;
@@ -42,4 +42,4 @@ pub use catalogue::catalogue;
 #[cfg(feature = "expressions")]
 pub use expression::expression;
 pub use reduction::reduction;
-pub use request::LONGEST_REQUEST;
+pub use request::MAX_REQUEST_BYTES;

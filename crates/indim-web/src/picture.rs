@@ -1,5 +1,5 @@
-//! Drawings as tables: a column for each axis, a row for each operand, and a cell that says what becomes of
-//! the axis. A cell's text is short; its label is for screen readers.
+//! Drawings as tables, with a column for each axis and a row for each operand. A cell shows the fate of an
+//! axis: `text` is short, `says` is the label for screen readers.
 
 use indim::ShapeError;
 use indim_shape::{AxisOwner, Broadcast, ReductionForm, Shape, SizedAxis, aligned_axes};
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub(crate) struct Picture {
     /// The number of columns.
     columns: usize,
-    /// Whether a column is an axis of the result; else the shapes only stand below each other.
+    /// Whether columns are axes of the result; else the shapes are only listed below each other.
     is_aligned: bool,
     rows: Vec<Row>,
 }
@@ -18,7 +18,7 @@ pub(crate) struct Picture {
 struct Row {
     name: String,
     shape: String,
-    /// One for each column.
+    /// One cell for each column.
     cells: Vec<Cell>,
     is_result: bool,
 }
@@ -40,7 +40,7 @@ enum Role {
     Result,
     Reduced,
     Gone,
-    /// The axes of an error: the guilty one, the one it clashes with, and the others.
+    /// The axes of an error: the wrong one, the one it clashes with, and the others.
     Guilty,
     Clashing,
     Plain,
@@ -90,7 +90,7 @@ impl Picture {
         Picture { columns: form.operand().rank(), is_aligned: true, rows: vec![operand, result] }
     }
 
-    /// Shapes that a rule refuses, as it aligns them.
+    /// Shapes that a rule refuses, in its alignment.
     pub(crate) fn of_error(error: &ShapeError, names: &[(String, String)]) -> Self {
         let aligned = aligned_axes(error);
         let operands = error.shapes().iter().enumerate().map(|(index, shape)| {

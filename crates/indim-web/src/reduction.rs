@@ -1,4 +1,5 @@
-//! An operand under a rule for reductions: which axes go, and how the other rules say the same.
+//! A reduction under a rule: its axes, its drawing, and its form under the other rules; or its error with
+//! repairs.
 
 use indim::oracle::ReductionAttributes;
 use indim_shape::{
@@ -7,6 +8,7 @@ use indim_shape::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::broadcast::Inexpressible;
 use crate::picture::Picture;
 use crate::report::Refusal;
 use crate::request::{OperandText, answered, list, number};
@@ -14,7 +16,7 @@ use crate::state::{Offer, ReductionState, State, list_text};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Request {
+struct ReductionRequest {
     rule: String,
     operand: OperandText,
     axes: Option<String>,
@@ -22,21 +24,21 @@ struct Request {
     keepdims: Option<bool>,
     noop_with_empty_axes: Option<bool>,
     opset: Option<String>,
-    /// Whether it is ONNX's ReduceSum.
+    /// Whether the operator is ONNX's ReduceSum.
     #[serde(default)]
     sum: bool,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct ReductionResponse {
     ok: bool,
     #[serde(flatten)]
-    explained: Explained,
+    explained: ReductionAnswer,
 }
 
-/// All that is said of a legal reduction.
+/// The answer for a legal reduction.
 #[derive(Serialize)]
-pub(crate) struct Explained {
+pub(crate) struct ReductionAnswer {
     rule: &'static str,
     shape: Vec<usize>,
     axes: Vec<usize>,
@@ -44,16 +46,10 @@ pub(crate) struct Explained {
     picture: Picture,
     explicit: Vec<String>,
     same: Vec<Offer>,
-    not: Vec<Reason>,
+    not: Vec<Inexpressible>,
 }
 
-#[derive(Serialize)]
-struct Reason {
-    rules: Vec<&'static str>,
-    reason: String,
-}
-
-/// Draws an operand under a rule for reductions, with its attributes as texts.
+/// Draws a reduction under a rule, with the attributes as texts.
 ///
 /// ```
 /// let request = r#"{"rule": "numpy", "axes": "-1", "operand": {"name": "x", "shape": "4, 3"}}"#;
@@ -61,11 +57,11 @@ struct Reason {
 /// assert!(answer.starts_with(r#"{"ok":true,"rule":"numpy","shape":[4],"axes":[1]"#), "{answer}");
 /// ```
 pub fn reduction(request: &str) -> String {
-    answered(request, |request: Request| request.answer())
+    answered(request, |request: ReductionRequest| request.answer())
 }
 
-impl Request {
-    fn answer(&self) -> Result<Answer, Box<Refusal>> {
+impl ReductionRequest {
+    fn answer(&self) -> Result<ReductionResponse, Box<Refusal>> {
         let name: ReductionRuleName = self.rule.parse().map_err(|error| {
             Refusal::of_field(&Diagnostic::new(ErrorCode::UNKNOWN_RULE, format!("{error}")), "rule")
         })?;
@@ -81,19 +77,19 @@ impl Request {
             Refusal::new(&Diagnostic::new(ErrorCode::FOREIGN_ATTRIBUTE, message))
         })?;
         let form = rule.elaborate(&operand).map_err(|error| refuse(&error).of_no_operation())?;
-        let explained = Explained::new(name.as_str(), rule.to_string(), &form, &label);
-        Ok(Answer { ok: true, explained })
+        let explained = ReductionAnswer::new(name.as_str(), rule.to_string(), &form, &label);
+        Ok(ReductionResponse { ok: true, explained })
     }
 }
 
-impl Explained {
+impl ReductionAnswer {
     pub(crate) fn new(
         rule: &'static str,
         title: String,
         form: &ReductionForm,
         label: &(String, String),
     ) -> Self {
-        let (mut same, mut not): (Vec<Offer>, Vec<Reason>) = (Vec::new(), Vec::new());
+        let (mut same, mut not): (Vec<Offer>, Vec<Inexpressible>) = (Vec::new(), Vec::new());
         for &name in ReductionRuleName::ALL {
             match convert_reduction(form, name) {
                 Ok(said) => same.push(Offer {
@@ -102,11 +98,14 @@ impl Explained {
                     state: State::Reduction(state(&said.rule)),
                 }),
                 Err(reason) => {
-                    not.push(Reason { rules: vec![name.as_str()], reason: reason.to_string() });
+                    not.push(Inexpressible {
+                        rules: vec![name.as_str()],
+                        reason: reason.to_string(),
+                    });
                 }
             }
         }
-        Explained {
+        ReductionAnswer {
             rule,
             shape: form.result().to_vec(),
             axes: form.axes().to_vec(),
@@ -131,7 +130,7 @@ fn refuse(error: &ReductionError) -> Box<Refusal> {
     refusal
 }
 
-/// The state of the form for a rule.
+/// The contents of the form for a rule.
 fn state(rule: &ReductionRule) -> ReductionState {
     let named =
         |rule: ReductionRuleName, axes: Option<&[i64]>, keepdims: Option<bool>| ReductionState {

@@ -1,4 +1,4 @@
-//! An error as an answer: the parts of the report, and the guilty field of the form.
+//! The answer for an error: the parts of the report, and the wrong field of the form.
 
 use indim_shape::{Diagnostic, MarkedLine};
 use serde::Serialize;
@@ -6,21 +6,21 @@ use serde::Serialize;
 use crate::picture::Picture;
 use crate::state::Offer;
 
-/// An answer to a request that cannot be met.
+/// The answer to a request with a mistake.
 #[derive(Serialize)]
 pub(crate) struct Refusal {
     ok: bool,
     code: &'static str,
-    /// The label of the rule that was broken.
+    /// The label of the broken rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<&'static str>,
-    /// The field that is to blame: `dims`, `operands.1`.
+    /// The wrong field: `dims`, `operands.1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) field: Option<String>,
     headline: String,
     lines: Vec<Line>,
     remarks: Vec<Remark>,
-    /// The shapes aligned, with the axes that clash.
+    /// The aligned shapes, with the axes that clash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) picture: Option<Picture>,
     /// The repairs.
@@ -54,7 +54,7 @@ struct Remark {
 }
 
 impl Refusal {
-    /// A report; the rest is added by who knows it.
+    /// A report without the optional fields.
     pub(crate) fn new(diagnostic: &Diagnostic) -> Box<Self> {
         let remark =
             |(title, text): &(String, String)| Remark { title: title.clone(), text: text.clone() };
@@ -73,7 +73,7 @@ impl Refusal {
         })
     }
 
-    /// The same, with a headline without an operation, because only a rule was given.
+    /// The refusal without the operation in its headline, for requests that name only a rule.
     pub(crate) fn of_no_operation(mut self: Box<Self>) -> Box<Self> {
         let said = self.headline.strip_prefix('`').and_then(|rest| rest.split_once('`'));
         let said = said.map_or(&*self.headline, |(_, said)| said.trim_start_matches([':', ' ']));
@@ -84,7 +84,7 @@ impl Refusal {
         self
     }
 
-    /// The same, with this guilty field.
+    /// A report with the wrong field.
     pub(crate) fn of_field(diagnostic: &Diagnostic, field: impl Into<String>) -> Box<Self> {
         let mut refusal = Refusal::new(diagnostic);
         refusal.field = Some(field.into());

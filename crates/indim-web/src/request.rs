@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::Refusal;
 
-/// No request is longer, in bytes.
-pub const LONGEST_REQUEST: usize = 1 << 16;
+/// Maximum bytes of a request.
+pub const MAX_REQUEST_BYTES: usize = 1 << 16;
 
-/// No more operands are drawn.
+/// Maximum operands of a drawing.
 const MAX_OPERANDS: usize = 16;
 
-/// No name has more characters.
-const LONGEST_NAME: usize = 64;
+/// Maximum characters of a name.
+const MAX_NAME_CHARS: usize = 64;
 
-/// An operand as somebody types it.
+/// An operand as the user types it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OperandText {
@@ -38,13 +38,13 @@ pub(crate) fn answered<R: DeserializeOwned, A: Serialize>(
 
 fn read<R: DeserializeOwned>(request: &str) -> Result<R, Box<Refusal>> {
     let bad = |message: String| Refusal::new(&Diagnostic::new(ErrorCode::BAD_REQUEST, message));
-    if request.len() > LONGEST_REQUEST {
-        return Err(bad(format!("the request has more than {LONGEST_REQUEST} bytes")));
+    if request.len() > MAX_REQUEST_BYTES {
+        return Err(bad(format!("the request has more than {MAX_REQUEST_BYTES} bytes")));
     }
     serde_json::from_str(request).map_err(|error| bad(error.to_string()))
 }
 
-/// Refuses more operands than are drawn.
+/// Refuses more than [`MAX_OPERANDS`] operands.
 pub(crate) fn check_count(count: usize) -> Result<(), Box<Refusal>> {
     if count <= MAX_OPERANDS {
         return Ok(());
@@ -54,7 +54,7 @@ pub(crate) fn check_count(count: usize) -> Result<(), Box<Refusal>> {
 }
 
 impl OperandText {
-    /// The same without what its axes are called, and this, where the shape says it: `time: 2, lat: 3`.
+    /// The operand without names of axes, and these names, if the shape has them: `time: 2, lat: 3`.
     pub(crate) fn split_names(
         &self,
         index: usize,
@@ -68,12 +68,12 @@ impl OperandText {
         Ok((OperandText { name: self.name.clone(), shape: shape.into_owned() }, names))
     }
 
-    /// The name, the element type or nothing, and the shape.
+    /// The name, the element type, which may be empty, and the shape.
     pub(crate) fn read(&self, index: usize) -> Result<((String, String), Shape), Box<Refusal>> {
         let field = || format!("operands.{index}");
         let name = self.name.trim();
-        if name.chars().count() > LONGEST_NAME {
-            let message = format!("a name has at most {LONGEST_NAME} characters");
+        if name.chars().count() > MAX_NAME_CHARS {
+            let message = format!("a name has at most {MAX_NAME_CHARS} characters");
             return Err(Refusal::of_field(
                 &Diagnostic::new(ErrorCode::NAME_TOO_LONG, message),
                 field(),
@@ -96,7 +96,7 @@ pub(crate) fn list(text: Option<&str>, field: &str) -> Result<Option<Vec<i64>>, 
     Ok(Some(read))
 }
 
-/// The whole number in a field; none where it is empty.
+/// The whole number in a field; `None` if it is empty.
 pub(crate) fn number<N: core::str::FromStr>(
     text: Option<&str>,
     field: &str,

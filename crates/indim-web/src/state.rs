@@ -1,20 +1,20 @@
-//! The state of the form for a rule: a repair, or the same under another rule, is one, so that a button
-//! can fill it in.
+//! Contents of the form: those of a repair, or of the same broadcast under another rule, with which a button
+//! fills it.
 
 use indim_shape::{AnyRule, Attributes, AxisNames, Shape};
 use serde::Serialize;
 
-/// Something to choose: what it is in words, and what the form then says.
+/// A choice: its text, and the contents of the form after it.
 #[derive(Serialize)]
 pub(crate) struct Offer {
     pub(crate) text: String,
-    /// Why it may be what was meant.
+    /// The reason why the user may have meant it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     pub(crate) state: State,
 }
 
-/// The contents of a form.
+/// The contents of a form, by its kind.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum State {
@@ -54,7 +54,7 @@ pub(crate) struct ReductionState {
 }
 
 impl BroadcastState {
-    /// The rule by its name, with these attributes and shapes.
+    /// The contents for a rule with these attributes and shapes.
     pub(crate) fn new(rule: impl Into<String>, attributes: &Attributes, shapes: &[Shape]) -> Self {
         let names = attributes.names.as_deref().unwrap_or_default();
         let named = |(operand, shape): (usize, &Shape)| shape_text(shape, names.get(operand));
@@ -68,7 +68,8 @@ impl BroadcastState {
         }
     }
 
-    /// A rule with what is done before it: operands reshaped, perhaps a target.
+    /// The contents for a rule with reshaped operands, and a target if it has one; `None` for a rule without a
+    /// name.
     pub(crate) fn of_rule(
         rule: &AnyRule,
         reshapes: &[Option<Shape>],
@@ -84,7 +85,7 @@ impl BroadcastState {
     }
 }
 
-/// A shape, and what its axes are called where that is known: `[time: 2, lat: 3]`.
+/// A shape with the known names of its axes: `[time: 2, lat: 3]`.
 fn shape_text(shape: &Shape, names: Option<&AxisNames>) -> String {
     let axis = |(axis, size): (usize, &usize)| match names.and_then(|names| names.get(axis)) {
         Some(name) => format!("{name}: {size}"),
@@ -94,7 +95,7 @@ fn shape_text(shape: &Shape, names: Option<&AxisNames>) -> String {
     format!("[{}]", axes.join(", "))
 }
 
-/// The entries with commas between.
+/// The entries, separated by commas.
 pub(crate) fn list_text(entries: &[i64]) -> String {
     entries.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }

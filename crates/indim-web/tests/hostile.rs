@@ -1,6 +1,6 @@
 //! Every request has an answer, in little time and memory.
 
-use indim_web::{LONGEST_REQUEST, broadcast, expression, reduction};
+use indim_web::{MAX_REQUEST_BYTES, broadcast, expression, reduction};
 use serde_json::{Value, json};
 
 type Function = fn(&str) -> String;
@@ -16,7 +16,7 @@ fn refused(answer: &str) -> Value {
 #[test]
 fn what_is_no_request_is_refused() {
     let deep = "[".repeat(50_000);
-    let long = format!("\"{}\"", "x".repeat(LONGEST_REQUEST));
+    let long = format!("\"{}\"", "x".repeat(MAX_REQUEST_BYTES));
     let texts = [
         "",
         "{",
