@@ -2,7 +2,8 @@
 
 use crate::cargo;
 
-/// The sanitizer is an unstable flag, which the stable compiler accepts when told to.
+/// Environment of AddressSanitizer. Its flag is unstable; `RUSTC_BOOTSTRAP` makes the stable compiler accept
+/// it.
 pub(crate) const ASAN_VARIABLES: [(&str, &str); 4] = [
     ("RUSTC_BOOTSTRAP", "1"),
     ("RUSTFLAGS", "-Zsanitizer=address"),
@@ -10,7 +11,7 @@ pub(crate) const ASAN_VARIABLES: [(&str, &str); 4] = [
     ("CARGO_TARGET_DIR", "target/asan"),
 ];
 
-/// The systems for which the toolchain brings the sanitizers, in words, where this is another.
+/// The systems whose toolchains include the sanitizers, in words; empty if this is one of them.
 pub(crate) fn missing() -> Vec<String> {
     let has_sanitizer = cfg!(all(
         target_os = "linux",
@@ -27,8 +28,8 @@ pub(crate) fn asan() -> bool {
     cargo(&[&tests[..], &packages].concat(), &ASAN_VARIABLES)
 }
 
-/// ThreadSanitizer knows only the locks and atomics that it has instrumented, so the standard library is
-/// built with it.
+/// Runs the parallel tests under ThreadSanitizer. It knows only instrumented locks and atomics, so the
+/// standard library is built with it.
 pub(crate) fn tsan() -> bool {
     let variables = [
         ("RUSTC_BOOTSTRAP", "1"),
@@ -44,7 +45,7 @@ pub(crate) fn tsan() -> bool {
     succeeded
 }
 
-/// A target that is named keeps the flags of sanitizers from build scripts.
+/// The explicit target, which keeps the flags of sanitizers from build scripts.
 pub(crate) fn sanitizer_target() -> &'static str {
     if cfg!(target_arch = "aarch64") {
         "aarch64-unknown-linux-gnu"

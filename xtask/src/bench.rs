@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: switches on the peers, and makes the environment for those in Python.
+//! `cargo xtask bench`: enables the peers, and makes the environment for those in Python.
 
 use std::path::PathBuf;
 
 use crate::{cargo, python};
 
-/// Runs the benchmarks; `--peers` and `--python` are for here, the rest for the program.
+/// Runs the benchmarks. This function handles `--peers` and `--python`, the program the other arguments.
 pub(crate) fn bench(arguments: &[&str]) -> bool {
     let (switches, rest): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|&&argument| argument == "--peers" || argument == "--python");
@@ -14,7 +14,7 @@ pub(crate) fn bench(arguments: &[&str]) -> bool {
     }
     run.push("--");
     run.extend(&rest);
-    // candle has threads of its own, as many as this says.
+    // The number of candle's own threads.
     let threads = rest.iter().skip_while(|&&argument| argument != "--threads").nth(1);
     let variables = [("RAYON_NUM_THREADS", threads.copied().unwrap_or("2"))];
     if !switches.contains(&"--python") {
@@ -26,13 +26,13 @@ pub(crate) fn bench(arguments: &[&str]) -> bool {
     cargo(&run, &variables)
 }
 
-/// The interpreter of an environment under `target/` with what `requirements.txt` says.
+/// The interpreter of an environment under `target/` with the packages of `requirements.txt`.
 fn interpreter() -> Option<PathBuf> {
     let root = crate::root();
     let folder = root.join("target/bench-python");
     let requirements = root.join("bench/python/requirements.txt");
     let interpreter = python::environment(&root, &folder)?;
-    // A copy says what is installed.
+    // A copy of the requirements records the installed packages.
     let installed = folder.join("requirements.txt");
     let wanted = std::fs::read(&requirements).ok()?;
     if std::fs::read(&installed).is_ok_and(|installed| installed == wanted) {

@@ -1,6 +1,6 @@
 //! `cargo xtask cross`: builds and tests for another machine, by emulation.
 //!
-//! Tested on every machine: the rules, the graphs, the executors, machine code where there is a target, the
+//! The tests on every machine cover rules, graphs, executors, machine code if the machine has a target,
 //! files, the command, the digests of every operation over special values, and a sample of the checksums of
 //! the functions.
 
@@ -15,11 +15,11 @@ cargo xtask cross [MACHINE...] [--bounded]
   `--bounded` leaves out the long tests: rules, digests, checksums and machine code are what another machine
   may change.";
 
-/// A machine that this one can act as.
+/// A machine that this one can emulate.
 struct Machine {
     name: &'static str,
     target: &'static str,
-    /// The C compiler that links; for wasm32 a linker, which only Debian's toolchain lacks.
+    /// The C compiler that links; for wasm32 a linker, which Debian's toolchain needs.
     linker: &'static str,
     runner: Runner,
     /// Debian's packages of the linker, the libraries and the emulator.
@@ -28,7 +28,7 @@ struct Machine {
 
 /// The emulator of the other machine.
 enum Runner {
-    /// QEMU's emulator of user programs, from a version on that computes correctly.
+    /// QEMU's emulator of user programs, with the first version that computes correctly.
     Emulator { program: &'static str, libraries: &'static str, least: (u32, u32) },
     /// This processor, with the other machine's loader.
     Native { loader: &'static str },
@@ -52,7 +52,7 @@ const MACHINES: &[Machine] = &[
         name: "s390x",
         target: "s390x-unknown-linux-gnu",
         linker: "s390x-linux-gnu-gcc",
-        // 7.2 multiplies floats of 32 bits into 64 wrongly, which looks like wrong asin, erfc and hypot.
+        // QEMU 7.2 multiplies 32-bit floats into 64 bits wrongly, which shows as wrong asin, erfc and hypot.
         runner: Runner::Emulator {
             program: "qemu-s390x",
             libraries: "/usr/s390x-linux-gnu",
@@ -83,7 +83,7 @@ struct Toolchain {
     builds_std: bool,
 }
 
-/// Builds and tests for each machine that is asked for.
+/// Builds and tests for each requested machine.
 pub(crate) fn cross(arguments: &[&str]) -> bool {
     let (flags, names): (Vec<&str>, Vec<&str>) =
         arguments.iter().partition(|argument| argument.starts_with('-'));
@@ -93,7 +93,7 @@ pub(crate) fn cross(arguments: &[&str]) -> bool {
         return false;
     }
     let is_asked = |machine: &&Machine| names.is_empty() || names.contains(&machine.name);
-    // All machines are tried, even after a failure.
+    // All machines run, even after a failure.
     let failed: Vec<&str> = (MACHINES.iter().filter(is_asked))
         .filter(|machine| !test_on(machine, !flags.is_empty()))
         .map(|machine| machine.name)
@@ -102,7 +102,7 @@ pub(crate) fn cross(arguments: &[&str]) -> bool {
     failed.is_empty()
 }
 
-/// The missing packages for running as the machine of this name, in words.
+/// The missing packages for emulating the machine of this name, in words.
 pub(crate) fn missing_for(name: &str) -> Vec<String> {
     machine(name).map(missing).unwrap_or_default()
 }
@@ -130,7 +130,7 @@ fn test_on(machine: &Machine, is_bounded: bool) -> bool {
     }
 }
 
-/// The missing packages for running as the other machine, in words.
+/// The missing packages for emulating the machine, in words.
 fn missing(machine: &Machine) -> Vec<String> {
     let mut missing = missing_to_build(machine);
     let mut need = |is_there: bool, what: String| {
@@ -177,8 +177,8 @@ fn missing_to_build(machine: &Machine) -> Vec<String> {
     missing
 }
 
-/// Runs `cargo build` with these arguments for wasm32, and gives the folder of its profiles; what is missing
-/// for that is said.
+/// Runs `cargo build` with these arguments for wasm32, and returns the folder of its profiles. Prints missing
+/// packages.
 pub(crate) fn build_for_wasm32(arguments: &[&str]) -> Option<PathBuf> {
     let machine = machine("wasm32")?;
     let missing = missing_to_build(machine);
@@ -197,7 +197,7 @@ fn version(program: &str) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// From `qemu-s390x version 10.0.2 (Debian ...)`.
+/// Parses `qemu-s390x version 10.0.2 (Debian ...)`.
 fn emulator_version(text: &str) -> Option<(u32, u32)> {
     let number = text.split_whitespace().skip_while(|&word| word != "version").nth(1)?;
     let mut parts = number.split('.').map(|part| part.parse().ok());
@@ -217,7 +217,7 @@ fn toolchain(machine: &Machine) -> Option<Toolchain> {
     found.min_by_key(|toolchain| toolchain.builds_std)
 }
 
-/// The linker to name to cargo; none where the toolchain brings its own.
+/// The linker for cargo; `None` if the toolchain includes one.
 fn linker(machine: &Machine) -> Option<&'static str> {
     let brings_one = matches!(machine.runner, Runner::Node)
         && toolchain(machine).is_some_and(|toolchain| toolchain.rustc.is_none());
@@ -231,7 +231,7 @@ fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
     output.status.success().then(|| PathBuf::from(path.trim()))
 }
 
-/// The tests of every crate that the machine could change.
+/// The tests of every crate whose results could depend on the machine.
 fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
     const TEST: &[&str] = &["test", "--release", "--no-fail-fast"];
     const RULES: &[&str] = &[
@@ -252,7 +252,7 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-cli",
     ];
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
-    // The digests, by kernels and by machine code; the checksums and every primitive by the latter.
+    // The digests by kernels and machine code; the checksums and every primitive by machine code.
     const DIGESTS: &[&str] = &["-p=indim-cpu", "--test=same_bits", "--test=machine"];
     const MACHINE_CODE: &[&str] = &["-p=indim-targets", "--lib", "--tests"];
     if is_bounded {
@@ -283,12 +283,12 @@ fn run_cargo(machine: &Machine, toolchain: &Toolchain, arguments: &[&str]) -> bo
     cargo_of(&toolchain.cargo, &arguments, &variables)
 }
 
-/// A build folder of its own, so that machines do not wait for each other.
+/// The machine's own build folder, so that machines do not wait for each other.
 fn target_folder(machine: &Machine) -> String {
     format!("target/cross/{}", machine.name)
 }
 
-/// The environment with which cargo builds, links and runs for the machine.
+/// The environment in which cargo builds, links and runs for the machine.
 fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> {
     let mut variables = vec![("CARGO_TARGET_DIR".to_owned(), target_folder(machine))];
     let mut set = |name: &str, value: &str| variables.push((name.to_owned(), value.to_owned()));
@@ -297,7 +297,7 @@ fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> 
         set("RUSTDOC", &rustc.with_file_name("rustdoc").to_string_lossy());
     }
     if toolchain.builds_std {
-        // Building the standard library is an unstable flag, which the stable compiler accepts when told to.
+        // `-Zbuild-std` is unstable; `RUSTC_BOOTSTRAP` makes the stable compiler accept it.
         set("RUSTC_BOOTSTRAP", "1");
     }
     let prefix = format!("CARGO_TARGET_{}", machine.target.to_uppercase().replace('-', "_"));
@@ -307,13 +307,13 @@ fn variables(machine: &Machine, toolchain: &Toolchain) -> Vec<(String, String)> 
     if let Runner::Emulator { program, libraries, .. } = machine.runner {
         let runner = format!("{program} -L {libraries}");
         set(&format!("{prefix}_RUNNER"), &runner);
-        // For tests that start the command themselves.
+        // For tests that run the command themselves.
         set("INDIM_TEST_RUNNER", &runner);
     }
     variables
 }
 
-/// Runs the module that checks itself; a check that fails traps.
+/// Runs the self-checking module; a failed check traps.
 fn run_module(machine: &Machine) -> bool {
     const SCRIPT: &str = "\
         const bytes = require('fs').readFileSync(process.argv[1]);\

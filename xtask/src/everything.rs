@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass.
 //!
-//! Checks that take only the Rust toolchain always run. The others run where what they take is installed;
-//! the last lines name those that were left out, and what installs what they take.
+//! Checks that need only the Rust toolchain always run. The others run if their tools are installed; the last
+//! lines name each skipped check and the installation of its tools.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{asan, cargo, cross, formats, fuzz, lines, python, site};
 const FEATURES: &str =
     "--features=indim/half,indim/macros,indim/ndarray,indim/num-complex,indim/safetensors";
 
-/// A check that takes more than the Rust toolchain.
+/// A check that needs more than the Rust toolchain.
 struct Check {
     name: &'static str,
     /// The programs, libraries and packages that are not installed, in words.
@@ -19,7 +19,7 @@ struct Check {
     run: fn(&Path) -> bool,
 }
 
-/// Those that fail most often come first.
+/// The optional checks; those that fail most often come first.
 const CHECKS: &[Check] = &[
     Check { name: "the Python package", missing: python::missing, run: python::test },
     Check { name: "the site", missing: site::missing, run: |root| site::site(root, &["--test"]) },
@@ -27,7 +27,7 @@ const CHECKS: &[Check] = &[
     Check { name: "arrays for other libraries", missing: python::missing, run: formats::stores },
     Check { name: "AddressSanitizer", missing: asan::missing, run: |_| asan::asan() },
     Check { name: "libFuzzer", missing: fuzz::missing, run: |_| fuzz::fuzz(&FUZZING) },
-    // Big numbers, floats and NaNs are where another processor could differ.
+    // Other processors could differ in large numbers, floats and NaNs.
     Check {
         name: "aarch64",
         missing: || cross::missing_for("aarch64"),
@@ -42,14 +42,14 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// Each target of the fuzzer runs so briefly: longer searches are `cargo xtask fuzz`.
+/// A short run of each fuzz target; `cargo xtask fuzz` runs longer searches.
 const FUZZING: [&str; 2] = ["--seconds", "10"];
 
 const AARCH64: [&str; 2] = ["aarch64", "--bounded"];
 const I686: [&str; 2] = ["i686", "--bounded"];
 const S390X: [&str; 2] = ["s390x", "--bounded"];
 
-/// Runs every check that can run here, until one fails; names those that cannot.
+/// Runs every check whose tools are installed, until one fails; prints the skipped ones.
 pub(crate) fn test(root: &Path) -> bool {
     let (ready, left_out): (Vec<_>, Vec<_>) = CHECKS
         .iter()
@@ -73,15 +73,15 @@ fn checks_of_toolchain(root: &Path) -> bool {
         && cargo(&["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", FEATURES, "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])
         && cargo(&["test", "--workspace", FEATURES], &[])
-        // By itself: the feature `zarr`, which the command has, changes what is tested.
+        // A separate run, because the feature `zarr` of the command changes the tested behaviour.
         && cargo(&["test", "--package=indim", FEATURES, "--test=serde_features"], &[])
         // The compiler's optimisations must not change a bit.
         && cargo(&["test", "--release", "-p=indim-kernels", "-p=indim-cpu", "--tests"], &[])
         && packages()
 }
 
-/// The dry run of publishing takes seconds, since it does not build each crate from its package:
-/// `cargo xtask package` does that too.
+/// The dry run of publishing. It takes seconds, because it does not build each crate from its package;
+/// `cargo xtask package` does.
 fn packages() -> bool {
     cargo(&["publish", "--dry-run", "--workspace", "--no-verify", "--allow-dirty", "--quiet"], &[])
 }

@@ -1,5 +1,5 @@
-//! Files written for other systems, read and run by them: JAX, ONNX Runtime and OpenVINO for programs,
-//! zarr-python, xarray, Pillow, tifffile and rasterio for arrays, in environments of their own.
+//! Tests of written files by other systems: JAX, ONNX Runtime and OpenVINO for programs, zarr-python, xarray,
+//! Pillow, tifffile and rasterio for arrays, in environments of their own.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::{cargo, python};
 
 const REQUIREMENTS: &str = "crates/indim-formats/requirements-test.txt";
 
-/// Installs the systems, and runs the tests that are skipped without them.
+/// Installs the systems, and runs the tests that need them.
 pub(crate) fn formats(root: &Path) -> bool {
     if !python::is_available() {
         eprintln!("it takes python3 (3.10 or later) with venv");
@@ -32,7 +32,7 @@ pub(crate) fn formats(root: &Path) -> bool {
         )
 }
 
-/// Installs the packages that read files of arrays, and runs the test that is skipped without them.
+/// Installs the packages that read array files, and runs the test that needs them.
 pub(crate) fn stores(root: &Path) -> bool {
     if !python::is_available() {
         eprintln!("it takes python3 (3.10 or later) with venv");

@@ -17,14 +17,14 @@ cargo xtask fuzz [TARGET [FILE...]] [--seconds N]
   Runs every target, or TARGET, for N seconds each (60), or TARGET on the inputs FILE once.
   An input that breaks a promise is kept in fuzz/artifacts/TARGET.";
 
-/// A request: which target, for how long, or on which files.
-struct Request<'a> {
+/// The parsed arguments: the target, and the duration or the files.
+struct FuzzOptions<'a> {
     target: Option<&'a str>,
     files: Vec<&'a str>,
     seconds: u32,
 }
 
-/// Builds the targets and runs what is asked for.
+/// Builds the targets and runs the requested ones.
 pub(crate) fn fuzz(arguments: &[&str]) -> bool {
     let Some(request) = request(arguments) else {
         eprintln!("{USAGE}");
@@ -55,8 +55,8 @@ pub(crate) fn fuzz(arguments: &[&str]) -> bool {
     failed.is_empty()
 }
 
-fn request<'a>(arguments: &[&'a str]) -> Option<Request<'a>> {
-    let mut request = Request { target: None, files: Vec::new(), seconds: 60 };
+fn request<'a>(arguments: &[&'a str]) -> Option<FuzzOptions<'a>> {
+    let mut request = FuzzOptions { target: None, files: Vec::new(), seconds: 60 };
     let mut rest = arguments.iter();
     while let Some(&argument) = rest.next() {
         match argument {
@@ -69,7 +69,7 @@ fn request<'a>(arguments: &[&'a str]) -> Option<Request<'a>> {
     Some(request)
 }
 
-/// The targets: each is a file of its own.
+/// The names of the targets, each of them a file.
 fn targets() -> Vec<String> {
     let entries = std::fs::read_dir(root().join("fuzz/fuzz_targets")).into_iter().flatten();
     let mut names: Vec<String> = entries
@@ -79,7 +79,7 @@ fn targets() -> Vec<String> {
     names
 }
 
-/// The compiler and the system that libFuzzer takes, in words, where they are missing.
+/// The missing compiler or system for libFuzzer, in words.
 pub(crate) fn missing() -> Vec<String> {
     let mut missing = asan::missing();
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
@@ -113,8 +113,8 @@ fn build() -> bool {
     cargo(&build, &variables)
 }
 
-/// Runs a target, starting from the committed corpus and from what earlier runs have found.
-fn run(target: &str, request: &Request<'_>) -> bool {
+/// Runs a target, starting from the committed corpus and the inputs that earlier runs found.
+fn run(target: &str, request: &FuzzOptions<'_>) -> bool {
     let (fuzz, found) = (root().join("fuzz"), root().join("target/fuzz/corpus").join(target));
     let artifacts = fuzz.join("artifacts").join(target);
     if let Err(error) = make_folders(&[&found, &artifacts]) {
@@ -124,7 +124,7 @@ fn run(target: &str, request: &Request<'_>) -> bool {
     let program = root().join("target/fuzz").join(sanitizer_target()).join("release").join(target);
     let mut command = Command::new(program);
     command.arg(format!("-artifact_prefix={}/", artifacts.display()));
-    // A text of some hundred bytes must not make anything ask for a gigabyte at once, or take long.
+    // A text of some hundred bytes must not cause an allocation of a gigabyte, or take long.
     command.args(["-malloc_limit_mb=1024", "-rss_limit_mb=4096", "-timeout=20"]);
     if request.files.is_empty() {
         command.arg(format!("-max_total_time={}", request.seconds));
@@ -147,7 +147,7 @@ fn make_folders(folders: &[&Path]) -> std::io::Result<()> {
     folders.iter().try_for_each(std::fs::create_dir_all)
 }
 
-/// The words of the target's language, where it has one.
+/// The dictionary of the target's language, if it has one.
 fn dictionary(fuzz: &Path, target: &str) -> Option<String> {
     let path: PathBuf = fuzz.join("dictionaries").join(format!("{target}.dict"));
     path.exists().then(|| format!("-dict={}", path.display()))

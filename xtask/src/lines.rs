@@ -1,14 +1,14 @@
-//! Source lines of at most so many columns, so that two files fit side by side.
+//! Check of line lengths: at most 110 columns, so that two files fit next to each other.
 
 use std::path::{Path, PathBuf};
 
-/// No source line is longer.
+/// Maximum columns of a source line.
 const MAX_COLUMNS: usize = 110;
 
 /// Folders of hand-written sources.
 const FOLDERS: [&str; 5] = ["crates", "bench", "fuzz", "site", "xtask"];
 
-/// Whether no source line is too long; those that are, are named.
+/// Whether no source line is too long; prints those that are.
 pub(crate) fn check(root: &Path) -> bool {
     let mut is_fine = true;
     for path in FOLDERS.iter().flat_map(|folder| sources(&root.join(folder))) {
@@ -32,7 +32,7 @@ pub(crate) fn check(root: &Path) -> bool {
     is_fine
 }
 
-/// The sources in a folder and below it; stubs are made by `make_stubs.py`.
+/// The Rust and Python sources in a folder and below it, without the generated stubs.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

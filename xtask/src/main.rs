@@ -16,22 +16,22 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask COMMAND
   demo          jobs on raw data: a table standardised, a picture normalised, a softmax, a vegetation index
-  test          everything that must pass: format, clippy, documentation, all tests, and, where what they take
-                is installed, python, site, formats, stores, asan, fuzz and cross, the last two bounded
-  python        the Python package: the wheel built, installed into a clean environment, tested
-  package       the dry run of publishing every crate, each built from its package alone; takes the network
-  deny          the licences, duplicates and sources of all dependencies against deny.toml, by cargo-deny
-  bless         write what the compiler does now into the documents it is tested against
-  bits          record the bits that operations give on special values, against which every machine is tested
-  ops           write docs/ops.md from the table of operations and the record of their accuracy
-  errors        write docs/errors.md from the registry of error codes
-  accuracy      measure the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
-  bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` says more
+  test          everything that must pass: format, clippy, documentation, all tests, and, if their tools are
+                installed, python, site, formats, stores, asan, fuzz and cross, the last two bounded
+  python        builds the wheel of the Python package, installs it into a clean environment, and tests it
+  package       the dry run of publishing every crate, each built from its package alone; needs the network
+  deny          checks licences, duplicates and sources of all dependencies against deny.toml, by cargo-deny
+  bless         writes the compiler's present output into the documents of crates/indim/tests/documents
+  bits          records the bits of operations on special values, which the tests of every machine compare
+  ops           writes docs/ops.md from the table of operations and the record of their accuracy
+  errors        writes docs/errors.md from the registry of error codes
+  accuracy      measures the functions over all arguments of 32 bits [record | check] [every=N] [FUNCTION...]
+  bench         the benchmarks, with the ratio to hand-written loops and to peers; `--help` lists options
   bench-python  the Python package against NumPy, numexpr and JAX
   bench-cluster one function in memory, over Dask's chunks, and on two workers, by indim and by NumPy
-  formats       what is written for other systems, read and run by JAX, ONNX Runtime and OpenVINO
-  site          the site of the browser, into target/site [--serve [PORT] | --test]
-  stores        arrays that are written, read by zarr-python, xarray, Pillow, tifffile and rasterio
+  formats       runs written model files by JAX, ONNX Runtime and OpenVINO
+  site          builds the site into target/site [--serve [PORT] | --test]
+  stores        reads written arrays by zarr-python, xarray, Pillow, tifffile and rasterio
   cross         builds and tests for other machines, by emulation [aarch64 | s390x | i686 | wasm32]
   asan          the tests of the crates with unsafe code under AddressSanitizer
   asan-python   the Python package under AddressSanitizer [pytest's arguments]
@@ -82,7 +82,7 @@ fn root() -> PathBuf {
     package.parent().unwrap_or(package).to_owned()
 }
 
-/// Advisories are left out: their list is fetched from the network.
+/// Runs `cargo deny` without advisories, whose list needs the network.
 fn deny() -> bool {
     let succeeded = cargo(&["deny", "--workspace", "check", "licenses", "bans", "sources"], &[]);
     if !succeeded {
@@ -91,7 +91,7 @@ fn deny() -> bool {
     succeeded
 }
 
-/// Whole jobs on the data that the repository ships, from what was measured to the result.
+/// Runs complete jobs on the data of the repository, from raw data to the result.
 fn demo() -> bool {
     let jobs = [
         // The table, standardised column by column.
@@ -105,7 +105,7 @@ fn demo() -> bool {
              div(sub(p, m, dims=[2]), s, dims=[2])",
             "x=data/picture.npy",
         ],
-        // The share of each measurement in its row, of exponentials.
+        // The softmax of each row.
         ["softmax(x, axis=1)", "x=data/iris.npy"],
         // A vegetation index of the red and the near infrared band of one file.
         [
@@ -118,7 +118,7 @@ fn demo() -> bool {
     jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
 }
 
-/// Writes the document at `path`, which the example of this name in `package` prints.
+/// Writes the output of the example `example` of `package` to the document at `path`.
 fn page(package: &str, example: &str, path: &str) -> bool {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -140,7 +140,7 @@ fn page(package: &str, example: &str, path: &str) -> bool {
     }
 }
 
-/// The measurement is compiled for this processor: it is several times faster, with the same bits.
+/// Measures accuracy, compiled for this processor: that is several times faster, with the same bits.
 fn accuracy(arguments: &[&str]) -> bool {
     let run = ["run", "--release", "--package", "indim-ops", "--example", "accuracy", "--"];
     let variables = [("RUSTFLAGS", "-C target-cpu=native"), ("CARGO_TARGET_DIR", "target/native")];
@@ -150,7 +150,7 @@ fn accuracy(arguments: &[&str]) -> bool {
     succeeded && cargo(&[&run[..], functions].concat(), &[])
 }
 
-/// Runs cargo in the workspace; says what it runs.
+/// Runs cargo in the workspace, and prints the command.
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     cargo_of(Path::new(&cargo), arguments, variables)

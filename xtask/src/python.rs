@@ -1,5 +1,5 @@
-//! The Python package: its wheel built, installed into a clean environment, and tested there; and its tests
-//! under AddressSanitizer.
+//! The Python package: builds its wheel, installs it into a clean environment, and tests it there; runs its
+//! tests under AddressSanitizer.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -41,12 +41,12 @@ pub(crate) fn test_with(root: &Path, python: &Path, tests: &[&str]) -> bool {
         && pytest(&package, python, tests)
 }
 
-/// The wheel, which is built.
+/// Builds the wheel, and returns its path.
 fn built_wheel(root: &Path) -> Option<PathBuf> {
     let target = root.join("target/python");
     let wheels = target.join("wheels");
     let builder = environment(root, &target.join("build"))?;
-    // A wheel of an earlier version would be installed too.
+    // pip would also install a wheel of an earlier version.
     let _ = std::fs::remove_dir_all(&wheels);
     let package = root.join(PACKAGE);
     let build = [
@@ -68,7 +68,7 @@ pub(crate) fn bench(root: &Path) -> bool {
     run_program(root, "requirements-bench.txt", &["bench.py"])
 }
 
-/// Runs that of Dask's chunks and workers against the same wheel.
+/// Runs the benchmark of Dask's chunks and workers against the same wheel.
 pub(crate) fn bench_cluster(root: &Path) -> bool {
     run_program(root, "requirements-test.txt", &["bench_cluster.py"])
 }
@@ -84,7 +84,7 @@ fn run_program(root: &Path, requirements: &str, program: &[&str]) -> bool {
         && run(&package, &python, &program.iter().map(OsStr::new).collect::<Vec<_>>())
 }
 
-/// The tests that compute in this process, which is the one that the sanitizer watches.
+/// The tests that compute in this process, the only one that the sanitizer observes.
 const ASAN_TESTS: [&str; 9] = [
     "tests/test_arguments.py",
     "tests/test_arrays.py",
@@ -97,14 +97,14 @@ const ASAN_TESTS: [&str; 9] = [
     "tests/test_traced_functions.py",
 ];
 
-/// Tests that measure or limit the memory of a process, or are one of hundreds of their kind.
+/// Tests that measure or limit the memory of a process, and tests with hundreds of variants.
 const NOT_UNDER_ASAN: &str = "not takes_no_memory and not new_pages and not fill_the_memory \
                               and not in_main and not order_k_is";
 
-/// Runs tests of the package, built with AddressSanitizer, or what `arguments` say instead of them.
+/// Runs tests of the package built with AddressSanitizer, or pytest with `arguments` instead.
 ///
-/// An interpreter knows nothing of the sanitizer, so its library is loaded first; that is the C compiler's,
-/// for Rust brings it only for programs of its own.
+/// The interpreter is not instrumented, so the sanitizer's library is preloaded. It is the C compiler's,
+/// because Rust has it only for its own programs.
 pub(crate) fn asan(root: &Path, arguments: &[&str]) -> bool {
     let Some(library) = sanitizer_library() else {
         eprintln!("there is no libasan.so, which comes with GCC (Debian: libgcc-12-dev)");
@@ -137,20 +137,20 @@ pub(crate) fn asan(root: &Path, arguments: &[&str]) -> bool {
         _ => command.args(arguments),
     };
     command.env("PYTHONPATH", staged).env("LD_PRELOAD", library).current_dir(package);
-    // The interpreter keeps memory until it ends, and the tests ask for more than there is. Objects get
-    // memory of their own each, so that the sanitizer sees their bounds.
+    // The interpreter keeps memory until it ends, and some tests request more than the machine has. Each
+    // object gets its own allocation, so that the sanitizer sees its bounds.
     command.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1");
     command.env("PYTHONMALLOC", "malloc");
     eprintln!("+ {command:?}");
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The sanitizer's library for programs that were built without it.
+/// The sanitizer's library for uninstrumented programs.
 fn sanitizer_library() -> Option<PathBuf> {
     let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
     let asked = Command::new(compiler).arg("-print-file-name=libasan.so").output().ok()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
-    // A compiler that has none says the bare name.
+    // A compiler without the library prints the bare name.
     path.is_absolute().then_some(path)
 }
 

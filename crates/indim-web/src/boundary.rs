@@ -1,8 +1,8 @@
 //! WebAssembly exports: a page requests a buffer, writes the request into it, calls a function, and reads the
 //! answer. Calls are sequential, so one request and one answer exist at a time.
 //!
-//! Lengths are in bytes of UTF-8. Only the page calls the exports. No function reads through a pointer, so the
-//! file has no unsafe block.
+//! Lengths are in bytes of UTF-8. Only the page calls the exports. No function reads through a pointer, so
+//! the file has no unsafe block.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

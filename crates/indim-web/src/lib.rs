@@ -9,8 +9,8 @@
 //!
 //! [`catalogue`] lists the rules and their attributes, [`broadcast`] draws operands under a rule,
 //! [`reduction`] an operand under a rule for reductions, and [`expression`] an expression with its loops and
-//! its results. Every request has an answer; that of an error has `"ok": false` and a report. Limits bound the
-//! work of a request before it begins.
+//! its results. Every request has an answer; that of an error has `"ok": false` and a report. Limits bound
+//! the work of a request before it begins.
 //!
 //! A page calls these functions through `boundary.rs`, the only file that exports symbols. It has no unsafe
 //! block.

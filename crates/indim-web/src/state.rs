@@ -68,8 +68,8 @@ impl BroadcastState {
         }
     }
 
-    /// The contents for a rule with reshaped operands, and a target if it has one; `None` for a rule without a
-    /// name.
+    /// The contents for a rule with reshaped operands, and a target if it has one; `None` for a rule without
+    /// a name.
     pub(crate) fn of_rule(
         rule: &AnyRule,
         reshapes: &[Option<Shape>],

@@ -1,4 +1,4 @@
-//! Addresses: fields behind `#` as browsers write them, and ways from page to page.
+//! Addresses: fields after `#` in the browsers' encoding, and relative paths between pages.
 
 /// Fields in the order in which they are added.
 #[derive(Default)]
@@ -29,12 +29,12 @@ impl Fields {
     }
 }
 
-/// The way from one page of the site to another, both from its root: `../rules.html`.
+/// The relative path from one page of the site to another, both given from its root: `../rules.html`.
 pub(crate) fn relative(from: &str, to: &str) -> String {
     format!("{}{to}", to_root(from))
 }
 
-/// The way from a page to the root: nothing, or `../` for each folder.
+/// The relative path from a page to the root: empty, or `../` for each folder.
 pub(crate) fn to_root(page: &str) -> String {
     "../".repeat(page.matches('/').count())
 }

@@ -1,5 +1,5 @@
-//! Examples in documents, and the addresses where they can be tried: lines of rules, expressions, and
-//! commands that need no files.
+//! Addresses of pages that run the examples of documents: lines of rules, expressions, and commands without
+//! files.
 
 use super::address::Fields;
 
@@ -26,7 +26,7 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
     let operation = words.iter().find(|word| OPERATIONS.contains(word));
     let rule = match (rule, operation) {
         ("xla", Some(&"broadcast")) => "xla-broadcast",
-        // Onto a target, and those of systems without a name of their own for it.
+        // Rules towards a target, for systems that have no other name for them.
         ("xla", Some(&"broadcast_in_dim")) => "xla-broadcast-in-dim",
         ("stablehlo", Some(&"broadcast_in_dim")) => "stablehlo-broadcast-in-dim",
         ("pdpd", Some(&"broadcast")) => "pdpd-broadcast",
@@ -56,10 +56,10 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
     Some(fields.on("index.html"))
 }
 
-/// Shapes in which each axis has its name, `[t: 2, y: 3]`, from `[2,3]` and `[["t","y"]]`. `None` where an
-/// axis lacks a name: such a shape cannot be written.
+/// Shapes with named axes, `[t: 2, y: 3]`, from `[2,3]` and `[["t","y"]]`. `None` if an axis lacks a name:
+/// such a shape has no text.
 fn with_axis_names(shapes: &[&str], names: &str) -> Option<Vec<String>> {
-    // The lists hold plain names only, so that a comma or a bracket is never a part of one.
+    // The lists hold plain names only, so a comma or a bracket is never a part of one.
     let lists = names.strip_prefix("[[")?.strip_suffix("]]")?.split("],[");
     let mut lists: Vec<Vec<&str>> = lists.map(elements).collect();
     // An operand without a list is a scalar.
@@ -105,8 +105,8 @@ fn address_of<'a>(
     fields.on("expressions.html")
 }
 
-/// The address at which the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'` can be tried, if
-/// it needs neither files nor pipes.
+/// The address that runs the command of a line such as `$ indim eval 'x / 3' x='f32([1, 2])'`, if it needs
+/// neither files nor pipes.
 pub(crate) fn of_command(line: &str) -> Option<String> {
     let words = words(line.strip_prefix("$ indim ")?)?;
     let (command, rest) = words.split_first()?;
@@ -141,7 +141,7 @@ fn binding<'a>(command: &str, word: &'a str) -> Option<(&'a str, String)> {
     Some((name, value))
 }
 
-/// The words of a line up to a comment, with single quotes removed; none if a quote is open.
+/// The words of a line up to a comment, with single quotes removed; `None` if a quote is open.
 fn words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {

@@ -1,5 +1,5 @@
-//! Documents as pages: headings that can be linked to, links that lead to the pages of the site, tables that
-//! scroll, and examples that can be tried.
+//! Rendering of documents: headings with anchors, links between pages of the site, scrolling tables, and
+//! runnable examples.
 
 use std::collections::BTreeMap;
 
@@ -16,47 +16,47 @@ pub(crate) struct Document<'a> {
     pub(crate) page: &'a str,
     pub(crate) text: &'a str,
     /// The pages of all documents, by their paths.
-    pub(crate) pages: &'a BTreeMap<String, PageOf>,
+    pub(crate) pages: &'a BTreeMap<String, DocumentPage>,
 }
 
-/// The page that a document becomes.
-pub(crate) struct PageOf {
-    /// From the root of the site.
+/// The page of a document.
+pub(crate) struct DocumentPage {
+    /// Path from the root of the site.
     pub(crate) page: String,
     pub(crate) title: String,
 }
 
-impl PageOf {
+impl DocumentPage {
     /// The page of a document with this text.
     pub(crate) fn new(page: &str, text: &str) -> Self {
         let heading = text.lines().find_map(|line| line.strip_prefix("# "));
-        PageOf { page: page.to_owned(), title: heading.unwrap_or(page).replace('`', "") }
+        DocumentPage { page: page.to_owned(), title: heading.unwrap_or(page).replace('`', "") }
     }
 }
 
-/// The page of a document.
-pub(crate) struct Rendered {
+/// A rendered document.
+pub(crate) struct RenderedDocument {
     pub(crate) title: String,
     pub(crate) html: String,
-    /// The headings of the second level: what they are linked by, and what they say.
+    /// The headings of the second level: anchor and text.
     pub(crate) sections: Vec<(String, String)>,
     pub(crate) has_examples: bool,
 }
 
-/// The targets of links to Rust's documentation, which the site lacks.
+/// Prefixes of links to Rust's documentation, which the site lacks.
 const NOWHERE: &str = "crate::";
 
 impl Document<'_> {
     /// The document as HTML.
-    pub(crate) fn render(&self) -> Rendered {
-        // Names in brackets link to Rust's documentation, where the text is a part of it.
+    pub(crate) fn render(&self) -> RenderedDocument {
+        // In Rust's documentation names in brackets are links.
         let callback = |link: BrokenLink<'_>| {
             let is_name = link.reference.starts_with('`');
             is_name.then_some((CowStr::Borrowed(NOWHERE), CowStr::Borrowed("")))
         };
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         let parser = Parser::new_with_broken_link_callback(self.text, options, Some(callback));
-        let mut pass = Pass { document: self, ..Pass::new(self) };
+        let mut pass = Renderer { document: self, ..Renderer::new(self) };
         let events: Vec<Event<'_>> = parser.collect();
         let mut rest = events.into_iter();
         while let Some(event) = rest.next() {
@@ -65,11 +65,11 @@ impl Document<'_> {
         let mut html = String::new();
         html::push_html(&mut html, pass.events.into_iter());
         let title = pass.title.unwrap_or_else(|| self.path.to_owned());
-        Rendered { title, html, sections: pass.sections, has_examples: pass.has_examples }
+        RenderedDocument { title, html, sections: pass.sections, has_examples: pass.has_examples }
     }
 
     /// The document that a link names.
-    fn linked(&self, to: &str) -> Option<&PageOf> {
+    fn linked(&self, to: &str) -> Option<&DocumentPage> {
         let path = to.split_once('#').map_or(to, |(path, _)| path);
         let folder = self.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         self.pages.get(&resolved(folder, path))
@@ -88,23 +88,23 @@ impl Document<'_> {
     }
 }
 
-/// One way through the events of a document.
-struct Pass<'a> {
+/// One pass over the parser's events of a document.
+struct Renderer<'a> {
     document: &'a Document<'a>,
     events: Vec<Event<'a>>,
     title: Option<String>,
     sections: Vec<(String, String)>,
     has_examples: bool,
-    /// For each open link, whether it is one on the site too.
+    /// For each open link, whether the site has its target.
     links: Vec<bool>,
     /// The title of the document that the open link leads to.
     linked_title: Option<&'a str>,
     anchors: Vec<String>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> Renderer<'a> {
     fn new(document: &'a Document<'a>) -> Self {
-        Pass {
+        Renderer {
             document,
             events: Vec::new(),
             title: None,
@@ -159,7 +159,7 @@ impl<'a> Pass<'a> {
                     self.events.push(Event::End(TagEnd::Link));
                 }
             }
-            // On the site documents go by their titles, not by their files.
+            // The site calls documents by their titles, not by their files.
             Event::Text(text) if text.ends_with(".md") && self.linked_title.is_some() => {
                 self.events.extend(self.linked_title.map(|title| Event::Text(title.into())));
             }
@@ -173,7 +173,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// A place to link to, once.
+    /// An anchor, unless the document has it already.
     fn anchor(&mut self, name: &str) {
         if !self.anchors.iter().any(|known| known == name) {
             self.anchors.push(name.to_owned());
@@ -183,7 +183,7 @@ impl<'a> Pass<'a> {
 
     fn heading(&mut self, level: usize, inside: Vec<Event<'a>>) {
         let text = plain(&inside);
-        // Parts of Rust's documentation begin with headings of the first level.
+        // Sections of Rust's documentation begin with headings of the first level.
         if level == 1 && self.title.is_none() {
             self.title = Some(text.clone());
         }
@@ -195,7 +195,7 @@ impl<'a> Pass<'a> {
         if level == 2 {
             self.sections.push((id.clone(), text.clone()));
         }
-        // The rules of a section have its letter in common.
+        // The rules of a section share its letter.
         let letter = text.rsplit_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
         if let Some(letter) = letter.filter(|letter| letter.len() == 1) {
             self.anchor(&format!("label-{}", letter.to_lowercase()));
@@ -245,7 +245,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The events up to an end, without it.
+/// The events up to an end event, without it.
 fn until<'a>(
     rest: &mut impl Iterator<Item = Event<'a>>,
     is_end: impl Fn(&TagEnd) -> bool,
@@ -262,7 +262,7 @@ fn plain(events: &[Event<'_>]) -> String {
     events.iter().map(text).collect()
 }
 
-/// The label of a rule that a text is, or begins with: `X7`, `O1: all shapes are equal`.
+/// The label of a rule at the beginning of a text: `X7`, `O1: all shapes are equal`.
 fn rule_label(text: &str) -> Option<&str> {
     let label = text.split([':', ',']).next().unwrap_or(text);
     let (letters, digits) =
@@ -273,13 +273,13 @@ fn rule_label(text: &str) -> Option<&str> {
     is_label.then_some(label)
 }
 
-/// The anchor of a heading, as rustdoc and other tools make it.
+/// The anchor of a heading, in the form of rustdoc and other tools.
 fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// Rust without the lines that its documentation hides.
+/// A Rust example without its hidden lines.
 fn shown_rust(text: &str) -> String {
     let is_shown = |line: &&str| !(line.starts_with("# ") || *line == "#");
     text.lines().filter(is_shown).map(|line| format!("{line}\n")).collect()
@@ -294,10 +294,13 @@ pub(crate) fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn render(text: &str) -> Rendered {
+    fn render(text: &str) -> RenderedDocument {
         let pages = BTreeMap::from([
-            ("docs/ops.md".to_owned(), PageOf::new("docs/ops.html", "# Operations\n")),
-            ("crates/indim-shape/src/rules.md".to_owned(), PageOf::new("docs/rules.html", "")),
+            ("docs/ops.md".to_owned(), DocumentPage::new("docs/ops.html", "# Operations\n")),
+            (
+                "crates/indim-shape/src/rules.md".to_owned(),
+                DocumentPage::new("docs/rules.html", ""),
+            ),
         ]);
         let (path, page) = ("docs/decisions/one.md", "docs/decisions/one.html");
         Document { path, page, text, pages: &pages }.render()

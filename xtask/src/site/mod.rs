@@ -1,7 +1,7 @@
-//! `cargo xtask site`: the site in `target/site`, with two modules of WebAssembly; shown, and tested.
+//! `cargo xtask site`: builds, serves and tests the site in `target/site`, with two WebAssembly modules.
 //!
-//! Pages are made in `pages.rs` of the fragments in `site/` and the documents in `docs/`; `examples.rs` knows
-//! where an example in a document can be tried.
+//! `pages.rs` makes pages of the fragments in `site/` and the documents in `docs/`; `markdown.rs` renders
+//! documents; `examples.rs` finds the page that runs an example; `address.rs` builds addresses.
 
 mod address;
 mod examples;
@@ -37,7 +37,7 @@ pub(crate) fn site(root: &Path, arguments: &[&str]) -> bool {
 
 fn build(root: &Path) -> bool {
     let output = root.join(OUTPUT);
-    // Files of an earlier build must not stay.
+    // Removes the files of an earlier build.
     let _ = std::fs::remove_dir_all(&output);
     let is_written = pages::write(root, &output).map_err(|error| eprintln!("{error}")).is_ok();
     let is_built = is_written
@@ -60,7 +60,7 @@ fn module(root: &Path, features: &[&str], name: &str) -> bool {
     copied.map_err(|error| eprintln!("{}: {error}", built.display())).is_ok()
 }
 
-/// Serves the site on this machine alone, until it is interrupted.
+/// Serves the site to this machine only, until it is interrupted.
 fn serve(root: &Path, port: &str) -> bool {
     if !python::is_available() {
         eprintln!("it takes python3, or any other web server for {OUTPUT}");

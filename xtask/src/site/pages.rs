@@ -1,13 +1,13 @@
-//! The pages: fragments of `site/` in one frame, and the documents with a list of them.
+//! The pages: the fragments of `site/` in one frame, and the documents with their list.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 use super::address::to_root;
-use super::markdown::{Document, PageOf, Rendered, escaped};
+use super::markdown::{Document, DocumentPage, RenderedDocument, escaped};
 
-/// Documents that come first, in this order; those of `docs/` that are not here follow by their names.
+/// Documents that come first, in this order; the others of `docs/` follow by name.
 const FIRST: [&str; 6] = [
     "crates/indim-shape/src/rules.md",
     "docs/expressions.md",
@@ -31,23 +31,23 @@ const FILES: [&str; 10] = [
     "live.js",
 ];
 
-/// The module that the scripts of all pages share.
+/// The script module that all pages share.
 const SHARED: [&str; 4] = ["module.js", "page.js", "drawing.js", "state.js"];
 
 /// A page of the site.
 struct Page<'a> {
-    /// From the root of the site.
+    /// Path from the root of the site.
     path: &'a str,
     title: &'a str,
     description: &'a str,
-    /// The link of the head that leads to it.
+    /// The link in the page head that leads to the page.
     at: &'a str,
-    /// Stylesheets and scripts in addition to those of every page, and the module that it requires.
+    /// Stylesheets and scripts beyond those of every page, and the WebAssembly module that it needs.
     files: &'a [&'a str],
     body: &'a str,
 }
 
-/// Writes all pages, and what they need but the modules.
+/// Writes all pages and their files, except the WebAssembly modules.
 pub(crate) fn write(root: &Path, output: &Path) -> io::Result<()> {
     let source = root.join("site");
     std::fs::create_dir_all(output.join("docs/decisions"))?;
@@ -85,8 +85,8 @@ fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Res
         texts.insert(path.clone(), text_of(&root.join(path))?);
     }
     let page_of =
-        |(path, text): (&String, &String)| (path.clone(), PageOf::new(&place(path), text));
-    let pages: BTreeMap<String, PageOf> = texts.iter().map(page_of).collect();
+        |(path, text): (&String, &String)| (path.clone(), DocumentPage::new(&place(path), text));
+    let pages: BTreeMap<String, DocumentPage> = texts.iter().map(page_of).collect();
     let render = |path: &str| {
         Document { path, page: &pages[path].page, text: &texts[path], pages: &pages }.render()
     };
@@ -99,7 +99,7 @@ fn documents(root: &Path, put: &impl Fn(&Page<'_>) -> io::Result<()>) -> io::Res
         files: &["docs.css", "live.js"],
         body: &format!("<main id=\"main\" class=\"page gallery\">{}</main>", gallery.html),
     })?;
-    let rendered: Vec<Rendered> = paths.iter().map(|path| render(path)).collect();
+    let rendered: Vec<RenderedDocument> = paths.iter().map(|path| render(path)).collect();
     let listed: Vec<(&str, &str)> = paths
         .iter()
         .zip(&rendered)
@@ -137,7 +137,7 @@ fn paths(root: &Path) -> io::Result<Vec<String>> {
                 found.push(path);
             }
         }
-        // The list of decisions stands before them.
+        // The list of decisions precedes them.
         found.sort_by_key(|path| (!path.ends_with("README.md"), path.clone()));
         paths.append(&mut found);
     }
@@ -156,14 +156,14 @@ fn place(path: &str) -> String {
     }
 }
 
-/// The text of a document; of a Rust file, its documentation.
+/// The text of a document; for a Rust file, its documentation.
 fn text_of(path: &Path) -> io::Result<String> {
     let text = read(path)?;
     if path.extension().is_none_or(|extension| extension != "rs") {
         return Ok(text);
     }
     let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
-    // Its headings begin at the first level, where the page has its title.
+    // Its headings begin at the first level, which is the title of a page.
     let shown = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).map(|line| {
         let is_heading =
             line.starts_with("# ") && line.chars().nth(2).is_some_and(char::is_uppercase);
@@ -172,7 +172,7 @@ fn text_of(path: &Path) -> io::Result<String> {
     Ok(format!("# Guide for Rust\n\n{}", shown.collect::<String>()))
 }
 
-fn document_body(page: &str, listed: &[(&str, &str)], document: &Rendered) -> String {
+fn document_body(page: &str, listed: &[(&str, &str)], document: &RenderedDocument) -> String {
     let sections: String = document
         .sections
         .iter()
@@ -201,7 +201,7 @@ fn index_body(listed: &[(&str, &str)]) -> String {
     )
 }
 
-/// The documents, the decisions in a list of their own.
+/// The list of documents, with a separate list of decisions.
 fn list(page: &str, listed: &[(&str, &str)]) -> String {
     let root = to_root(page);
     let item = |(to, title): &(&str, &str)| {
@@ -218,8 +218,8 @@ fn list(page: &str, listed: &[(&str, &str)]) -> String {
     )
 }
 
-/// The reference to a file in the head of a page. Files that scripts request are fetched in parallel with
-/// them.
+/// The reference to a file in the head of a page. Browsers fetch files that scripts request in parallel with
+/// the scripts.
 fn link(root: &str, file: &str) -> String {
     match file.rsplit('.').next() {
         Some("css") => format!("<link rel=\"stylesheet\" href=\"{root}{file}\">"),
@@ -246,7 +246,7 @@ impl Page<'_> {
             let current = if at == self.at { " aria-current=\"page\"" } else { "" };
             page = page.replace(&format!("{{{{at {at}}}}}"), current);
         }
-        // Last, so that no document can fill in a place of the frame.
+        // Last, so that no document can fill a placeholder of the frame.
         page.replace("{{root}}", &root).replace("{{body}}", self.body)
     }
 }
