@@ -10,7 +10,7 @@ use crate::numbers::Number;
 use crate::peers::Peer;
 use crate::sizes::{Sizes, Space};
 
-/// Loops over fewer elements are run by one thread.
+/// Minimum elements of a hand-written loop that runs on several threads.
 pub(crate) const SERIAL_BELOW: usize = 64 * 1024;
 
 /// One computation at one size, with its arguments.
@@ -22,10 +22,10 @@ pub(crate) trait Job: Sync {
     const NAME: &'static str;
     /// The sizes at which it is measured.
     const SIZES: Sizes;
-    /// The tolerance for results of peers, relative to their magnitude or to 1; that of their type
-    /// if not said.
+    /// The tolerance for results of peers, relative to their magnitude or to 1; by default that of their
+    /// type.
     const TOLERANCE: f64 = Self::Result::TOLERANCE;
-    /// Whether the hand-written loop gives our bits; it does not where it adds in another order.
+    /// Whether the hand-written loop gives indim's bits; it does not if it adds in another order.
     const IS_EXACT: bool = true;
 
     /// The job at one size.
@@ -40,12 +40,12 @@ pub(crate) trait Job: Sync {
     fn space(&self) -> Space;
     /// The limit: the hand-written loop, with the threads of the current pool.
     fn run_by_hand(&self, output: &mut [Self::Result]);
-    /// The job as other Rust libraries do it.
+    /// The job in other Rust libraries.
     #[cfg(feature = "peers")]
     fn peers(&self) -> Vec<Peer<'_, Self::Result>>;
 }
 
-/// A job whose hand-written loop goes row by row.
+/// A job whose hand-written loop runs row by row.
 pub(crate) trait RowJob: Job {
     /// The hand-written loop for one row.
     fn row(&self, row: usize, output: &mut [Self::Result]);
@@ -63,7 +63,7 @@ pub(crate) fn run_all_rows<J: RowJob>(job: &J, output: &mut [J::Result]) {
     pieces.for_each(|(index, output)| run_rows(job, index * rows_per_thread, output));
 }
 
-/// The rows from `first` on, as many as `output` holds.
+/// The rows from `first` on that fill `output`.
 fn run_rows<J: RowJob>(job: &J, first: usize, output: &mut [J::Result]) {
     with_best_instructions(
         #[inline(always)]
@@ -83,11 +83,11 @@ pub(crate) fn with_best_instructions<R>(work: impl FnOnce() -> R) -> R {
     {
         use std::arch::is_x86_feature_detected as has;
         if has!("avx512f") && has!("avx512dq") && has!("avx512bw") && has!("avx512vl") {
-            // SAFETY: the processor has these instructions.
+            // SAFETY: the feature detection above has found these instructions.
             return unsafe { with_avx512(work) };
         }
         if has!("avx2") && has!("fma") {
-            // SAFETY: the processor has these instructions.
+            // SAFETY: the feature detection above has found these instructions.
             return unsafe { with_avx2(work) };
         }
     }
@@ -110,11 +110,11 @@ unsafe fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Defines a job: its arguments with their shapes, its expression, its loop over one row, and how
-/// other Rust libraries do it.
+/// Defines a job: its arguments with their shapes, its expression, its loop over one row, and its code in
+/// other Rust libraries.
 ///
-/// Shapes are given in terms of the iteration space. The section `ndarray` fills its output from
-/// views of the arguments; `candle` makes a tensor from tensors of those that it names.
+/// Shapes use the iteration space. The section `ndarray` fills its output from views of the arguments;
+/// `candle` makes a tensor from tensors of the named arguments.
 #[macro_export]
 macro_rules! job {
     (
@@ -146,8 +146,8 @@ macro_rules! job {
     };
 }
 
-/// Defines a job whose hand-written loop makes the whole result, in an order of its own: its results, and
-/// those of peers, are within a tolerance.
+/// Defines a job whose hand-written loop computes the whole result, in an order of its own. Its results, and
+/// those of peers, are compared with a tolerance.
 #[macro_export]
 macro_rules! reduction {
     (

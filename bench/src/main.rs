@@ -1,8 +1,8 @@
-//! Benchmarks: each job by indim, by a loop written by hand, and by its peers, in one run.
+//! Benchmarks: each job by indim, by a hand-written loop, and by its peers, in one run.
 //!
-//! The loop is the limit: plain Rust over slices, compiled for the same instruction sets, with the
-//! same threads, into memory that is warm. `README.md` says how to read the table. Every run checks
-//! the results: of the loop bit for bit, of peers to a tolerance.
+//! The loop is the limit: plain Rust over slices, compiled for the same instruction sets, with the same
+//! threads, into warm memory. `README.md` explains the table. Every run checks the results: those of the loop
+//! bit for bit, those of peers to a tolerance.
 
 mod job;
 mod jobs;
@@ -43,14 +43,14 @@ pub(crate) struct Request {
     job: String,
     size: Option<String>,
     large: bool,
-    /// The interpreter that has the libraries of Python.
+    /// The interpreter with the Python libraries.
     python: Option<String>,
     /// The note of the record.
     record: Option<String>,
 }
 
 impl Request {
-    /// Whether the job of this name is asked for.
+    /// Whether the job of this name is requested.
     fn names(&self, name: &str) -> bool {
         self.job.split('|').any(|part| name.contains(part))
     }
@@ -86,7 +86,7 @@ impl Request {
         Some(request)
     }
 
-    /// Refuses a name or a size that nothing has: the table would be empty, after however long a start.
+    /// Refuses an unknown name or size, whose table would be empty after a long start.
     fn check(&self) -> Result<(), String> {
         let jobs = all_jobs();
         let named = || jobs.iter().filter(|(name, _)| self.names(name));
@@ -181,7 +181,7 @@ macro_rules! for_each_job {
     };
 }
 
-/// The name of each job, and its sizes.
+/// Prints the name and the sizes of each job.
 fn all_jobs() -> Vec<(&'static str, Sizes)> {
     macro_rules! list {
         ($($module:ident::$job:ident),*) => {
@@ -207,7 +207,7 @@ fn main() -> ExitCode {
 
 fn run(request: &Request) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     request.check()?;
-    // The pool that helps callers from outside.
+    // The pool that helps callers outside it.
     rayon::ThreadPoolBuilder::new().num_threads(request.threads).build_global()?;
     let mut session = Session {
         request,

@@ -1,7 +1,7 @@
 //! The times of one job at one size.
 //!
-//! The machine may be noisy, so indim, the loop by hand and the peers in Rust take turns and medians
-//! are taken; the peers in Python follow at once.
+//! The machine may be noisy, so indim, the hand-written loop and the Rust peers take turns, and the times are
+//! medians. The Python peers follow immediately.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,14 @@ use crate::numbers::{Number, is_near};
 use crate::python::{Python, Task};
 use crate::sizes::Space;
 
-/// Rounds that are counted; between these, as many as the time allows.
+/// Minimum and maximum of measured rounds; the time limit decides between them.
 const ROUNDS: std::ops::RangeInclusive<usize> = 5..=201;
 
-/// From this many elements on, the memory of a result comes from the system when none is kept.
+/// Minimum elements of a result whose memory comes from the system if none is kept.
 const LARGE_RESULT: usize = 1 << 20;
 
 /// The median seconds of a job at one size.
-pub(crate) struct Measured {
+pub(crate) struct Measurement {
     pub(crate) job: &'static str,
     pub(crate) size: &'static str,
     pub(crate) shape: String,
@@ -33,16 +33,16 @@ pub(crate) struct Measured {
     pub(crate) ours: f64,
     /// A single `run_into` after a pause of [`PAUSE`].
     pub(crate) rested: f64,
-    /// The loop by hand, into warm memory.
+    /// The hand-written loop, into warm memory.
     pub(crate) limit: f64,
     /// `run`, into memory that indim allocates and keeps.
     pub(crate) kept: f64,
-    /// `run`, into memory that is new to the process; not of small results.
+    /// `run`, into memory that is new to the process; `None` for small results.
     pub(crate) fresh: Option<f64>,
     pub(crate) peers: Vec<(String, f64)>,
 }
 
-impl Measured {
+impl Measurement {
     /// The fastest peer.
     pub(crate) fn best_peer(&self) -> Option<&(String, f64)> {
         self.peers.iter().min_by(|(_, left), (_, right)| left.total_cmp(right))
@@ -56,7 +56,7 @@ pub(crate) fn measure<J: Job>(
     space: Space,
     budget: Duration,
     python: Option<&mut Python>,
-) -> std::io::Result<Measured> {
+) -> std::io::Result<Measurement> {
     let job = J::new(space);
     let executable = prepare(&job);
     let (times, ours) = take_turns(&job, &executable, budget);
@@ -65,7 +65,7 @@ pub(crate) fn measure<J: Job>(
     if let Some(python) = python {
         peers.extend(python.measure(&Task { job: &job, size, results: &ours })?);
     }
-    Ok(Measured {
+    Ok(Measurement {
         job: J::NAME,
         size,
         shape: job.shape().to_string(),
@@ -105,11 +105,11 @@ struct Times {
     limit: Vec<Duration>,
     kept: Vec<Duration>,
     fresh: Vec<Duration>,
-    /// Medians already.
+    /// Medians, already computed.
     peers: Vec<(String, f64)>,
 }
 
-/// All that run in this process, in turns; and the results of indim.
+/// Measures all engines of this process in turns, and returns the results of indim.
 fn take_turns<J: Job>(
     job: &J,
     executable: &Executable,
@@ -125,7 +125,7 @@ fn take_turns<J: Job>(
     let peers = job.peers();
     #[cfg(feature = "peers")]
     let mut peer_times = vec![Vec::new(); peers.len()];
-    // Small jobs are repeated within one measurement, so that the clock can see them.
+    // Small jobs are repeated within one measurement, because of the clock's resolution.
     let repeat = (200_000 / elements).max(1);
     let mut times = Times::default();
     let start = Instant::now();
@@ -147,7 +147,7 @@ fn take_turns<J: Job>(
         for (peer, times) in peers.iter().zip(&mut peer_times) {
             times.push(timed(repeat, || peer.run(std::hint::black_box(&mut theirs))));
         }
-        // The last to run, so that what it leaves is compared.
+        // It runs last, so that its output is compared.
         times.limit.push(timed(repeat, || job.run_by_hand(std::hint::black_box(&mut theirs))));
     }
     let near = |(ours, theirs): (&J::Result, &J::Result)| {
@@ -171,15 +171,15 @@ fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {
     indim::ArrayData::to_le_bytes(&T::into_data(results.to_vec()))
 }
 
-/// The warm-up time of an engine. Its threads and its memory are then where others have
-/// taken them from, and the threads of others, which spin for a while (candle's for a millisecond), sleep.
+/// Warm-up time of an engine. Afterwards its threads are awake and its memory is in the caches, and the
+/// threads of others, which spin for a while (candle's for a millisecond), sleep.
 const WARM_UP: Duration = Duration::from_millis(2);
 
-/// The pause before a single call: threads sleep, and other work has had the caches.
+/// Pause before a single call: threads sleep, and other work has used the caches.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Calls `run` as users do, from a thread that no pool has. The worker that waits for it leaves the others
-/// of its pool to help, so that as many threads compute as the loop by hand has.
+/// Calls `run` as users do, from a thread outside any pool. The waiting worker leaves the others of its pool
+/// to help, so the number of computing threads is that of the hand-written loop.
 fn outside(run: impl FnOnce() + Send) {
     std::thread::scope(|scope| scope.spawn(run).join()).expect("it runs");
 }

@@ -1,4 +1,4 @@
-//! Arguments for the jobs, and how near results must be.
+//! Arguments for the jobs, and tolerances of results.
 
 use indim::{bf16, c64, f16};
 
@@ -7,7 +7,7 @@ pub(crate) trait Number: Copy {
     /// The tolerance for results of other libraries, relative to their magnitude or to 1.
     const TOLERANCE: f64;
 
-    /// An argument made of a number below 1009.
+    /// An argument from a number below 1009.
     fn from_index(number: usize) -> Self;
     /// The number, or its real part.
     fn real(self) -> f64;
@@ -16,7 +16,7 @@ pub(crate) trait Number: Copy {
         0.0
     }
 
-    /// `count` ordinary numbers, the same on every machine; `peers.py` makes the same.
+    /// `count` ordinary numbers, the same on every machine and in `peers.py`.
     fn numbers(count: usize, seed: usize) -> Vec<Self> {
         (0..count).map(|index| Self::from_index((index * 7 + seed * 131) % 1009)).collect()
     }
@@ -66,7 +66,7 @@ impl Number for c64 {
     }
 }
 
-/// Whether `theirs` is as near to `ours` as results of this tolerance must be.
+/// Whether `theirs` is within the tolerance of `ours`.
 pub(crate) fn is_near(ours: f64, theirs: f64, tolerance: f64) -> bool {
     if ours.is_finite() {
         return (ours - theirs).abs() <= tolerance * ours.abs().max(1.0);

@@ -1,6 +1,6 @@
-//! Other Rust libraries on the same jobs: `ndarray` with rayon, and `candle-core`.
+//! The jobs in other Rust libraries: `ndarray` with rayon, and `candle-core`.
 //!
-//! The macro `job!` makes them from the sections `ndarray` and `candle` of a job.
+//! The macro `job!` builds them from the sections `ndarray` and `candle` of a job.
 
 use candle_core::{Device, Tensor};
 use indim::{bf16, f16};
@@ -8,22 +8,22 @@ use ndarray::{ArrayView, Dimension};
 
 use crate::numbers::{Number, is_near};
 
-/// A job as another library does it, ready to run.
+/// A job in another library, ready to run.
 pub(crate) struct Peer<'a, T> {
     pub(crate) engine: &'static str,
     pub(crate) computation: Computation<'a, T>,
 }
 
-/// The memory for results.
+/// A computation, by the memory of its result.
 pub(crate) enum Computation<'a, T> {
-    /// Into memory that is given.
+    /// Into given memory.
     Into(Box<dyn Fn(&mut [T]) + 'a>),
-    /// Into memory that the library allocates each time.
+    /// Into memory that the library allocates for each run.
     Fresh(Box<dyn Fn() -> candle_core::Result<Tensor> + 'a>),
 }
 
 impl<T: Number> Peer<'_, T> {
-    /// Computes once; `output` is overwritten by some.
+    /// Computes once; some computations overwrite `output`.
     pub(crate) fn run(&self, output: &mut [T]) {
         match &self.computation {
             Computation::Into(run) => run(output),
@@ -31,7 +31,7 @@ impl<T: Number> Peer<'_, T> {
         }
     }
 
-    /// Whether its results are ours, as near as their type can be expected to be.
+    /// Whether its results are ours, within the tolerance of their type.
     pub(crate) fn agrees(&self, ours: &[T], scratch: &mut [T], tolerance: f64) -> bool {
         let near = |ours: f64, theirs: f64| is_near(ours, theirs, tolerance);
         match &self.computation {
@@ -59,20 +59,20 @@ pub(crate) fn shape<const RANK: usize>(sizes: [usize; RANK]) -> [usize; RANK] {
     sizes
 }
 
-/// An element type that candle has.
+/// An element type of candle.
 pub(crate) trait CandleElement: Copy {
-    /// Its type there.
-    type There: candle_core::WithDType;
+    /// The type in candle.
+    type CandleType: candle_core::WithDType;
 
-    fn there(self) -> Self::There;
+    fn to_candle(self) -> Self::CandleType;
 }
 
 macro_rules! define_candle_elements {
-    ($($type:ident $there:ty, |$value:ident| $conversion:expr;)*) => {$(
+    ($($type:ident $candle:ty, |$value:ident| $conversion:expr;)*) => {$(
         impl CandleElement for $type {
-            type There = $there;
+            type CandleType = $candle;
 
-            fn there(self) -> $there {
+            fn to_candle(self) -> $candle {
                 let $value = self;
                 $conversion
             }
@@ -90,12 +90,12 @@ define_candle_elements! {
 
 /// A copy for candle.
 pub(crate) fn tensor<T: CandleElement, D: Dimension>(view: &ArrayView<'_, T, D>) -> Tensor {
-    let elements: Vec<T::There> = view.iter().map(|element| element.there()).collect();
+    let elements: Vec<T::CandleType> = view.iter().map(|element| element.to_candle()).collect();
     Tensor::from_vec(elements, view.shape(), &Device::Cpu).expect("the shape holds the elements")
 }
 
-/// `ndarray::Zip` over an output and arguments that are broadcast to it; with all threads where the
-/// hand-written loop takes them too.
+/// `ndarray::Zip` over an output and arguments that are broadcast to it; on all threads if the hand-written
+/// loop uses them too.
 #[macro_export]
 macro_rules! zip {
     ($output:ident, [$($argument:expr),*], $each:expr) => {{

@@ -1,7 +1,7 @@
 //! Peers in Python: `python/peers.py` runs as a child process and answers one task at a time.
 //!
-//! A task is a JSON line with the expression, the arguments' types and shapes, and a sample of our
-//! results to check against; each engine answers with a line, and an empty object ends the answer.
+//! A task is a JSON line with the expression, the arguments' types and shapes, and a sample of our results
+//! for the check. Each engine answers with a line, and an empty object ends the answer.
 
 use std::io::{BufRead, BufReader, Error, Lines, Result, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -13,17 +13,17 @@ use crate::Request;
 use crate::job::Job;
 use crate::numbers::Number;
 
-/// The number of results sent for a check.
+/// Number of results that a task sends for the check.
 const SAMPLE: usize = 64;
 
-/// The other process.
+/// The child process.
 pub(crate) struct Python {
     process: Child,
     tasks: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-/// Its task.
+/// A task of the child process.
 pub(crate) struct Task<'a, J: Job> {
     pub(crate) job: &'a J,
     pub(crate) size: &'a str,
@@ -49,10 +49,10 @@ impl Python {
         })
     }
 
-    /// The seconds of each engine that can do the job.
+    /// The seconds of each engine that supports the job.
     ///
     /// # Panics
-    /// If an engine's results are not ours.
+    /// If an engine's results differ from ours.
     pub(crate) fn measure<J: Job>(&mut self, task: &Task<'_, J>) -> Result<Vec<(String, f64)>> {
         writeln!(self.tasks, "{}", task.to_json())?;
         let mut times = Vec::new();
@@ -70,7 +70,7 @@ impl Python {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // It may have ended by itself; a failure has no remedy.
+        // The process may have ended already; a failure has no remedy.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

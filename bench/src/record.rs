@@ -7,15 +7,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::Request;
-use crate::measure::Measured;
+use crate::measure::Measurement;
 
-/// A record that is being written.
+/// A record, open for appending.
 pub(crate) struct Record {
     file: File,
 }
 
 impl Record {
-    /// Appends to the record of this machine and day; the first line says how things are run.
+    /// Appends to the record of this machine and day; the first line has the conditions of the run.
     pub(crate) fn start(note: &str, request: &Request) -> Result<Record> {
         let cpu = cpu_model();
         let date = today();
@@ -35,7 +35,7 @@ impl Record {
         Ok(record)
     }
 
-    pub(crate) fn add(&mut self, measured: &Measured) -> Result<()> {
+    pub(crate) fn add(&mut self, measured: &Measurement) -> Result<()> {
         let ours = [
             ("indim", measured.ours),
             ("loop by hand", measured.limit),
@@ -82,7 +82,7 @@ fn today() -> String {
     date_of(time.as_secs() / 86_400)
 }
 
-/// The date of so many days after 1970-01-01.
+/// The date `days` days after 1970-01-01.
 fn date_of(mut days: u64) -> String {
     let is_leap = |year: u64| match year.is_multiple_of(100) {
         true => year.is_multiple_of(400),

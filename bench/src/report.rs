@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use crate::measure::Measured;
+use crate::measure::Measurement;
 
 /// The columns; `README.md` explains them.
 pub(crate) fn heading(threads: usize) {
@@ -13,7 +13,7 @@ pub(crate) fn heading(threads: usize) {
     );
 }
 
-pub(crate) fn row(measured: &Measured) {
+pub(crate) fn row(measured: &Measurement) {
     let rate = |amount: usize| amount as f64 / measured.ours / 1e9;
     let peer = measured.best_peer().map_or("-".to_owned(), |(engine, seconds)| {
         format!("{engine} {:.2}", measured.ours / seconds)

@@ -1,7 +1,7 @@
-//! The sizes of jobs: 32 elements, 64 KiB, 1 MiB and 64 MiB of f32, or the nearest shapes that
-//! people have. A job names one of these tables.
+//! The sizes of jobs: 32 elements, 64 KiB, 1 MiB and 64 MiB of f32, or the nearest common shapes. A job names
+//! one of these tables.
 
-/// The iteration space of a job: rows that the hand-written loop goes through one by one.
+/// The iteration space of a job: rows, over which the hand-written loop runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Space {
     pub(crate) rows: usize,
@@ -21,7 +21,7 @@ impl Space {
         Space { rows, columns, channels: 1, height: 1 }
     }
 
-    /// Pictures of three channels, these last: a row is a row of pixels.
+    /// Pictures of three channels, channels last: a row is a row of pixels.
     const fn channels_last([pictures, height, width]: [usize; 3]) -> Space {
         Space { rows: pictures * height, columns: width * 3, channels: 3, height }
     }
@@ -32,7 +32,7 @@ impl Space {
     }
 }
 
-/// Spaces with the names that the command line and the table have for them.
+/// Spaces with their names in the command line and the table.
 pub(crate) type Sizes = &'static [(&'static str, Space)];
 
 /// Sizes above 64 MiB, measured only on request.
@@ -49,7 +49,7 @@ pub(crate) const MATRICES: Sizes = &[
 pub(crate) const RASTERS: Sizes =
     &[MATRICES[0], MATRICES[1], MATRICES[2], MATRICES[3], (LARGE, Space::matrix(10980, 10980))];
 
-/// Rows of points with three coordinates; in the end 10^7 points.
+/// Rows of points with three coordinates; at most 10^7 points.
 pub(crate) const POINTS: Sizes = &[
     ("128B", Space::matrix(4, 9)),
     ("64KiB", Space::matrix(128, 129)),
@@ -57,7 +57,7 @@ pub(crate) const POINTS: Sizes = &[
     ("64MiB", Space::matrix(10_000, 3_000)),
 ];
 
-/// In the end 10^7 complex numbers.
+/// Rows of complex numbers, at most 10^7.
 pub(crate) const COMPLEX: Sizes =
     &[MATRICES[0], MATRICES[1], MATRICES[2], ("64MiB", Space::matrix(3_200, 3_125))];
 
@@ -79,7 +79,7 @@ pub(crate) const ROWS_OF_17: Sizes = rows_of!(17);
 pub(crate) const ROWS_OF_100: Sizes = rows_of!(100);
 pub(crate) const ROWS_OF_1000: Sizes = rows_of!(1000);
 
-/// All pairs of so many points; in the end 4096 of them.
+/// All pairs of points; at most 4096 points.
 pub(crate) const PAIRS: Sizes = &[
     ("128B", Space::matrix(4, 8)),
     ("64KiB", Space::matrix(128, 128)),
@@ -101,7 +101,7 @@ pub(crate) const PICTURES_FIRST: Sizes = &[
     ("64MiB", Space::channels_first([64, 3, 224, 224])),
 ];
 
-/// Feature maps between the layers of a network for pictures.
+/// Feature maps between the layers of an image network.
 pub(crate) const FEATURES: Sizes = &[
     ("128B", Space::channels_first([1, 2, 4, 4])),
     ("64KiB", Space::channels_first([1, 16, 32, 32])),

@@ -53,13 +53,13 @@ job! {
 }
 
 job! {
-    /// Both vectors go through costly functions, once for each of their elements.
+    /// Costly functions of both vectors, once for each of their elements.
     Kept, "exp(u)*tanh(v)+x": "exp(u) * tanh(v) + x" -> f32 [rows, columns] in MATRICES;
     |rows, columns| u: f32 [rows, 1], v: f32 [columns], x: f32 [rows, columns];
     |this, row, output| {
         let x = &this.x[row * output.len()..][..output.len()];
         let u: f32 = Exp::apply(this.u[row]);
-        // Each thread computes the row of `tanh` once in so many rows.
+        // Each thread computes the row of `tanh` once for its rows.
         const ROWS: usize = 64;
         thread_local!(static TANH: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) });
         TANH.with_borrow_mut(|tanh| {

@@ -1,4 +1,4 @@
-//! Twenty operations over two small arrays: all time goes into computing.
+//! Twenty operations over two small arrays: computation dominates.
 
 use crate::job;
 #[cfg(feature = "peers")]

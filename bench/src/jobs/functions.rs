@@ -1,4 +1,4 @@
-//! Elementary functions: the loop written by hand calls the same definitions.
+//! Elementary functions: the hand-written loop calls the same definitions.
 
 use indim_ops::Unary;
 use indim_ops::operations::{Cos, Erf, Exp, Log, Logistic, Sin};

@@ -1,4 +1,4 @@
-//! The jobs, by what they are about.
+//! The jobs, by subject.
 
 pub(crate) mod bias;
 pub(crate) mod chain;

@@ -1,6 +1,6 @@
 //! Reductions, and functions along axes that are made of them.
 //!
-//! Loops by hand add in an order of their own, with as many accumulators as registers have room for.
+//! Hand-written loops add in an order of their own, with the accumulators that fit the registers.
 
 use indim_ops::Unary;
 use indim_ops::operations::{Exp, Log};
@@ -14,7 +14,7 @@ use crate::reduction;
 /// The accumulators of a row.
 const LANES: usize = 32;
 
-/// A row folded in lanes, which are folded in turn.
+/// A row folded in lanes, which are then folded.
 #[inline(always)]
 fn fold<A: Copy>(row: &[f32], start: A, take: impl Fn(A, f32) -> A, join: impl Fn(A, A) -> A) -> A {
     let mut lanes = [start; LANES];
@@ -61,7 +61,7 @@ fn by_rows<R: Send>(x: &[f32], columns: usize, output: &mut [R], row: impl Fn(&[
     pieces.for_each(|(x, output)| run(x, output));
 }
 
-/// Applies `part` to the part of each thread, and joins the results.
+/// Applies `part` to the part of each thread, and combines the results.
 fn by_parts<R: Send>(
     x: &[f32],
     part: impl Fn(&[f32]) -> R + Sync,
@@ -328,7 +328,7 @@ reduction! {
     EightColumns, "column sums of 8": "sum(x, axis=0)" -> f32 [columns] in ROWS_OF_8, within 5e-2;
     |rows, columns| x: f32 [rows, columns];
     |this, output| {
-        // Several rows side by side, for the sake of registers.
+        // Several rows in parallel, which uses more registers.
         let mut sums = [0f32; LANES];
         sums_of_columns(&this.x[..this.x.len() / LANES * LANES], LANES, &mut sums);
         output.fill(0.0);

@@ -136,7 +136,7 @@ fn reductions_are_drawn_and_repaired() {
     let misplaced =
         answer(json!({"rule": "onnx", "opset": "11", "axes_input": "1", "operand": operand}));
     assert_eq!(misplaced["label"], "R5");
-    assert_eq!(misplaced["headline"], "The axes stand where this opset does not look for them");
+    assert_eq!(misplaced["headline"], "The axes are in a place that this opset does not read");
     assert_eq!(misplaced["repairs"][0]["state"]["axes"], "1");
 }
 
