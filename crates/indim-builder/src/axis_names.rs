@@ -1,8 +1,7 @@
-//! The names of the axes of values: those of parameters are given, those of other values follow from what
-//! their nodes do with the axes of their operands, as `named_values.rs` says.
+//! Names of axes: given for parameters, propagated to other values (`named_values.rs`).
 //!
-//! The graph knows nothing of them. They are there for [`RuleSet::Named`], which is elaborated like every
-//! other rule, and for reductions along an axis that is named.
+//! Names are not part of the graph. The rule set [`RuleSet::Named`] uses them, which is elaborated like every
+//! other one, and reductions along named axes.
 
 use std::borrow::Cow;
 
@@ -25,7 +24,7 @@ impl GraphBuilder {
     /// let x = b.named_parameter("x", DType::F32, &[("time", 8760), ("lat", 721)])?;
     /// let m = b.named_parameter("m", DType::F32, &[("lat", 721)])?;
     /// let w = b.named_parameter("w", DType::F32, &[("lat", 721), ("time", 8760)])?;
-    /// let weighted = b.named().mul(b.named().sub(&x, &m)?, &w)?; // w is transposed where it is read
+    /// let weighted = b.named().mul(b.named().sub(&x, &m)?, &w)?; // reads `w` transposed
     /// assert_eq!(weighted.axis_names().to_string(), "[time, lat]");
     ///
     /// let mean = b.along(Reduction::Mean, &weighted, &ReduceOptions::named(&["time"]), &[])?;
@@ -38,8 +37,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// Like [`GraphBuilder::parameter`]; [D1, D4](indim_shape::rules#named-d) of names that are not distinct,
-    /// or empty.
+    /// Those of [`GraphBuilder::parameter`]; [D1, D4](indim_shape::rules#named-d) if names are empty or not
+    /// distinct.
     #[track_caller]
     pub fn named_parameter(&self, name: &str, dtype: DType, axes: &[(&str, usize)]) -> BuildResult {
         let names: AxisNames = axes.iter().map(|(name, _)| *name).collect();
@@ -48,7 +47,7 @@ impl GraphBuilder {
         self.name_axes(&value, names)
     }
 
-    /// Says what the axes of a parameter are called, before something is made of it. An empty name is none.
+    /// Names the axes of a parameter, before any other value uses it. An empty name leaves an axis unnamed.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -63,8 +62,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// [D1, D4](indim_shape::rules#named-d) of names that are not distinct, or are more or fewer than the
-    /// axes; `not-a-parameter`.
+    /// [D1, D4](indim_shape::rules#named-d) if names are not distinct, or their number is not the rank;
+    /// `not-a-parameter`.
     #[track_caller]
     pub fn name_axes(&self, parameter: &Value, names: impl Into<AxisNames>) -> BuildResult {
         let id = self.id("parameter", parameter)?;
@@ -73,7 +72,7 @@ impl GraphBuilder {
             return Err(self.error("parameter", &[id], GraphErrorKind::NotAParameter));
         }
         let given = AxisNames::of_each(names.iter().filter(|name| name.is_some()));
-        // Axes without a name are no mistake until they are to meet others.
+        // An axis without a name is an error only when an operation matches it by name.
         let is_whole = names.len() != self.type_of(id).shape.rank() || given.len() == names.len();
         let (shape, checked) = match is_whole {
             true => (self.type_of(id).shape, &names),
@@ -87,13 +86,13 @@ impl GraphBuilder {
         Ok(parameter.clone())
     }
 
-    /// Operations on values whose axes have names: axes of the same name meet.
+    /// Operations that match axes by name.
     pub fn named(&self) -> RuleScope {
         self.under(RuleSet::Named { names: Vec::new() })
     }
 
-    /// The operand in the shape of another value, each of whose axes repeats it unless it has one of that
-    /// name.
+    /// Broadcasts the operand to the shape of another value. Axes are matched by name, and the operand is
+    /// repeated along the others.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -108,31 +107,31 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `unknown-axis-name` for an axis that the other value has not; [D1 to D4](indim_shape::rules#named-d).
+    /// `unknown-axis-name` for an axis that the other value lacks; [D1 to D4](indim_shape::rules#named-d).
     #[track_caller]
     pub fn broadcast_by_names(&self, operand: impl Operand, like: &Value) -> BuildResult {
-        let id = self.given_id("broadcast", operand)?;
+        let id = self.operand_id("broadcast", operand)?;
         let operand = self.value(id);
         for name in operand.axis_names().iter().flatten() {
             like.axis_of("broadcast", name)?;
         }
         let rule = RuleSet::Named { names: Vec::new() };
         let given = [like.clone(), operand].map(OperandArg::Value);
-        let [_, placed] = self.expanded("broadcast", given, &rule, |types| Ok(types[0].dtype))?;
-        Ok(placed)
+        let [_, value] = self.expanded("broadcast", given, &rule, |types| Ok(types[0].dtype))?;
+        Ok(value)
     }
 
-    /// The same elements with the axes in the order of these names, which are all that the value has.
+    /// The operand with its axes in the order of these names, which must be all its axis names.
     #[track_caller]
     pub fn transpose_to(&self, operand: impl Operand, names: &AxisNames) -> BuildResult {
-        let id = self.given_id("transpose", operand)?;
+        let id = self.operand_id("transpose", operand)?;
         let value = self.value(id);
         let axes = names.iter().flatten().map(|name| value.axis_named(name));
         self.transpose(&value, &axes.collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// `to` is a reshape of `from` which only adds or drops axes of size 1: says which axis of `from` each of
-    /// its axes is, where it is one, which sizes alone may not tell.
+    /// Names the axes of `to`, a reshape of `from` that only adds or drops axes of size 1. `axis_of` returns
+    /// the axis of `from` for an axis of `to`, because sizes alone may be ambiguous.
     pub(crate) fn keep_axis_names(
         &self,
         from: &Value,
@@ -150,7 +149,7 @@ impl GraphBuilder {
         to
     }
 
-    /// The rule with the names of these values, where it goes by names and says none.
+    /// The rule with the axis names of these values, if it is [`RuleSet::Named`] without names.
     pub(crate) fn with_axis_names<'r>(
         &self,
         rule: &'r RuleSet,
@@ -167,8 +166,8 @@ impl GraphBuilder {
 }
 
 impl Value {
-    /// The names of the axes: the names given to the parameters behind the value. An axis that
-    /// operations have changed into another one has none.
+    /// The names of the axes, propagated from the parameters. An axis that an operation merges or splits has
+    /// no name.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -187,16 +186,16 @@ impl Value {
         known.unwrap_or_else(|| AxisNames::unnamed(shape.rank()))
     }
 
-    /// The position of the axis of this name, as functions along axes take it.
+    /// The position of the axis with this name.
     ///
     /// # Errors
-    /// `unknown-axis-name`, with the known names.
+    /// `unknown-axis-name`, with the existing names.
     #[track_caller]
     pub fn axis_named(&self, name: &str) -> Result<i64, GraphError> {
         self.axis_of("axis", name)
     }
 
-    /// The same, asked for by this operation.
+    /// Like [`Value::axis_named`], with this operation in the error.
     #[track_caller]
     pub(crate) fn axis_of(&self, operation: &'static str, name: &str) -> Result<i64, GraphError> {
         self.array_type()?;

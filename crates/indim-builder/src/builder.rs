@@ -1,12 +1,12 @@
-//! How graphs are made, in the manner of XlaBuilder.
+//! The graph builder, similar to XlaBuilder.
 //!
-//! A method of the builder either returns a value or says what is wrong. Nothing is implicit in the
-//! graph: the rule of an operation is elaborated here, by `indim-shape`, into `BroadcastInDim` nodes.
-//! The nodes go through an assembler, which checks each once more: a mistake made here is no wrong graph.
-//! The methods that the table of operations gives are in `methods.rs`, those that only move or convert
-//! elements in `structural.rs`, what all take in `operand.rs`.
-//! Operators on values (`2.0 * x + y`, in `operators.rs`) are for equal shapes and scalars; their first
-//! mistake is kept and returned by [`GraphBuilder::finish`].
+//! A method of the builder returns a value or an error. The graph has no implicit broadcasts: the builder
+//! asks `indim-shape` to elaborate the rule of an operation into `BroadcastInDim` nodes. An assembler
+//! verifies each node again, so a bug in the builder cannot make an invalid graph.
+//!
+//! `methods.rs` defines the methods of the table of operations, `structural.rs` those that move or convert
+//! elements, `operand.rs` their operands. Operators on values (`2.0 * x + y`, in `operators.rs`) take equal
+//! shapes and scalars; [`GraphBuilder::finish`] returns the first error of an operator.
 
 use core::fmt;
 use core::panic::Location;
@@ -23,7 +23,7 @@ use indim_shape::{AxisMap, RuleSet, Shape, ShapeError};
 use crate::named_values::NamedValues;
 use crate::operand::OperandArg;
 
-/// Makes one graph. A clone makes the same one, also in another thread.
+/// Builds a graph. A clone builds the same graph, also in another thread.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -32,38 +32,38 @@ use crate::operand::OperandArg;
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3])?;
 /// let v = b.parameter("v", DType::F32, [3])?;
-/// let sum = b.add(&x, &v, &[1])?; // axis 0 of v lands on axis 1 of x
+/// let sum = b.add(&x, &v, &[1])?; // axis 0 of v maps to axis 1 of x
 /// let graph = b.finish(&[sum])?;
 /// assert_eq!(graph.outputs().len(), 1);
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct GraphBuilder {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<BuilderState>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BuilderState {
     assembler: GraphAssembler,
     /// Size facts that nodes do not state.
     facts: SizeFacts,
     /// Names of axes.
     names: NamedValues,
-    /// The first mistake of an operator, which cannot return it.
+    /// The first error of an operator, which cannot return it.
     first_error: Option<GraphError>,
 }
 
-impl State {
+impl BuilderState {
     fn add(&mut self, kind: NodeKind, operands: &[ValueId], array_type: ArrayType) -> ValueId {
         let added = self.assembler.add(kind, operands, array_type);
-        let id = added.expect("invariant: who asks for a node has checked it");
+        let id = added.expect("invariant: the caller has checked the node");
         if !self.names.is_empty() {
             self.follow_names(id);
         }
         id
     }
 
-    /// Takes note of the names of a node's axes.
+    /// Propagates axis names to a new node.
     fn follow_names(&mut self, id: ValueId) {
         let Node { kind, operands, array_type } = &self.assembler[id];
         let shape = |&operand: &ValueId| (operand, &self.assembler[operand].array_type.shape);
@@ -72,11 +72,11 @@ impl State {
     }
 }
 
-/// A value of the graph that a builder makes.
+/// A value of a graph under construction.
 ///
-/// Its operators and methods are for equal shapes, and for scalars with anything. They take values, owned
-/// or borrowed, and numbers, which take the value's element type. They return no error: the builder keeps
-/// the first one for [`GraphBuilder::finish`].
+/// Its operators and methods take equal shapes, or a scalar and any shape. Operands are values, owned or
+/// borrowed, and numbers, which take the value's element type. They return no errors: the builder defers the
+/// first one to [`GraphBuilder::finish`].
 ///
 /// ```
 /// use indim_ops::DType;
@@ -94,7 +94,7 @@ impl State {
 #[derive(Clone)]
 pub struct Value {
     builder: GraphBuilder,
-    /// `None` after an operator's mistake, which the builder keeps.
+    /// `None` after an error of an operator, which the builder defers.
     id: Option<ValueId>,
 }
 
@@ -104,24 +104,24 @@ impl Value {
         &self.builder
     }
 
-    /// Element type and shape. Who goes by a size, so that the graph would be another one for others, says so
-    /// with [`GraphBuilder::pin`].
+    /// Element type and shape. If you use a size to decide how to build the graph, call
+    /// [`GraphBuilder::pin`].
     ///
     /// # Errors
-    /// The builder's first mistake, if the value is the result of one.
+    /// The builder's first error, if the value depends on one.
     pub fn array_type(&self) -> Result<ArrayType, GraphError> {
-        let id = self.id.ok_or_else(|| self.builder.kept_error())?;
+        let id = self.id.ok_or_else(|| self.builder.deferred_error())?;
         Ok(self.builder.type_of(id))
     }
 
-    /// The element type, unless the value is the result of a mistake.
+    /// The element type; `None` after an error.
     pub(crate) fn dtype(&self) -> Option<DType> {
         Some(self.builder.state().assembler[self.id?].array_type.dtype)
     }
 
-    /// The node of a value that was checked before.
+    /// The id of a value that has no error, which the caller has checked.
     pub(crate) fn known_id(&self) -> ValueId {
-        self.id.expect("invariant: the value is not the result of a mistake")
+        self.id.expect("invariant: the value has no error")
     }
 
     /// Whether the value has no axes.
@@ -135,12 +135,12 @@ impl fmt::Debug for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id {
             Some(id) => write!(formatter, "Value({id}: {})", self.builder.type_of(id)),
-            None => formatter.write_str("Value(of a mistake)"),
+            None => formatter.write_str("Value(error)"),
         }
     }
 }
 
-/// Result of a builder's method.
+/// The result of a builder's method.
 pub(crate) type BuildResult = Result<Value, GraphError>;
 
 impl GraphBuilder {
@@ -149,12 +149,12 @@ impl GraphBuilder {
         Self::default()
     }
 
-    /// The graph so far. No method calls another one while it holds this.
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// Locks the graph. A method must not call another one while it holds this guard.
+    fn state(&self) -> MutexGuard<'_, BuilderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An input of the graph; arrays are bound to the parameters in the order of these calls.
+    /// Adds an input of the graph; arrays are bound to the parameters in the order of these calls.
     ///
     /// # Errors
     /// `duplicate-parameter`; [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
@@ -173,7 +173,7 @@ impl GraphBuilder {
         Ok(self.value(id))
     }
 
-    /// The value that the next node will be: those that come from here on were not there before.
+    /// The id of the next new node; later nodes have ids from this one on.
     pub fn next_id(&self) -> ValueId {
         ValueId::from_index(self.state().assembler.value_count())
     }
@@ -183,18 +183,18 @@ impl GraphBuilder {
         self.state().assembler.has_parameter(name)
     }
 
-    /// An array known now.
+    /// A constant array.
     pub fn constant(&self, array: Array) -> Value {
         let array_type = array.array_type();
         self.add_node(NodeKind::Constant(array), &[], array_type)
     }
 
-    /// A constant of rank 0.
+    /// A scalar constant.
     pub fn scalar<T: Element>(&self, value: T) -> Value {
         self.constant(Array::scalar(value))
     }
 
-    /// Each element is its index along `axis`, converted to `dtype`.
+    /// The index of each element along `axis`, converted to `dtype`.
     ///
     /// # Errors
     /// `axis-out-of-range`; `element-type-not-allowed` for bool; [E5](indim_shape::rules#the-explicit-form-e)
@@ -214,7 +214,7 @@ impl GraphBuilder {
         }
     }
 
-    /// An operation of the table under a rule set, which elaborates into the explicit form.
+    /// An operation of the table under a rule set, elaborated into the explicit form.
     ///
     /// # Errors
     /// [TY1, TY2](indim_shape::rules#element-types-ty) (X1), then the
@@ -242,8 +242,8 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Elementwise(op), &expanded, result))
     }
 
-    /// The operands of what is called `name`, with the shape of its result. `result` checks their types, and
-    /// says what the result's element type is.
+    /// The operands of the function `name`, broadcast to the shape of its result. `result` checks their types
+    /// and returns the result's element type.
     #[track_caller]
     pub(crate) fn expanded<const COUNT: usize>(
         &self,
@@ -264,7 +264,7 @@ impl GraphBuilder {
         Ok(core::array::from_fn(|position| self.value(expanded[position])))
     }
 
-    /// The operands with the shape that `rule` gives the result, and the result's type.
+    /// The operands broadcast to the result's shape under `rule`, and the result's type.
     #[track_caller]
     fn expand(
         &self,
@@ -282,21 +282,21 @@ impl GraphBuilder {
             Ok(broadcast) => broadcast,
             Err(error) => return Err(self.shape_error(operation, ids, error)),
         };
-        // The operands' own shape where it is the result's: equal shapes are held once.
+        // Shares the allocation of an operand's shape that equals the result's.
         let same = broadcast.operands().iter().find(|shape| *shape == broadcast.result());
         let result = ArrayType::new(dtype, same.unwrap_or(broadcast.result()).clone());
-        // The compared operands are larger than the result.
+        // Operands may have wider elements than the result, as in a comparison.
         self.check_size(operation, &ArrayType::new(widest, &result.shape), ids)?;
         let expanded = ids
             .iter()
             .zip(broadcast.maps())
-            .map(|(&id, map)| self.place(id, map, &result.shape))
+            .map(|(&id, map)| self.add_broadcast(id, map, &result.shape))
             .collect();
         Ok((expanded, result))
     }
 
-    /// `operand` with its axes landing where `map` says; nothing is added where nothing changes.
-    pub(crate) fn place(&self, operand: ValueId, map: &AxisMap, result: &Shape) -> ValueId {
+    /// Broadcasts `operand` by an axis map that was checked; adds no node for an identity.
+    pub(crate) fn add_broadcast(&self, operand: ValueId, map: &AxisMap, result: &Shape) -> ValueId {
         let operand_type = self.type_of(operand);
         if operand_type.shape == *result && map.is_identity_onto(result.rank()) {
             return operand;
@@ -307,10 +307,10 @@ impl GraphBuilder {
 
     /// The graph that returns `outputs`.
     ///
-    /// The builder keeps its values: other graphs can be made of them.
+    /// The builder can still be used, for more values and other graphs.
     ///
     /// # Errors
-    /// The first mistake of an operator; `foreign-value`.
+    /// The first error of an operator; `foreign-value`.
     #[track_caller]
     pub fn finish(
         &self,
@@ -346,7 +346,7 @@ impl GraphBuilder {
         Value { builder: self.clone(), id: Some(id) }
     }
 
-    /// A constant of rank 0 that follows sizes: the number of elements along these axes of a value, minus
+    /// A scalar constant that depends on sizes: the number of elements along these axes of a value, minus
     /// `less`.
     pub(crate) fn count(&self, of: ValueId, axes: &[usize], less: f64, dtype: DType) -> Value {
         let shape = self.type_of(of).shape;
@@ -356,7 +356,7 @@ impl GraphBuilder {
         let known = state.facts.counts_of(places.clone(), less).find(is_of_type);
         let id = known.unwrap_or_else(|| {
             let count = count_of(axes.iter().map(|&axis| shape[axis]), less);
-            let id = state.assembler.add_apart(Literal::Float(count).element(dtype));
+            let id = state.assembler.add_distinct(Literal::Float(count).element(dtype));
             state.facts.count(id, places, less);
             id
         });
@@ -364,22 +364,22 @@ impl GraphBuilder {
         self.value(id)
     }
 
-    /// The axis names found so far.
+    /// Calls `look` with the axis names.
     pub(crate) fn with_names<T>(&self, look: impl FnOnce(&mut NamedValues) -> T) -> T {
         look(&mut self.state().names)
     }
 
-    /// The size facts found so far.
+    /// A copy of the size facts.
     pub(crate) fn facts(&self) -> SizeFacts {
         self.state().facts.clone()
     }
 
-    /// Adds to what is known of sizes.
+    /// Calls `add` to add size facts.
     pub(crate) fn with_facts(&self, add: impl FnOnce(&mut SizeFacts)) {
         add(&mut self.state().facts);
     }
 
-    /// Whether a value is an input.
+    /// Whether a value is a parameter.
     pub(crate) fn is_parameter(&self, id: ValueId) -> bool {
         matches!(self.state().assembler[id].kind, NodeKind::Parameter { .. })
     }
@@ -395,7 +395,7 @@ impl GraphBuilder {
         }
         match value.id {
             Some(id) => Ok(id),
-            None => Err(self.kept_error()),
+            None => Err(self.deferred_error()),
         }
     }
 
@@ -412,7 +412,7 @@ impl GraphBuilder {
         Ok(ids)
     }
 
-    fn kept_error(&self) -> GraphError {
+    fn deferred_error(&self) -> GraphError {
         let state = self.state();
         state.first_error.clone().expect("invariant: a value without a node comes with an error")
     }
@@ -454,8 +454,8 @@ impl GraphBuilder {
         GraphError::new(kind, operation, operands).at(Location::caller())
     }
 
-    /// Value of an operator's result: the builder keeps the first error.
-    pub(crate) fn keep(&self, result: BuildResult) -> Value {
+    /// The value of an operator's result. The builder stores the first error for [`GraphBuilder::finish`].
+    pub(crate) fn defer_error(&self, result: BuildResult) -> Value {
         result.unwrap_or_else(|error| {
             self.state().first_error.get_or_insert(error);
             Value { builder: self.clone(), id: None }

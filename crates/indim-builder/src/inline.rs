@@ -1,4 +1,4 @@
-//! A graph within another one: its nodes added to a builder, over values in place of its parameters.
+//! Inlining of a graph into a builder: its nodes are added with values in place of its parameters.
 
 use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, ValueId};
 use indim_ops::ArrayType;
@@ -6,7 +6,7 @@ use indim_ops::ArrayType;
 use crate::builder::{GraphBuilder, Value};
 
 impl GraphBuilder {
-    /// The outputs of `graph` for these arguments, one for each of its parameters.
+    /// Adds the nodes of `graph` with these arguments, one for each of its parameters; returns its outputs.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -47,11 +47,12 @@ impl GraphBuilder {
         Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
     }
 
-    /// Every value of `graph`, with arguments of the right types that are values of this builder.
+    /// The value in this builder of each node of `graph`. The arguments must have the types of the
+    /// parameters.
     pub(crate) fn inlined(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value> {
         let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
         for argument in arguments {
-            self.pin_all(argument.known_id(), "another graph was made for it");
+            self.pin_all(argument.known_id(), "an inlined graph has this size");
         }
         for (_, node) in graph.iter() {
             let id = match &node.kind {
@@ -61,7 +62,7 @@ impl GraphBuilder {
                     let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();
                     let id = self.add_id(kind.clone(), &operands, node.array_type.clone());
                     // Size facts of the inlined graph's builder are unknown here.
-                    self.pin_all(id, "it is computed by another graph, which was made for it");
+                    self.pin_all(id, "an inlined graph has this size");
                     id
                 }
             };

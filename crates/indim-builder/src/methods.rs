@@ -1,6 +1,5 @@
 //! A method for each operation of the table in `op.rs`: on [`GraphBuilder`] with XLA's
-//! `broadcast_dimensions`, on [`RuleScope`] with a rule set said once, on [`Value`] for equal shapes and
-//! scalars.
+//! `broadcast_dimensions`, on [`RuleScope`] under its rule set, on [`Value`] for equal shapes and scalars.
 
 use indim_ops::Op;
 use indim_shape::RuleSet;
@@ -41,7 +40,7 @@ impl GraphBuilder {
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3, 4])?;
 /// let v = b.parameter("v", DType::F32, [3])?;
-/// let sum = b.pdpd(1).add(&x, &v)?; // v lands on x from axis 1 on
+/// let sum = b.pdpd(1).add(&x, &v)?; // axis 0 of v maps to axis 1 of x
 /// assert_eq!(sum.array_type()?.to_string(), "f32[2, 3, 4]");
 /// assert_eq!(b.numpy().add(&x, &v).unwrap_err().code(), "size-mismatch");
 /// # Ok::<(), indim_graph::GraphError>(())
@@ -76,7 +75,7 @@ macro_rules! define_methods {
                 /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
                 #[track_caller]
                 pub fn $uname(&self, x: impl Operand) -> BuildResult {
-                    self.operation(Op::$uop, &[x.given()], &RuleSet::None)
+                    self.operation(Op::$uop, &[x.into_arg()], &RuleSet::None)
                 }
             )*
             $(
@@ -89,7 +88,7 @@ macro_rules! define_methods {
                     &self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64],
                 ) -> BuildResult {
                     let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
-                    self.operation(Op::$bop, &[x.given(), y.given()], &rule)
+                    self.operation(Op::$bop, &[x.into_arg(), y.into_arg()], &rule)
                 }
             )*
             $(
@@ -102,7 +101,7 @@ macro_rules! define_methods {
                 pub fn $tname(
                     &self, first: impl Operand, second: impl Operand, third: impl Operand,
                 ) -> BuildResult {
-                    let operands = [first.given(), second.given(), third.given()];
+                    let operands = [first.into_arg(), second.into_arg(), third.into_arg()];
                     self.operation(Op::$top, &operands, &RuleSet::Xla { dims: Vec::new() })
                 }
             )*
@@ -117,7 +116,7 @@ macro_rules! define_methods {
                 /// labels of [the rule set](indim_shape::rules).
                 #[track_caller]
                 pub fn $bname(&self, x: impl Operand, y: impl Operand) -> BuildResult {
-                    self.builder.operation(Op::$bop, &[x.given(), y.given()], &self.rule)
+                    self.builder.operation(Op::$bop, &[x.into_arg(), y.into_arg()], &self.rule)
                 }
             )*
             $(
@@ -130,27 +129,27 @@ macro_rules! define_methods {
                 pub fn $tname(
                     &self, first: impl Operand, second: impl Operand, third: impl Operand,
                 ) -> BuildResult {
-                    let operands = [first.given(), second.given(), third.given()];
+                    let operands = [first.into_arg(), second.into_arg(), third.into_arg()];
                     self.builder.operation(Op::$top, &operands, &self.rule)
                 }
             )*
         }
 
-        /// The operations of the table on equal shapes, or on scalars with anything.
+        /// The operations of the table on equal shapes, or on a scalar and any shape.
         #[allow(clippy::should_implement_trait, reason = "the operators of the same names do the same")]
         impl Value {
             $(
                 $(#[doc = $udoc])+
                 #[track_caller]
                 pub fn $uname(&self) -> Value {
-                    operator(self.builder(), Op::$uop, &[self.given()])
+                    operator(self.builder(), Op::$uop, &[self.into_arg()])
                 }
             )*
             $(
                 $(#[doc = $bdoc])+
                 #[track_caller]
                 pub fn $bname(&self, y: impl Operand) -> Value {
-                    operator(self.builder(), Op::$bop, &[self.given(), y.given()])
+                    operator(self.builder(), Op::$bop, &[self.into_arg(), y.into_arg()])
                 }
             )*
         }

@@ -5,27 +5,27 @@ use std::collections::HashMap;
 use indim_graph::{NodeKind, ValueId};
 use indim_shape::{AxisNames, Shape};
 
-/// The names of the axes of the values that have any.
+/// The axis names of the values that have any.
 #[derive(Debug, Default)]
 pub(crate) struct NamedValues(HashMap<ValueId, AxisNames>);
 
 impl NamedValues {
-    /// The axes of a value have these names.
+    /// Sets the axis names of a value.
     pub(crate) fn insert(&mut self, value: ValueId, names: AxisNames) {
         self.0.insert(value, names);
     }
 
-    /// Whether none has.
+    /// Whether no value has axis names.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Those of a value, if one of its axes has a name.
+    /// The axis names of a value, if any.
     pub(crate) fn get(&self, value: ValueId) -> Option<&AxisNames> {
         self.0.get(&value)
     }
 
-    /// Takes note of the names of a new node's axes.
+    /// Propagates axis names to a node.
     pub(crate) fn follow(
         &mut self,
         value: ValueId,
@@ -43,7 +43,8 @@ impl NamedValues {
         }
     }
 
-    /// Names of the axes of a node that may have been made before, for other reasons: what both say.
+    /// Restricts the axis names of a node to those that agree with `names`. Hash-consing may have shared the
+    /// node with another expression.
     pub(crate) fn agree(&mut self, value: ValueId, names: AxisNames) {
         let unnamed = AxisNames::unnamed(0);
         let known = self.0.get(&value).unwrap_or(&unnamed);
@@ -55,7 +56,7 @@ impl NamedValues {
         self.0.insert(value, agreed);
     }
 
-    /// Axis names of a result.
+    /// The axis names of a result.
     fn followed(
         &self,
         kind: &NodeKind,
@@ -65,7 +66,7 @@ impl NamedValues {
         let unnamed = AxisNames::unnamed(0);
         let of = |operand: usize| self.get(operands[operand].0).unwrap_or(&unnamed);
         let rank = result.rank();
-        // For each axis of the result, which of the first operand it is.
+        // Names from the first operand, whose axis `axis_of` returns for each axis of the result.
         let taken = |axis_of: &dyn Fn(usize) -> Option<usize>| {
             AxisNames::gather((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
         };
@@ -90,7 +91,7 @@ impl NamedValues {
                 AxisNames::gather((0..rank).map(|axis| {
                     let mut named = (0..operands.len()).filter(|&k| of(k).get(axis).is_some());
                     let first = named.next()?;
-                    // Under other rules axes of two names may have met.
+                    // Under rules other than `named`, axes with different names may meet.
                     let agrees = |k| of(k).get(axis) == of(first).get(axis);
                     named.all(agrees).then_some((of(first), axis))
                 }))
@@ -108,8 +109,8 @@ impl NamedValues {
     }
 }
 
-/// For each axis of a reshape that only adds or drops axes of size 1, which one it was; none where that is
-/// not known.
+/// The source axis of each axis of a reshape that only adds or drops axes of size 1; `None` if it is
+/// ambiguous.
 fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
     let others =
         |shape: &Shape| shape.iter().copied().filter(|&size| size != 1).collect::<Vec<_>>();
@@ -124,7 +125,7 @@ fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
     let (mut from_start, mut to_start) = (0, 0);
     let ends = [(from.rank(), to.rank())];
     for (from_end, to_end) in position(from).into_iter().zip(position(to)).chain(ends) {
-        // Equally many axes of size 1 between two other sizes: none was added, and none dropped.
+        // With equally many axes of size 1 between two other axes, none was added or dropped there.
         if from_end - from_start == to_end - to_start {
             (0..to_end - to_start).for_each(|k| places[to_start + k] = Some(from_start + k));
         }

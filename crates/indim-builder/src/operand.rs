@@ -1,7 +1,7 @@
-//! Operands of operators and of the builder's methods: values, and numbers of Rust.
+//! Operands of operators and of the builder's methods: values, and Rust numbers.
 //!
-//! A number takes the element type of the other operands, as one written in an expression does; alone
-//! it is of its own type.
+//! A number takes the element type of the other operands, like a literal in an expression; without other
+//! operands it keeps its own type.
 
 use indim_graph::{GraphError, GraphErrorKind, Literal, ValueId};
 use indim_ops::{DType, DTypeClass, Element, Op, bf16, c64, c128, f16, for_each_element};
@@ -10,10 +10,10 @@ use indim_shape::RuleSet;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
 pub(crate) mod sealed {
-    /// Only the types of this file are operands.
+    /// Implemented only for the operand types in this file.
     pub trait Sealed {
-        /// The operand: a value or a number.
-        fn given(self) -> super::OperandArg;
+        /// The operand as a value or a number.
+        fn into_arg(self) -> super::OperandArg;
     }
 }
 
@@ -36,17 +36,16 @@ impl<T: sealed::Sealed> Operand for T {}
 /// An operand: a value or a number.
 #[derive(Debug, Clone)]
 pub enum OperandArg {
-    /// A value of some builder.
+    /// A value.
     Value(Value),
-    /// A real number or a truth value, and the type of its own.
+    /// A real number or a `bool`, with its own type.
     Number(Literal, DType),
-    /// A complex number, and the type of its own.
+    /// A complex number, with its own type.
     Complex(c128, DType),
 }
 
 impl GraphBuilder {
-    /// A literal as a scalar of type `dtype`: a number that does not
-    /// [fit](Literal::fits) is converted.
+    /// A literal as a scalar of type `dtype`; a number that does not [fit](Literal::fits) is converted.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -63,7 +62,7 @@ impl GraphBuilder {
     /// Like [`GraphBuilder::convert`].
     #[track_caller]
     pub fn literal(&self, literal: Literal, dtype: DType) -> BuildResult {
-        // Only integers of 64 bits need more than an f64 holds; the convert rule does the rest.
+        // Only 64-bit integers need more precision than `f64` has.
         match (literal.to_int(), dtype) {
             (_, DType::Bool) => Ok(self.scalar(literal.is_true())),
             (Some(value), DType::I64) => Ok(self.scalar(value as i64)),
@@ -76,20 +75,20 @@ impl GraphBuilder {
             (Some(value), DType::U8) => Ok(self.scalar(value as u8)),
             (Some(value), DType::U16) => Ok(self.scalar(value as u16)),
             (Some(value), DType::U32) => Ok(self.scalar(value as u32)),
-            // Types without elements in Rust, and `i32(2.5)`.
+            // 16-bit floats, complex types, and floats to integers, such as `i32(2.5)`.
             _ => self.convert(self.scalar(literal.to_float()), dtype),
         }
     }
 }
 
 impl sealed::Sealed for Value {
-    fn given(self) -> OperandArg {
+    fn into_arg(self) -> OperandArg {
         OperandArg::Value(self)
     }
 }
 
 impl sealed::Sealed for &Value {
-    fn given(self) -> OperandArg {
+    fn into_arg(self) -> OperandArg {
         OperandArg::Value(self.clone())
     }
 }
@@ -97,7 +96,7 @@ impl sealed::Sealed for &Value {
 macro_rules! numbers {
     ($($variant:ident $type:ident $class:ident;)*) => {$(
         impl sealed::Sealed for $type {
-            fn given(self) -> OperandArg {
+            fn into_arg(self) -> OperandArg {
                 numbers!(@$class self, <$type as Element>::DTYPE)
             }
         }
@@ -117,15 +116,16 @@ macro_rules! numbers {
 for_each_element!(numbers);
 
 impl GraphBuilder {
-    /// An operation of the table on what a method or an operator was given.
+    /// An operation of the table on these operands.
     #[track_caller]
     pub(crate) fn operation(&self, op: Op, operands: &[OperandArg], rule: &RuleSet) -> BuildResult {
-        // The first operand of `select` is of another type than those that are to be equal.
+        // The first operand of `select` is a `bool`; the others have one type.
         let ids = self.ids_of(op.name(), operands, usize::from(op.first_is_bool()))?;
         self.elementwise_ids(op, &ids, rule)
     }
 
-    /// The values of operands, which from `equal_from` on are to be of one type.
+    /// The values of operands; those from `equal_from` on should have one type, which numbers among them
+    /// take.
     #[track_caller]
     pub(crate) fn ids_of(
         &self,
@@ -136,25 +136,25 @@ impl GraphBuilder {
         let dtype = operands.iter().skip(equal_from).find_map(OperandArg::dtype_of_value);
         let mut ids = Vec::with_capacity(operands.len());
         for (position, operand) in operands.iter().enumerate() {
-            let beside = dtype.filter(|_| position >= equal_from);
-            ids.push(self.id_beside(operation, operand, beside)?);
+            let dtype = dtype.filter(|_| position >= equal_from);
+            ids.push(self.operand_id_of_type(operation, operand, dtype)?);
         }
         Ok(ids)
     }
 
-    /// The value of an operand that stands alone.
+    /// The value of a single operand.
     #[track_caller]
-    pub(crate) fn given_id(
+    pub(crate) fn operand_id(
         &self,
         operation: &'static str,
         operand: impl Operand,
     ) -> Result<ValueId, GraphError> {
-        self.id_beside(operation, &operand.given(), None)
+        self.operand_id_of_type(operation, &operand.into_arg(), None)
     }
 
     /// The value of an operand; a number takes the type `dtype` of the other operands.
     #[track_caller]
-    fn id_beside(
+    fn operand_id_of_type(
         &self,
         operation: &'static str,
         operand: &OperandArg,
@@ -165,7 +165,7 @@ impl GraphBuilder {
             OperandArg::Number(literal, own) => {
                 self.number(operation, *literal, dtype.unwrap_or(*own))?
             }
-            // Next to real numbers it keeps its type, and the operation refuses it.
+            // With real operands it keeps its complex type, and the operation reports the mismatch.
             OperandArg::Complex(number, own) => {
                 let complex = dtype.filter(|dtype| dtype.class() == DTypeClass::Complex);
                 self.convert(self.scalar(*number), complex.unwrap_or(*own))?
@@ -176,7 +176,7 @@ impl GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// A number as a scalar of type `dtype`, which must represent it.
+    /// A number as a scalar of type `dtype`; an error if the type cannot represent it.
     #[track_caller]
     pub(crate) fn number(
         &self,

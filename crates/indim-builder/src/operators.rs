@@ -1,7 +1,7 @@
-//! The operators of Rust on values, and methods for the rest: equal shapes, or a scalar with anything.
+//! Rust operators on values, and methods of three operands: for equal shapes, or a scalar and any shape.
 //!
-//! An operator cannot return an error; the builder keeps the first one, see `builder.rs`. The methods of
-//! one and two operands are made from the table in `methods.rs`.
+//! An operator cannot return an error; the builder defers the first one, see `builder.rs`. `methods.rs`
+//! generates the methods of one and two operands from the table.
 
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
@@ -13,7 +13,7 @@ use crate::operand::sealed::Sealed;
 use crate::operand::{Operand, OperandArg};
 
 impl Value {
-    /// `on_true` where this `bool` holds, else `on_false`.
+    /// Selects by this `bool`: `on_true` for true elements, `on_false` for the others.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -29,10 +29,14 @@ impl Value {
     /// ```
     #[track_caller]
     pub fn select(&self, on_true: impl Operand, on_false: impl Operand) -> Value {
-        operator(self.builder(), Op::Select, &[self.given(), on_true.given(), on_false.given()])
+        operator(
+            self.builder(),
+            Op::Select,
+            &[self.into_arg(), on_true.into_arg(), on_false.into_arg()],
+        )
     }
 
-    /// The value, but not below `low` nor above `high`; a NaN in any of the three gives a NaN.
+    /// The value limited to at least `low` and at most `high`; NaN if any of the three is NaN.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -48,7 +52,7 @@ impl Value {
     /// ```
     #[track_caller]
     pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Value {
-        operator(self.builder(), Op::Clamp, &[low.given(), self.given(), high.given()])
+        operator(self.builder(), Op::Clamp, &[low.into_arg(), self.into_arg(), high.into_arg()])
     }
 
     /// The value times `factor` plus `summand`, with one rounding.
@@ -68,17 +72,17 @@ impl Value {
     /// ```
     #[track_caller]
     pub fn fma(&self, factor: impl Operand, summand: impl Operand) -> Value {
-        operator(self.builder(), Op::Fma, &[self.given(), factor.given(), summand.given()])
+        operator(self.builder(), Op::Fma, &[self.into_arg(), factor.into_arg(), summand.into_arg()])
     }
 
     /// Every element converted to `dtype`.
     #[track_caller]
     pub fn convert(&self, dtype: DType) -> Value {
-        self.builder().keep(self.builder().convert(self, dtype))
+        self.builder().defer_error(self.builder().convert(self, dtype))
     }
 }
 
-/// The operation on equal shapes, or on scalars with anything.
+/// The operation on equal shapes, or on a scalar and any shape.
 #[track_caller]
 pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
     let is_scalar = |operand: &OperandArg| match operand {
@@ -89,10 +93,10 @@ pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) 
         true => RuleSet::Xla { dims: Vec::new() },
         false => RuleSet::None,
     };
-    builder.keep(builder.operation(op, operands, &rule))
+    builder.defer_error(builder.operation(op, operands, &rule))
 }
 
-/// The operation of `>>` on this value, as in Rust: arithmetic on signed integers only.
+/// The operation of `>>` on this value: an arithmetic shift only for signed integers, like in Rust.
 fn right_shift(value: &Value) -> Op {
     value.dtype().map_or(Op::ShrArithmetic, shift_right)
 }
@@ -112,7 +116,7 @@ macro_rules! binary_operators {
                 #[track_caller]
                 fn $method(self, other: T) -> Value {
                     let op = $op;
-                    operator(self.builder(), op(self), &[self.given(), other.given()])
+                    operator(self.builder(), op(self), &[self.into_arg(), other.into_arg()])
                 }
             }
         )*
@@ -123,7 +127,7 @@ macro_rules! binary_operators {
                     #[track_caller]
                     fn $method(self, value: $value) -> Value {
                         let op = $op;
-                        operator(value.builder(), op(&value), &[self.given(), (&value).given()])
+                        operator(value.builder(), op(&value), &[self.into_arg(), (&value).into_arg()])
                     }
                 }
             )*};
@@ -166,7 +170,7 @@ macro_rules! unary_operators {
             type Output = Value;
             #[track_caller]
             fn $method(self) -> Value {
-                operator(self.builder(), Op::$op, &[self.given()])
+                operator(self.builder(), Op::$op, &[self.into_arg()])
             }
         }
     )*};

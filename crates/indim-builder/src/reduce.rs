@@ -8,9 +8,9 @@ use crate::builder::{BuildResult, GraphBuilder};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// Reduces along one axis, which goes; several axes are several reductions, the last axis first. The
-    /// element type stays, but that `argmax` and `argmin` give `i64`: sums and products of floats are those
-    /// of `f64` and `c128`, to which narrower ones are converted before.
+    /// Reduces along one axis, which is removed. For several axes, reduce repeatedly, the last axis first.
+    /// The result has the operand's element type, or `i64` for `argmax` and `argmin`. Sums and products take
+    /// only `f64` and `c128` among floats and complex numbers; convert narrower types first.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -26,16 +26,16 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `axis-out-of-range`; TY1; `empty-reduction`, of a search along an axis of size 0; E5 `too-large` where
-    /// an axis of size 0 goes.
+    /// `axis-out-of-range`; TY1; `empty-reduction` for an arg-reduction along an axis of size 0; E5
+    /// `too-large` if the removal of an axis of size 0 makes the result too large.
     #[track_caller]
     pub fn reduce(&self, op: ReduceOp, operand: impl Operand, axis: i64) -> BuildResult {
-        let id = self.given_id(op.name(), operand)?;
+        let id = self.operand_id(op.name(), operand)?;
         let (axis, array_type) = match check_reduction(op, axis, &self.type_of(id)) {
             Ok(checked) => checked,
             Err(kind) => return Err(self.error(op.name(), &[id], kind)),
         };
-        // Without an axis of size 0 the others may be too much.
+        // Without an axis of size 0, the product of the other sizes may be too large.
         self.check_size(op.name(), &array_type, &[id])?;
         Ok(self.add_node(NodeKind::Reduce { op, axis }, &[id], array_type))
     }

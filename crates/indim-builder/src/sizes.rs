@@ -1,8 +1,7 @@
-//! Size facts of the builder, so that one graph serves other sizes: sizes pinned to a number, and sizes equal
-//! to those of another value.
+//! Size facts, so that one graph is valid for many sizes: sizes pinned to a number, and equal shapes.
 //!
-//! Each method that takes sizes from its caller pins them. Methods that only hand on the sizes of a value
-//! use this file, or nodes that state the equality themselves.
+//! A method that takes sizes from its caller pins them. A method that passes on the sizes of a value uses
+//! this file, or nodes that imply the equality.
 
 use indim_graph::{SizeFacts, ValueId};
 use indim_shape::{Shape, check_broadcast_in_dim};
@@ -11,13 +10,13 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// Facts about sizes of the graph that its nodes do not state.
+    /// Facts about the sizes of the graph that its nodes do not state.
     pub fn size_facts(&self) -> SizeFacts {
         self.facts()
     }
 
-    /// Pins the size of an axis: the graph would be another one at another size. `reason` says why, as in
-    /// "the mean divides by it". A value without this axis pins nothing.
+    /// Pins the size of an axis, because the graph depends on it. `reason` is text such as "the mean divides
+    /// by it". Does nothing if the value has no such axis.
     pub fn pin(&self, value: &Value, axis: usize, reason: &'static str) {
         if let Ok(id) = self.id("pin", value)
             && axis < self.type_of(id).shape.rank()
@@ -26,13 +25,13 @@ impl GraphBuilder {
         }
     }
 
-    /// Says so of every axis.
+    /// Pins the sizes of all axes.
     pub(crate) fn pin_all(&self, value: ValueId, reason: &'static str) {
         let rank = self.type_of(value).shape.rank();
         self.with_facts(|facts| (0..rank).for_each(|axis| facts.pin(value, axis, reason)));
     }
 
-    /// Says that two values have one shape, since that of one was made of the other's.
+    /// States that two values have equal shapes by construction.
     pub(crate) fn equate(&self, value: ValueId, other: ValueId) {
         self.with_facts(|facts| facts.equate(value, other));
     }
@@ -43,28 +42,27 @@ impl GraphBuilder {
     /// [E1 to E5](indim_shape::rules#the-explicit-form-e).
     #[track_caller]
     pub fn broadcast_like(&self, operand: impl Operand, dims: &[i64], like: &Value) -> BuildResult {
-        let id = self.given_id("broadcast_in_dim", operand)?;
+        let id = self.operand_id("broadcast_in_dim", operand)?;
         let like = self.id("broadcast_in_dim", like)?;
         let shape = self.type_of(like).shape;
         match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
             Ok(map) => {
-                let placed = self.placed("broadcast_in_dim", id, &map, &shape)?;
-                self.equate(placed.known_id(), like);
-                Ok(placed)
+                let value = self.checked_broadcast("broadcast_in_dim", id, &map, &shape)?;
+                self.equate(value.known_id(), like);
+                Ok(value)
             }
             Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),
         }
     }
 
-    /// The same elements where axes of size 1 have been added or dropped; `shape` has the others of the
-    /// operand.
+    /// A reshape that only adds or drops axes of size 1, which pins no size.
     #[track_caller]
     pub(crate) fn reshape_units(
         &self,
         operand: impl Operand,
         shape: impl Into<Shape>,
     ) -> BuildResult {
-        let id = self.given_id("reshape", operand)?;
+        let id = self.operand_id("reshape", operand)?;
         self.reshaped(id, shape.into())
     }
 }

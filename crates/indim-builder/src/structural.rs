@@ -1,5 +1,5 @@
-//! The builder's methods that compute nothing: elements are converted, read as another type, repeated, or
-//! stand under another shape.
+//! The builder's methods that move or convert elements: conversion, bitcast, broadcast, reshape,
+//! transposition.
 
 use indim_graph::signature::check_bitcast;
 use indim_graph::{GraphErrorKind, NodeKind, ValueId};
@@ -13,10 +13,11 @@ impl GraphBuilder {
     /// Conversion of every element to `dtype`.
     ///
     /// # Errors
-    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large` when the wider elements do not fit.
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`, if the wider elements do not fit into
+    /// memory.
     #[track_caller]
     pub fn convert(&self, operand: impl Operand, dtype: DType) -> BuildResult {
-        let id = self.given_id("convert", operand)?;
+        let id = self.operand_id("convert", operand)?;
         let from = self.type_of(id);
         if from.dtype == dtype {
             return Ok(self.value(id));
@@ -26,14 +27,14 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Convert, &[id], array_type))
     }
 
-    /// The same bits read as another element type of the same width.
+    /// The same bits as another element type of the same width.
     ///
     /// # Errors
     /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed` for `bool`
     /// and complex numbers; `bitcast-width`.
     #[track_caller]
     pub fn bitcast(&self, operand: impl Operand, dtype: DType) -> BuildResult {
-        let id = self.given_id("bitcast", operand)?;
+        let id = self.operand_id("bitcast", operand)?;
         let from = self.type_of(id);
         if let Err(kind) = check_bitcast(from.dtype, dtype) {
             return Err(self.error("bitcast", &[id], kind));
@@ -44,8 +45,8 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Bitcast, &[id], ArrayType::new(dtype, from.shape)))
     }
 
-    /// StableHLO's `broadcast_in_dim`: axis `i` of the operand lands on axis `dims[i]` of `shape`; it may
-    /// permute.
+    /// StableHLO's `broadcast_in_dim`: axis `i` of the operand maps to axis `dims[i]` of `shape`; `dims` may
+    /// permute axes.
     ///
     /// # Errors
     /// [E1 to E5](indim_shape::rules#the-explicit-form-e).
@@ -57,9 +58,14 @@ impl GraphBuilder {
         shape: impl Into<Shape>,
     ) -> BuildResult {
         let shape = shape.into();
-        let id = self.given_id("broadcast_in_dim", operand)?;
+        let id = self.operand_id("broadcast_in_dim", operand)?;
         match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
-            Ok(map) => self.given_sizes(self.placed("broadcast_in_dim", id, &map, &shape)?),
+            Ok(map) => self.with_given_sizes(self.checked_broadcast(
+                "broadcast_in_dim",
+                id,
+                &map,
+                &shape,
+            )?),
             Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),
         }
     }
@@ -84,32 +90,34 @@ impl GraphBuilder {
         rule: &TargetRule,
         target: impl Into<Shape>,
     ) -> BuildResult {
-        self.given_sizes(self.spread(operand, rule, target)?)
+        self.with_given_sizes(self.broadcast_onto(operand, rule, target)?)
     }
 
-    /// Like [`GraphBuilder::broadcast_to_target`], to sizes that are those of values.
+    /// Like [`GraphBuilder::broadcast_to_target`], to sizes of values, which are not pinned.
     #[track_caller]
-    pub(crate) fn spread(
+    pub(crate) fn broadcast_onto(
         &self,
         operand: impl Operand,
         rule: &TargetRule,
         target: impl Into<Shape>,
     ) -> BuildResult {
-        let id = self.given_id("broadcast", operand)?;
+        let id = self.operand_id("broadcast", operand)?;
         match rule.elaborate(&self.type_of(id).shape, &target.into()) {
-            Ok(broadcast) => self.placed("broadcast", id, &broadcast.maps()[0], broadcast.result()),
+            Ok(broadcast) => {
+                self.checked_broadcast("broadcast", id, &broadcast.maps()[0], broadcast.result())
+            }
             Err(error) => Err(self.shape_error("broadcast", &[id], error)),
         }
     }
 
-    /// A broadcast to sizes that the caller gave.
-    fn given_sizes(&self, placed: Value) -> BuildResult {
-        self.pin_all(placed.known_id(), "a broadcast to this size was asked for");
-        Ok(placed)
+    /// Pins the axes of a broadcast to sizes that the caller gave.
+    fn with_given_sizes(&self, value: Value) -> BuildResult {
+        self.pin_all(value.known_id(), "a broadcast to this size was asked for");
+        Ok(value)
     }
 
     #[track_caller]
-    pub(crate) fn placed(
+    pub(crate) fn checked_broadcast(
         &self,
         operation: &'static str,
         operand: ValueId,
@@ -118,7 +126,7 @@ impl GraphBuilder {
     ) -> BuildResult {
         let result = ArrayType::new(self.type_of(operand).dtype, shape.clone());
         self.check_size(operation, &result, &[operand])?;
-        Ok(self.value(self.place(operand, map, shape)))
+        Ok(self.value(self.add_broadcast(operand, map, shape)))
     }
 
     /// The same elements in row-major order under another shape.
@@ -127,7 +135,7 @@ impl GraphBuilder {
     /// `reshape-element-count`.
     #[track_caller]
     pub fn reshape(&self, operand: impl Operand, shape: impl Into<Shape>) -> BuildResult {
-        let id = self.given_id("reshape", operand)?;
+        let id = self.operand_id("reshape", operand)?;
         let reshaped = self.reshaped(id, shape.into())?;
         for value in [id, reshaped.known_id()] {
             self.pin_all(value, "a reshape to given sizes was asked for");
@@ -157,7 +165,7 @@ impl GraphBuilder {
     /// `not-a-permutation`.
     #[track_caller]
     pub fn transpose(&self, operand: impl Operand, permutation: &[i64]) -> BuildResult {
-        let id = self.given_id("transpose", operand)?;
+        let id = self.operand_id("transpose", operand)?;
         let from = self.type_of(id).shape;
         let Some(map) = inverse_permutation(permutation, from.rank()) else {
             let permutation = permutation.to_vec();
@@ -169,11 +177,12 @@ impl GraphBuilder {
         };
         let mut sizes = vec![0; from.rank()];
         map.iter().zip(from.iter()).for_each(|(&axis, &size)| sizes[axis] = size);
-        Ok(self.value(self.place(id, &map, &Shape::from(sizes))))
+        Ok(self.value(self.add_broadcast(id, &map, &Shape::from(sizes))))
     }
 }
 
-/// Where each operand axis goes when result axis `i` is operand axis `permutation[i]`.
+/// The axis map of a transposition in which result axis `i` is operand axis `permutation[i]`; `None` if the
+/// list is not a permutation.
 fn inverse_permutation(permutation: &[i64], rank: usize) -> Option<AxisMap> {
     if permutation.len() != rank {
         return None;

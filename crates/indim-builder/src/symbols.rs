@@ -1,18 +1,19 @@
-//! Parameters whose sizes have names: `["n", "3"]`.
+//! Parameters with named sizes: `["n", "3"]`.
 //!
-//! While the graph is made, a name stands for a size of its own that no other has, so rules never find it
-//! equal to another size, nor to 1. `indim_graph::SymbolicGraph` states the consequences.
+//! While the graph is built, each name has a placeholder, a size that no other axis has. Broadcasting rules
+//! thus never find a named size equal to another size or to 1. `indim_graph::SymbolicGraph` derives the
+//! guards.
 
 use indim_graph::GraphErrorKind;
 use indim_ops::DType;
 
 use crate::builder::{BuildResult, GraphBuilder};
 
-/// The first size that stands for a name; small, so that products are, and no size that people write often.
-const FIRST_STAND_IN: usize = 211;
+/// The first placeholder: small, so that products of sizes are small, and rare in programs.
+const FIRST_PLACEHOLDER: usize = 211;
 
-/// Distance between stand-ins, which leaves room for numbers derived from them.
-const STAND_IN_STEP: usize = 16;
+/// Distance between placeholders, which leaves room for sizes derived from them.
+const PLACEHOLDER_STEP: usize = 16;
 
 /// A size of a parameter: a number, or a name.
 enum SizeArg<'a> {
@@ -21,9 +22,9 @@ enum SizeArg<'a> {
 }
 
 impl GraphBuilder {
-    /// Like [`GraphBuilder::parameter`], where a size is a number or a name: equal names are equal sizes,
-    /// known only to be at least 2. If one parameter of a graph is made so, all others must be too: no size
-    /// given as a number then equals the stand-in of a name by chance.
+    /// Like [`GraphBuilder::parameter`], with each size a number or a name. Equal names are equal sizes of at
+    /// least 2. If one parameter of a graph is symbolic, make all its parameters by this method: a size given
+    /// to `parameter` could equal a placeholder by chance.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -36,7 +37,7 @@ impl GraphBuilder {
     /// let graph = b.finish(&[b.numpy().add(x, v)?])?;
     /// let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
     /// assert_eq!(symbolic.guards().to_string(), "x: [rows, 3], v: [3]; rows >= 2");
-    /// assert_eq!(symbolic.guards().not_free().count(), 0); // nothing needs a number for `rows`
+    /// assert_eq!(symbolic.guards().not_free().count(), 0); // `rows` may vary
     ///
     /// let other = b.symbolic_parameter("y", DType::F32, &["columns", "3"])?;
     /// let x = b.symbolic_parameter("z", DType::F32, &["rows", "3"])?;
@@ -45,18 +46,18 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `bad-size` for what is neither; as [`GraphBuilder::parameter`].
+    /// `bad-size` for a text that is neither a number nor a name; those of [`GraphBuilder::parameter`].
     #[track_caller]
     pub fn symbolic_parameter(&self, name: &str, dtype: DType, sizes: &[&str]) -> BuildResult {
         let mut given = Vec::with_capacity(sizes.len());
         for text in sizes {
-            let size = read(text.trim()).ok_or_else(|| {
+            let size = parse_size(text.trim()).ok_or_else(|| {
                 let kind = GraphErrorKind::BadSize { text: (*text).to_owned() };
                 self.error("parameter", &[], kind)
             })?;
             given.push(size);
         }
-        let shape: Vec<usize> = given.iter().map(|size| self.stand_in(size)).collect();
+        let shape: Vec<usize> = given.iter().map(|size| self.placeholder(size)).collect();
         let value = self.parameter(name, dtype, shape)?;
         let id = value.known_id();
         self.with_facts(|facts| {
@@ -70,30 +71,30 @@ impl GraphBuilder {
         Ok(value)
     }
 
-    /// The names of sizes, and what stands for each while the graph is made.
-    pub fn stand_ins(&self) -> Vec<(String, usize)> {
+    /// The names of sizes, each with its placeholder.
+    pub fn placeholder_sizes(&self) -> Vec<(String, usize)> {
         let facts = self.facts();
-        let size = |(place, name): (usize, &str)| (name.to_owned(), stand_in(place));
+        let size = |(place, name): (usize, &str)| (name.to_owned(), placeholder(place));
         facts.size_names().enumerate().map(size).collect()
     }
 
-    fn stand_in(&self, size: &SizeArg<'_>) -> usize {
+    fn placeholder(&self, size: &SizeArg<'_>) -> usize {
         match size {
             SizeArg::Number(number) => *number,
             SizeArg::Name(name) => {
                 let mut place = 0;
-                self.with_facts(|facts| place = facts.place_of_name(name));
-                stand_in(place)
+                self.with_facts(|facts| place = facts.name_index(name));
+                placeholder(place)
             }
         }
     }
 }
 
-fn stand_in(place: usize) -> usize {
-    FIRST_STAND_IN + place * STAND_IN_STEP
+fn placeholder(place: usize) -> usize {
+    FIRST_PLACEHOLDER + place * PLACEHOLDER_STEP
 }
 
-fn read(text: &str) -> Option<SizeArg<'_>> {
+fn parse_size(text: &str) -> Option<SizeArg<'_>> {
     if let Ok(number) = text.parse() {
         return Some(SizeArg::Number(number));
     }

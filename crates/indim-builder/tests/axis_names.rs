@@ -1,4 +1,4 @@
-//! What axes are called: through every kind of node, and by what operations match them.
+//! Axis names: propagation through every kind of node, and operations that match axes by name.
 
 use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisSlice, NodeKind, TakeMode, evaluate};
@@ -36,7 +36,7 @@ fn operations_keep_the_names_of_their_operands() {
 }
 
 #[test]
-fn axes_that_move_go_or_come() {
+fn moved_removed_and_added_axes() {
     let b = GraphBuilder::new();
     let x = x(&b);
     assert_eq!(names(&b.transpose(&x, &[2, 0, 1]).unwrap()), "[lat, time, level]");
@@ -57,7 +57,7 @@ fn axes_that_move_go_or_come() {
 }
 
 #[test]
-fn every_function_along_an_axis_leaves_the_others_their_names() {
+fn functions_along_an_axis_keep_the_names_of_the_others() {
     for &function in Reduction::ALL {
         if function.operands().len() != 1 || !function.takes(DType::F32) {
             continue;
@@ -85,7 +85,7 @@ fn every_function_along_an_axis_leaves_the_others_their_names() {
 }
 
 #[test]
-fn an_axis_that_is_not_there_is_refused_with_those_that_are() {
+fn an_unknown_axis_is_refused_with_the_known_names() {
     let b = GraphBuilder::new();
     let error = b.along(Reduction::Sum, x(&b), &ReduceOptions::named(&["lon"]), &[]).unwrap_err();
     assert_eq!(error.code(), "unknown-axis-name");
@@ -96,7 +96,7 @@ fn an_axis_that_is_not_there_is_refused_with_those_that_are() {
 }
 
 #[test]
-fn names_are_those_of_parameters_and_distinct() {
+fn only_parameters_are_named_by_distinct_names() {
     let b = GraphBuilder::new();
     let code = |named: Result<Value, indim_graph::GraphError>| {
         let error = named.unwrap_err();
@@ -113,7 +113,7 @@ fn names_are_those_of_parameters_and_distinct() {
 }
 
 #[test]
-fn where_other_rules_bring_two_names_together_none_is_left() {
+fn axes_with_two_names_that_meet_under_other_rules_lose_both() {
     let b = GraphBuilder::new();
     let p = b.named_parameter("p", DType::F32, &[("t", 2), ("y", 3)]).unwrap();
     let q = b.named_parameter("q", DType::F32, &[("t", 2), ("z", 3)]).unwrap();
@@ -143,7 +143,7 @@ fn a_transposed_operand_is_one_broadcast() {
 }
 
 #[test]
-fn the_rule_may_say_the_names_itself() {
+fn a_rule_may_contain_the_names() {
     let b = GraphBuilder::new();
     let constant = b.constant(Array::new([3], vec![1.0f32, 2.0, 3.0]).unwrap());
     let p = b.parameter("p", DType::F32, [2, 3]).unwrap();
@@ -154,7 +154,7 @@ fn the_rule_may_say_the_names_itself() {
 }
 
 #[test]
-fn a_graph_without_names_is_the_same() {
+fn names_do_not_change_the_graph() {
     let build = |is_named: bool| {
         let b = GraphBuilder::new();
         let p = b.parameter("p", DType::F32, [4, 3]).unwrap();

@@ -1,10 +1,10 @@
-//! Reductions in graphs: what they give and where they are refused.
+//! Reductions in graphs: results and errors.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, GraphError, evaluate};
 use indim_ops::{DType, Element, ReduceOp};
 
-/// What `op` makes of `x` along `axis`.
+/// The reduction `op` of `x` along `axis`.
 fn reduce<T: Element, R: Element>(op: ReduceOp, shape: &[usize], x: &[T], axis: i64) -> Vec<R> {
     let b = GraphBuilder::new();
     let parameter = b.parameter("x", T::DTYPE, shape).unwrap();
@@ -14,7 +14,7 @@ fn reduce<T: Element, R: Element>(op: ReduceOp, shape: &[usize], x: &[T], axis: 
 }
 
 #[test]
-fn the_axis_goes_and_the_others_stay() {
+fn the_reduced_axis_is_removed() {
     let x: Vec<i32> = (0..24).collect();
     let shape = [2, 3, 4];
     let along = |op, axis| reduce::<i32, i32>(op, &shape, &x, axis);
@@ -25,7 +25,7 @@ fn the_axis_goes_and_the_others_stay() {
 }
 
 #[test]
-fn nothing_gives_the_identity() {
+fn no_elements_give_the_identity() {
     assert_eq!(reduce::<f64, f64>(ReduceOp::Add, &[2, 0], &[], 1), [0.0, 0.0]);
     assert_eq!(reduce::<i8, i8>(ReduceOp::Mul, &[0], &[], 0), [1]);
     assert_eq!(reduce::<f32, f32>(ReduceOp::Max, &[0], &[], 0), [f32::NEG_INFINITY]);
@@ -35,7 +35,7 @@ fn nothing_gives_the_identity() {
 }
 
 #[test]
-fn a_search_finds_the_first_nan_or_the_first_extreme() {
+fn an_arg_reduction_returns_the_first_nan_or_the_first_extreme() {
     let at = |x: &[f32], op| reduce::<f32, i64>(op, &[x.len()], x, 0)[0];
     let (largest, smallest) = (ReduceOp::ArgMax, ReduceOp::ArgMin);
     assert_eq!(at(&[1.0, 3.0, 3.0], largest), 1);
@@ -56,7 +56,7 @@ fn mistake(op: ReduceOp, dtype: DType, shape: &[usize], axis: i64) -> GraphError
 }
 
 #[test]
-fn mistakes_say_what_to_do() {
+fn errors_offer_a_repair() {
     let narrow = mistake(ReduceOp::Add, DType::F32, &[3], 0);
     assert_eq!((narrow.code(), narrow.label()), ("element-type-not-allowed", Some("TY1")));
     assert!(narrow.draw().contains("convert it: f64(x), and the result back"), "{}", narrow.draw());
@@ -70,7 +70,7 @@ fn mistakes_say_what_to_do() {
 }
 
 #[test]
-fn what_nothing_leaves_may_be_too_large() {
+fn removing_an_empty_axis_may_be_too_large() {
     let long = isize::MAX as usize / 4;
     assert_eq!(mistake(ReduceOp::Add, DType::F64, &[0, long], 0).code(), "too-large");
 }

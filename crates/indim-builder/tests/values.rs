@@ -1,10 +1,10 @@
-//! Values as a user writes with them: operators, numbers beside them, helper functions, and mistakes.
+//! Values in user code: operators, numbers, helper functions, and errors.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, GraphError, evaluate};
 use indim_ops::{ArrayType, Complex, DType, Element};
 
-/// The elements that `function` makes of `x`.
+/// The elements of `function(x)`.
 fn apply<T: Element, R: Element>(x: &[T], function: impl Fn(&Value) -> Value) -> Vec<R> {
     let b = GraphBuilder::new();
     let parameter = b.parameter("x", T::DTYPE, [x.len()]).unwrap();
@@ -13,7 +13,7 @@ fn apply<T: Element, R: Element>(x: &[T], function: impl Fn(&Value) -> Value) ->
     results[0].elements::<R>().unwrap().to_vec()
 }
 
-/// The mistake that `function` makes with `x` of this type.
+/// The error of `function` for `x` of this type.
 fn mistake(x: ArrayType, function: impl Fn(&Value) -> Value) -> GraphError {
     let b = GraphBuilder::new();
     let x = b.parameter("x", x.dtype, x.shape).unwrap();
@@ -29,7 +29,7 @@ fn mean_of(x: &Value, y: &Value) -> Value {
 }
 
 #[test]
-fn numbers_stand_on_either_side_and_take_the_other_type() {
+fn numbers_on_either_side_take_the_type_of_the_value() {
     let x = [1.0f32, 2.0, 4.0];
     assert_eq!(apply::<_, f32>(&x, |x| 2.0 * x), [2.0, 4.0, 8.0]);
     assert_eq!(apply::<_, f32>(&x, |x| 1 - x), [0.0, -1.0, -3.0]);
@@ -73,13 +73,13 @@ fn comparisons_and_functions_are_methods() {
 }
 
 #[test]
-fn a_number_that_its_neighbour_cannot_hold_is_refused() {
+fn a_number_that_the_type_cannot_represent_is_refused() {
     let of = |dtype| ArrayType::new(dtype, [3]);
     assert_eq!(mistake(of(DType::I32), |x| x + 0.5).code(), "literal-kind");
     assert_eq!(mistake(of(DType::U8), |x| x + 300).code(), "literal-out-of-range");
     assert_eq!(
         mistake(of(DType::U8), |x| x + 300).headline(),
-        "`add`: the whole number 300 is no value of u8, which it meets"
+        "`add`: the whole number 300 is not a value of u8, the type of the other operands"
     );
     assert_eq!(mistake(of(DType::F32), |x| x & true).code(), "literal-kind");
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_number_that_its_neighbour_cannot_hold_is_refused() {
 }
 
 #[test]
-fn a_mistake_is_drawn_with_the_line_of_its_caller() {
+fn an_error_is_drawn_with_the_line_of_its_caller() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [2]).unwrap();
@@ -105,7 +105,7 @@ fn a_mistake_is_drawn_with_the_line_of_its_caller() {
         assert!(shown.lines().nth(1).unwrap().starts_with(&place), "{shown}");
         assert_eq!(shown.lines().count(), error.draw().lines().count() + 1);
     }
-    // The first mistake of an operator is the one that is told, at its own line.
+    // The first error of an operator is reported, with its own line.
     let (line, sum) = (line!(), &x + &y);
     let error = b.finish(&[sum * 2.0 + x.exp()]).unwrap_err();
     assert_eq!(error.location.unwrap().line(), line);
@@ -122,7 +122,7 @@ fn a_value_keeps_its_builder() {
     assert_eq!((&sum + foreign).array_type().unwrap_err().code(), "foreign-value");
 }
 
-/// The truth values would fit memory, what is compared would not.
+/// The `bool` result would fit into memory, the broadcast operands would not.
 #[test]
 fn broadcast_operands_count_towards_the_size() {
     let side = 1usize << (usize::BITS / 2 - 1);

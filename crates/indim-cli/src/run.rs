@@ -73,7 +73,7 @@ impl Run {
         let program = program.map_err(|error| fault(&error, &model, &given, &sources))?;
         program.remarks.iter().for_each(|remark| say(&format!("note: {remark}")));
         let program = Program {
-            graph: &program.graph.returning(chosen),
+            graph: &program.graph.with_outputs(chosen),
             labels: &names,
             members: &names,
             axis_names: &[],

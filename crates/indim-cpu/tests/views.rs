@@ -302,7 +302,7 @@ fn elements_are_taken_as_index_arithmetic_says() {
             ];
             for outer in 0..before {
                 for number in numbers {
-                    let place = mode.place(i128::from(number), size).unwrap();
+                    let place = mode.resolve(i128::from(number), size).unwrap();
                     for inner in 0..after {
                         let at = (outer * size + place) * after + inner;
                         let [found, computed, seen] = [x[at], x[at] + 1, 59 - x[at]];

@@ -1,4 +1,4 @@
-//! Dense arrays: the constants of a graph, and what the reference evaluator makes.
+//! Dense arrays: constants of a graph, and results of the reference evaluator.
 
 use core::hash::{Hash, Hasher};
 use std::hash::DefaultHasher;
@@ -20,15 +20,14 @@ use indim_shape::Shape;
 /// assert_eq!(Array::from_data([4], array.data().clone()).unwrap().array_type().to_string(), "f32[4]");
 /// ```
 ///
-/// Two arrays are equal when their types and the bits of their elements are.
+/// Two arrays are equal if their types and the bits of their elements are equal.
 #[derive(Debug, Clone)]
 pub struct Array {
     shape: Shape,
     elements: Arc<SharedElements>,
 }
 
-/// Elements that never change, with their hash once it was asked for: every pass looks up the
-/// constants of a graph, which may be large.
+/// Immutable elements with a cached hash: every pass hashes the constants of a graph, which may be large.
 #[derive(Debug)]
 struct SharedElements {
     data: ArrayData,
@@ -68,7 +67,7 @@ impl Hash for Array {
     }
 }
 
-/// The number of elements does not fit the shape.
+/// The error of an array whose number of elements is not that of its shape.
 ///
 /// ```
 /// use indim_graph::Array;
@@ -78,9 +77,9 @@ impl Hash for Array {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongElementCount {
-    /// The shape asked for.
+    /// The requested shape.
     pub shape: Shape,
-    /// The number of elements given.
+    /// The number of elements.
     pub elements: usize,
 }
 
@@ -96,7 +95,7 @@ impl Array {
     /// An array of `shape` over `elements` in row-major order.
     ///
     /// # Errors
-    /// When the number of elements is not that of the shape.
+    /// If the number of elements is not that of the shape.
     pub fn new<T: Element>(
         shape: impl Into<Shape>,
         elements: Vec<T>,
@@ -107,7 +106,7 @@ impl Array {
     /// An array of `shape` over `data` in row-major order.
     ///
     /// # Errors
-    /// When the number of elements is not that of the shape.
+    /// If the number of elements is not that of the shape.
     pub fn from_data(shape: impl Into<Shape>, data: ArrayData) -> Result<Self, WrongElementCount> {
         let shape = shape.into();
         match shape.element_count() {
@@ -123,8 +122,7 @@ impl Array {
         Array { shape: Shape::scalar(), elements: SharedElements::new(T::into_data(vec![value])) }
     }
 
-    /// The identity of `op` for elements of type `dtype`, as a scalar.
-    /// Nothing where `op` does not fold such elements.
+    /// The identity of `op` for elements of type `dtype`, as a scalar; `None` if `op` has none for them.
     ///
     /// ```
     /// use indim_graph::Array;
@@ -137,10 +135,10 @@ impl Array {
         op.visit(dtype, Identity)
     }
 
-    /// The same elements in the same order under another shape.
+    /// The array reshaped; it shares its elements.
     ///
     /// # Errors
-    /// When the number of elements is not that of the shape.
+    /// If the number of elements is not that of the shape.
     pub fn reshaped(&self, shape: Shape) -> Result<Self, WrongElementCount> {
         match shape.element_count() {
             Ok(count) if count == self.data().len() => {
@@ -175,7 +173,7 @@ impl Array {
         T::elements(self.data())
     }
 
-    /// The element of an array of rank 0 as text; nothing of other arrays.
+    /// The element of a scalar as text; `None` for other arrays.
     ///
     /// ```
     /// assert_eq!(indim_graph::Array::scalar(0.5f32).scalar_text().as_deref(), Some("0.5"));

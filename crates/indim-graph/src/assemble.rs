@@ -1,4 +1,4 @@
-//! Graphs from nodes that others describe: for builders, and readers of graphs in texts and files.
+//! Graphs from nodes with stated types: for builders and for readers of texts and files.
 
 use core::ops::Index;
 
@@ -9,10 +9,10 @@ use crate::describe::describe;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::verify::{VerifyError, VerifyErrorKind, check_node, check_parameter, verify};
 
-/// A graph in the making whose nodes are checked as they come.
+/// Builds a graph from nodes with stated types, and verifies each node when it is added.
 ///
-/// `GraphBuilder` of `indim-builder` infers what a node's type is; here it is stated, and verified. Equal
-/// nodes become one.
+/// `GraphBuilder` of `indim-builder` infers the type of a node; here the caller states it. Equal nodes become
+/// one.
 ///
 /// ```
 /// use indim_graph::{GraphAssembler, NodeKind};
@@ -61,7 +61,7 @@ impl GraphAssembler {
         describe(&self.arena, value)
     }
 
-    /// Adds a node of this kind and type over these values.
+    /// Adds a node of this kind and type with these operands.
     ///
     /// # Errors
     /// `operand-not-earlier` for a value that does not exist yet; the code of any other broken invariant.
@@ -85,17 +85,18 @@ impl GraphAssembler {
         Ok(self.arena.add(Node { kind, operands: Operands::new(operands), array_type }))
     }
 
-    /// Adds a constant, apart from equal ones: others may know something of it that does not hold of those.
-    pub fn add_apart(&mut self, constant: Array) -> ValueId {
+    /// Adds a constant as a new node, even if an equal one exists. A builder may have facts about this one
+    /// that are false for the other.
+    pub fn add_distinct(&mut self, constant: Array) -> ValueId {
         let array_type = constant.array_type();
         let kind = NodeKind::Constant(constant);
-        self.arena.add_apart(Node { kind, operands: Operands::new(&[]), array_type })
+        self.arena.add_distinct(Node { kind, operands: Operands::new(&[]), array_type })
     }
 
     /// The graph of these nodes that returns `outputs`.
     ///
     /// # Errors
-    /// `unknown-output` for an output that is no value of the graph.
+    /// `unknown-output` for an output that is not a value of the graph.
     pub fn finish(self, outputs: Vec<ValueId>) -> Result<Graph, VerifyErrorKind> {
         self.check_outputs(&outputs)?;
         Ok(self.arena.finish(outputs))
@@ -118,7 +119,7 @@ impl GraphAssembler {
     }
 }
 
-/// The node of a value so far.
+/// The node of a value added so far.
 impl Index<ValueId> for GraphAssembler {
     type Output = Node;
     fn index(&self, value: ValueId) -> &Node {
@@ -129,7 +130,7 @@ impl Index<ValueId> for GraphAssembler {
 impl Graph {
     /// The graph of these nodes, in execution order, that returns `outputs`.
     ///
-    /// Programs read and write memory as a graph says, so every invariant is checked.
+    /// Checks every invariant, because compiled programs access memory as the graph states.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType, Op};
@@ -150,10 +151,10 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// The first node that breaks an invariant; then the outputs.
+    /// The first invalid node; then the first invalid output.
     ///
     /// # Panics
-    /// With 2^32 nodes or more.
+    /// If the graph has 2^32 nodes or more.
     pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
         let graph = Graph::unchecked(nodes, outputs);
         verify(&graph)?;

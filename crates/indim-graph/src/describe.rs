@@ -1,4 +1,4 @@
-//! Descriptions of values without names: the piece of expression that computes each.
+//! Names of values in messages: the expression that computes each value.
 
 use core::ops::Index;
 
@@ -10,21 +10,21 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::terminal::{shown_within, width};
 use crate::views::{AxisSlice, TakeMode};
 
-/// A description is cut to so many columns.
-const WIDTH: usize = 40;
+/// Maximum columns of a description.
+const MAX_WIDTH: usize = 40;
 
-/// The maximal nesting of operations in a description; deeper ones are elided.
-const DEPTH: usize = 4;
+/// Maximum nesting of operations in a description; deeper operands become `...`.
+const MAX_DEPTH: usize = 4;
 
-/// So many operands of a concatenation are described.
-const SHOWN: usize = 3;
+/// Maximum number of operands that are shown of a concatenation.
+const MAX_SHOWN_OPERANDS: usize = 3;
 
-/// Text that stands alone, or in its own parentheses.
-const CLOSED: u8 = u8::MAX;
+/// Precedence of text that never needs parentheses: a name, a number or a call.
+const ATOM: u8 = u8::MAX;
 
 impl Graph {
-    /// The name of a value in messages: the parameter's name, or the piece of expression that
-    /// computes it, such as `exp(u) * v`. The inner parts of a long one are left out.
+    /// The name of a value in messages: the parameter's name, or the expression that computes the value, such
+    /// as `exp(u) * v`. The inner parts of a long expression are elided.
     ///
     /// ```
     /// use indim_ops::DType;
@@ -41,26 +41,25 @@ impl Graph {
     }
 }
 
-/// A value as an expression over the parameters, such as `exp(u) * v`; the inner parts of a long one
-/// are dots, as in `... * v`.
+/// A value as an expression over the parameters, such as `exp(u) * v`, or `... * v` if it is long.
 pub(crate) fn describe(nodes: &impl Index<ValueId, Output = Node>, value: ValueId) -> String {
     let at_depth = |depth| piece(nodes, value, depth).text;
-    let fitting = (1..=DEPTH).rev().map(at_depth).find(|text| width(text) <= WIDTH);
-    fitting.unwrap_or_else(|| shown_within(&at_depth(1), WIDTH))
+    let fitting = (1..=MAX_DEPTH).rev().map(at_depth).find(|text| width(text) <= MAX_WIDTH);
+    fitting.unwrap_or_else(|| shown_within(&at_depth(1), MAX_WIDTH))
 }
 
-/// A part of a description, and how tightly its last operation binds.
+/// A part of a description, with the precedence of its outermost operation.
 struct Piece {
     text: String,
     precedence: u8,
 }
 
 impl Piece {
-    fn closed(text: impl Into<String>) -> Self {
-        Piece { text: text.into(), precedence: CLOSED }
+    fn atom(text: impl Into<String>) -> Self {
+        Piece { text: text.into(), precedence: ATOM }
     }
 
-    /// The text as an operand of what binds with `precedence`.
+    /// The text as an operand of an operation with `precedence`.
     fn within(self, precedence: u8) -> String {
         match self.precedence < precedence {
             true => format!("({})", self.text),
@@ -72,11 +71,11 @@ impl Piece {
 fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usize) -> Piece {
     let node = &nodes[value];
     match &node.kind {
-        NodeKind::Parameter { name, .. } => return Piece::closed(shown_within(name, WIDTH)),
+        NodeKind::Parameter { name, .. } => return Piece::atom(shown_within(name, MAX_WIDTH)),
         NodeKind::Constant(array) => return constant(array),
-        // It has the elements of its operand, and what it adds are shapes.
+        // A broadcast adds no elements, so its operand describes it.
         NodeKind::BroadcastInDim(_) => return piece(nodes, node.operands[0], depth),
-        _ if depth == 0 => return Piece::closed("..."),
+        _ if depth == 0 => return Piece::atom("..."),
         _ => {}
     }
     let operand = |index: usize| piece(nodes, node.operands[index], depth - 1);
@@ -89,43 +88,42 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
                 None => elementwise(*op, operands),
             }
         }
-        NodeKind::Convert => Piece::closed(format!("{dtype}({})", operand(0).text)),
-        NodeKind::Bitcast => Piece::closed(format!("bitcast_{dtype}({})", operand(0).text)),
-        NodeKind::Reshape => Piece::closed(format!("reshape({}, {shape})", operand(0).text)),
+        NodeKind::Convert => Piece::atom(format!("{dtype}({})", operand(0).text)),
+        NodeKind::Bitcast => Piece::atom(format!("bitcast_{dtype}({})", operand(0).text)),
+        NodeKind::Reshape => Piece::atom(format!("reshape({}, {shape})", operand(0).text)),
         NodeKind::Reduce { op, axis } => {
-            Piece::closed(format!("{op}({}, axis={axis})", operand(0).text))
+            Piece::atom(format!("{op}({}, axis={axis})", operand(0).text))
         }
-        NodeKind::Iota { axis } => Piece::closed(format!("iota({dtype}, {shape}, axis={axis})")),
+        NodeKind::Iota { axis } => Piece::atom(format!("iota({dtype}, {shape}, axis={axis})")),
         NodeKind::Slice(slices) => {
             let whole = &nodes[node.operands[0]].array_type.shape;
-            Piece::closed(format!("{}[{}]", operand(0).within(CLOSED), shown_slices(slices, whole)))
+            Piece::atom(format!("{}[{}]", operand(0).within(ATOM), shown_slices(slices, whole)))
         }
         NodeKind::Concatenate { axis } => {
-            let pieces: Vec<String> =
-                (0..node.operands.len().min(SHOWN)).map(|index| operand(index).text).collect();
-            let rest = if node.operands.len() > SHOWN { ", ..." } else { "" };
-            Piece::closed(format!("concatenate([{}{rest}], axis={axis})", pieces.join(", ")))
+            let pieces: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
+                .map(|index| operand(index).text)
+                .collect();
+            let rest = if node.operands.len() > MAX_SHOWN_OPERANDS { ", ..." } else { "" };
+            Piece::atom(format!("concatenate([{}{rest}], axis={axis})", pieces.join(", ")))
         }
         NodeKind::Take { axis, mode: TakeMode::Error } => {
-            Piece::closed(format!("take({}, {}, axis={axis})", operand(0).text, operand(1).text))
+            Piece::atom(format!("take({}, {}, axis={axis})", operand(0).text, operand(1).text))
         }
         NodeKind::Take { axis, mode } => {
             let (x, indices) = (operand(0).text, operand(1).text);
-            Piece::closed(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
+            Piece::atom(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
         }
         NodeKind::ScatterAdd { axis, mode } => {
             let [x, indices, updates] = [0, 1, 2].map(|index| operand(index).text);
-            Piece::closed(format!(
-                "scatter_add({x}, {indices}, {updates}, axis={axis}, mode={mode})"
-            ))
+            Piece::atom(format!("scatter_add({x}, {indices}, {updates}, axis={axis}, mode={mode})"))
         }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
-            unreachable!("invariant: what needs no depth is described above")
+            unreachable!("invariant: these kinds are described above")
         }
     }
 }
 
-/// Slices as Python writes them; `:` for a whole axis.
+/// Slices in Python's syntax; `:` for a whole axis.
 fn shown_slices(slices: &[AxisSlice], whole: &[usize]) -> String {
     let shown = |(slice, &size): (&AxisSlice, &usize)| match slice.is_whole(size) {
         true => ":".to_owned(),
@@ -134,7 +132,7 @@ fn shown_slices(slices: &[AxisSlice], whole: &[usize]) -> String {
     slices.iter().zip(whole).map(shown).collect::<Vec<String>>().join(", ")
 }
 
-/// The map of an operand that does not land on the last axes of the result, as it does where nothing is said.
+/// The first axis map of an operand that does not map to the last axes of the result, which is the default.
 fn stated_map<'n>(
     nodes: &'n impl Index<ValueId, Output = Node>,
     node: &Node,
@@ -148,7 +146,7 @@ fn stated_map<'n>(
     node.operands.iter().find_map(map)
 }
 
-/// An operation as an operator where the language has one, else as a call.
+/// An operation as an operator, if the language has one, or as a call.
 fn elementwise(op: Op, operands: Vec<Piece>) -> Piece {
     let sign = match op {
         Op::Neg => Some('-'),
@@ -179,14 +177,14 @@ fn elementwise(op: Op, operands: Vec<Piece>) -> Piece {
 
 fn call(op: Op, operands: Vec<Piece>, attributes: &str) -> Piece {
     let operands: Vec<String> = operands.into_iter().map(|piece| piece.text).collect();
-    Piece::closed(format!("{op}({}{attributes})", operands.join(", ")))
+    Piece::atom(format!("{op}({}{attributes})", operands.join(", ")))
 }
 
-/// A number as it is written, any other constant by its type.
+/// A scalar constant as a number, any other constant by its type.
 fn constant(array: &Array) -> Piece {
     match array.scalar_text() {
         Some(text) if text.starts_with('-') => Piece { text, precedence: UNARY_PRECEDENCE },
-        Some(text) => Piece::closed(text),
-        None => Piece::closed(format!("constant {}", array.array_type())),
+        Some(text) => Piece::atom(text),
+        None => Piece::atom(format!("constant {}", array.array_type())),
     }
 }

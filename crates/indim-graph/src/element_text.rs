@@ -8,7 +8,7 @@ use indim_ops::{Complex, bf16, f16};
 pub trait ElementText: Sized {
     /// Writes the shortest text that reads back as the same bits.
     fn write(self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result;
-    /// The element that the text says; `None` where it says none of this type.
+    /// Parses the text; `None` if it is not an element of this type.
     fn read(text: &str) -> Option<Self>;
 }
 
@@ -46,7 +46,7 @@ macro_rules! float {
                     let bits = $bits::from_str_radix(rest.strip_suffix(')')?, 16).ok()?;
                     return Some($type::from_bits(bits)).filter(|value| value.is_nan());
                 }
-                // Rust also reads other spellings of the NaN, whose sign is easily mistaken.
+                // Rust also parses other spellings of NaN, which hide its sign.
                 text.parse().ok().filter(|value: &$type| !value.is_nan())
             }
         }
@@ -55,16 +55,16 @@ macro_rules! float {
 
 float! { f16 u16; bf16 u16; f32 u32; f64 u64; }
 
-/// `1.5-0.0j`: both parts, each as a float.
+/// Both parts as floats: `1.5-0.0j`.
 impl<F: ElementText + Copy> ElementText for Complex<F> {
     fn write(self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let imaginary = Written(self.im).to_string();
+        let imaginary = TextForm(self.im).to_string();
         self.re.write(formatter)?;
         write!(formatter, "{}{imaginary}j", if imaginary.starts_with('-') { "" } else { "+" })
     }
     fn read(text: &str) -> Option<Self> {
         let parts = text.strip_suffix('j')?;
-        // The sign between the parts is the last one that is not an exponent's.
+        // The sign between the parts is the last one that is not in an exponent.
         let is_between = |&(at, _): &(usize, &str)| at > 0 && !parts[..at].ends_with('e');
         let (at, _) = parts.rmatch_indices(['+', '-']).find(is_between)?;
         let imaginary = parts[at..].strip_prefix('+').unwrap_or(&parts[at..]);
@@ -73,9 +73,9 @@ impl<F: ElementText + Copy> ElementText for Complex<F> {
 }
 
 /// An element that displays as its text form.
-struct Written<T>(T);
+struct TextForm<T>(T);
 
-impl<T: ElementText + Copy> fmt::Display for Written<T> {
+impl<T: ElementText + Copy> fmt::Display for TextForm<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.write(formatter)
     }

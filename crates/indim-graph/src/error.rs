@@ -12,9 +12,9 @@ use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
 use crate::views::AxisSlice;
 
-/// A mistake found while a graph was built or bound.
+/// An error in building or binding a graph.
 ///
-/// `{}` and `{:?}` show it drawn, with the caller's line: so do `unwrap`, and `?` in `main`.
+/// `{}` and `{:?}` show the drawn report with the caller's line, and so do `unwrap` and `?` in `main`.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -34,7 +34,7 @@ use crate::views::AxisSlice;
 pub struct GraphError {
     /// The violation.
     pub kind: GraphErrorKind,
-    /// The operation that was asked for.
+    /// The requested operation.
     pub operation: &'static str,
     /// Its operands, by name and type, in order.
     pub operands: Vec<(String, ArrayType)>,
@@ -42,7 +42,7 @@ pub struct GraphError {
     pub location: Option<&'static Location<'static>>,
 }
 
-/// The kinds of mistakes, without the place where they happened.
+/// The kinds of errors, without their location.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -93,14 +93,15 @@ pub enum GraphErrorKind {
         /// The list as given.
         permutation: Vec<i64>,
     },
-    /// The axis of an iota or of a reduction does not exist.
+    /// An axis does not exist.
     AxisOutOfRange {
         /// The axis as given.
         axis: i64,
         /// The number of axes.
         rank: usize,
     },
-    /// The axes of what is no parameter are to be named: their names follow from those of its operands.
+    /// Names were given to the axes of a value that is not a parameter; they follow from those of its
+    /// operands.
     NotAParameter,
     /// No axis of the operand has this name.
     UnknownAxisName {
@@ -109,38 +110,37 @@ pub enum GraphErrorKind {
         /// The names that the axes have.
         names: AxisNames,
     },
-    /// A list of axes names one twice.
+    /// A list of axes has one twice.
     AxesNotUnique {
         /// The list as given.
         axes: Vec<i64>,
     },
-    /// [R1 to R6](indim_shape::rules#reductions-r): the axes are not ones that can be reduced.
+    /// [R1 to R6](indim_shape::rules#reductions-r): the axes cannot be reduced.
     Reduction(ReductionError),
-    /// An extreme is sought along an axis without elements.
+    /// A reduction without an identity, such as `max`, along an axis without elements.
     EmptyReduction {
         /// The axis.
         axis: usize,
     },
-    /// An extreme of selected elements, which may be none, without a number to begin
-    /// with.
+    /// An extreme with a mask, which may select no element, without an initial value.
     InitialRequired,
     /// The function along axes does not take this argument.
     ArgumentNotTaken {
         /// `dtype`, `initial`, `where` or `keepdims`.
         argument: &'static str,
     },
-    /// `dot` of more axes than one, which NumPy takes for a product of matrices.
+    /// `dot` of operands with several axes, which is a matrix product in NumPy.
     MatrixProduct,
-    /// The slices, or widths, are not one per axis.
+    /// The number of slices or widths is not the number of axes.
     SliceRank {
         /// The number given.
         given: usize,
         /// The number of axes.
         rank: usize,
     },
-    /// A slice whose step is 0.
+    /// A slice with step 0.
     ZeroStep,
-    /// A slice that leaves its axis.
+    /// A slice out of range.
     SliceOutOfRange {
         /// The axis.
         axis: usize,
@@ -149,7 +149,7 @@ pub enum GraphErrorKind {
         /// The size of the axis.
         size: usize,
     },
-    /// An index that names no element.
+    /// An index out of range.
     IndexOutOfRange {
         /// The axis.
         axis: usize,
@@ -158,67 +158,67 @@ pub enum GraphErrorKind {
         /// The size of the axis.
         size: usize,
     },
-    /// More indices than axes.
+    /// An index expression with more indices than axes.
     TooManyIndices {
         /// The number given.
         given: usize,
         /// The number of axes.
         rank: usize,
     },
-    /// `...` twice in an index.
+    /// An index expression with several `...`.
     SeveralEllipses,
-    /// Several arrays in an index, or one with an integer apart from it.
+    /// An index expression with several arrays, or with an array and an integer that is not adjacent to it.
     MixedIndices,
     /// A concatenation of no values.
     NothingToConcatenate,
-    /// An operand of a concatenation differs from the first along another axis, or in the number of axes.
+    /// An operand of a concatenation differs from the first in another axis, or in the number of axes.
     ConcatenateShape {
         /// The operand's position.
         operand: usize,
         /// The axis of the concatenation.
         axis: usize,
     },
-    /// An operand of a stack has another shape than the first.
+    /// An operand of a stack does not have the shape of the first.
     StackShape {
         /// The operand's position.
         operand: usize,
     },
-    /// Elements are taken along an axis that has none.
+    /// A gather along an axis without elements.
     TakeFromEmpty {
         /// The axis.
         axis: usize,
     },
-    /// The scattered values have not the shape that the same indices gather.
+    /// The updates of a scatter do not have the shape of a gather by the same indices.
     ScatterShape {
-        /// The shape that it has to have.
+        /// The required shape.
         expected: Shape,
     },
-    /// An axis has not so many elements to repeat or to mirror.
+    /// Padding that repeats or mirrors more elements than an axis has.
     PadWidth {
         /// The axis.
         axis: usize,
-        /// The width asked for.
+        /// The requested width.
         width: usize,
-        /// The most there can be.
-        most: usize,
+        /// The maximum width.
+        max: usize,
     },
-    /// An exact sum is asked for of other elements than `f64` and `c128`.
-    ExactSumOf {
+    /// An exact sum of elements other than `f64` and `c128`.
+    ExactSumType {
         /// Their type.
         dtype: DType,
     },
-    /// An exact sum is asked for of more elements than its digits can add.
+    /// An exact sum of more elements than its digits can add.
     ExactSumTooLong,
-    /// A bitcast between types of different widths, or to one that is no plain number.
+    /// A bitcast between types of different widths, or to `bool` or a complex type.
     BitcastWidth {
         /// The operand's element type.
         from: DType,
-        /// The element type asked for.
+        /// The requested element type.
         to: DType,
     },
     /// A float format without bits for an exponent.
     NoExponentBits,
-    /// A number is no value of the element type that it meets.
+    /// A number is not a value of the element type of the other operands.
     Number {
         /// The number.
         literal: Literal,
@@ -237,7 +237,7 @@ pub enum GraphErrorKind {
     },
     /// A value belongs to another builder.
     ForeignValue,
-    /// A graph is given a value of another type than its parameter's.
+    /// An argument of an inlined graph does not have its parameter's type.
     ArgumentType {
         /// The parameter's position.
         operand: usize,
@@ -248,11 +248,11 @@ pub enum GraphErrorKind {
     NotDifferentiable,
     /// Values of the parameter's type have no derivatives.
     ParameterNotDifferentiable,
-    /// The gradient is asked for of what is not one real number.
+    /// A gradient of a graph whose output is not one real scalar.
     NotOneNumber,
-    /// A graph has no parameter of the number.
+    /// A graph has no parameter with this index.
     UnknownParameter {
-        /// The number, from 0.
+        /// The index, from 0.
         index: usize,
         /// The number of parameters.
         count: usize,
@@ -260,7 +260,7 @@ pub enum GraphErrorKind {
 }
 
 impl GraphError {
-    /// A mistake in `operation` on these operands, by name and type.
+    /// An error in `operation` on these operands, given by name and type.
     pub fn new(
         kind: GraphErrorKind,
         operation: &'static str,
@@ -269,7 +269,7 @@ impl GraphError {
         GraphError { kind, operation, operands, location: None }
     }
 
-    /// The same mistake, made there.
+    /// The same error, with a location.
     #[must_use]
     pub fn at(self, location: &'static Location<'static>) -> Self {
         GraphError { location: Some(location), ..self }
@@ -311,7 +311,7 @@ impl GraphError {
             GraphErrorKind::TakeFromEmpty { .. } => ErrorCode::TAKE_FROM_EMPTY,
             GraphErrorKind::ScatterShape { .. } => ErrorCode::SCATTER_SHAPE,
             GraphErrorKind::PadWidth { .. } => ErrorCode::PAD_WIDTH,
-            GraphErrorKind::ExactSumOf { .. } => ErrorCode::EXACT_SUM_TYPE,
+            GraphErrorKind::ExactSumType { .. } => ErrorCode::EXACT_SUM_TYPE,
             GraphErrorKind::ExactSumTooLong => ErrorCode::EXACT_SUM_LENGTH,
             GraphErrorKind::BitcastWidth { .. } => ErrorCode::BITCAST_WIDTH,
             GraphErrorKind::NoExponentBits => ErrorCode::NO_EXPONENT_BITS,
@@ -331,7 +331,7 @@ impl GraphError {
         }
     }
 
-    /// The label of the rule that was broken, where it has one.
+    /// The label of the violated rule, if it has one.
     pub fn label(&self) -> Option<&'static str> {
         match &self.kind {
             GraphErrorKind::Shape(error) => Some(error.label()),
@@ -342,7 +342,7 @@ impl GraphError {
         }
     }
 
-    /// The position of the guilty operand.
+    /// The position of the operand that causes the error.
     pub fn operand(&self) -> Option<usize> {
         match &self.kind {
             GraphErrorKind::Shape(error) => error.operand(),
@@ -360,13 +360,12 @@ impl GraphError {
         Headline(self).to_string()
     }
 
-    /// The whole report for people: headline, the shapes with the guilty axis marked, the rule, and
-    /// what would work.
+    /// The drawn report: headline, shapes with the conflicting axis marked, the rule, and repairs.
     pub fn draw(&self) -> String {
         self.diagnostic().to_string()
     }
 
-    /// The same report in its parts, without the place of the call.
+    /// The same report as data, without the location.
     pub fn diagnostic(&self) -> Diagnostic {
         let names: Vec<String> = self.operands.iter().map(|(name, _)| shown(name)).collect();
         if let GraphErrorKind::Shape(error) = &self.kind {
@@ -403,8 +402,8 @@ impl GraphError {
                 let indices = self.operand_name(1);
                 Some(match dtype {
                     DType::Bool => format!(
-                        "to choose between elements write where({indices}, x, y): how many a mask keeps \
-                         is not known before it is computed"
+                        "a mask is not an index, because the size of the result would depend on its elements; \
+                         to choose between elements write where({indices}, x, y)"
                     ),
                     _ => format!("indices are integers: i64({indices})"),
                 })
@@ -423,9 +422,9 @@ impl GraphError {
             )),
             GraphErrorKind::Reduction(error) => Some(error.advice()),
             GraphErrorKind::InitialRequired => {
-                Some("give `initial`, which the result is where no element is selected".to_owned())
+                Some("give `initial`: it is the result if no element is selected".to_owned())
             }
-            GraphErrorKind::ExactSumOf { dtype } => {
+            GraphErrorKind::ExactSumType { dtype } => {
                 let wide = if dtype.class() == DTypeClass::Complex { "c128" } else { "f64" };
                 Some(format!("convert it: {wide}({})", self.operand_name(0)))
             }
@@ -435,17 +434,18 @@ impl GraphError {
             GraphErrorKind::MatrixProduct => {
                 let [x, y] = [0, 1].map(|operand| self.operand_name(operand));
                 Some(format!(
-                    "name the axes, as in vecdot({x}, {y}, axis=-1); a product of matrices is a sum along \
-                     the axis that both share: sum({x} * {y}, axis=...) with axes of size 1 put in"
+                    "name the axes, as in vecdot({x}, {y}, axis=-1); for a matrix product insert axes of size 1 \
+                     and sum along the shared axis: sum({x} * {y}, axis=...)"
                 ))
             }
             GraphErrorKind::ParameterNotDifferentiable => Some(
-                "integers and truth values move in steps: ask with respect to floats or complex numbers"
+                "differentiate with respect to floats or complex numbers; integers and bool have no \
+                 derivative"
                     .to_owned(),
             ),
             GraphErrorKind::NotOneNumber => Some(
-                "sum what it gives, or take its real part; a vector-Jacobian product (vjp) takes any result, \
-                 with a cotangent of its type"
+                "sum the output, or take its real part; a vector-Jacobian product (vjp) takes any outputs, with \
+                 a cotangent for each"
                     .to_owned(),
             ),
             _ => None,
@@ -457,12 +457,12 @@ impl GraphError {
     }
 }
 
-/// Whether the operation asks which of two elements is greater.
+/// Whether the operation compares elements by their order.
 fn is_ordering(operation: &str) -> bool {
     Op::ALL.iter().any(|op| op.name() == operation && op.is(Fact::Orders))
 }
 
-/// The type in which elements are reduced that are too narrow for the reduction.
+/// The wider type that a reduction takes, if it does not take `dtype`.
 fn wide_for(operation: &str, dtype: DType) -> Option<DType> {
     let op: ReduceOp = operation.parse().ok()?;
     let wide = match dtype.class() {
@@ -509,7 +509,7 @@ impl fmt::Display for Headline<'_> {
             }
             GraphErrorKind::NotAParameter => write!(
                 formatter,
-                "`{}` is no parameter: what its axes are called follows from its operands",
+                "`{}` is not a parameter: the names of its axes follow from its operands",
                 self.0.operand_name(0)
             ),
             GraphErrorKind::UnknownAxisName { name, names } => write!(
@@ -529,19 +529,19 @@ impl fmt::Display for Headline<'_> {
             ),
             GraphErrorKind::InitialRequired => write!(
                 formatter,
-                "`{operation}` of selected elements is not defined where there are none"
+                "`{operation}` with a mask needs an initial value, because the mask may select no element"
             ),
             GraphErrorKind::ArgumentNotTaken { argument } => {
                 write!(formatter, "`{operation}` takes no `{argument}`")
             }
-            GraphErrorKind::ExactSumOf { dtype } => {
-                write!(formatter, "exact sums are those of f64 and c128, not of {dtype}")
+            GraphErrorKind::ExactSumType { dtype } => {
+                write!(formatter, "an exact sum takes f64 or c128, not {dtype}")
             }
             GraphErrorKind::ExactSumTooLong => {
                 formatter.write_str("an exact sum takes fewer than 2^31 elements")
             }
             GraphErrorKind::MatrixProduct => {
-                write!(formatter, "`{operation}` without axes is that of vectors")
+                write!(formatter, "`{operation}` without axes takes vectors")
             }
             GraphErrorKind::SliceRank { given, rank } => {
                 write!(formatter, "`{operation}` takes one entry for each of {rank} axes, not {given}")
@@ -551,31 +551,30 @@ impl fmt::Display for Headline<'_> {
                 write!(formatter, "`{operation}`: {slice} leaves axis {axis}, which has size {size}")
             }
             GraphErrorKind::IndexOutOfRange { axis, index, size } => {
-                write!(formatter, "index {index} names no element of axis {axis}, which has size {size}")
+                write!(formatter, "index {index} is out of range for axis {axis}, which has size {size}")
             }
             GraphErrorKind::TooManyIndices { given, rank } => {
                 write!(formatter, "{given} indices are given for {rank} axes")
             }
             GraphErrorKind::SeveralEllipses => {
-                formatter.write_str("`...` may stand once between the brackets")
+                formatter.write_str("an index may have `...` only once")
             }
             GraphErrorKind::MixedIndices => formatter.write_str(
-                "one array of integers may stand between the brackets, and integers only beside it: index \
-                 twice",
+                "an index may have one array of integers, and other integers only adjacent to it: index twice",
             ),
             GraphErrorKind::NothingToConcatenate => {
                 write!(formatter, "`{operation}` of nothing: give at least one operand")
             }
             GraphErrorKind::ConcatenateShape { operand, axis } => write!(
                 formatter,
-                "`{operation}` along axis {axis} takes operands of equal sizes along the others, but `{}` \
-                 has not those of `{}`",
+                "`{operation}` along axis {axis} takes operands with equal sizes of all other axes, but those \
+                 of `{}` and `{}` differ",
                 self.0.operand_name(*operand),
                 self.0.operand_name(0)
             ),
             GraphErrorKind::StackShape { operand } => write!(
                 formatter,
-                "`{operation}` takes operands of one shape, but `{}` has not that of `{}`",
+                "`{operation}` takes operands of equal shapes, but those of `{}` and `{}` differ",
                 self.0.operand_name(*operand),
                 self.0.operand_name(0)
             ),
@@ -584,25 +583,24 @@ impl fmt::Display for Headline<'_> {
             }
             GraphErrorKind::ScatterShape { expected } => write!(
                 formatter,
-                "`{operation}` adds elements of the shape that the indices take, which is {expected}, but \
-                 `{}` has another one",
+                "`{operation}`: the updates `{}` must have shape {expected}, like a gather by these indices",
                 self.0.operand_name(2)
             ),
-            GraphErrorKind::PadWidth { axis, width, most } => write!(
+            GraphErrorKind::PadWidth { axis, width, max } => write!(
                 formatter,
-                "`{operation}`: there are not {width} elements to put beside axis {axis}, but at most {most}"
+                "`{operation}`: a padding of {width} elements is too wide for axis {axis}, which allows {max}"
             ),
             GraphErrorKind::Number { literal, dtype } => write!(
                 formatter,
-                "`{operation}`: the {} {literal} is no value of {dtype}, which it meets",
+                "`{operation}`: the {} {literal} is not a value of {dtype}, the type of the other operands",
                 literal.kind_name()
             ),
             GraphErrorKind::DuplicateParameter { name } => {
-                write!(formatter, "there is already a parameter `{}`", shown(name))
+                write!(formatter, "a parameter `{}` exists already", shown(name))
             }
             GraphErrorKind::BadSize { text } => {
                 let text = shown(text);
-                write!(formatter, "`{text}` is no size: write a number, or a name such as `n`")
+                write!(formatter, "`{text}` is not a size: write a number, or a name such as `n`")
             }
             GraphErrorKind::BitcastWidth { from, to } => write!(
                 formatter,
@@ -622,23 +620,22 @@ impl fmt::Display for Headline<'_> {
             ),
             GraphErrorKind::ParameterNotDifferentiable => write!(
                 formatter,
-                "there is no gradient with respect to `{}`, which is neither of floats nor of complex \
-                 numbers",
+                "`{}` has no gradient: its elements are neither floats nor complex numbers",
                 self.0.operand_name(0)
             ),
             GraphErrorKind::NotDifferentiable => {
                 write!(formatter, "`{operation}` has no derivative")
             }
             GraphErrorKind::NotOneNumber => formatter
-                .write_str("a gradient is that of one real number, which is not what is given"),
+                .write_str("a gradient needs one output, a real scalar"),
             GraphErrorKind::UnknownParameter { index, count } => {
-                write!(formatter, "there is no parameter {index} in a graph with {count}")
+                write!(formatter, "parameter {index} does not exist in a graph with {count}")
             }
         }
     }
 }
 
-/// The drawing, with the place of the call below the headline.
+/// The drawn report, with the caller's location below the headline.
 impl fmt::Display for GraphError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = self.location.map(ToString::to_string);

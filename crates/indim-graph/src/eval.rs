@@ -1,7 +1,8 @@
-//! The reference evaluator: one node after another, one element after another.
+//! The reference evaluator: node by node, element by element.
 //!
-//! Obviously right and slow. It is the oracle of the executors' bits, and it folds constants. Loops call
-//! what they do with an element: a loop for each operation would be vectorized, for which a build takes long.
+//! It is simple and slow. Tests compare the bits of executors with it, and constant folding uses it. Loops
+//! call a function pointer for each element, because one loop per operation would be vectorised, which makes
+//! builds slow.
 
 use core::fmt;
 
@@ -17,7 +18,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::TakeMode;
 use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel};
 
-/// Why a graph cannot be evaluated on some arguments.
+/// An error in the arguments of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EvalError {
@@ -28,7 +29,7 @@ pub enum EvalError {
         /// The number of arguments.
         given: usize,
     },
-    /// An argument is not of its parameter's type.
+    /// An argument does not have its parameter's type.
     ArgumentType {
         /// The parameter's name.
         name: String,
@@ -37,13 +38,13 @@ pub enum EvalError {
         /// The argument's type.
         given: ArrayType,
     },
-    /// An index that names no element, where that is an error.
+    /// An index is out of range.
     IndexOutOfRange {
         /// The index.
         index: i128,
         /// Its position among the indices, in row-major order.
         position: usize,
-        /// The axis along which elements are taken.
+        /// The indexed axis.
         axis: usize,
         /// The size of that axis.
         size: usize,
@@ -61,8 +62,8 @@ impl fmt::Display for EvalError {
             }
             EvalError::IndexOutOfRange { index, position, axis, size } => write!(
                 formatter,
-                "index {index}, number {position} of the indices, names no element of axis {axis}, which has \
-                 size {size}"
+                "index {index}, at position {position} of the indices, is out of range for axis {axis}, which \
+                 has size {size}"
             ),
         }
     }
@@ -87,7 +88,7 @@ impl core::error::Error for EvalError {}
 /// ```
 ///
 /// # Errors
-/// When the arguments do not fit the parameters; when an index names no element.
+/// If the arguments do not match the parameters, or an index is out of range.
 pub fn evaluate(graph: &Graph, arguments: &[Array]) -> Result<Vec<Array>, EvalError> {
     let expected = graph.parameters().len();
     if arguments.len() != expected {
@@ -120,7 +121,7 @@ fn check_argument(name: &str, expected: &ArrayType, given: &Array) -> Result<Arr
     })
 }
 
-/// The result of one node, which is not a parameter, for the values of its operands.
+/// The result of one node, which is not a parameter, for these operands.
 pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, EvalError> {
     let ArrayType { dtype, shape } = &node.array_type;
     let data = match &node.kind {
@@ -131,7 +132,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
             op.visit(last.dtype(), Elementwise { operands })
         }
         NodeKind::Convert => {
-            Some(visit_convert(operands[0].dtype(), *dtype, Converted { operand: operands[0] }))
+            Some(visit_convert(operands[0].dtype(), *dtype, Conversion { operand: operands[0] }))
         }
         NodeKind::Bitcast => {
             Some(ArrayData::from_le_bytes(*dtype, &operands[0].data().to_le_bytes()))
@@ -185,7 +186,7 @@ impl OpVisitor for Elementwise<'_> {
         O::Result::into_data(of_three(self.elements(0), x, y, O::apply))
     }
 
-    // A type that computes in a wider one shares its functions.
+    // A widened type shares the functions of the wider type.
 
     fn widened_unary<O, T>(self) -> ArrayData
     where
@@ -237,11 +238,11 @@ fn narrowed<R: FromWide<W>, W: Element>(wide: &[W]) -> ArrayData {
     R::into_data(wide.iter().map(|&x| R::from_wide::<ScalarBackend>(x)).collect())
 }
 
-struct Converted<'a> {
+struct Conversion<'a> {
     operand: &'a Array,
 }
 
-impl ConvertVisitor for Converted<'_> {
+impl ConvertVisitor for Conversion<'_> {
     type Output = ArrayData;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> ArrayData {
@@ -250,7 +251,7 @@ impl ConvertVisitor for Converted<'_> {
     }
 }
 
-/// For each element of the result in row-major order, the operand's element it repeats.
+/// For each element of the result in row-major order, the position of its source in the operand.
 fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usize> {
     let strides = operand.shape().row_major_strides();
     let count = result.element_count().expect("invariant: the builder checked the size");
@@ -280,7 +281,7 @@ fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
     indim_ops::for_each_element!(pick)
 }
 
-/// For each element of the result in row-major order, the operand's element that is taken.
+/// For each element of a gather in row-major order, the position of its source in the table.
 fn taken(
     axis: usize,
     mode: TakeMode,
@@ -293,7 +294,7 @@ fn taken(
     take_sources(axis, mode, operands[0].shape(), operands[1], result).map_err(out_of_range)
 }
 
-/// The first operand, with each element of the third added to the one that an index names.
+/// The result of a scatter.
 fn scattered(axis: usize, mode: TakeMode, operands: &[&Array]) -> Result<ArrayData, EvalError> {
     let (operand, indices, updates) = (operands[0], operands[1], operands[2]);
     let size = operand.shape()[axis];
@@ -313,7 +314,7 @@ fn scattered(axis: usize, mode: TakeMode, operands: &[&Array]) -> Result<ArrayDa
     Ok(indim_ops::for_each_element!(scatter))
 }
 
-/// The sums of the operand's elements and of all updates at the same place, in their order.
+/// The operand's elements with all updates of each element added in order.
 fn running_sums<T: RunningSum>(operand: &Array, updates: &Array, places: &[usize]) -> ArrayData {
     let elements = |array: &Array| -> Vec<T> {
         array.elements().expect("invariant: operands are of one type").to_vec()
@@ -325,26 +326,26 @@ fn running_sums<T: RunningSum>(operand: &Array, updates: &Array, places: &[usize
     T::into_data(sums.into_iter().map(T::finish).collect())
 }
 
-/// The elements along `axis` reduced, for each index of the other axes in row-major order.
+/// The reduction along `axis`, for each index of the other axes in row-major order.
 fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
     let inner: usize = operand.shape()[axis + 1..].iter().product();
     let outer: usize = operand.shape()[..axis].iter().product();
-    let visitor = Reduced { operand, outer, length: operand.shape()[axis], inner };
+    let visitor = AxisReduction { operand, outer, length: operand.shape()[axis], inner };
     match op.is_arg_reduction() {
         false => op.visit(operand.dtype(), visitor),
-        // The extreme is a NaN if any element is, and then it equals none.
-        true => op.extremum().visit(operand.dtype(), Searched(visitor)),
+        // The extreme is NaN if any element is; no element equals it then.
+        true => op.extremum().visit(operand.dtype(), ArgReduction(visitor)),
     }
 }
 
-struct Reduced<'a> {
+struct AxisReduction<'a> {
     operand: &'a Array,
     outer: usize,
     length: usize,
     inner: usize,
 }
 
-impl Reduced<'_> {
+impl AxisReduction<'_> {
     /// The result of `each` on the elements along the axis.
     #[inline(never)]
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
@@ -360,7 +361,7 @@ impl Reduced<'_> {
     }
 }
 
-impl FoldVisitor for Reduced<'_> {
+impl FoldVisitor for AxisReduction<'_> {
     type Output = ArrayData;
 
     fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
@@ -368,10 +369,10 @@ impl FoldVisitor for Reduced<'_> {
     }
 }
 
-/// The position of the extreme that a fold finds.
-struct Searched<'a>(Reduced<'a>);
+/// The position of the extreme that the fold returns.
+struct ArgReduction<'a>(AxisReduction<'a>);
 
-impl FoldVisitor for Searched<'_> {
+impl FoldVisitor for ArgReduction<'_> {
     type Output = ArrayData;
 
     fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
@@ -391,5 +392,5 @@ fn iota(dtype: DType, shape: &Shape, axis: usize) -> ArrayData {
     let indices: Vec<u64> =
         (0..count).map(|position| unravel(position, shape)[axis] as u64).collect();
     let indices = Array::new(shape.clone(), indices).expect("invariant: one index per element");
-    visit_convert(DType::U64, dtype, Converted { operand: &indices })
+    visit_convert(DType::U64, dtype, Conversion { operand: &indices })
 }

@@ -1,12 +1,12 @@
 //! Graphs: values, the nodes that define them, and hash-consing.
 //!
-//! Invariants, which `verify.rs` checks and every builder of graphs keeps:
+//! Invariants, which `verify.rs` checks:
 //! - a node refers only to earlier nodes, so index order is execution order;
-//! - the operands of an element-wise node have exactly the result's shape: every expansion is a
+//! - the operands of an element-wise node have exactly the result's shape: every broadcast is a
 //!   `BroadcastInDim` node of its own, which costs nothing at run time;
 //! - the element types are those of the operation's signature: every conversion is a `Convert` node.
 //!
-//! Code matches on the node kind, never on the operation.
+//! Code outside the table of operations matches on the node kind, not on the operation.
 
 use core::fmt;
 use core::hash::{BuildHasher, Hash, Hasher};
@@ -24,7 +24,7 @@ use indim_shape::AxisMap;
 use crate::array::Array;
 use crate::views::{AxisSlice, TakeMode};
 
-/// The name of a node's result within one graph; prints as `%3`.
+/// The id of a node's result within one graph; prints as `%3`.
 ///
 /// ```
 /// use indim_graph::ValueId;
@@ -39,7 +39,7 @@ impl ValueId {
     /// The value of the node at `index`.
     ///
     /// # Panics
-    /// When `index` does not fit 32 bits.
+    /// If `index` does not fit 32 bits.
     pub fn from_index(index: usize) -> Self {
         ValueId(u32::try_from(index).expect("a graph has fewer than 2^32 nodes"))
     }
@@ -56,7 +56,7 @@ impl fmt::Display for ValueId {
     }
 }
 
-/// The operands of a node; up to three are stored in place.
+/// The operands of a node; up to three are stored inline.
 ///
 /// ```
 /// use indim_graph::{Operands, ValueId};
@@ -67,12 +67,12 @@ impl fmt::Display for ValueId {
 /// assert_eq!(Operands::new(&[x; 7]).len(), 7);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Operands(Stored);
+pub struct Operands(OperandStorage);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Stored {
-    Few { values: [ValueId; 3], count: u8 },
-    Many(Arc<[ValueId]>),
+enum OperandStorage {
+    Inline { values: [ValueId; 3], count: u8 },
+    Shared(Arc<[ValueId]>),
 }
 
 impl Operands {
@@ -82,9 +82,9 @@ impl Operands {
         Operands(match stored.get_mut(..values.len()) {
             Some(few) => {
                 few.copy_from_slice(values);
-                Stored::Few { values: stored, count: values.len() as u8 }
+                OperandStorage::Inline { values: stored, count: values.len() as u8 }
             }
-            None => Stored::Many(Arc::from(values)),
+            None => OperandStorage::Shared(Arc::from(values)),
         })
     }
 
@@ -95,17 +95,17 @@ impl Operands {
         Operands::new(&values)
     }
 
-    /// Each operand replaced by what `rename` gives for it.
+    /// The operands, each replaced by `rename(operand)`.
     pub fn map(&self, rename: impl FnMut(ValueId) -> ValueId) -> Self {
         let renamed: Vec<ValueId> = self.iter().copied().map(rename).collect();
         Operands::new(&renamed)
     }
 
-    /// Those that are not stored in place, but where others may share them.
+    /// The operands in a shared allocation; empty if they are inline.
     pub fn shared(&self) -> &[ValueId] {
         match &self.0 {
-            Stored::Few { .. } => &[],
-            Stored::Many(values) => values,
+            OperandStorage::Inline { .. } => &[],
+            OperandStorage::Shared(values) => values,
         }
     }
 }
@@ -114,8 +114,8 @@ impl Deref for Operands {
     type Target = [ValueId];
     fn deref(&self) -> &[ValueId] {
         match &self.0 {
-            Stored::Few { values, count } => &values[..usize::from(*count)],
-            Stored::Many(values) => values,
+            OperandStorage::Inline { values, count } => &values[..usize::from(*count)],
+            OperandStorage::Shared(values) => values,
         }
     }
 }
@@ -147,55 +147,56 @@ pub enum NodeKind {
     Parameter {
         /// The position among the parameters.
         index: usize,
-        /// The name by which the user knows it.
+        /// The user's name for it.
         name: String,
     },
-    /// An array known when the graph is built.
+    /// A constant array.
     Constant(Array),
-    /// Each element is its own index along an axis, converted to the element type.
+    /// The index of each element along one axis, converted to the element type.
     Iota {
-        /// The axis counted along.
+        /// The axis.
         axis: usize,
     },
-    /// An operation of the table, element by element.
+    /// An element-wise operation of the table.
     Elementwise(Op),
     /// Conversion to the node's element type.
     Convert,
-    /// The same bits, read as the node's element type, which has the same width.
+    /// The same bits as the node's element type, which has the same width.
     Bitcast,
-    /// The explicit form of a broadcast: where each operand axis lands. It may permute, so a
+    /// The explicit form of a broadcast: the result axis of each operand axis. It may permute axes, so a
     /// transposition is a `BroadcastInDim` that expands nothing.
     BroadcastInDim(AxisMap),
     /// The same elements in row-major order under another shape.
     Reshape,
-    /// A reduction of the elements along one axis, which is removed; `indim_ops::fold` states the order.
+    /// A reduction along one axis, which is removed; `indim_ops::fold` defines the order.
     Reduce {
         /// The reduction.
         op: ReduceOp,
         /// The axis of the operand.
         axis: usize,
     },
-    /// The slice of each axis.
+    /// A slice along each axis.
     Slice(Arc<[AxisSlice]>),
-    /// The operands one after another.
+    /// Concatenation of the operands.
     Concatenate {
-        /// Along this axis.
+        /// The axis.
         axis: usize,
     },
-    /// The elements of the first operand that the second one names, by their indices along one axis.
+    /// A gather, like NumPy's `take`: elements of the first operand, the table, at the indices in the second
+    /// operand along one axis.
     Take {
-        /// The axis, in whose place the axes of the indices stand.
+        /// The axis of the table; in the result, the axes of the indices replace it.
         axis: usize,
-        /// The treatment of an index outside the axis.
+        /// The treatment of an index out of range.
         mode: TakeMode,
     },
-    /// Adds the elements of the third operand, the updates, to those of the first: each to the element that
-    /// the second operand, the indices, names along one axis. Updates of one place are added to its element
-    /// in row-major order ([`indim_ops::RunningSum`]).
+    /// A scatter, like NumPy's `add.at`: adds each element of the third operand, the updates, to the element
+    /// of the first operand at the index in the second operand along one axis. Updates of one element are
+    /// added in row-major order ([`indim_ops::RunningSum`]).
     ScatterAdd {
-        /// The axis, in whose place the axes of the indices stand in the third operand.
+        /// The axis of the first operand; in the updates, the axes of the indices replace it.
         axis: usize,
-        /// The treatment of an index outside the axis.
+        /// The treatment of an index out of range.
         mode: TakeMode,
     },
 }
@@ -221,7 +222,7 @@ impl NodeKind {
     }
 }
 
-/// A node: what is done, to which values, and the type of the result.
+/// A node: its kind, its operands, and the type of its result.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -244,13 +245,13 @@ impl NodeKind {
 pub struct Node {
     /// The kind of the node.
     pub kind: NodeKind,
-    /// The values it is done to, all of them earlier.
+    /// The operands, all of them earlier values.
     pub operands: Operands,
     /// Element type and shape of the result.
     pub array_type: ArrayType,
 }
 
-/// A graph: nodes in execution order, and which values are its outputs.
+/// A graph: nodes in execution order, and outputs.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -274,7 +275,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of these nodes, which nobody has checked yet.
+    /// The graph of these nodes, without verification.
     pub(crate) fn unchecked(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Graph {
         let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
         let numbered = nodes.iter().enumerate().filter(|(_, node)| is_parameter(node));
@@ -302,17 +303,17 @@ impl Graph {
         &self.parameters
     }
 
-    /// The results, in the order in which they are returned; a value may be returned twice.
+    /// The results, in order; a value may be returned twice.
     pub fn outputs(&self) -> &[ValueId] {
         &self.outputs
     }
 
-    /// The same graph, but of its outputs only those at these positions, in this order.
+    /// The same graph with only the outputs at these positions, in this order.
     ///
     /// # Panics
-    /// When it has no such output.
+    /// If it has no such output.
     #[must_use]
-    pub fn returning(&self, outputs: impl IntoIterator<Item = usize>) -> Graph {
+    pub fn with_outputs(&self, outputs: impl IntoIterator<Item = usize>) -> Graph {
         let outputs = outputs.into_iter().map(|output| self.outputs[output]).collect();
         Graph { outputs, ..self.clone() }
     }
@@ -336,16 +337,16 @@ impl Index<ValueId> for Graph {
     }
 }
 
-/// A graph in the making: adds nodes, and finds equal ones instead of adding them twice.
+/// A hash-consing arena of nodes: an equal node is not added twice.
 ///
-/// The assembler and every pass make their graphs through this; it checks nothing, so it is theirs alone:
-/// from outside a graph is only made through what checks, as [`Graph::from_nodes`] does.
+/// The assembler and all passes build graphs in it. It checks nothing, so it is private: other crates build
+/// graphs through verifying interfaces such as [`Graph::from_nodes`].
 #[derive(Debug, Default)]
 pub(crate) struct GraphArena {
     nodes: Vec<Node>,
     parameters: Vec<ValueId>,
     parameter_names: HashSet<String>,
-    /// The values by the hashes of their nodes, which are not held a second time.
+    /// The values by the hashes of their nodes, without a second copy of the nodes.
     known: HashTable<ValueId>,
     hasher: RandomState,
 }
@@ -356,11 +357,10 @@ impl GraphArena {
         Self::default()
     }
 
-    /// The value of `node`: an earlier one if an equal node is known, else a new one.
+    /// The value of `node`: that of an equal earlier node, or else a new one.
     pub(crate) fn add(&mut self, node: Node) -> ValueId {
-        let hash = self.hasher.hash_one(Computation(&node));
-        let is_same =
-            |&known: &ValueId| Computation(&self.nodes[known.index()]) == Computation(&node);
+        let hash = self.hasher.hash_one(NodeKey(&node));
+        let is_same = |&known: &ValueId| NodeKey(&self.nodes[known.index()]) == NodeKey(&node);
         if let Some(&known) = self.known.find(hash, is_same) {
             return known;
         }
@@ -371,13 +371,13 @@ impl GraphArena {
         }
         self.nodes.push(node);
         let (nodes, hasher) = (&self.nodes, &self.hasher);
-        let rehash = |known: &ValueId| hasher.hash_one(Computation(&nodes[known.index()]));
+        let rehash = |known: &ValueId| hasher.hash_one(NodeKey(&nodes[known.index()]));
         self.known.insert_unique(hash, value, rehash);
         value
     }
 
-    /// A value of `node`, which is no parameter, apart from those of equal nodes.
-    pub(crate) fn add_apart(&mut self, node: Node) -> ValueId {
+    /// A new value of `node`, which is no parameter, even if an equal node exists.
+    pub(crate) fn add_distinct(&mut self, node: Node) -> ValueId {
         self.nodes.push(node);
         ValueId::from_index(self.nodes.len() - 1)
     }
@@ -408,10 +408,10 @@ impl GraphArena {
     }
 }
 
-/// A node as equal computations are found: the operands of a commutative operation have no order.
-struct Computation<'a>(&'a Node);
+/// The key of a node for hash-consing: it ignores the order of operands of a commutative operation.
+struct NodeKey<'a>(&'a Node);
 
-impl Computation<'_> {
+impl NodeKey<'_> {
     fn operands(&self) -> Cow<'_, Operands> {
         let Node { kind, operands, .. } = self.0;
         match kind {
@@ -421,7 +421,7 @@ impl Computation<'_> {
     }
 }
 
-impl PartialEq for Computation<'_> {
+impl PartialEq for NodeKey<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.0.kind == other.0.kind
             && self.operands() == other.operands()
@@ -429,7 +429,7 @@ impl PartialEq for Computation<'_> {
     }
 }
 
-impl Hash for Computation<'_> {
+impl Hash for NodeKey<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.0.kind.hash(state);
         self.operands().hash(state);

@@ -1,25 +1,21 @@
 //! Graphs of array operations: nodes, verification, rewriting passes, and the reference
 //! evaluator. `indim-builder` builds them.
 //!
-//! Read in this order: `graph.rs` (values and nodes), `verify.rs` (their invariants), `signature.rs` (what
-//! each kind of node takes and gives), `passes/` (how graphs are rewritten), `eval.rs` (what they mean),
-//! `sizes/` (for which sizes else they stand).
+//! Read in this order: `graph.rs` (values and nodes), `verify.rs` (invariants), `signature.rs` (operand and
+//! result types of each kind of node), `passes/` (rewriting), `eval.rs` (the reference evaluator), `sizes/`
+//! (symbolic sizes).
 //!
-//! - `array.rs`: dense arrays: the constants of a graph, and what the reference evaluator makes;
-//! - `assemble.rs`: graphs from nodes that others describe: for builders, and readers of graphs in texts
-//!   and files;
-//! - `chunks/`: graphs over arrays that come in chunks: what may be cut, and which programs run over the
-//!   chunks;
-//! - `describe.rs`: descriptions of values without names: the piece of expression that computes each;
+//! - `array.rs`: dense arrays: constants of a graph, and results of the reference evaluator;
+//! - `assemble.rs`: graphs from nodes with stated types: for builders and for readers of texts and files;
+//! - `chunks/`: graphs over arrays in chunks: legal cuts, and the programs that run over the chunks;
+//! - `describe.rs`: names of values in messages: the expression that computes each;
 //! - `element_text.rs`: text of constants' elements, exact to the bit;
 //! - `error.rs`: errors of graphs: typed data, one code each, drawn on request;
-//! - `literal.rs`: numbers without an element type: from a text, or as an operand next to a value;
+//! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
-//! - `reduce.rs`: reductions along one axis: what a `Reduce` node takes and gives;
-//! - `terminal.rs`: text that others wrote - names, paths, what stood in a file - made fit for messages and
-//!   terminals;
-//! - `views/`: views and what is put together of parts: slices, concatenations, elements taken by their
-//!   indices.
+//! - `reduce.rs`: operand and result types of reductions along one axis;
+//! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and terminals;
+//! - `views/`: slices, concatenations, gathers and scatters.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! Numbers without an element type: from a text, or as an operand next to a value.
+//! Numbers without an element type, from a text or as an operand.
 //!
-//! A literal has a kind but no element type; it takes that of what it meets.
+//! A literal has a kind but no element type; it takes the element type of the other operands.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use indim_ops::{DType, DTypeClass, Element, bf16, c64, c128, f16};
 
 use crate::array::Array;
 
-/// A number of the text, without an element type of its own.
+/// A number without an element type.
 ///
 /// ```
 /// use indim_graph::Literal;
@@ -34,8 +34,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// The constant of a name that is not bound: `pi`, `inf`, `nan`, `True`, `true`, `False` and
-    /// `false` are numbers.
+    /// The literal of a predefined name: `pi`, `inf`, `nan`, `True`, `true`, `False` and `false`.
     pub fn constant(name: &str) -> Option<Literal> {
         match name {
             "True" | "true" => Some(Literal::Bool(true)),
@@ -47,7 +46,7 @@ impl Literal {
         }
     }
 
-    /// `a Python int` and the like, for messages.
+    /// The kind of the number, for messages.
     pub const fn kind_name(self) -> &'static str {
         match self {
             Literal::Bool(_) => "truth value",
@@ -56,7 +55,7 @@ impl Literal {
         }
     }
 
-    /// The element type of a literal that meets no array.
+    /// The element type of a literal without other operands.
     pub const fn default_dtype(self) -> DType {
         match self {
             Literal::Bool(_) => DType::Bool,
@@ -65,12 +64,12 @@ impl Literal {
         }
     }
 
-    /// Whether it is a whole number below zero.
+    /// Whether it is a negative integer.
     pub fn is_negative_int(self) -> bool {
         matches!(self, Literal::Int(value) if value < 0)
     }
 
-    /// The whole number, where it is one; truth values are 0 and 1.
+    /// The integer value; `bool` is 0 or 1; `None` for a float.
     pub fn to_int(self) -> Option<i128> {
         match self {
             Literal::Bool(value) => Some(i128::from(value)),
@@ -79,7 +78,7 @@ impl Literal {
         }
     }
 
-    /// The nearest f64, as Python converts.
+    /// The nearest `f64`, like Python's conversion.
     pub fn to_float(self) -> f64 {
         match self {
             Literal::Bool(value) => f64::from(u8::from(value)),
@@ -88,7 +87,7 @@ impl Literal {
         }
     }
 
-    /// The number as an element of `dtype`, which it [fits](Literal::fits): an array of rank 0.
+    /// The number as a scalar array of type `dtype`, which it [fits](Literal::fits).
     ///
     /// ```
     /// use indim_graph::Literal;
@@ -100,7 +99,7 @@ impl Literal {
         let float = self.to_float();
         match (self.to_int(), dtype) {
             (_, DType::Bool) => Array::scalar(self.is_true()),
-            // Only integers of 64 bits need more than an f64 holds.
+            // Only 64-bit integers need more precision than `f64` has.
             (Some(value), DType::I64) => Array::scalar(value as i64),
             (Some(value), DType::U64) => Array::scalar(value as u64),
             (_, DType::I8) => Array::scalar(float as i8),
@@ -120,7 +119,7 @@ impl Literal {
         }
     }
 
-    /// Whether it is other than 0.
+    /// Whether it is not 0.
     pub fn is_true(self) -> bool {
         match self {
             Literal::Bool(value) => value,
@@ -129,7 +128,7 @@ impl Literal {
         }
     }
 
-    /// Whether elements of `dtype` may be such a number without a conversion that is asked for.
+    /// Whether elements of `dtype` represent this kind of number without an explicit conversion.
     pub fn is_of_kind(self, dtype: DType) -> bool {
         match self {
             Literal::Bool(_) => dtype == DType::Bool,
@@ -138,7 +137,7 @@ impl Literal {
         }
     }
 
-    /// Whether the value is one of `dtype`; floats take every number and round it.
+    /// Whether `dtype` represents the value; floats round every number.
     pub fn fits(self, dtype: DType) -> bool {
         match (self, integer_range(dtype)) {
             (Literal::Int(value), Some((low, high))) => (low..=high).contains(&value),
@@ -158,7 +157,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// The rule of the operation `convert`.
+/// Conversion by the rule of the operation `convert`.
 fn converted<T: Element>(value: f64) -> T
 where
     f64: ConvertTo<T>,
@@ -166,7 +165,7 @@ where
     ConvertTo::<T>::convert(value)
 }
 
-/// The smallest and the largest value of an integer type.
+/// The smallest and the largest value of an integer type; `None` for other types.
 pub fn integer_range(dtype: DType) -> Option<(i128, i128)> {
     let bits = 8 * dtype.size() as u32;
     match dtype.class() {

@@ -1,4 +1,4 @@
-//! Printing graphs. The text form is described where it is read back, in `indim-text`.
+//! Printing graphs. `indim-text` parses this text and documents it.
 
 use core::fmt::{self, Display, Formatter, Write};
 
@@ -10,7 +10,7 @@ use crate::element_text::ElementText;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::AxisSlice;
 
-/// Longer constants are printed in lines of so many elements.
+/// Elements on a line of a constant. A constant with more elements has several lines.
 const ELEMENTS_PER_LINE: usize = 16;
 
 impl Display for Graph {
@@ -30,7 +30,7 @@ impl Display for Graph {
     }
 }
 
-/// The node's line without the elements of a constant.
+/// The line of a node, without the elements of a constant.
 pub(crate) fn describe_node(value: ValueId, node: &Node) -> String {
     struct Line<'a>(ValueId, &'a Node);
     impl Display for Line<'_> {
@@ -78,7 +78,7 @@ fn write_list(f: &mut Formatter<'_>, values: &[ValueId]) -> fmt::Result {
     Ok(())
 }
 
-/// A name in quotes; quotes, backslashes and what is not printable are escaped.
+/// A name in quotes, with quotes, backslashes and unprintable characters escaped.
 fn write_quoted(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
     f.write_char('"')?;
     for character in name.chars() {

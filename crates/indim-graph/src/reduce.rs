@@ -1,14 +1,15 @@
-//! Reductions along one axis: what a `Reduce` node takes and gives.
+//! Operand and result types of reductions along one axis.
 
 use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::Shape;
 
 use crate::error::GraphErrorKind;
 
-/// The type of what `op` makes of `operand` along `axis`.
+/// The checked axis and the result type of the reduction `op` of `operand` along `axis`.
 ///
 /// # Errors
-/// `axis-out-of-range`; TY1 `element-type-not-allowed`; `empty-reduction` for a search among nothing.
+/// `axis-out-of-range`; TY1 `element-type-not-allowed`; `empty-reduction` for an arg-reduction along an axis
+/// without elements.
 pub fn check_reduction(
     op: ReduceOp,
     axis: i64,
@@ -28,7 +29,7 @@ pub fn check_reduction(
     Ok((axis, ArrayType::new(op.result_dtype(operand.dtype), shape)))
 }
 
-/// The shape that is left of `shape` when `axis` goes.
+/// `shape` without `axis`.
 pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Shape {
     let kept = shape.iter().enumerate().filter(|&(other, _)| other != axis);
     kept.map(|(_, &size)| size).collect::<Vec<usize>>().into()

@@ -1,4 +1,4 @@
-//! Signatures of nodes: operands and results, checked by builders and by the verifier.
+//! Signatures of nodes: operand and result types, checked by builders and by the verifier.
 
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
@@ -9,7 +9,7 @@ pub use crate::views::{
     check_concatenation, check_scatter_add, check_slices, check_take, existing_axis,
 };
 
-/// `rule` as it stands for `op`: StableHLO's ternary operations have two.
+/// The variant of `rule` for `op`: StableHLO has two rules for ternary operations.
 pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
     match rule {
         RuleSet::StableHlo if op.first_is_bool() => RuleSet::StableHloSelect,
@@ -17,7 +17,7 @@ pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
     }
 }
 
-/// The element type of the last operand, if the operands' types fit the signature of `op`.
+/// Checks the operands' element types against the signature of `op`; returns that of the last operand.
 ///
 /// # Errors
 /// `wrong-operand-count`; TY1 `element-type-not-allowed`, before TY2 `element-type-mismatch`.
@@ -25,8 +25,8 @@ pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErr
     check_operands(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
 }
 
-/// The element type of the last of `expected` operands of equal types that `takes` allows, but for a first
-/// one of `bool`.
+/// Checks that `expected` operands have one element type, which `takes` allows, and returns it. With
+/// `first_is_bool` the first operand has type `bool` instead.
 ///
 /// # Errors
 /// Like [`check_operation`].
@@ -48,7 +48,7 @@ pub fn check_operands(
             return Err(GraphErrorKind::ElementTypeNotAllowed { operand, dtype: *dtype });
         }
     }
-    // The first of the equal operands says what the others should have been.
+    // The first of these operands determines the type of the others.
     let equal_from = usize::from(first_is_bool);
     let expected = operands[equal_from].dtype;
     for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate().skip(equal_from) {
@@ -59,8 +59,7 @@ pub fn check_operands(
     Ok(last.dtype)
 }
 
-/// Whether the bits of elements of `from` can be read as `to`: between numbers of one width, as `bool` and
-/// the complex types are no plain bit patterns.
+/// Checks a bitcast from `from` to `to`: both must be integers or floats of one width.
 ///
 /// # Errors
 /// TY1 `element-type-not-allowed`; `bitcast-width`.

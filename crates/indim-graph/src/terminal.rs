@@ -1,21 +1,20 @@
-//! Text that others wrote - names, paths, what stood in a file - made fit for messages and terminals.
+//! Foreign text (names, paths, contents of files) escaped and cut for messages and terminals.
 //!
-//! [`is_printable`] classifies characters; only this file decides how much of a text is
-//! printed, and how many columns it takes.
+//! [`is_printable`] classifies characters. Only this file cuts text, and measures its columns.
 
 use core::ops::Range;
 
 use indim_shape::{Diagnostic, ErrorCode, Mark, MarkedLine, OperandLabel, is_printable};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// So much of a name or a path is shown where nothing narrower is asked for.
-const SHOWN_WIDTH: usize = 200;
+/// Default maximum columns of a name or a path.
+const MAX_TEXT_WIDTH: usize = 200;
 
-/// A drawn line of text is cut to so many columns.
-const LINE_WIDTH: usize = 88;
+/// Maximum columns of a drawn line of text.
+const MAX_LINE_WIDTH: usize = 88;
 
-/// No line of a message is longer; the shapes of arrays with many axes fit.
-const LONGEST_LINE: usize = 2000;
+/// Maximum columns of a line of a message; shapes with many axes fit.
+const MAX_MESSAGE_WIDTH: usize = 2000;
 
 /// The terminal columns of `text`: 2 for a wide character, 0 for a combining one.
 ///
@@ -27,23 +26,23 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// An operand of a drawing, whose `name` is fit to be shown.
+/// An operand of a drawing; `name` must be escaped already.
 pub fn label<'a>(name: &'a str, element_type: &'a str) -> OperandLabel<'a> {
     OperandLabel { name, element_type, width: width(name) }
 }
 
-/// A foreign text as one line that cannot steer a terminal: what is not printable is escaped, and the
-/// end of what is long is left out.
+/// A foreign text as one line without control sequences: unprintable characters are escaped, and a long text
+/// is cut.
 ///
 /// ```
 /// assert_eq!(indim_graph::terminal::shown("a\u{1b}[31m.npy"), "a\\u{1b}[31m.npy");
 /// assert!(indim_graph::terminal::shown(&"x".repeat(900_000)).len() < 1000);
 /// ```
 pub fn shown(text: &str) -> String {
-    shown_within(text, SHOWN_WIDTH)
+    shown_within(text, MAX_TEXT_WIDTH)
 }
 
-/// Like [`shown`], in at most this many columns, and four times as many bytes, before the dots.
+/// Like [`shown`], cut to this number of columns, and four times as many bytes, before `...`.
 pub fn shown_within(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {
@@ -60,19 +59,19 @@ pub fn shown_within(text: &str, columns: usize) -> String {
     shown
 }
 
-/// A message of several lines that cannot steer a terminal: only its line breaks stay as they are, and
-/// no line goes on for long.
+/// A message of several lines without control sequences: only line breaks stay unescaped, and each line is
+/// cut.
 ///
 /// ```
 /// assert_eq!(indim_graph::terminal::lines_shown("a\n\rb\u{202e}"), "a\n\\rb\\u{202e}");
 /// ```
 pub fn lines_shown(text: &str) -> String {
     let lines: Vec<String> =
-        text.split('\n').map(|line| shown_within(line, LONGEST_LINE)).collect();
+        text.split('\n').map(|line| shown_within(line, MAX_MESSAGE_WIDTH)).collect();
     lines.join("\n")
 }
 
-/// A mistake in `text`, with the line in which `span` (in bytes) begins, marked as [`mark_line`] does.
+/// An error in `text`, with the line in which `span` (in bytes) begins, marked by [`mark_line`].
 pub fn diagnose_text(
     code: ErrorCode,
     headline: String,
@@ -84,8 +83,8 @@ pub fn diagnose_text(
     diagnostic
 }
 
-/// The line of `text` in which `span` (in bytes) begins, with the span marked below it. Both are cut
-/// to what fits a terminal; nothing when the text is blank.
+/// The line of `text` in which `span` (in bytes) begins, with the span marked below it, both cut to the width
+/// of a terminal; `None` for a blank text.
 ///
 /// ```
 /// let line = indim_graph::terminal::mark_line("幅 + höhe", &(6..11)).unwrap();
@@ -102,10 +101,10 @@ pub fn mark_line(text: &str, span: &Range<usize>) -> Option<MarkedLine> {
 
     let (before, marked) = (blanked(&text[line_start..start]), blanked(&text[start..end]));
     let rest = blanked(&text[end..line_end]);
-    let left_room = LINE_WIDTH * 3 / 4 - width(&marked).min(LINE_WIDTH / 2);
+    let left_room = MAX_LINE_WIDTH * 3 / 4 - width(&marked).min(MAX_LINE_WIDTH / 2);
     let left = tail(&before, left_room);
-    let middle = head(&marked, LINE_WIDTH - width(left));
-    let right = head(&rest, LINE_WIDTH.saturating_sub(width(left) + width(middle)));
+    let middle = head(&marked, MAX_LINE_WIDTH - width(left));
+    let right = head(&rest, MAX_LINE_WIDTH.saturating_sub(width(left) + width(middle)));
 
     let front_dots = if left.len() < before.len() { "..." } else { "" };
     let shown = format!("{front_dots}{left}{middle}{right}");
@@ -130,8 +129,7 @@ fn floor_char_boundary(text: &str, index: usize) -> usize {
     index
 }
 
-/// A piece of a text in which every character keeps its place: what is not printable becomes a sign
-/// of one column.
+/// The text with each unprintable character replaced by one of one column.
 fn blanked(text: &str) -> String {
     let visible = |character: char| match character {
         _ if character.is_whitespace() => ' ',
@@ -141,7 +139,7 @@ fn blanked(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// The beginning of `text` that fits so many columns and four times as many bytes.
+/// The longest prefix of `text` of at most `columns` columns and four times as many bytes.
 fn head(text: &str, columns: usize) -> &str {
     let mut used = 0;
     for (at, character) in text.char_indices() {
@@ -153,7 +151,7 @@ fn head(text: &str, columns: usize) -> &str {
     text
 }
 
-/// The end of `text` that fits so many columns and four times as many bytes.
+/// The longest suffix of `text` of at most `columns` columns and four times as many bytes.
 fn tail(text: &str, columns: usize) -> &str {
     let mut used = 0;
     for (at, character) in text.char_indices().rev() {
@@ -177,7 +175,7 @@ mod tests {
     use super::{mark_line, shown, shown_within};
 
     #[test]
-    fn what_is_not_printable_is_escaped() {
+    fn unprintable_characters_are_escaped() {
         let hostile =
             "\u{1b}]0;x\u{7}\n\t\u{9b}31m\u{202e}\u{feff}\u{fffe}\u{ffff}\u{e000}\u{200b}";
         let text = shown(hostile);
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn carets_stand_below_what_they_mark() {
+    fn carets_are_below_the_marked_text() {
         let caret = |text: &str, marked: &str| {
             let start = text.find(marked).unwrap();
             let drawn = mark_line(text, &(start..start + marked.len())).unwrap().to_string();

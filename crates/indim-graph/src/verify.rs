@@ -1,7 +1,7 @@
 //! The verifier: re-checks the invariants of `graph.rs` on a finished graph.
 //!
-//! It has no rules of its own: broadcasts are judged by `indim-shape`, element types by
-//! `signature.rs`. The assembler calls it for each node, tests after every pass.
+//! It has no rules of its own: `indim-shape` checks broadcasts, `signature.rs` element types. The assembler
+//! verifies each new node; tests verify the graph after every pass.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -34,7 +34,7 @@ use crate::signature::{
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifyError {
-    /// The guilty value; none for a mistake about the outputs.
+    /// The value whose node is invalid; `None` for an invalid output.
     pub value: Option<ValueId>,
     /// Its node as text.
     pub node: String,
@@ -60,14 +60,14 @@ pub enum VerifyErrorKind {
         /// The operand.
         operand: ValueId,
     },
-    /// An operand of an element-wise node, or of a conversion, has not the result's shape.
+    /// An operand of an element-wise node or of a conversion does not have the result's shape.
     OperandShape {
         /// The operand's position.
         operand: usize,
         /// Its type.
         found: ArrayType,
     },
-    /// The node's type is not the one that follows from its operands.
+    /// The node's type does not follow from its operands.
     ResultType {
         /// The type that follows.
         expected: ArrayType,
@@ -79,7 +79,7 @@ pub enum VerifyErrorKind {
         /// The index it has.
         found: usize,
     },
-    /// An output is no value of the graph.
+    /// An output is not a value of the graph.
     UnknownOutput {
         /// The output.
         output: ValueId,
@@ -138,16 +138,16 @@ impl fmt::Display for VerifyErrorKind {
             VerifyErrorKind::OperandShape { operand, found } => write!(
                 formatter,
                 "operand {operand} is {found}, which is not the shape of the result; \
-                 broadcast_in_dim brings it there"
+                 use broadcast_in_dim to expand it"
             ),
             VerifyErrorKind::ResultType { expected } => {
                 write!(formatter, "the type of the result should be {expected}")
             }
             VerifyErrorKind::ParameterIndex { expected, found } => {
-                write!(formatter, "the parameter has index {found}, but is number {expected}")
+                write!(formatter, "the parameter has index {found}, but its position is {expected}")
             }
             VerifyErrorKind::UnknownOutput { output } => {
-                write!(formatter, "output {output} is no value of the graph")
+                write!(formatter, "output {output} is not a value of the graph")
             }
         }
     }
@@ -156,7 +156,7 @@ impl fmt::Display for VerifyErrorKind {
 /// Checks every invariant of a graph.
 ///
 /// # Errors
-/// The first node, in execution order, that breaks one; then the outputs.
+/// The first invalid node in execution order; then the first invalid output.
 pub fn verify(graph: &Graph) -> Result<(), VerifyError> {
     let mut names = HashSet::new();
     for (value, node) in graph.iter() {
@@ -181,7 +181,7 @@ fn error_at(value: ValueId, node: &Node, kind: VerifyErrorKind) -> VerifyError {
     VerifyError { value: Some(value), node: describe_node(value, node), kind }
 }
 
-/// Checks a parameter that is number `position` and has a name of its own.
+/// Checks the index of a parameter at `position` among the parameters, and that its name is new.
 pub(crate) fn check_parameter(
     index: usize,
     position: usize,
@@ -277,7 +277,7 @@ fn signed(axis: usize) -> i64 {
     i64::try_from(axis).unwrap_or(i64::MAX)
 }
 
-/// The mistake as the builder reports it; operands go by their positions.
+/// The error as the builder reports it, with operands named by their positions.
 fn rule(operation: &'static str, operands: &[ArrayType], kind: GraphErrorKind) -> VerifyErrorKind {
     let named =
         |(position, operand): (usize, &ArrayType)| (format!("operand {position}"), operand.clone());

@@ -1,4 +1,4 @@
-//! Powers that passes replace by another operation.
+//! Powers that a pass replaces by other operations.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, Node, NodeKind, evaluate, optimize};

@@ -1,4 +1,4 @@
-//! Every invariant of graphs, broken by hand: no such graph can be made, so none can be run.
+//! Each invariant of graphs, violated once: no such graph can be built, so none can run.
 
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ fn graph(nodes: Vec<Node>, output: usize) -> Result<Graph, VerifyError> {
     Graph::from_nodes(nodes, vec![ValueId::from_index(output)])
 }
 
-/// The mistake of `guilty` after a parameter `%0 : f32[2, 3]`.
+/// The error of the node `guilty` after a parameter `%0 : f32[2, 3]`.
 fn mistake(guilty: Node) -> VerifyError {
     graph(vec![parameter(0, "x", f32s(&[2, 3])), guilty], 0).unwrap_err()
 }
@@ -85,15 +85,15 @@ fn every_broken_invariant_has_its_code() {
 #[test]
 fn outputs_are_values() {
     let error = graph(vec![parameter(0, "x", f32s(&[]))], 1).unwrap_err();
-    assert_eq!(error.to_string(), "output %1 is no value of the graph");
+    assert_eq!(error.to_string(), "output %1 is not a value of the graph");
 }
 
 #[test]
-fn a_message_shows_the_node_and_what_to_do() {
+fn a_message_shows_the_node_and_a_repair() {
     let error = mistake(node(NodeKind::Elementwise(Op::Neg), &[0], f32s(&[2])));
     assert_eq!(
         error.to_string(),
         "`%1 = neg %0 : f32[2]`: operand 0 is f32[2, 3], which is not the shape of the result; \
-         broadcast_in_dim brings it there"
+         use broadcast_in_dim to expand it"
     );
 }

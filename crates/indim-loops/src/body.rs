@@ -16,7 +16,7 @@ use crate::materialize::{Materialized, computed_values};
 use crate::value_source::{OperandView, ValueSource, iteration, operand_views, reduced};
 use crate::view::View;
 
-/// The nest that computes the materialised values of `group`, which have one shape.
+/// The nest that computes the materialised values of `group`, which have one iteration shape.
 pub(crate) fn nest(
     graph: &Graph,
     group: &[ValueId],
@@ -50,7 +50,7 @@ struct Body<'a> {
     group: &'a [ValueId],
     materialized: &'a Materialized,
     buffers: &'a mut Buffers,
-    /// The accesses, and of each whether elements are taken from it.
+    /// The accesses; the flag is set for the table of a gather.
     accesses: Interner<(Access, bool)>,
     instructions: Vec<Instruction>,
     locals: HashMap<ValueId, Local>,
@@ -87,7 +87,7 @@ impl Body<'_> {
 
     /// The local that holds an operand.
     fn local(&mut self, operand: OperandView) -> Local {
-        // A gathered operand is no block of values, so no other instruction reads it as such.
+        // An executor does not load a table into a block, so it never shares an access with other operands.
         let is_table = operand.view.is_of_table();
         let source = self.materialized.source(self.graph, self.group, operand);
         match access(self.graph, self.buffers, source) {
@@ -133,8 +133,8 @@ impl Body<'_> {
         stores
     }
 
-    /// The stored form of a value: a bool that is stored as it was read, or moved, passes through a
-    /// conversion, which leaves only 0 and 1 of what may be any byte.
+    /// The stored form of a value. A bool that was only loaded or moved may be any byte; a conversion
+    /// normalises it to 0 or 1.
     fn clean(&mut self, source: Local, dtype: DType) -> Local {
         let is_moved = match source {
             Local::Access(_) => true,
@@ -154,7 +154,7 @@ impl Body<'_> {
     }
 }
 
-/// The access of a nest to a value computed elsewhere; else the value computed here.
+/// The access of a nest to a value in memory; `Err` with the value if the nest itself computes it.
 pub(crate) fn access(
     graph: &Graph,
     buffers: &mut Buffers,
@@ -188,7 +188,7 @@ fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }:
     }
 }
 
-/// The indices of a part that begins at `start` along `axis`.
+/// The indices of a slice that begins at `start` along `axis`.
 fn moved(axes: &[AxisIndex], axis: usize, start: usize) -> Arc<[AxisIndex]> {
     let mut axes = axes.to_vec();
     axes[axis].start += start;

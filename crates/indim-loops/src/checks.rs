@@ -1,4 +1,4 @@
-//! Checks of indices before gathers and scatters, and their time.
+//! Bounds checks of indices before gathers and scatters.
 
 use indim_graph::{Graph, NodeKind, TakeMode, ValueId};
 
@@ -9,7 +9,7 @@ use crate::materialize::{Materialized, computed_values};
 use crate::value_source::{OperandView, is_checked};
 use crate::view::View;
 
-/// The checks, those of earlier nests first.
+/// The bounds checks of a graph, sorted by the nest before which they run.
 pub(crate) fn checks(
     graph: &Graph,
     materialized: &Materialized,
@@ -43,7 +43,7 @@ fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
     }
 }
 
-/// The check that a nest needs which computes `value`.
+/// The check that nest `nest` needs to compute `value`; `None` if every possible index is valid.
 fn check(
     graph: &Graph,
     group: &[ValueId],

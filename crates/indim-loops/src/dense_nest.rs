@@ -1,8 +1,8 @@
-//! Nests that walk all of their arrays, if these are dense: how their axes coalesce depends on which arrays
-//! have which axes, and not on sizes, so that it is found out once.
+//! Coalesced axes of nests over whole dense arrays, computed once for all sizes.
 //!
-//! An operand's stride along an axis is the bytes of an element times the sizes of the axes inside it. Axes
-//! merge where the ones inside the outer axis are the inner one, and those inside that, for every operand.
+//! The stride of a dense operand along an axis is the element size times the sizes of the axes inside it. Two
+//! axes merge if, for every operand, the axes inside the outer one are the inner one and the axes inside
+//! that. This depends on the axes of the operands, not on the sizes.
 
 use core::cmp::Reverse;
 
@@ -13,7 +13,7 @@ use crate::memory_use::MemoryUse;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::strides::{AxisStrides, zero_strides};
 
-/// Some axes of a nest, a bit for each.
+/// A set of axes of a nest, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct AxisSet(u32);
 
@@ -31,7 +31,7 @@ impl AxisSet {
     }
 }
 
-/// So many bytes, or points, for each point over some axes.
+/// A count of bytes or points, times the sizes of some axes.
 #[derive(Debug, Clone, Copy)]
 struct Product {
     count: usize,
@@ -39,7 +39,7 @@ struct Product {
 }
 
 impl Product {
-    /// Their product for these sizes of axes; saturates.
+    /// The product for these sizes of axes; saturates.
     fn of(self, sizes: &[usize]) -> usize {
         let (mut product, mut rest) = (self.count, self.axes.0);
         while rest != 0 {
@@ -56,19 +56,19 @@ impl Product {
     }
 }
 
-/// The walk of a whole dense array.
+/// The axes of a nest in the memory order of a dense operand.
 #[derive(Debug)]
 struct DenseOperand {
     /// The bytes of an element.
     size: usize,
-    /// The axes of the nest that it has.
+    /// The axes of the nest that the operand has.
     axes: AxisSet,
-    /// For each axis of the nest those that lie inside it; none where the array stays put.
+    /// For each axis of the nest, the axes inside it; `None` for a broadcast axis.
     inside: SmallVec<[Option<AxisSet>; 4]>,
 }
 
 impl DenseOperand {
-    /// `None` where an axis is not walked from one end to the other.
+    /// `None` if the nest does not traverse each axis completely, element by element.
     fn new(access: &Access, sizes: &[usize]) -> Option<DenseOperand> {
         let mut inside = SmallVec::from_elem(None, sizes.len());
         let mut axes = AxisSet::default();
@@ -93,14 +93,14 @@ impl DenseOperand {
     }
 }
 
-/// The axes of such a nest.
+/// The coalesced axes of a nest over whole dense arrays, for any sizes.
 #[derive(Debug)]
 pub struct DenseNest {
-    /// The operand whose memory says in which order to walk.
+    /// The operand whose memory order determines the order of the axes.
     pub(crate) main: usize,
-    /// The points of axes that have become one, outermost first, without the reduced one.
+    /// The size of each merged axis, outermost first, without the reduced axis.
     merged: Vec<Product>,
-    /// The strides of the first operand along each of them, in bytes, then those of the second, and so on.
+    /// The strides in bytes along the merged axes: those of the first operand, then of the second, and so on.
     strides: Vec<Product>,
     /// The stride of each operand along the reduced axis, if any.
     along: Vec<Product>,
@@ -108,8 +108,8 @@ pub struct DenseNest {
     bytes: Vec<Product>,
 }
 
-/// The operand whose memory says in which order a nest with a reduced axis walks: of the accesses that have
-/// all axes the one of the largest elements, of several the first.
+/// The operand whose memory order determines the axis order of a nest with a reduced axis: among the accesses
+/// that have all axes, the first with the largest elements.
 pub(crate) fn main_access(nest: &LoopNest, has_all: impl Fn(usize) -> bool) -> Option<usize> {
     let size = |&operand: &usize| {
         let access = &nest.accesses[operand - nest.stores.len()];
@@ -120,8 +120,8 @@ pub(crate) fn main_access(nest: &LoopNest, has_all: impl Fn(usize) -> bool) -> O
 }
 
 impl DenseNest {
-    /// The nest over sizes that are equal only where they always are; `None` where an array is not walked
-    /// whole, or where none has all axes that could say in which order to walk.
+    /// The coalesced axes of `nest`, whose sizes are symbols: equal only if they are always equal. `None` if
+    /// an array is not traversed completely, or if no candidate for the main operand has all axes.
     pub fn new(nest: &LoopNest) -> Option<DenseNest> {
         let sizes = nest.shape.sizes();
         if sizes.len() > u32::BITS as usize || sizes.contains(&0) {
@@ -164,7 +164,7 @@ impl DenseNest {
         })
     }
 
-    /// The axes over these sizes: all of them, or those that are kept.
+    /// The coalesced axes for these sizes, without the reduced axis.
     pub(crate) fn coalesced(&self, sizes: &[usize]) -> CoalescedAxes {
         let mut axes = CoalescedAxes::new(SmallVec::new(), zero_strides(self.bytes.len()));
         // Few, so that a push for each is faster than `collect`.
@@ -173,7 +173,7 @@ impl DenseNest {
         axes
     }
 
-    /// The stride of each operand along the reduced axis, over these sizes.
+    /// The stride of each operand along the reduced axis, for these sizes.
     pub(crate) fn along(&self, sizes: &[usize]) -> AxisStrides {
         let mut along = zero_strides(self.along.len());
         for (along, stride) in along.iter_mut().zip(&self.along) {
@@ -182,12 +182,12 @@ impl DenseNest {
         along
     }
 
-    /// The bytes of all arrays over these sizes.
+    /// The bytes of all arrays for these sizes.
     pub(crate) fn bytes(&self, sizes: &[usize]) -> usize {
         self.bytes.iter().fold(0, |bytes, of| bytes.saturating_add(of.of(sizes)))
     }
 
-    /// Counts the memory that it holds.
+    /// Counts the memory of this structure.
     pub fn count_bytes(&self, held: &mut MemoryUse) {
         let lists = [&self.merged, &self.strides, &self.along, &self.bytes];
         lists.iter().for_each(|list| held.own::<Product>(list.capacity()));

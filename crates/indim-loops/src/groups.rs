@@ -1,9 +1,9 @@
-//! Groups of nests that run tile by tile: the softmax of a matrix takes a few rows through all its nests
-//! before the next ones, so that temporaries stay in L2 and the matrix is read once.
+//! Groups of nests that run tile by tile. The softmax of a matrix runs all its nests on a few rows, then on
+//! the next rows, so that temporaries stay in L2 and the matrix is read from memory once.
 //!
-//! Nests that follow one another can do so along an axis that all of them keep, if every value that one of
-//! them reads of what another has written lies at the same place along that axis. Then no part needs
-//! another, and bits do not change. The back end chooses the size of tiles, and whether a group pays.
+//! Consecutive nests form a group along an axis that none of them reduces, if a nest that reads a value of
+//! another reads it at the index along that axis at which the other wrote it. Then no tile depends on
+//! another, and results have the same bits. The executor chooses the tile size, and whether to use a group.
 
 use core::fmt;
 use core::ops::Range;
@@ -13,25 +13,25 @@ use std::sync::Arc;
 use crate::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
 use crate::memory_use::MemoryUse;
 
-/// Nests that may run together.
+/// Consecutive nests that may run together, tile by tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NestGroup {
-    /// Their places among the nests.
+    /// The indices of the nests.
     pub nests: Range<usize>,
-    /// The axes of every one of them along which they may be cut into parts.
+    /// The axes along which all of them may be cut into tiles.
     pub axes: Vec<usize>,
-    /// The temporaries that no other nest uses; one tile of them is needed at a time.
+    /// The temporaries that no nest outside the group uses; they need memory for one tile only.
     pub inner: Vec<usize>,
 }
 
 impl NestGroup {
-    /// The nests, with their places.
+    /// The nests of the group.
     pub fn members<'a>(&self, loops: &'a LoopNests) -> &'a [Arc<LoopNest>] {
         &loops.nests[self.nests.clone()]
     }
 
-    /// Whether an output may still lie exactly where an input lies, when a part is written before the next
-    /// one is read: the nests walk both alike along the axes that are cut.
+    /// Whether an output may still use the memory of a parameter if a tile is written before the next one is
+    /// read: along the cut axes, all accesses to both have the same index.
     pub fn can_replace(&self, loops: &LoopNests, parameter: usize, output: usize) -> bool {
         let members = self.members(loops);
         let stores = members.iter().flat_map(|nest| &nest.stores).map(|store| &store.target);
@@ -46,7 +46,8 @@ impl NestGroup {
     }
 }
 
-/// The axis of the array that this axis of a nest moves, and how.
+/// The only axis of the array that moves with `axis` of the nest, and its index; `None` if none or several
+/// do.
 fn along(access: &Access, axis: usize) -> Option<(usize, AxisIndex)> {
     let is_moved = |index: &AxisIndex| index.term.is_some_and(|walked| walked.axis == axis);
     let mut moved = access.axes.iter().copied().enumerate().filter(|(_, index)| is_moved(index));
@@ -64,11 +65,11 @@ impl fmt::Display for NestGroup {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Range { start, end } = self.nests;
         let axes: Vec<String> = self.axes.iter().map(|axis| format!("i{axis}")).collect();
-        write!(formatter, "nests {start} to {} by parts along {}", end - 1, axes.join(", "))
+        write!(formatter, "nests {start} to {} in tiles along {}", end - 1, axes.join(", "))
     }
 }
 
-/// The groups of nests that share operands or results, with a reduction among them; in order.
+/// The groups of nests that share buffers and have a reduction among them, in order.
 pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
     if loops.nests.len() < 2 {
         return Vec::new();
@@ -85,20 +86,20 @@ pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
             groups.push(NestGroup { nests: start..end, axes, inner });
             start = end;
         } else {
-            // Those before the last reduce nothing either.
+            // No member reduces; the last one may begin the next group.
             start = (end - 1).max(start + 1);
         }
     }
     groups
 }
 
-/// The end of the longest group that begins here, and the axes along which it may be cut.
+/// The end of the longest group that begins at `start`, and the axes along which it may be cut.
 fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
     let mut members = GroupState::default();
     let mut axes = members.add(&loops.nests[start], None);
     let mut end = start + 1;
     while let Some(nest) = loops.nests.get(end) {
-        // Indices are checked before a nest runs as a whole.
+        // A bounds check needs all indices before any tile of the nest runs.
         let is_checked = loops.checks.binary_search_by_key(&end, |check| check.nest).is_ok();
         let shares = !is_checked && nest.operands().any(|access| members.uses(access.buffer));
         let left = if shares { members.add(nest, Some(&axes)) } else { Vec::new() };
@@ -116,7 +117,7 @@ fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
 struct GroupState<'a> {
     /// The size of each axis along which they may be cut.
     sizes: Vec<usize>,
-    /// The buffers they have written, with the writers.
+    /// The buffers that they write, each with the nests that write it.
     written: BTreeMap<BufferId, Vec<(&'a LoopNest, &'a Access)>>,
     used: BTreeSet<BufferId>,
 }
@@ -126,12 +127,12 @@ impl<'a> GroupState<'a> {
         self.used.contains(&buffer)
     }
 
-    /// Adds a nest; which of `axes`, or of all, are left along which all may be cut.
+    /// Adds a nest; returns those of `axes` (`None`: of all axes) along which the group may still be cut.
     fn add(&mut self, nest: &'a LoopNest, axes: Option<&[usize]>) -> Vec<usize> {
         if axes.is_none() {
             self.sizes = nest.shape.to_vec();
         }
-        // Every part would need all indices.
+        // A tile of a scatter needs all indices.
         if nest.is_scatter() {
             return Vec::new();
         }
@@ -155,7 +156,7 @@ impl<'a> GroupState<'a> {
     }
 }
 
-/// The axis of the array that this axis of the nest walks from end to end, and the array's sizes.
+/// The axis of the array that `axis` of the nest traverses completely, and the sizes of the array.
 fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize, &'a [usize])> {
     let (walked, index) = along(access, axis)?;
     let size = access.array_type.shape[walked];
@@ -163,7 +164,8 @@ fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize,
     is_whole.then_some((walked, access.array_type.shape.sizes()))
 }
 
-/// The first and the last nest that uses each temporary; all, if it is not used from its first element on.
+/// The first and the last nest that uses each temporary; all nests, if an access begins at an offset or a
+/// bounds check reads it.
 fn uses_of_temporaries(loops: &LoopNests) -> Vec<(usize, usize)> {
     let mut uses = vec![(usize::MAX, 0); loops.temporaries.len()];
     let mut uses_by = |access: &Access, first: usize, last: usize| {
@@ -183,7 +185,7 @@ fn uses_of_temporaries(loops: &LoopNests) -> Vec<(usize, usize)> {
     uses
 }
 
-/// The temporaries that only these nests use.
+/// The temporaries that only these members use.
 fn inner_temporaries(
     members: &[Arc<LoopNest>],
     uses: &[(usize, usize)],

@@ -1,7 +1,7 @@
 //! Interner: distinct items, each with an index.
 //!
-//! Lowering meets the same arrays again and again; a graph has up to 100,000 nodes, so looking
-//! through a list each time would take longer than everything else.
+//! Lowering looks up the same arrays many times. A graph has up to 100,000 nodes, so linear search would
+//! dominate the time of lowering.
 
 use core::hash::Hash;
 

@@ -1,16 +1,15 @@
-//! Loop nests: lowering of graphs, fusion, materialisation, and walks over arrays.
+//! Loop nests: lowering of graphs, fusion, materialisation, and the order of iteration over memory.
 //!
 //! Read in this order: `loop_nest.rs` (the result of lowering), `view.rs` (broadcasts, slices and reshapes as
 //! index maps), `view_base.rs` (the value behind a chain of views), `value_source.rs` (the source of an
 //! operand), `materialize.rs` (the values written to memory), `body.rs` (one nest), `lower.rs` (all nests),
-//! `groups.rs` (nests that may run tile by tile). No file here knows a machine: `strides/` is stride
-//! arithmetic, `walk/` the order in which memory is visited.
+//! `groups.rs` (nests that may run tile by tile). `strides/` is stride arithmetic, `walk/` the order of
+//! iteration over memory. The crate is independent of the target machine.
 //!
-//! - `checks.rs`: checks of indices before gathers and scatters, and their time;
-//! - `dense_nest.rs`: nests that walk all of their arrays, if these are dense: how their axes coalesce
-//!   depends on which arrays have which axes, and not on sizes, so that it is found out once;
-//! - `memory_order.rs`: memory order of outputs: the order of their axes that follows the strides of the
-//!   inputs;
+//! - `checks.rs`: bounds checks of indices before gathers and scatters;
+//! - `dense_nest.rs`: coalesced axes of nests over whole dense arrays, computed once for all sizes;
+//! - `memory_order.rs`: memory order of outputs, which follows the strides of the inputs, like NumPy's
+//!   `order="K"`;
 //! - `interner.rs`: interner: distinct items, each with an index;
 //! - `memory_use.rs`: memory use of graphs and loop nests;
 //! - `replace.rs`: outputs that may overwrite an input;

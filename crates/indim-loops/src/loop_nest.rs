@@ -1,9 +1,9 @@
-//! Loop nests: what lowering makes of a graph, before strides and machines are known.
+//! Loop nests: the result of lowering a graph, independent of strides and of the target machine.
 //!
-//! A nest runs over one iteration shape. At each point it reads its accesses, computes its
-//! instructions in order, and performs its stores. An access says, for each axis of its array, where it
-//! is: at an index that stays put, or one that an axis of the nest moves. That is all that is left of
-//! broadcasts, transpositions and slices.
+//! A nest iterates over one shape. At each point it loads its accesses, computes its instructions in
+//! order, and performs its stores. An access has an affine index for each axis of its array: a constant, or
+//! a constant plus a multiple of one axis of the nest. Broadcasts, transpositions and slices become such
+//! indices.
 
 use core::fmt;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub enum BufferId {
     Output(usize),
     /// A constant of the graph, dense.
     Constant(usize),
-    /// The numbers 0, 1, 2, ... in some element type.
+    /// The numbers 0, 1, 2, ... in one element type.
     Counter(usize),
     /// A value computed by an earlier nest, dense.
     Temporary(usize),
@@ -42,34 +42,35 @@ impl fmt::Display for BufferId {
     }
 }
 
-/// The index of a nest along one axis of an array.
+/// The affine index along one axis of an array: `start`, or `start + step * i`, where `i` is the index along
+/// one axis of the nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisIndex {
     /// The index at the first point of the nest.
     pub start: usize,
-    /// The axis of the nest that moves it; `None` if it is constant.
+    /// The variable term; `None` if the index is constant.
     pub term: Option<AxisTerm>,
 }
 
-/// The axis of a nest that moves an axis of an array.
+/// The variable term of an index: `step` times the index along `axis` of the nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisTerm {
     /// The axis of the nest.
     pub axis: usize,
-    /// The elements per step of the nest; never 0.
+    /// Elements per step of the nest; never 0.
     pub step: isize,
 }
 
 impl AxisIndex {
-    /// The first element, at every point of the nest.
+    /// The constant index 0.
     pub const FIRST: AxisIndex = AxisIndex { start: 0, term: None };
 
-    /// An array axis of this size that an axis of the nest walks element by element.
+    /// The index of an array axis of this size that moves with an axis of the nest, element by element.
     pub fn identity(axis: usize, size: usize) -> AxisIndex {
         AxisIndex { start: 0, term: (size != 1).then_some(AxisTerm { axis, step: 1 }) }
     }
 
-    /// `step` elements on for each one of `walked`.
+    /// This constant index plus `step` times the index `walked`.
     pub(crate) fn along(&self, step: isize, walked: &AxisIndex) -> AxisIndex {
         let moved = step.wrapping_mul(walked.start as isize);
         let product =
@@ -79,7 +80,7 @@ impl AxisIndex {
 }
 
 impl AxisIndex {
-    /// Its text in brackets; `index` names an axis of the nest.
+    /// The text of the index; `index` names an axis of the nest.
     pub fn written(&self, index: impl Fn(usize) -> String) -> String {
         let start = self.start;
         let Some(AxisTerm { axis, step }) = self.term else { return start.to_string() };
@@ -95,7 +96,7 @@ impl AxisIndex {
     }
 }
 
-/// Its text in brackets: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `3`.
+/// The text of the index: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `3`.
 impl fmt::Display for AxisIndex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.written(|axis| format!("i{axis}")))
@@ -107,22 +108,22 @@ impl fmt::Display for AxisIndex {
 pub struct Access {
     /// The array.
     pub buffer: BufferId,
-    /// Its element type and the shape under which it is walked.
+    /// Its element type, and its shape as the nest sees it, which a reshape may have changed.
     pub array_type: ArrayType,
     /// The index along each axis of the array.
     pub axes: Arc<[AxisIndex]>,
 }
 
 impl Access {
-    /// The stride along each of `rank` axes of the nest, from the array's own strides; of what elements are
-    /// taken from, the stride along their axis behind them.
+    /// The stride along each of the `rank` axes of the nest, computed from the array's own strides. The table
+    /// of a gather has one more: the stride along the gathered axis.
     pub fn strides(&self, rank: usize, array_strides: &[isize]) -> AxisStrides {
         let walked = self.axes.iter().filter_map(|index| index.term);
         let axes = walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank);
         let mut strides = zero_strides(axes);
         for (index, stride) in self.axes.iter().zip(array_strides) {
             if let Some(AxisTerm { axis, step }) = index.term {
-                // Beyond memory only where nothing is walked.
+                // The product exceeds the address space only for an array that is not accessed.
                 strides[axis] += stride.wrapping_mul(step);
             }
         }
@@ -141,7 +142,7 @@ impl Access {
         self.axes.iter().all(|index| index.start == 0)
     }
 
-    /// For each of `rank` axes of the nest an axis of the array that moves with it.
+    /// For each of the `rank` axes of the nest, an axis of the array that moves with it.
     pub fn walked_axes(&self, rank: usize) -> Vec<Option<usize>> {
         let mut walked = vec![None; rank];
         for (axis, index) in self.axes.iter().enumerate() {
@@ -163,7 +164,7 @@ pub enum Local {
 }
 
 impl Local {
-    /// The access, if it is one.
+    /// The index of the access; `None` for an instruction.
     pub fn access(&self) -> Option<usize> {
         match *self {
             Local::Access(index) => Some(index),
@@ -181,43 +182,44 @@ impl fmt::Display for Local {
     }
 }
 
-/// The computation of an instruction.
+/// The operation of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstructionKind {
     /// An operation of the table.
     Elementwise(Op),
     /// A conversion between element types.
     Convert,
-    /// The same bits read as another element type of the same width.
+    /// The same bits as another element type of the same width.
     Bitcast,
-    /// The element of the first operand, an access, that the second one names: along an axis of `size`
-    /// elements, which an axis beyond those of the nest walks.
+    /// A gather of one element. The first operand is an access, the table; the second operand is the index
+    /// along its gathered axis. The table's index along that axis moves with an axis beyond those of the
+    /// nest.
     Take {
-        /// The treatment of an index outside the axis; if it is an error, [`LoopNests::checks`] has
-        /// found it before.
+        /// The treatment of an index out of range. If it is an error, [`LoopNests::checks`] reports it before
+        /// the nest runs.
         mode: TakeMode,
-        /// The elements of the axis.
+        /// The size of the gathered axis.
         size: usize,
     },
-    /// The only instruction of its nest. Its operands are accesses: the array that is added to, the indices,
-    /// the updates. The nest iterates over the places, which the stores walk, and then over the indices,
-    /// which they do not.
+    /// A scatter, the only instruction of its nest. Its operands are accesses: the array that is added to,
+    /// the indices, the updates. The outer axes of the nest are those of the result, the inner axes those of
+    /// the indices; stores move only with the outer axes.
     ScatterAdd {
-        /// The axis of the nest that indices point into.
+        /// The axis of the nest that the indices select from.
         axis: usize,
-        /// The treatment of an index outside the axis.
+        /// The treatment of an index out of range.
         mode: TakeMode,
-        /// The elements of the axis.
+        /// The size of that axis.
         size: usize,
     },
 }
 
-/// One step of a nest.
+/// An instruction of a nest: one operation on its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// The computation.
+    /// The operation.
     pub kind: InstructionKind,
-    /// From which values.
+    /// The values that it reads.
     pub operands: Vec<Local>,
     /// The element type of the last operand.
     pub operand_dtype: DType,
@@ -225,24 +227,24 @@ pub struct Instruction {
     pub dtype: DType,
 }
 
-/// A value of a nest that is written to an array.
+/// The store of a value of a nest to an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     /// The value.
     pub source: Local,
-    /// Its fold along the reduced axis of the nest, if any.
+    /// The reduction along the reduced axis of the nest, if it has one.
     pub reduction: Option<NestReduction>,
-    /// Its destination; every axis of the nest moves, except the reduced one. It may be a part of the
-    /// array: of a concatenation every part is a store.
+    /// The destination; it moves with every axis of the nest, except the reduced one. It may be a slice of
+    /// the array: each part of a concatenation is a store of its own.
     pub target: Access,
 }
 
-/// The fold of values along a reduced axis.
+/// The reduction of values along the reduced axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NestReduction {
-    /// The operation that folds them.
+    /// The operation.
     pub op: ReduceOp,
-    /// The element type in which they are folded, or searched among. Narrower ones become such before
+    /// The element type of the accumulator. Values of a narrower type are widened first
     /// (`ReduceOp::widens`), and the result is converted to the type of the target.
     pub dtype: DType,
 }
@@ -252,31 +254,31 @@ pub struct NestReduction {
 pub struct LoopNest {
     /// The iteration shape.
     pub shape: Shape,
-    /// The axis along which every store is a reduction.
+    /// The reduced axis; if the nest has one, every store is a reduction along it.
     pub reduced: Option<usize>,
-    /// The values read.
+    /// The loads.
     pub accesses: Vec<Access>,
     /// The instructions, in order.
     pub instructions: Arc<[Instruction]>,
-    /// The values written.
+    /// The stores.
     pub stores: Vec<Store>,
 }
 
 impl LoopNest {
-    /// The arrays that are walked: the targets of the stores first, then the accesses.
+    /// The operands: the targets of the stores, then the accesses.
     pub fn operands(&self) -> impl Iterator<Item = &Access> {
         self.stores.iter().map(|store| &store.target).chain(&self.accesses)
     }
 
-    /// Whether every store says where an element is (`ReduceOp::is_arg_reduction`); else none does.
-    pub fn searches(&self) -> bool {
-        let is_search = |store: &Store| {
+    /// Whether the stores are arg-reductions (`ReduceOp::is_arg_reduction`): all of them are, or none.
+    pub fn is_arg_reduction(&self) -> bool {
+        let is_arg_reduction = |store: &Store| {
             store.reduction.is_some_and(|reduction| reduction.op.is_arg_reduction())
         };
-        self.stores.iter().any(is_search)
+        self.stores.iter().any(is_arg_reduction)
     }
 
-    /// Whether the nest is a scatter ([`InstructionKind::ScatterAdd`]), which computes nothing else.
+    /// Whether the nest is a scatter ([`InstructionKind::ScatterAdd`]).
     pub fn is_scatter(&self) -> bool {
         let is_scatter = |it: &Instruction| matches!(it.kind, InstructionKind::ScatterAdd { .. });
         self.instructions.iter().any(is_scatter)
@@ -291,7 +293,7 @@ impl LoopNest {
     }
 }
 
-/// A graph as loop nests, to be run one after another.
+/// The loop nests of a graph, in execution order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoopNests {
     /// The types of the inputs.
@@ -306,24 +308,24 @@ pub struct LoopNests {
     pub temporaries: Vec<ArrayType>,
     /// The nests, in order.
     pub nests: Vec<Arc<LoopNest>>,
-    /// The indices that may name no element.
+    /// Bounds checks of indices that may be out of range.
     pub checks: Vec<IndexCheck>,
 }
 
-/// Indices that must be found to name elements before a nest runs.
+/// A bounds check of the indices of a gather or scatter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexCheck {
-    /// The nest that computes the indices. Other indices are checked before the first nest.
+    /// The nest before which the check runs: the first that uses the indices; 0 for parameters and constants.
     pub nest: usize,
     /// The name of the indices.
     pub name: String,
-    /// The indices, walked in their own shape.
+    /// The access to the indices, iterated in their own shape.
     pub access: Access,
     /// Their shape.
     pub shape: Shape,
-    /// The axis along which elements are taken.
+    /// The axis that the indices select from.
     pub axis: usize,
-    /// The elements of that axis; negative indices count from its end.
+    /// The size of that axis; negative indices count from its end.
     pub size: usize,
 }
 

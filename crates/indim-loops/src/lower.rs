@@ -17,15 +17,15 @@ use crate::{body, checks, materialize};
 /// Lowers a graph to loop nests.
 pub fn lower(graph: &Graph) -> LoopNests {
     lower_with(graph, &mut |_| ControlFlow::Continue(()))
-        .expect("invariant: nothing stops it but what hears of the nests")
+        .expect("invariant: only `on_nest` stops lowering")
 }
 
-/// Like [`lower`]; `hear` is called with each nest when it is made, and stops it by `Break`: then there
-/// is no result. A value that several nests need may be computed in each, so together they may have
-/// more instructions than the graph has nodes.
+/// Like [`lower`], but calls `on_nest` with each new nest. `Break` stops lowering, and the result is
+/// `None`. Several nests may recompute the same value, so together they may have more instructions than the
+/// graph has nodes; a caller limits them this way.
 pub fn lower_with(
     graph: &Graph,
-    hear: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
+    on_nest: &mut dyn FnMut(&LoopNest) -> ControlFlow<()>,
 ) -> Option<LoopNests> {
     let graph = &*expand_for_loops(graph);
     let materialized = materialize::materialize(graph);
@@ -33,7 +33,7 @@ pub fn lower_with(
     let mut nests = Vec::with_capacity(materialized.groups().len());
     for group in materialized.groups() {
         let nest = body::nest(graph, group, &materialized, &mut buffers);
-        if hear(&nest).is_break() {
+        if on_nest(&nest).is_break() {
             return None;
         }
         nests.push(Arc::new(nest));
@@ -58,7 +58,7 @@ fn array_of(graph: &Graph, constant: ValueId) -> Array {
     }
 }
 
-/// The array of each value.
+/// The buffers of values, numbered by kind.
 pub(crate) struct Buffers {
     constants: Interner<ValueId>,
     counters: Interner<(DType, usize)>,
@@ -79,7 +79,7 @@ impl Buffers {
         Buffers { constants: Interner::new(), counters: Interner::new(), temporaries, outputs }
     }
 
-    /// The access to a materialised value.
+    /// The buffer from which a materialised value is read.
     pub(crate) fn read_from(&self, value: ValueId) -> BufferId {
         let output = || self.outputs.get(&value).map(|indices| BufferId::Output(indices[0]));
         let temporary = self.temporaries.find(&value).map(BufferId::Temporary);
@@ -98,7 +98,7 @@ impl Buffers {
             .collect()
     }
 
-    /// Equal constants are one value, which is quicker to look up than its elements.
+    /// The buffer of a constant. Equal constants are one value of the graph, so the value identifies it.
     pub(crate) fn constant(&mut self, value: ValueId) -> BufferId {
         BufferId::Constant(self.constants.intern(&value))
     }

@@ -9,11 +9,12 @@
 //! - a value read through a broadcast that expands it, unless it is one cheap operation on one array;
 //! - a value read under several views;
 //! - the operand of a reshape that is not a view;
-//! - a value that is both reduced and used elsewhere, or both folded and searched, unless it is cheap.
+//! - a value that is both reduced and used elsewhere, or read by a reduction and an arg-reduction, unless it
+//!   is cheap.
 //!
-//! Every other value is computed in the nests that need it, under one view only: a nest holds at most one
-//! instruction for each node of the graph. If many nests would compute the same values again, each value with
-//! two uses is materialised: the size of lowered code stays in proportion to the graph.
+//! Every other value is computed in the nests that need it, under one view only: a nest has at most one
+//! instruction for each node of the graph. If nests would recompute too many values, every value with two
+//! uses is materialised, so that the size of lowered code stays proportional to the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +23,15 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::Fact;
 
 use crate::value_source::{
-    OperandView, ValueSource, is_computed, is_search, iteration, operand_views, reduction_operand,
+    OperandView, ValueSource, is_computed, is_arg_reduction, iteration, operand_views, reduction_operand,
 };
 use crate::view::View;
 use crate::view_base::ViewBases;
 
-/// Number of nodes below which a graph may have any number of instructions.
+/// Nodes of a graph below which [`MAX_INSTRUCTIONS_PER_NODE`] does not apply.
 const SMALL_GRAPH: usize = 1000;
 
-/// Instructions of all nests together, per node of a larger graph.
+/// Instructions of all nests together, per node of the graph. Above this, shared values are materialised.
 const MAX_INSTRUCTIONS_PER_NODE: usize = 8;
 
 /// The materialised values, grouped into nests.
@@ -77,7 +78,7 @@ impl Materialized {
         self.concat_targets.get(&value).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a value is read under another shape, and so must be dense in row-major order.
+    /// Whether a value is read under another shape, so that it must be stored in row-major order.
     pub(crate) fn needs_dense(&self, value: ValueId) -> bool {
         self.dense.contains(&value)
     }
@@ -116,7 +117,7 @@ pub(crate) fn computed_values(
     for &root in group {
         pending.insert(root, View::identity(&iteration(graph, root).0));
     }
-    // Operands come earlier, so the latest pending value is needed by nothing that is still to come.
+    // Operands have smaller ids, so nothing that is still pending needs the largest pending value.
     while let Some((value, view)) = pending.pop_last() {
         for source in sources(value, &view) {
             if let ValueSource::Computed(operand, operand_view) = source {
@@ -146,14 +147,14 @@ fn is_take(kind: &NodeKind) -> bool {
 /// Finds the materialised values of a graph and orders them into nests.
 pub(crate) fn materialize(graph: &Graph) -> Materialized {
     let materialized = materialize_with(graph, false);
-    match graph.len() >= SMALL_GRAPH && repeats_too_much(graph, &materialized) {
+    match graph.len() >= SMALL_GRAPH && exceeds_recompute_limit(graph, &materialized) {
         true => materialize_with(graph, true),
         false => materialized,
     }
 }
 
 /// Whether recomputation in nests exceeds the maximal number of instructions.
-fn repeats_too_much(graph: &Graph, materialized: &Materialized) -> bool {
+fn exceeds_recompute_limit(graph: &Graph, materialized: &Materialized) -> bool {
     let mut left = MAX_INSTRUCTIONS_PER_NODE.saturating_mul(graph.len());
     materialized.groups().iter().any(|group| {
         let computed = computed_values(graph, group, materialized).len();
@@ -196,8 +197,8 @@ fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
     }
 }
 
-/// The reductions whose only reader is a conversion, which is all that a nest computes: then the nest that
-/// reduces stores the converted values.
+/// The reductions that are stored as their conversion, because it is their only reader and all values of its
+/// nest are such conversions: that nest is then dropped.
 fn conversions(
     graph: &Graph,
     requirements: &Requirements,
@@ -230,7 +231,7 @@ fn unwidened_operands(graph: &Graph) -> impl Iterator<Item = ValueId> + '_ {
     })
 }
 
-/// For each value whether a node reads it; the parts of a concatenation are only written.
+/// For each value whether a node reads it. A concatenation does not read its parts: their nests write them.
 fn operands(graph: &Graph) -> Vec<bool> {
     let mut is_operand = vec![false; graph.len()];
     let reads = |node: &&Node| !matches!(node.kind, NodeKind::Concatenate { .. });
@@ -241,7 +242,7 @@ fn operands(graph: &Graph) -> Vec<bool> {
     is_operand
 }
 
-/// The destinations of the parts of these concatenations.
+/// For each part of these concatenations, its destinations.
 fn concat_targets(
     graph: &Graph,
     concatenations: &BTreeSet<ValueId>,
@@ -262,29 +263,29 @@ fn concat_targets(
     concat_targets
 }
 
-/// In which nests of one iteration shape a value is computed.
+/// The kind of nest that computes a value. Nests of one iteration shape differ in their reduced axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NestKind {
-    /// In nests with this reduced axis; `searches`: whether they search along it.
-    Nests { reduced: Option<usize>, searches: bool },
-    /// In nests with one reduced axis and in others: recomputing it is cheaper than materialising it.
+    /// Nests with this reduced axis; `is_arg` if they are arg-reductions along it.
+    One { reduced: Option<usize>, is_arg: bool },
+    /// Nests of several kinds: recomputing the value is cheaper than materialising it.
     Several,
 }
 
 impl NestKind {
-    /// Nests that reduce nothing.
-    const ELEMENTWISE: NestKind = NestKind::Nests { reduced: None, searches: false };
+    /// Nests without a reduced axis.
+    const ELEMENTWISE: NestKind = NestKind::One { reduced: None, is_arg: false };
 }
 
 /// The requirements of all nests.
 struct Requirements {
     /// The view under which each computed value is computed; the identity for a materialised value.
     views: Vec<Option<View>>,
-    /// In which nests each value is computed.
+    /// The kind of nest that computes each value.
     nest_kinds: Vec<NestKind>,
-    /// The outputs, and the values that nests read.
+    /// The values that nests store: outputs, and values that other nests read.
     materialized: BTreeSet<ValueId>,
-    /// The materialised values that are written part by part, by the nests of the parts.
+    /// The materialised concatenations, which the nests of their parts write.
     concatenations: BTreeSet<ValueId>,
     read: BTreeSet<ValueId>,
     dense: BTreeSet<ValueId>,
@@ -303,7 +304,7 @@ impl Requirements {
             materializes_shared,
         };
         graph.outputs().iter().for_each(|&output| requirements.materialize(graph, output));
-        // Operands come earlier, so a value is reached after everything that needs it.
+        // Operands come earlier, so the reverse order visits a value after all of its consumers.
         for (value, _) in graph.iter().rev() {
             if let Some(view) = requirements.views[value.index()].clone() {
                 let nest_kind = requirements.nest_kinds[value.index()];
@@ -325,12 +326,12 @@ impl Requirements {
         let (shape, reduced) = iteration(graph, value);
         self.materialized.insert(value);
         self.views[value.index()] = Some(View::identity(&shape));
-        let searches = is_search(&graph[value].kind);
-        self.nest_kinds[value.index()] = NestKind::Nests { reduced, searches };
+        let is_arg = is_arg_reduction(&graph[value].kind);
+        self.nest_kinds[value.index()] = NestKind::One { reduced, is_arg };
     }
 
-    /// Materialises a part of a concatenation that is not a concatenation itself. Nests that computed it
-    /// under another view now read it.
+    /// Materialises a part of a concatenation. If nests computed it under another view or in a nest of
+    /// another kind, they now read it.
     fn materialize_part(&mut self, graph: &Graph, part: ValueId) {
         let before =
             self.views[part.index()].clone().map(|view| (view, self.nest_kinds[part.index()]));
@@ -342,15 +343,16 @@ impl Requirements {
         }
     }
 
-    /// The values for which other nests wait.
-    fn awaited(&self, graph: &Graph) -> BTreeSet<ValueId> {
+    /// The values that later nests read, and the parts of concatenations that they read.
+    fn read_later(&self, graph: &Graph) -> BTreeSet<ValueId> {
         let concatenation = self.concatenations.intersection(&self.read);
         let parts =
             concatenation.flat_map(|&concatenation| graph[concatenation].operands.iter().copied());
         parts.chain(self.read.iter().copied()).collect()
     }
 
-    /// Values computed from `source` are computed in the nests of `nest_kind`.
+    /// Adds a use of `source` by nests of `nest_kind`; materialises it if they cannot share its computation
+    /// with the other uses.
     fn add(&mut self, graph: &Graph, source: ValueSource, nest_kind: NestKind) {
         match source {
             ValueSource::Leaf(..) => {}
@@ -390,7 +392,7 @@ impl Requirements {
         }
     }
 
-    /// The number of nests that must run before each value.
+    /// The level of each value: the longest chain of nests that must run before its own.
     fn levels(&self, graph: &Graph, bases: &ViewBases) -> Vec<usize> {
         let mut levels = vec![0; graph.len()];
         for (value, node) in graph.iter() {
@@ -415,28 +417,28 @@ impl Requirements {
     }
 }
 
-/// Groups materialised values by iteration shape, reduced axis, whether that axis is searched, and the number
-/// of nests that must run before.
+/// Groups materialised values into nests: values of one group have the same iteration shape, reduced axis,
+/// kind of reduction (value or index) and level.
 fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Vec<ValueId>> {
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
         // A scatter is a nest by itself.
         let scatter = matches!(graph[value].kind, NodeKind::ScatterAdd { .. }).then_some(value);
-        (reduced, is_search(&graph[value].kind), scatter, shape)
+        (reduced, is_arg_reduction(&graph[value].kind), scatter, shape)
     };
     let mut last_level = HashMap::new();
     for &value in &requirements.materialized {
         let last = last_level.entry(nest(value)).or_default();
         *last = levels[value.index()].max(*last);
     }
-    let awaited = requirements.awaited(graph);
-    // Within one level, reductions may read other values.
+    let read_later = requirements.read_later(graph);
+    // A reduction may read a value of its own level. Keys sort element-wise nests before reductions.
     let mut groups: BTreeMap<(usize, _), Vec<ValueId>> = BTreeMap::new();
     for &value in &requirements.materialized {
         let nest = nest(value);
         // A value without readers joins the last nest of its shape, where it may share work.
-        let is_awaited = awaited.contains(&value);
-        let level = if is_awaited { levels[value.index()] } else { last_level[&nest] };
+        let is_read_later = read_later.contains(&value);
+        let level = if is_read_later { levels[value.index()] } else { last_level[&nest] };
         groups.entry((level, nest)).or_default().push(value);
     }
     groups.into_values().collect()

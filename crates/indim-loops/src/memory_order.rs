@@ -1,7 +1,7 @@
-//! Memory order of outputs: the order of their axes that follows the strides of the inputs.
+//! Memory order of outputs, which follows the strides of the inputs, like NumPy's `order="K"`.
 //!
-//! The loop nests tell, through temporaries too, the axis of an input that moves with an axis of an output.
-//! Equal sizes alone tell nothing.
+//! The loop nests determine, also through temporaries, the axis of an input that moves with an axis of an
+//! output. Equal sizes alone do not.
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ struct InputPath {
     axes: Arc<[Option<usize>]>,
 }
 
-/// Number of paths that are followed to one array; later paths do not count.
+/// Number of paths to one array; further paths are ignored.
 const MAX_INPUT_PATHS: usize = 64;
 
 impl InputAxes {
-    /// Follows the inputs through the nests.
+    /// Follows the inputs through the nests to the outputs.
     pub fn of(loops: &LoopNests) -> InputAxes {
         let ranks = loops.outputs.iter().map(|output| output.shape.rank());
         InputAxes { outputs: ranks.zip(output_paths(loops)).collect() }
     }
 
-    /// For each output its axes from the outermost to the innermost, sorted as the strides of the inputs
-    /// are, where these agree; else in row-major order. `strides` gives the strides of an input, in any unit.
+    /// For each output, its axes from the outermost to the innermost, sorted by the strides of the inputs;
+    /// in row-major order if the inputs disagree. `strides` returns the strides of an input, in any unit.
     ///
     /// ```
     /// use indim_loops::{memory_order::InputAxes, lower};
@@ -63,10 +63,11 @@ impl InputAxes {
     }
 }
 
-/// The axes from the outermost to the innermost, as NumPy's iterator sorts them: by insertion, an axis
-/// moves outwards past one whose strides are larger in some input and smaller in none.
+/// The axes from the outermost to the innermost, sorted like NumPy's iterator sorts them (`npyiter`):
+/// insertion sort, in which an axis moves inwards past one whose stride is larger in every input that
+/// decides.
 fn axes_by_stride(rank: usize, inputs: &[Vec<usize>]) -> Vec<usize> {
-    // From the innermost outwards, as NumPy's iterator counts.
+    // NumPy's iterator numbers axes from the innermost outwards.
     let mut axes: Vec<usize> = (0..rank).rev().collect();
     for from in 1..rank {
         let axis = axes[from];
@@ -84,14 +85,14 @@ fn axes_by_stride(rank: usize, inputs: &[Vec<usize>]) -> Vec<usize> {
     axes
 }
 
-/// Whether `axis` belongs inside of `other`; `None` if no input decides.
+/// Whether `axis` goes inside `other`; `None` if no input has a stride along both.
 fn is_inside(axis: usize, other: usize, inputs: &[Vec<usize>]) -> Option<bool> {
     let mut answer = None;
     for strides in inputs {
         let (stride, other_stride) = (strides[axis], strides[other]);
         if stride != 0 && other_stride != 0 {
             if other_stride <= stride {
-                // Row-major wins where inputs disagree.
+                // If inputs disagree, row-major order wins.
                 return Some(false);
             }
             answer = Some(true);
@@ -118,7 +119,7 @@ fn output_paths(loops: &LoopNests) -> Vec<Vec<InputPath>> {
                             InputPath { parameter, axes: access.walked_axes(rank).into() },
                         );
                     }
-                    // Read as a reshape, it has other axes than it was written with.
+                    // Under another shape, a reshape, the axes are not those of the path.
                     BufferId::Temporary(index) if *shape == loops.temporaries[index].shape => {
                         temporaries[index]
                             .iter()
@@ -133,7 +134,7 @@ fn output_paths(loops: &LoopNests) -> Vec<Vec<InputPath>> {
                 }
             }
             let of_target = paths.iter().map(|path| onto(&store.target, path));
-            // Several nests may write the parts of one.
+            // Several nests may write parts of one array.
             match store.target.buffer {
                 BufferId::Temporary(index) => {
                     of_target.for_each(|path| add(&mut temporaries[index], path))
@@ -166,7 +167,7 @@ fn onto(target: &Access, path: &InputPath) -> InputPath {
     InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 
-/// The accesses from which each value of a nest is computed: the first [`MAX_INPUT_PATHS`] of them.
+/// The accesses that each value of a nest depends on, at most [`MAX_INPUT_PATHS`].
 struct AccessSets {
     of_instructions: Vec<Arc<[usize]>>,
 }
@@ -190,21 +191,21 @@ impl AccessSets {
     }
 }
 
-/// The merged `parts`, each ascending; the part itself if only one is given.
-fn union(parts: &[Arc<[usize]>]) -> Arc<[usize]> {
-    let mut all: Vec<usize> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+/// The union of `sets`, sorted; shares the allocation of a set that equals the union.
+fn union(sets: &[Arc<[usize]>]) -> Arc<[usize]> {
+    let mut all: Vec<usize> = sets.iter().flat_map(|set| set.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     all.truncate(MAX_INPUT_PATHS);
-    let same = parts.iter().find(|part| part[..] == all[..]);
+    let same = sets.iter().find(|set| set[..] == all[..]);
     same.map_or_else(|| all.into(), Arc::clone)
 }
 
-/// The memory order of a graph's outputs, following its inputs, for any sizes.
+/// The memory order of a graph's outputs, for any sizes and strides of the inputs.
 #[derive(Debug)]
 pub struct MemoryOrder {
     axes: InputAxes,
-    /// The axes of the outputs for row-major inputs, the common case.
+    /// The cached axes of the outputs for row-major inputs, the common case.
     of_row_major_inputs: Vec<Vec<usize>>,
 }
 
@@ -221,8 +222,8 @@ impl MemoryOrder {
         strides(outputs, &self.of_row_major_inputs)
     }
 
-    /// For each output, of these types, the strides in bytes in which its elements lie densely, as the inputs
-    /// do whose strides are given; `None` for row-major.
+    /// For each output, the strides in bytes of a dense array of this type in the memory order of the inputs;
+    /// `None` for row-major. `input_strides` returns the strides of an input.
     pub fn strides(
         &self,
         outputs: &[ArrayType],

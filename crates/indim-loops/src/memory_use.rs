@@ -13,7 +13,7 @@ use crate::loop_nest::{Access, IndexCheck, Local, LoopNest, LoopNests, Store};
 /// Approximate overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
 
-/// Counts the bytes of data structures. Shared parts, such as the sizes of a shape, count once.
+/// Counts the bytes of data structures. Shared allocations, such as the sizes of a shape, count once.
 ///
 /// ```
 /// use indim_loops::MemoryUse;
@@ -29,7 +29,7 @@ const ALLOCATION: usize = 16;
 #[derive(Debug, Default)]
 pub struct MemoryUse {
     bytes: usize,
-    /// The addresses of what may be met again.
+    /// The addresses of the shared allocations counted so far.
     shared: HashSet<usize>,
 }
 
@@ -39,24 +39,24 @@ impl MemoryUse {
         self.bytes
     }
 
-    /// Counts memory for `capacity` things, which nobody shares.
+    /// Counts an unshared allocation of `capacity` items.
     pub fn own<T>(&mut self, capacity: usize) {
         let bytes = capacity.saturating_mul(size_of::<T>());
         self.bytes = self.bytes.saturating_add(bytes + if bytes == 0 { 0 } else { ALLOCATION });
     }
 
-    /// Counts the memory of a list that has its own only if it is long.
+    /// Counts the heap allocation of a list, if it has spilled.
     pub fn small<A: smallvec::Array>(&mut self, list: &SmallVec<A>) {
         if list.spilled() {
             self.own::<A::Item>(list.capacity());
         }
     }
 
-    /// Counts what several may share, unless it has been met; says whether it is met for the first time.
-    pub fn share<T>(&mut self, things: &[T]) -> bool {
-        let is_new = self.shared.insert(things.as_ptr() as usize);
+    /// Counts a shared allocation the first time; returns whether it is new.
+    pub fn share<T>(&mut self, items: &[T]) -> bool {
+        let is_new = self.shared.insert(items.as_ptr() as usize);
         if is_new {
-            self.own::<T>(things.len());
+            self.own::<T>(items.len());
         }
         is_new
     }
@@ -101,7 +101,7 @@ impl MemoryUse {
         nest.stores.iter().for_each(|store| self.access(&store.target));
     }
 
-    /// Counts a graph as loop nests, with its constants.
+    /// Counts the loop nests of a graph, with its constants.
     pub fn loops(&mut self, loops: &LoopNests) {
         for types in [&loops.parameters, &loops.outputs, &loops.temporaries] {
             self.own::<ArrayType>(types.capacity());

@@ -2,27 +2,27 @@
 
 use crate::loop_nest::{Access, BufferId, Local, LoopNests, Store};
 
-/// Whether an output may lie exactly where an input lies, if whatever is done at a time is read as a whole
-/// before it is written: the output's nest reads the parameter only where it writes the output, and nothing
-/// reads the parameter later.
+/// Whether an output may use the memory of a parameter, if each tile is read completely before it is written:
+/// the output's nest reads the parameter only at the indices that it writes, and no later nest reads the
+/// parameter.
 pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
     let is_parameter = |access: &Access| access.buffer == BufferId::Parameter(parameter);
     let nests = loops.nests.iter().enumerate();
     let stores =
         nests.flat_map(|(index, nest)| nest.stores.iter().map(move |store| (index, nest, store)));
     let mut writes = stores.filter(|(_, _, store)| store.target.buffer == BufferId::Output(output));
-    // A later part may read an output that is written part by part.
+    // If several stores write parts of the output, the nest of a later part may read the parameter.
     let (Some((index, nest, store)), None) = (writes.next(), writes.next()) else {
         return false;
     };
     let moves_as_output = |access: &&Access| {
         access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
     };
-    // The reduced axis goes over the input again and again.
+    // A reduction writes elements of the output before it has read all of the input.
     if nest.reduced.is_some() {
         return false;
     }
-    // A copied access is not read into a register, but from the input itself.
+    // A copy does not go through a block: it reads the input while it writes the output.
     let is_copied = |store: &Store| match store.source {
         Local::Access(access) => is_parameter(&nest.accesses[access]),
         Local::Instruction(_) => false,

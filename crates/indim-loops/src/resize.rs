@@ -1,8 +1,8 @@
-//! The same nests over arrays of other sizes.
+//! Substitution of sizes in nests.
 //!
-//! Lowering depends only on which sizes are equal, and which are 0 or 1: nests that
-//! were made for pairwise different sizes, unless these are always equal, are valid for any other sizes.
-//! Offsets and steps of a nest come from slices, which such axes do not have.
+//! Lowering depends only on which sizes are equal, and which are 0 or 1. Nests lowered with symbols, which
+//! are pairwise different sizes of at least 2, are valid for any concrete sizes of at least 2. Offsets and
+//! steps in indices come from slices and concatenations, whose axes have no symbolic size.
 
 use core::cell::OnceCell;
 use core::cmp::Reverse;
@@ -19,29 +19,29 @@ use crate::strides::coalesce::{CoalescedAxes, coalesce};
 use crate::strides::{AxisStrides, zero_strides};
 use crate::walk::reduction::ReducedAxes;
 
-/// Substitution of sizes: a symbol, that is a size that stands for an unknown one, becomes a concrete size.
+/// A substitution of sizes: each symbol, a size that stands for an unknown one, becomes a concrete size.
 /// Other sizes stay.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SizeSubstitution<'a> {
     /// The symbols: pairwise different sizes of at least 2.
     pub symbols: &'a [usize],
-    /// The concrete size of each symbol, at least 2 too.
+    /// The concrete size of each symbol; at least 2.
     pub concrete: &'a [usize],
 }
 
 impl SizeSubstitution<'_> {
-    /// The concrete size for `size`: itself if it is no symbol.
+    /// The concrete size of a symbol; any other size is returned unchanged.
     pub fn of(self, size: usize) -> usize {
         let found = self.symbols.iter().zip(self.concrete).find(|(symbol, _)| **symbol == size);
         found.map_or(size, |(_, concrete)| *concrete)
     }
 
-    /// Whether the substitution leaves this shape as it is.
+    /// Whether the substitution leaves this shape unchanged.
     fn keeps(self, shape: &Shape) -> bool {
         shape.iter().all(|&size| self.of(size) == size)
     }
 
-    /// The bytes of an array; more than there can be for one that fits no memory.
+    /// The bytes of an array; saturates.
     pub fn array_bytes(self, array_type: &ArrayType) -> usize {
         let size = array_type.dtype.size();
         array_type.shape.iter().fold(size, |bytes, &size| bytes.saturating_mul(self.of(size)))
@@ -53,7 +53,7 @@ impl SizeSubstitution<'_> {
 pub enum NestStrides<'a> {
     /// The strides of dense arrays.
     Dense,
-    /// These strides, in bytes: those of the stores' targets first, then those of the accesses.
+    /// These strides in bytes, for each operand: the targets of the stores, then the accesses.
     Explicit(&'a [AxisStrides]),
 }
 
@@ -65,21 +65,21 @@ pub struct SizedNest<'a> {
     /// The iteration shape.
     pub shape: SmallVec<[usize; 4]>,
     sizes: SizeSubstitution<'a>,
-    /// Its precomputed walk for dense arrays that are walked whole.
+    /// Precomputed coalesced axes, valid for [`NestStrides::Dense`].
     if_dense: Option<&'a DenseNest>,
-    /// See [`SizedNest::bytes_moved`], which is asked for again and again.
+    /// The cached result of [`SizedNest::bytes_moved`].
     bytes_moved: OnceCell<usize>,
 }
 
 impl<'a> SizedNest<'a> {
-    /// The nest over its own sizes.
+    /// The nest with its own sizes.
     pub fn own(nest: &'a Arc<LoopNest>) -> Self {
         let shape = SmallVec::from_slice(nest.shape.sizes());
         let (sizes, bytes_moved) = (SizeSubstitution::default(), OnceCell::new());
         SizedNest { nest, shape, sizes, if_dense: None, bytes_moved }
     }
 
-    /// The nest over these sizes.
+    /// The nest with substituted sizes.
     pub fn new(nest: &'a Arc<LoopNest>, sizes: SizeSubstitution<'a>) -> Self {
         let mut shape = SmallVec::new();
         // Few, so that a push for each is faster than `collect`.
@@ -87,7 +87,7 @@ impl<'a> SizedNest<'a> {
         SizedNest { nest, shape, sizes, if_dense: None, bytes_moved: OnceCell::new() }
     }
 
-    /// The same nest with this precomputed walk for dense arrays.
+    /// Adds precomputed coalesced axes for dense arrays.
     #[must_use]
     pub fn if_dense(self, if_dense: Option<&'a DenseNest>) -> Self {
         SizedNest { if_dense, ..self }
@@ -103,22 +103,22 @@ impl<'a> SizedNest<'a> {
         self.shape.iter().fold(1usize, |product, &size| product.saturating_mul(size))
     }
 
-    /// The points of a tile, for this number of tiles of about equal size.
+    /// The points of a tile, if the nest is cut into this number of equal tiles.
     pub fn points_per(&self, tiles: usize) -> usize {
         self.points().div_ceil(tiles.max(1))
     }
 
-    /// The elements along the reduced axis; none where nothing is reduced.
+    /// The size of the reduced axis; 0 if the nest has none.
     pub fn length(&self) -> usize {
         self.nest.reduced.map_or(0, |axis| self.shape[axis])
     }
 
-    /// The bytes of the array of an access; more than there can be for one that fits no memory.
+    /// The bytes of the array of an access; saturates.
     pub fn array_bytes(&self, access: &Access) -> usize {
         self.sizes.array_bytes(&access.array_type)
     }
 
-    /// The bytes of an array that the nest walks, each counted once; for the table of a gather, all bytes.
+    /// The bytes of an array that the nest accesses, each counted once; all bytes of the table of a gather.
     pub fn bytes_of(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
@@ -131,8 +131,8 @@ impl<'a> SizedNest<'a> {
         bytes
     }
 
-    /// The bytes of all arrays read and written. An operand repeated along some axis, as a number is
-    /// along all, counts once; the table of a gather counts at most one element per point.
+    /// The bytes of all arrays read and written. A broadcast operand counts once; the table of a gather
+    /// counts at most one element per point.
     pub fn bytes_moved(&self) -> usize {
         *self.bytes_moved.get_or_init(|| {
             if let Some(dense) = self.if_dense {
@@ -159,7 +159,7 @@ impl<'a> SizedNest<'a> {
         let mut strides = zero_strides(self.shape.len());
         self.for_each_dense(access, |axis, stride| {
             let Some(walked) = access.axes[axis].term else { return };
-            // Beyond memory only where nothing is walked.
+            // The product exceeds the address space only for an array that is not accessed.
             let along = stride.wrapping_mul(walked.step);
             match strides.get_mut(walked.axis) {
                 Some(stride) => *stride += along,
@@ -172,7 +172,7 @@ impl<'a> SizedNest<'a> {
         strides
     }
 
-    /// For each operand its strides along the axes of the nest, in bytes.
+    /// The strides of each operand along the axes of the nest, in bytes.
     pub fn list_strides<'s>(&self, strides: NestStrides<'s>) -> Cow<'s, [AxisStrides]> {
         match strides {
             NestStrides::Explicit(strides) => Cow::Borrowed(strides),
@@ -180,7 +180,7 @@ impl<'a> SizedNest<'a> {
         }
     }
 
-    /// The axes coalesced over all operands; `None` for an empty iteration space.
+    /// The axes, coalesced over all operands; `None` for an empty iteration space.
     pub fn coalesced(&self, strides: NestStrides<'_>) -> Option<CoalescedAxes> {
         match (strides, self.if_dense) {
             (NestStrides::Dense, Some(dense)) => Some(dense.coalesced(&self.shape)),
@@ -188,7 +188,7 @@ impl<'a> SizedNest<'a> {
         }
     }
 
-    /// The axes with this one reduced; `None` for an empty result.
+    /// The kept axes, coalesced, and the reduced axis; `None` for an empty result.
     pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
         let length = self.shape[reduced];
         if let (NestStrides::Dense, Some(dense)) = (strides, self.if_dense) {
@@ -212,14 +212,14 @@ impl<'a> SizedNest<'a> {
         accesses.max_by_key(bytes).map_or(0, |(index, _)| self.nest.stores.len() + index)
     }
 
-    /// Calls `hear` with each axis of an array and its stride, if the array is dense.
-    fn for_each_dense(&self, access: &Access, mut hear: impl FnMut(usize, isize)) {
+    /// Calls `each` with every axis of an array and its stride, if the array is dense.
+    fn for_each_dense(&self, access: &Access, mut each: impl FnMut(usize, isize)) {
         let shape = &access.array_type.shape;
         let is_empty = shape.contains(&0);
         let mut stride = if is_empty { 0 } else { access.array_type.dtype.size() as isize };
         for (axis, &size) in shape.iter().enumerate().rev() {
-            hear(axis, stride);
-            // The size of the first axis is no part of any stride.
+            each(axis, stride);
+            // No stride depends on the size of the first axis.
             if axis > 0 {
                 // Only a shape that no array in memory can have saturates.
                 let size = isize::try_from(self.sizes.of(size)).unwrap_or(isize::MAX);
@@ -230,7 +230,7 @@ impl<'a> SizedNest<'a> {
 }
 
 impl LoopNests {
-    /// The nests over these sizes.
+    /// The nests with substituted sizes.
     #[must_use]
     pub fn resized(&self, sizes: SizeSubstitution<'_>) -> LoopNests {
         let mut resizer = Resizer { sizes, memo: SmallVec::new() };
@@ -246,14 +246,14 @@ impl LoopNests {
         }
     }
 
-    /// The types of the inputs and of the outputs, over these sizes.
+    /// The types of the inputs and of the outputs with substituted sizes.
     pub fn resized_types<T: FromIterator<ArrayType>>(&self, sizes: SizeSubstitution<'_>) -> [T; 2] {
         let mut resizer = Resizer { sizes, memo: SmallVec::new() };
         [&self.parameters, &self.outputs].map(|types| resizer.types(types).collect())
     }
 }
 
-/// Number of memoised shapes: the arrays of a program share a few.
+/// Number of memoised shapes: the arrays of a program share few shapes.
 const MAX_MEMO_SHAPES: usize = 8;
 
 struct Resizer<'a> {
@@ -290,7 +290,7 @@ impl<'a> Resizer<'a> {
         Access { buffer: access.buffer, array_type, axes: Arc::clone(&access.axes) }
     }
 
-    /// The resized nest; the nest itself if nothing changes.
+    /// The resized nest; the same allocation if nothing changes.
     fn nest(&mut self, nest: &'a Arc<LoopNest>) -> Arc<LoopNest> {
         if nest.keeps_sizes(self.sizes) {
             return Arc::clone(nest);
@@ -322,7 +322,7 @@ impl<'a> Resizer<'a> {
 }
 
 impl IndexCheck {
-    /// The check over these sizes.
+    /// The check with substituted sizes.
     #[must_use]
     pub fn resized(&self, sizes: SizeSubstitution<'_>) -> IndexCheck {
         Resizer { sizes, memo: SmallVec::new() }.check(self)
@@ -330,13 +330,13 @@ impl IndexCheck {
 }
 
 impl LoopNest {
-    /// Whether the substitution leaves the nest as it is.
+    /// Whether the substitution leaves the nest unchanged.
     fn keeps_sizes(&self, sizes: SizeSubstitution<'_>) -> bool {
         sizes.keeps(&self.shape) && self.operands().all(|of| sizes.keeps(&of.array_type.shape))
     }
 }
 
-/// Equality without the function call of `==`, because sizes are few.
+/// Equality without the `memcmp` call of `==`, which is slower for a few sizes.
 fn is_equal(shape: &Shape, other: &Shape) -> bool {
     shape.rank() == other.rank() && shape.iter().zip(other.iter()).all(|(size, of)| size == of)
 }

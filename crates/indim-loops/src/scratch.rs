@@ -1,8 +1,8 @@
-//! Placement of temporaries and counters of a run in one arena, which reuses memory.
+//! Placement of temporaries and counters in one arena, which reuses memory.
 //!
-//! Memory of a temporary is reused after its last read. Offsets are chosen when the graph is compiled, for
-//! the largest arrays first. Each array gets the lowest offset at which it overlaps no array that is live at
-//! the same time.
+//! The memory of a temporary is reused after its last read. Offsets are chosen before a run, for the largest
+//! arrays first. Each array gets the lowest offset at which it overlaps no array that is live at the same
+//! time.
 
 use core::ops::Range;
 
@@ -56,13 +56,13 @@ impl LiveRanges {
         LiveRanges { nests }
     }
 
-    /// Counts the memory that it holds.
+    /// Counts the memory of this structure.
     pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<(usize, usize)>(self.nests.capacity());
     }
 }
 
-/// An array that lives from the first to the last nest that uses it.
+/// An array in the arena, live from the first to the last nest that uses it.
 #[derive(Debug, Clone, Copy)]
 struct Allocation {
     bytes: usize,
@@ -71,10 +71,11 @@ struct Allocation {
 }
 
 impl ScratchLayout {
-    /// Offsets for the temporaries and counters of `loops` over these sizes, with these `live_ranges`:
-    /// multiples of `alignment`, a power of two.
-    /// Temporaries in `external` have memory of their own and take none here.
-    /// The nests of each range in `concurrent`, in order, run at the same time.
+    /// The layout for the temporaries and counters of `loops` with these sizes and `live_ranges`.
+    ///
+    /// Offsets are multiples of `alignment`, a power of two. Temporaries in `external` have memory elsewhere
+    /// and take none here. The nests of each range in `concurrent` run at the same time; the ranges are
+    /// sorted.
     pub fn new(
         loops: &LoopNests,
         sizes: SizeSubstitution<'_>,
@@ -116,7 +117,7 @@ impl ScratchLayout {
 }
 
 impl ScratchLayout {
-    /// Adds `bytes` bytes that no other array uses at any time; returns their offset.
+    /// Adds `bytes` bytes that share memory with no other array; returns their offset.
     pub fn append(&mut self, bytes: usize, alignment: usize) -> usize {
         if bytes == 0 {
             return self.bytes;
@@ -126,26 +127,26 @@ impl ScratchLayout {
         place
     }
 
-    /// Counts the memory that the layout itself holds.
+    /// Counts the memory of this structure, not of the arena.
     pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.temporaries);
         held.own::<usize>(self.counters.capacity() + self.counter_nests.capacity());
     }
 }
 
-/// The bytes of an array; more than there can be for one that fits no memory.
+/// The bytes of an array; saturates.
 pub fn array_bytes(array_type: &ArrayType) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
 
-/// Number of arrays, the largest ones, whose memory is packed. The others follow one another, because the
-/// search time grows with the number of packed arrays.
+/// Number of arrays, the largest ones, that are packed. The others are placed one after another, because the
+/// search for each grows with the number of packed arrays.
 const MAX_PLACED: usize = 1024;
 
-/// Bytes of an arena that is not worth packing: runs may have it on the stack.
+/// Bytes of an arena that is not packed: a run may have it on the stack.
 const MAX_UNPACKED_BYTES: usize = 1024;
 
-/// Like [`packed_offsets`], one after the other, if that takes little memory.
+/// Like [`packed_offsets`], but one array after another; `None` above [`MAX_UNPACKED_BYTES`].
 fn consecutive_offsets(
     allocations: &[Allocation],
     alignment: usize,
@@ -164,7 +165,7 @@ fn consecutive_offsets(
 
 /// The offset of each allocation, packed, and the bytes of the arena.
 ///
-/// Sums saturate: an arena of that size is never allocated.
+/// Sums saturate: an arena of `usize::MAX` bytes is never allocated.
 fn packed_offsets(
     allocations: &[Allocation],
     alignment: usize,
@@ -218,7 +219,7 @@ fn is_live_with(allocation: &Allocation, other: &Allocation) -> bool {
 
 /// The next free offset.
 fn end(place: usize, bytes: usize, alignment: usize) -> usize {
-    // The alignment is a power of two: no division.
+    // A mask replaces the division, because the alignment is a power of two.
     let beyond = place.saturating_add(bytes).checked_add(alignment - 1);
     beyond.map_or(usize::MAX, |beyond| beyond & !(alignment - 1))
 }

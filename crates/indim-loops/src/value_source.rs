@@ -1,4 +1,4 @@
-//! Sources of operands: the value behind all views, from memory or from another instruction of the nest.
+//! Sources of operands: the base of an operand, in memory or computed by another instruction of the nest.
 
 use indim_graph::literal::integer_range;
 use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
@@ -13,13 +13,13 @@ use crate::view_base::ViewBases;
 pub(crate) enum ValueSource {
     /// Read from a parameter, a constant or a counter.
     Leaf(ValueId, View),
-    /// Read from the buffer that an earlier nest wrote, under a shape of the same elements.
+    /// Read from the buffer that an earlier nest wrote, under this shape, which a reshape may have changed.
     Materialized(ValueId, View, Shape),
     /// Computed in this nest.
     Computed(ValueId, View),
 }
 
-/// The value read or computed for `value`, behind all its views.
+/// The source of `value`, which a nest sees under `view`.
 fn resolve(graph: &Graph, bases: &ViewBases, value: ValueId, view: View) -> ValueSource {
     let base = bases.get(value);
     let view = base.seen_through(view);
@@ -31,16 +31,16 @@ fn resolve(graph: &Graph, bases: &ViewBases, value: ValueId, view: View) -> Valu
             ValueSource::Materialized(base.value, view, shape())
         }
         kind if is_leaf(kind) => ValueSource::Leaf(base.value, view),
-        _ if base.is_expanded && !is_cheaper_again(graph, bases, base.value) => {
+        _ if base.is_expanded && !is_cheaper_to_recompute(graph, bases, base.value) => {
             ValueSource::Materialized(base.value, view, shape())
         }
         _ => ValueSource::Computed(base.value, view),
     }
 }
 
-/// Whether to compute a value wherever it is shown costs less than to write it and read it back: one cheap
-/// operation on one array, which is read in its place.
-fn is_cheaper_again(graph: &Graph, bases: &ViewBases, value: ValueId) -> bool {
+/// Whether recomputing a value at every point costs less than materialising it: it is one cheap operation
+/// on one array in memory, so a consumer reads that array in place of the value.
+fn is_cheaper_to_recompute(graph: &Graph, bases: &ViewBases, value: ValueId) -> bool {
     let NodeKind::Elementwise(op) = graph[value].kind else { return false };
     let operands = || graph[value].operands.iter().map(|&operand| bases.get(operand).value);
     let is_array =
@@ -53,12 +53,12 @@ fn is_cheaper_again(graph: &Graph, bases: &ViewBases, value: ValueId) -> bool {
     op.is(Fact::Cheap) && operands().all(|operand| is_leaf(&graph[operand].kind)) && is_one_array()
 }
 
-/// A value that another is made of, as the nest of that one sees it.
+/// An operand with the view under which the nest sees it.
 #[derive(Debug, Clone)]
 pub(crate) struct OperandView {
     pub(crate) value: ValueId,
     pub(crate) view: View,
-    /// Whether it is read from memory, at any cost of recomputation.
+    /// Whether it must be read from memory, even if it is cheap to recompute.
     pub(crate) is_in_memory: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
         NodeKind::Reduce { axis, .. } => {
             (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
         }
-        // The indices lie behind the places.
+        // The axes of the result are the outer ones, those of the indices the inner ones.
         NodeKind::ScatterAdd { .. } => {
             let indices = &graph[node.operands[1]].array_type.shape;
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
@@ -93,8 +93,8 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
     }
 }
 
-/// The operands whose sources the nest of `value` needs, each under its view: the operands of a computation;
-/// the operand of a reduction before widening; else the value itself.
+/// The operands whose sources the nest of `value` needs, with their views: the operands of a computed node;
+/// the operand of a reduction, before widening; for any other node the value itself.
 pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<OperandView> {
     let node = &graph[value];
     let seen = |&value: &ValueId| OperandView::new(value, view.clone());
@@ -129,12 +129,12 @@ pub(crate) fn reduction_operand(graph: &Graph, value: ValueId) -> ValueId {
 }
 
 /// Whether a node is an arg-reduction: its result is the index of an element.
-pub(crate) fn is_search(kind: &NodeKind) -> bool {
+pub(crate) fn is_arg_reduction(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction())
 }
 
-/// The operands of a gather: the table, read from memory at any place, and its indices. Indices lie in memory
-/// if they are checked before the run goes on, or if each of them names more than one element.
+/// The operands of a gather: the table, which is in memory, and the indices. Indices are in memory if they
+/// are checked before the nest runs, or if each selects more than one element.
 fn gather_operands(
     graph: &Graph,
     node: &Node,
@@ -154,7 +154,7 @@ fn gather_operands(
     ]
 }
 
-/// The operands of a scatter, which all lie in memory.
+/// The operands of a scatter, all of which are in memory.
 fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [OperandView; 3] {
     let rank = node.array_type.shape.rank();
     let indices = graph[node.operands[1]].array_type.shape.rank();
@@ -170,13 +170,14 @@ fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [Op
     ]
 }
 
-/// Whether an index of this type may name no element of `size`, and that is an error.
+/// Whether indices of this type need a bounds check: some value is out of range for an axis of `size`
+/// elements, and `mode` makes that an error.
 pub(crate) fn is_checked(mode: TakeMode, dtype: DType, size: usize) -> bool {
-    let fits = |index| mode.place(index, size).is_some();
+    let fits = |index| mode.resolve(index, size).is_some();
     !integer_range(dtype).is_some_and(|(least, most)| fits(least) && fits(most))
 }
 
-/// Whether nests have an instruction for such a node.
+/// Whether a node becomes an instruction.
 pub(crate) fn is_computed(kind: &NodeKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Views in a nest: broadcasts, slices and reshapes as maps from axes to axes.
+//! Views in a nest: broadcasts, slices and reshapes as index maps.
 
 use std::sync::Arc;
 
@@ -7,20 +7,21 @@ use indim_shape::Shape;
 
 use crate::loop_nest::{AxisIndex, AxisTerm};
 
-/// The position in a value at each point of a nest.
+/// The index map of a nest to a value: an affine index for each axis of the value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct View {
-    /// The iteration shape of the nest. Views of nests of different shapes differ: each nest would compute
-    /// what it shows by itself.
+    /// The iteration shape of the nest. It is part of equality: nests of different shapes share no
+    /// computation.
     shape: Shape,
     /// The index along each axis of the value.
     pub(crate) axes: Arc<[AxisIndex]>,
-    /// Whether elements are taken from the value, along an axis moved by one beyond those of the nest.
+    /// Whether the value is the table of a gather, whose gathered axis moves with an axis beyond those of
+    /// the nest.
     is_of_table: bool,
 }
 
 impl View {
-    /// Every axis of the nest walks the same axis of the value.
+    /// The view in which each axis of the value moves with the same axis of the nest.
     pub(crate) fn identity(shape: &Shape) -> Self {
         let index = |(axis, &size): (usize, &usize)| AxisIndex::identity(axis, size);
         View {
@@ -37,7 +38,7 @@ impl View {
         View { shape: shape.clone(), axes, is_of_table: false }
     }
 
-    /// The view of the operand of a `BroadcastInDim` that lands so.
+    /// The view of the operand of a `BroadcastInDim` with this axis map.
     pub(crate) fn of_broadcast(map: &[usize], operand: &Shape, result: &Shape) -> Self {
         let index = |(&target, &size): (&usize, &usize)| AxisIndex::identity(target, size);
         let axes = map.iter().zip(operand.iter()).map(index).collect();
@@ -71,8 +72,8 @@ impl View {
         }
     }
 
-    /// The view of a gathered operand: its `axis` goes over `size` elements by an axis beyond those of the
-    /// nest; the indices have `rank` axes.
+    /// The view of the table of a gather along `axis`, which has `size` elements and moves with an axis
+    /// beyond those of the nest. The indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let beyond = self.shape.rank();
         let taken = AxisIndex { start: 0, term: Some(AxisTerm { axis: beyond, step: 1 }) };
@@ -82,25 +83,25 @@ impl View {
         View { shape, axes, is_of_table: true }
     }
 
-    /// The view of a scatter's nest, which iterates over places and then over indices, onto the array of
-    /// `rank` axes that is added to.
+    /// The view of a scatter's nest onto the array of `rank` axes that is added to. The outer axes of the
+    /// nest are those of the array, the inner axes those of the indices.
     pub(crate) fn of_places(&self, rank: usize) -> View {
         View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
     }
 
-    /// The view of such a nest onto the updates: the indices replace `axis`.
+    /// The view of a scatter's nest onto the updates: the axes of the indices replace `axis`.
     pub(crate) fn of_updates(&self, axis: usize, rank: usize) -> View {
         let (places, indices) = self.axes.split_at(rank);
         let axes = places[..axis].iter().chain(indices).chain(&places[axis + 1..]);
         View { axes: axes.copied().collect(), ..self.clone() }
     }
 
-    /// Whether elements are taken from the value.
+    /// Whether the value is the table of a gather.
     pub(crate) fn is_of_table(&self) -> bool {
         self.is_of_table
     }
 
-    /// The view of the indices of a gather, which have `rank` axes in place of `axis`.
+    /// The view of the indices of a gather: the `rank` axes of the nest from `axis` on.
     pub(crate) fn of_indices(&self, axis: usize, rank: usize) -> View {
         View {
             shape: self.shape.clone(),
@@ -109,7 +110,7 @@ impl View {
         }
     }
 
-    /// This view of a value that is itself seen through `next`.
+    /// The composition of this view with `next`: the view of the operand that `next` shows.
     pub(crate) fn through(&self, next: &View) -> View {
         let index = |index: &AxisIndex| match index.term {
             Some(walked) => index.along(walked.step, &self.axes[walked.axis]),
@@ -123,13 +124,13 @@ impl View {
     }
 }
 
-/// Whether a reshape only adds or drops axes of size 1, so that it is a view of any strides.
+/// Whether a reshape only adds or drops axes of size 1. It is then a view for any strides.
 pub(crate) fn is_unit_reshape(result: &Shape, operand: &Shape) -> bool {
     let not_unit = |&&size: &&usize| size != 1;
     result.iter().filter(not_unit).eq(operand.iter().filter(not_unit))
 }
 
-/// Whether a node is read from memory rather than computed.
+/// Whether a node is a leaf: memory that exists before the nests run.
 pub(crate) fn is_leaf(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. })
 }

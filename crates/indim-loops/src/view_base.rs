@@ -1,25 +1,24 @@
-//! Bases of views: the value at the end of a chain of broadcasts,
-//! slices and reshapes. Found once for each value, so that no reader walks a long chain again
-//! it.
+//! Bases of views: the value at the end of a chain of broadcasts, slices and reshapes. Each base is found
+//! once, because a walk along the chain for every reader would be quadratic in its length.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_shape::Shape;
 
 use crate::view::{View, is_unit_reshape};
 
-/// The base of a view; for most values the value itself.
+/// The base of a view; for a value that is no view, the value itself.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewBase {
-    /// The value read: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
+    /// The base: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
     pub(crate) value: ValueId,
-    /// The map of its axes to those of the view; `None` for the value itself.
+    /// The composed view onto the base; `None` if the value is its own base.
     view: Option<View>,
-    /// Whether some element is read more than once.
+    /// Whether a broadcast in the chain repeats elements.
     pub(crate) is_expanded: bool,
 }
 
 impl ViewBase {
-    /// The view of a nest onto the base, for the nest's `view` of the value.
+    /// The view of a nest onto the base, from its `view` onto the value.
     pub(crate) fn seen_through(&self, view: View) -> View {
         match &self.view {
             Some(own) => view.through(own),
@@ -31,7 +30,7 @@ impl ViewBase {
 /// The base of each value.
 pub(crate) struct ViewBases {
     bases: Vec<ViewBase>,
-    /// The end of a chain of reshapes: the value whose dense elements are shown.
+    /// The end of each chain of reshapes: the value whose dense elements they show.
     reshaped: Vec<ValueId>,
 }
 
@@ -54,7 +53,7 @@ impl ViewBases {
         &self.bases[value.index()]
     }
 
-    /// The value whose dense elements a chain of reshapes shows.
+    /// The end of the chain of reshapes that begins at `value`.
     pub(crate) fn reshaped(&self, value: ValueId) -> ValueId {
         self.reshaped[value.index()]
     }

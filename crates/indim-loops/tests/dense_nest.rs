@@ -1,4 +1,4 @@
-//! What is known of nests over dense arrays before their sizes are known is what comes of sizes and strides.
+//! Precomputed axes of nests over dense arrays equal those computed from sizes and strides.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use indim_loops::lower;
 use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_ops::{DType, ReduceOp};
 
-/// No two products of these are equal.
+/// Sizes of which no two products are equal.
 const SHAPE: [usize; 3] = [3, 5, 7];
 
 /// All lists of different axes, in any order.
@@ -27,7 +27,7 @@ fn lists_of_axes() -> Vec<Vec<usize>> {
     lists
 }
 
-/// An input with these axes, over the whole shape.
+/// An input with these axes, broadcast to the whole shape.
 fn over(b: &GraphBuilder, name: &str, dtype: DType, axes: &[usize]) -> Value {
     let sizes: Vec<usize> = axes.iter().map(|&axis| SHAPE[axis]).collect();
     let x = b.parameter(name, dtype, sizes).unwrap();
@@ -39,7 +39,7 @@ fn over(b: &GraphBuilder, name: &str, dtype: DType, axes: &[usize]) -> Value {
     b.broadcast_in_dim(b.transpose(x, &order).unwrap(), &dims, SHAPE).unwrap()
 }
 
-/// Compares what is known with what is found out; says whether anything is known.
+/// Compares precomputed with computed axes; returns whether the nest has precomputed axes.
 fn check(nest: &Arc<LoopNest>, sizes: SizeSubstitution<'_>) -> bool {
     let Some(known) = DenseNest::new(nest) else { return false };
     let known = SizedNest::new(nest, sizes).if_dense(Some(&known));
@@ -73,7 +73,7 @@ fn nests(x_type: DType, reduced: Option<i64>, x: &[usize], y: &[usize]) -> LoopN
 }
 
 #[test]
-fn axes_of_dense_arrays_coalesce_as_their_strides_say() {
+fn precomputed_axes_equal_those_from_strides() {
     let lists = lists_of_axes();
     let mut known = 0;
     for reduced in [None, Some(0), Some(1), Some(2)] {
@@ -93,7 +93,7 @@ fn axes_of_dense_arrays_coalesce_as_their_strides_say() {
 }
 
 #[test]
-fn parts_of_arrays_are_not_walked_whole() {
+fn slices_have_no_precomputed_axes() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, SHAPE).unwrap();
     let part =
@@ -103,7 +103,7 @@ fn parts_of_arrays_are_not_walked_whole() {
 }
 
 #[test]
-fn what_is_known_holds_for_other_sizes() {
+fn precomputed_axes_are_valid_for_other_sizes() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [100, 200]).unwrap();
     let v = b.parameter("v", DType::F64, [200]).unwrap();

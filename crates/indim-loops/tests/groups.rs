@@ -1,4 +1,4 @@
-//! Which nests may run together, part by part.
+//! Groups of nests that may run together, tile by tile.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::optimize;
@@ -6,7 +6,7 @@ use indim_loops::groups::{NestGroup, groups};
 use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, ReduceOp};
 
-/// The nests of what `function` makes of `x`, and their groups.
+/// The nests of `function(x)`, and their groups.
 fn grouped(function: impl Fn(&GraphBuilder, &Value) -> Value) -> (LoopNests, Vec<NestGroup>) {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8, 9, 10]).unwrap();
@@ -20,12 +20,12 @@ fn along(function: Reduction, axes: &[i64]) -> impl Fn(&GraphBuilder, &Value) ->
 }
 
 #[test]
-fn softmax_is_one_group_along_the_axes_that_stay() {
+fn softmax_is_one_group_along_the_kept_axes() {
     let (loops, found) = grouped(along(Reduction::Softmax, &[2]));
     assert_eq!(found.len(), 1, "{loops}");
     assert_eq!((found[0].nests.clone(), &found[0].axes[..]), (0..loops.nests.len(), &[0, 1][..]));
     assert_eq!(found[0].inner, (0..loops.temporaries.len()).collect::<Vec<_>>());
-    assert_eq!(found[0].to_string(), "nests 0 to 4 by parts along i0, i1");
+    assert_eq!(found[0].to_string(), "nests 0 to 4 in tiles along i0, i1");
 
     let (_, found) = grouped(along(Reduction::Softmax, &[0, 2]));
     assert_eq!(found[0].axes, [1]);
@@ -38,13 +38,13 @@ fn one_reduction_alone_is_no_group() {
 }
 
 #[test]
-fn what_another_part_needs_is_not_in_the_group() {
-    // The last sum of each three goes over all parts: before and after it there is a group.
+fn a_reduction_over_all_tiles_ends_a_group() {
+    // The sum along axis 0 needs all tiles. It separates two groups.
     let (loops, found) = grouped(along(Reduction::Var, &[0, 1, 2]));
     assert!(found.len() == 2 && found.iter().all(|group| group.axes == [0]), "{found:?}");
     let members = found.iter().flat_map(|group| group.members(&loops));
     assert!(members.into_iter().all(|nest| nest.reduced != Some(0)), "{loops}");
-    // The first sum is along the axis along which the second would be cut.
+    // The first sum reduces the axis along which the second could be cut.
     let (loops, found) = grouped(|b, x| {
         let sum = |x: &Value, axis| {
             b.along(
@@ -61,13 +61,13 @@ fn what_another_part_needs_is_not_in_the_group() {
 }
 
 #[test]
-fn outputs_that_replace_an_input_walk_as_it_does() {
+fn an_output_replaces_an_input_only_with_equal_indices() {
     let (loops, found) = grouped(along(Reduction::Softmax, &[2]));
     assert!(found[0].can_replace(&loops, 0, 0));
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8, 8]).unwrap();
     let keep = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
-    // What is written at [i, j] is read at [j, i] too.
+    // The element at [i, j] is also read at [j, i].
     let sum = b.along(Reduction::Sum, x.clone() + b.transpose(&x, &[1, 0]).unwrap(), &keep, &[]);
     let graph = b.finish(&[b.numpy().div(&x, sum.unwrap()).unwrap()]).unwrap();
     let loops = lower(&optimize(&graph));

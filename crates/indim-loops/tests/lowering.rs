@@ -1,4 +1,4 @@
-//! What lowering makes of graphs that are deep, wide or full of views: how much is computed, and where.
+//! Lowering of deep graphs, wide graphs and graphs with many views: number of instructions and nests.
 
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +33,7 @@ fn permuted(b: &GraphBuilder, rank: usize, steps: usize) -> Value {
 }
 
 #[test]
-fn views_do_not_multiply_what_is_computed() {
+fn views_do_not_multiply_instructions() {
     let b = GraphBuilder::new();
     let v = permuted(&b, 6, 40);
     let graph = optimize(&b.finish(&[v]).unwrap());
@@ -42,7 +42,7 @@ fn views_do_not_multiply_what_is_computed() {
 }
 
 #[test]
-fn a_value_under_one_view_only_is_not_kept() {
+fn a_value_under_one_view_is_not_materialized() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [3, 2]).unwrap();
@@ -55,7 +55,7 @@ fn a_value_under_one_view_only_is_not_kept() {
 }
 
 #[test]
-fn one_cheap_operation_is_computed_wherever_it_is_shown() {
+fn one_cheap_operation_is_recomputed_under_a_broadcast() {
     let temporaries = |of_row: fn(&GraphBuilder, &Value) -> Value| {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F32, [4, 3]).unwrap();
@@ -65,14 +65,14 @@ fn one_cheap_operation_is_computed_wherever_it_is_shown() {
     };
     assert_eq!(temporaries(|_, row| row * 2.0), 0);
     assert_eq!(temporaries(|_, row| row * row), 0);
-    // Two arrays would be read in the place of one, and what is not cheap is computed once.
+    // Recomputing would read two arrays in place of one; an operation that is not cheap is computed once.
     assert_eq!(temporaries(|_, row| row * 2.0 + row), 1);
     assert_eq!(temporaries(|b, row| b.exp(row).unwrap()), 1);
 }
 
 #[test]
-fn many_kept_values_over_one_long_chain() {
-    // Each output's nest needs all before it: walking that anew for each one would take minutes.
+fn many_materialized_values_of_one_long_chain() {
+    // Each output needs all values before it: a traversal for each output would take minutes.
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8]).unwrap();
     let mut v = x.clone();
@@ -95,7 +95,7 @@ fn large_constants_that_differ_in_their_last_element_are_different() {
         let elements = (0..64).map(|index| if index == 63 { last } else { 0.0 }).collect();
         b.constant(Array::new([64], elements).unwrap())
     };
-    // Each twice: equal ones are one value, and so one array of the program.
+    // Each constant occurs twice; equal constants are one value, and one array of the program.
     let sum = (0..600).fold(x, |sum, index| sum + constant((index % 300) as f32));
     let program = lower(&b.finish(&[sum]).unwrap());
     assert_eq!(program.constants.len(), 300);

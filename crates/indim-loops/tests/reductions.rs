@@ -1,4 +1,4 @@
-//! Which nests compute reductions, and what they keep.
+//! Nests of reductions, and the values that they materialise.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{AxisSlice, optimize};
@@ -6,7 +6,7 @@ use indim_loops::{loop_nest::LoopNests, lower};
 use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::RuleSet;
 
-/// The nests of what `function` makes of `x`, after the passes.
+/// The nests of `function(x)`, after the passes.
 fn nests(function: impl Fn(&GraphBuilder, &Value) -> Value) -> LoopNests {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [8, 9]).unwrap();
@@ -27,20 +27,20 @@ fn a_producer_is_computed_inside_the_reducing_nest() {
 }
 
 #[test]
-fn what_is_cheap_is_computed_again_and_what_is_not_is_kept() {
+fn cheap_values_are_recomputed_and_others_materialized() {
     let numpy = RuleSet::Numpy;
-    // x - 1 twice: in the sum, and beside it.
+    // x - 1 twice: in the sum and in the division.
     let cheap = nests(|b, x| {
         let y = x - 1.0;
         b.under(numpy.clone()).div(&y, row_sums(b, &y)).unwrap()
     });
     assert_eq!((cheap.nests.len(), cheap.temporaries.len()), (2, 1));
-    // exp once: it is kept for the division.
-    let dear = nests(|b, x| {
+    // exp once: it is materialised for the division.
+    let expensive = nests(|b, x| {
         let y = x.exp();
         b.under(numpy.clone()).div(&y, row_sums(b, &y)).unwrap()
     });
-    assert_eq!((dear.nests.len(), dear.temporaries.len()), (3, 2));
+    assert_eq!((expensive.nests.len(), expensive.temporaries.len()), (3, 2));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn reductions_along_one_axis_share_a_nest() {
 }
 
 #[test]
-fn searches_have_nests_of_their_own() {
+fn arg_reductions_have_nests_of_their_own() {
     let searches = |function: &dyn Fn(&GraphBuilder, &Value) -> Value, length: usize| {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F64, [length, 9]).unwrap();
@@ -63,7 +63,7 @@ fn searches_have_nests_of_their_own() {
         let along = |op| b.reduce(op, &y, 0).unwrap();
         let results = [along(ReduceOp::Max), along(ReduceOp::ArgMax), along(ReduceOp::ArgMin)];
         let nests = lower(&b.finish(&results).unwrap()).nests;
-        let searches = nests.iter().filter(|nest| nest.searches());
+        let searches = nests.iter().filter(|nest| nest.is_arg_reduction());
         searches.map(|nest| (nest.stores.len(), nest.instructions.len())).collect::<Vec<_>>()
     };
     let (all, reversed) = (|_: &GraphBuilder, x: &Value| x.clone(), [0i64]);
@@ -73,7 +73,7 @@ fn searches_have_nests_of_their_own() {
     }
     // The index of a single element is a constant.
     assert_eq!(searches(&all, 1), []);
-    // What is cheap is computed again where it is searched; else it is kept, as its largest is asked for too.
+    // A cheap operand is recomputed in the arg-reduction; another is materialised, because max reads it too.
     assert_eq!(searches(&|_, x| x * x, 64), [(2, 1)]);
     assert_eq!(searches(&|_, x| x.exp(), 64), [(2, 0)]);
 }
@@ -99,9 +99,9 @@ fn an_axis_of_one_element_or_none_needs_no_reduction() {
     }
 }
 
-/// Each value is used by a reduction, and by the next value beside it.
+/// Each value has two uses: a reduction and the next value.
 #[test]
-fn what_nests_compute_again_stays_in_proportion_to_the_graph() {
+fn recomputed_instructions_stay_proportional_to_the_graph() {
     for steps in [10, 2000] {
         let b = GraphBuilder::new();
         let mut v = b.parameter("x", DType::F64, [9]).unwrap();
@@ -112,7 +112,7 @@ fn what_nests_compute_again_stays_in_proportion_to_the_graph() {
         let graph = b.finish(&[v]).unwrap();
         let nests = lower(&graph).nests;
         let instructions: usize = nests.iter().map(|nest| nest.instructions.len()).sum();
-        // The short chain is computed again for each of its sums, which is cheaper than to keep it.
+        // The short chain is recomputed for each of its sums, which is cheaper than to materialise it.
         match steps {
             10 => assert_eq!(instructions, 10 + (0..10).sum::<usize>()),
             _ => assert!(instructions <= 8 * graph.len(), "{instructions} of {}", graph.len()),

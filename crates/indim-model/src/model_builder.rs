@@ -52,10 +52,7 @@ impl ModelBuilder {
         self.operations += 1;
         if self.operations > self.limits.operations {
             let limit = self.limits.operations;
-            let kind = FormatErrorKind::Limit {
-                what: "operations, calls replaced by what they call,",
-                limit,
-            };
+            let kind = FormatErrorKind::Limit { what: "operations, with calls inlined,", limit };
             return Err(kind.at(place()));
         }
         self.origins.push(SourceOperation { first: self.builder.next_id(), number, rule: None });

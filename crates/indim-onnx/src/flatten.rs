@@ -202,7 +202,7 @@ impl<'m> Flattener<'m> {
         self.work = self.work.saturating_add(work);
         let limit = self.limits.operations;
         if self.work > limit {
-            let what = "operations, calls replaced by what they call,";
+            let what = "operations, with calls inlined,";
             return Err(FormatErrorKind::Limit { what, limit });
         }
         Ok(())

@@ -35,9 +35,9 @@ fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErr
     let count = from.element_count().ok().and_then(|count| i64::try_from(count).ok());
     let wrong = |problem: &str| FormatErrorKind::attribute("shape", problem);
     match (count, product) {
-        (Some(0), Some(0)) => Err(wrong("leaves a size open beside one of 0")),
+        (Some(0), Some(0)) => Err(wrong("has -1 and 0, so the size for -1 is ambiguous")),
         (Some(count), Some(product)) if product > 0 && count % product == 0 => Ok(count / product),
-        _ => Err(wrong("leaves open a size that is no whole number")),
+        _ => Err(wrong("has no integer size for -1")),
     }
 }
 

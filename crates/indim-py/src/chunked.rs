@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::{ArrayType, Graph, Order, ReduceOp, parse_graph};
 use indim_graph::chunks::{
-    Counted, Cut, CutPolicy, Cuts, Stage, combine, meeting_axes, partial_count, stages,
+    CounterGraph, Cut, CutPolicy, Cuts, Stage, axis_classes, combine, partial_count, stages,
 };
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -160,8 +160,8 @@ impl ChunkedProgram {
             let (first, whole) = (Vec::new(), Kept::default());
             return Ok(ChunkedProgram { graph, cuts, first, whole });
         }
-        let counted = py.detach(|| Counted::of(&graph));
-        let Counted { graph, first_reductions } =
+        let counted = py.detach(|| CounterGraph::of(&graph));
+        let CounterGraph { graph, first_reductions } =
             counted.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let cuts = Cuts::of(&graph);
         let reduced = |value: ValueId| match graph[value].kind {
@@ -169,7 +169,7 @@ impl ChunkedProgram {
             _ => None,
         };
         let mut first: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
-        first.retain(|&cut| cuts.cuts()[cut].place != CutPolicy::Nowhere);
+        first.retain(|&cut| cuts.cuts()[cut].policy != CutPolicy::Nowhere);
         Ok(ChunkedProgram { graph, cuts, first, whole: Kept::default() })
     }
 
@@ -200,8 +200,8 @@ impl ChunkedProgram {
     }
 
     /// The axes of what it takes, and of what it gives: those that meet have one number.
-    fn meeting_axes(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
-        let axes = meeting_axes(&self.graph);
+    fn axis_classes(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
+        let axes = axis_classes(&self.graph);
         let of = |values: &[ValueId]| values.iter().map(|it| axes[it.index()].clone()).collect();
         (of(self.graph.parameters()), of(self.graph.outputs()))
     }
@@ -209,7 +209,7 @@ impl ChunkedProgram {
     /// The size along each cut, and where it may be cut.
     fn cuts(&self) -> Vec<(usize, &'static str)> {
         let described = |cut: &Cut| {
-            let place = match cut.place {
+            let place = match cut.policy {
                 CutPolicy::Anywhere => "anywhere",
                 CutPolicy::Aligned => "aligned",
                 CutPolicy::Nowhere => "nowhere",

@@ -182,7 +182,7 @@ impl Model {
         }
         let program = py.detach(|| self.model.program(&given));
         let program = program.map_err(|error| load_error(py, &error))?;
-        let graph = program.graph.returning(0..self.model.outputs().len());
+        let graph = program.graph.with_outputs(0..self.model.outputs().len());
         let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
         let mut kept = kept();

@@ -114,7 +114,7 @@ def test_sizes_with_names_are_explained_with_guards():
     assert "\nsizes\n  x: [n, 3], y: [n, 3]; n >= 2\n" in text
     assert "n = m, which a rule needs" in text and "211 stands for `n`" in text
     mixed = im.explain("x * k + y", x="f32[n]", k=2.5, y=np.ones(1, np.float32))
-    assert "x: [n], y: [1]; n >= 2" in mixed and "1: an axis of size 1 may be expanded" in mixed
+    assert "x: [n], y: [1]; n >= 2" in mixed and "1: an axis of size 1 may be broadcast" in mixed
     assert text.json["peak_bytes"] > 0 and text.svg.startswith("<svg") and "nest 0" in text.machine_code
     named = im.explain("x - m", x="f32[time: n, lat: k]", m="f32[lat: k]", rule="named")
     assert "axes of the results\n  x - m [time, lat]\n" in named and "n, k >= 2" in named

@@ -2,7 +2,7 @@
 
 use indim_cpu::Buffer;
 use indim_graph::VerifyErrorKind;
-use indim_graph::chunks::Counted;
+use indim_graph::chunks::CounterGraph;
 use indim_ops::{ArrayType, DType};
 use indim_stores::{Region, Source, StoreError, check_region};
 
@@ -42,7 +42,7 @@ impl Source for IndexSource {
 /// # Errors
 /// None, unless this is a bug: the nodes are those of a legal graph.
 pub(crate) fn counted(sliced: &SlicedGraph) -> Result<Option<SlicedGraph>, VerifyErrorKind> {
-    let graph = Counted::of(&sliced.graph)?.graph;
+    let graph = CounterGraph::of(&sliced.graph)?.graph;
     let counters = &graph.parameters()[sliced.parts.len()..];
     let counters = counters.iter().map(|_| InputSlice { input: None, starts: vec![0] });
     let parts: Vec<InputSlice> = sliced.parts.iter().cloned().chain(counters).collect();

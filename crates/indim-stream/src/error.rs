@@ -72,7 +72,7 @@ impl Obstacle {
             };
             let is_whole = |axis: &usize| {
                 let cut = cuts.axes(of)[*axis];
-                cut.is_some_and(|cut| cuts.cuts()[cut].place == CutPolicy::Nowhere)
+                cut.is_some_and(|cut| cuts.cuts()[cut].policy == CutPolicy::Nowhere)
             };
             let axes = (0..operand.shape.rank()).filter(is_whole).filter(is_obstacle);
             let operation = node.kind.name();

@@ -153,7 +153,7 @@ impl CutGraph<'_> {
             is_kept: read.contains(&value),
             extremes: stage.reduced.and_then(|_| self.searched(value)),
         });
-        let place = |axis: usize| stage.cuts[axis].map(|cut| self.cuts.cuts()[cut].place);
+        let place = |axis: usize| stage.cuts[axis].map(|cut| self.cuts.cuts()[cut].policy);
         Job {
             shape: Shape::from(&stage.shape[..]),
             inputs: inputs.collect(),

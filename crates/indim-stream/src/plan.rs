@@ -417,7 +417,7 @@ fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
 /// All combinations of cuts, beginning with no cut.
 fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
     let cuts = cuts.cuts();
-    let can_be_cut = |index: &usize| match cuts[*index].place {
+    let can_be_cut = |index: &usize| match cuts[*index].policy {
         CutPolicy::Nowhere => false,
         CutPolicy::Aligned => cuts[*index].size > 512,
         CutPolicy::Anywhere => cuts[*index].size > 1,

@@ -96,8 +96,8 @@ pub use indim_shape::{MAX_RANK, RankLimitError, Shape};
 
 // Graphs: made by the builder, read node by node.
 pub use indim_builder::{
-    Composition, Differentiate, GraphBuilder, Index, Initial, Operand, PadMode, Parameter,
-    ReduceOptions, Reduction, RuleScope, Value, WholeNumbers,
+    Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion, Operand, PadMode,
+    Parameter, ReduceOptions, Reduction, RuleScope, Value,
 };
 pub use indim_graph::{AxisSlice, Graph, GraphError, GraphErrorKind, Literal, TakeMode};
 pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};

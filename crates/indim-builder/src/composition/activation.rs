@@ -1,7 +1,7 @@
-//! Definitions of the activations: functions of neural networks.
+//! Activation functions of neural networks.
 //!
-//! They are written so that the derivatives of their operations make their own: a branch that is not taken is
-//! given a number at which its derivative is finite, since a cotangent of 0 times infinity is a NaN.
+//! Their derivatives follow from those of their operations. Therefore a branch that is not selected gets a
+//! number at which its derivative is finite: 0 times an infinite derivative would be NaN.
 
 use crate::builder::{BuildResult, Value};
 
@@ -12,7 +12,7 @@ const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 /// `sqrt(2 / π)`.
 const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
 
-/// Not the larger of both, whose tie at 0 is shared: the derivative is 0 there.
+/// A `select` has derivative 0 at 0; `max` would share the cotangent of the tie.
 pub(super) fn relu(x: &Value) -> BuildResult {
     Ok(x.le(0).select(0, x))
 }

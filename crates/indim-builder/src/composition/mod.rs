@@ -1,19 +1,18 @@
-//! THE table of compositions: functions that are made of several operations of `op.rs`, and what is
-//! derived from the table.
+//! THE table of compositions: functions composed of several operations of `op.rs`, and the code generated
+//! from the table.
 //!
-//! A row gives the name, the parameters with their defaults, the element types it takes, what NumPy's
-//! rule makes of integers and truth values that it does not take, the result type, other names, and the
-//! sentence of the documentation. Where that begins with a text in backquotes, the text is the formula in
-//! the language of expressions, and a test computes both. The definition has the same name, in one of the
-//! modules here.
+//! A row has the name, the parameters with their defaults, the accepted element types, the promotion of other
+//! integers and `bool` under NumPy's rule, the result type, other names, and the documentation. If the
+//! documentation begins with a text in backquotes, the text is the formula in the language of expressions,
+//! and a test compares it with the definition. The definition has the same name, in one of the modules here.
 //!
-//! The executors fuse the nodes of a composition. But for those that say so, every step is rounded to the
-//! operands' element type, and so are the parameters.
+//! The executors fuse the nodes of a composition. Unless its documentation states otherwise, every step is
+//! rounded to the operands' element type, and so are the parameters.
 //!
-//! - `activation.rs`: definitions of the activations: functions of neural networks;
-//! - `numeric.rs`: definitions of the compositions that NumPy has as functions;
-//! - `parameter.rs`: the numbers that compositions take behind their operands;
-//! - `reduce_precision.rs`: definition of `reduce_precision`: rounding to a float format with fewer bits.
+//! - `activation.rs`: activation functions of neural networks;
+//! - `numeric.rs`: functions of NumPy;
+//! - `parameter.rs`: numeric parameters of compositions and reductions;
+//! - `reduce_precision.rs`: `reduce_precision`, rounding to a float format with fewer bits.
 
 mod activation;
 mod numeric;
@@ -40,13 +39,13 @@ macro_rules! for_each_composition {
     ($callback:ident) => {
         $callback! {
             unary {
-                /// `max(x, 0)`; a NaN stays.
+                /// `max(x, 0)`; NaN stays NaN.
                 relu = Relu {} [signed unsigned float] f64 -> same, [];
                 /// `where(x > 0, x, alpha * expm1(x))`.
                 elu = Elu { alpha: f64 = 1.0 } [float] f64 -> same, [];
                 /// `1.0507009873554805 * elu(x, 1.6732632423543772)`.
                 selu = Selu {} [float] f64 -> same, [];
-                /// `x * 0.5 * erfc(x * -0.7071067811865476)`: `x` times the normal distribution's function.
+                /// `x * 0.5 * erfc(x * -0.7071067811865476)`: `x` times the cumulative normal distribution.
                 gelu = Gelu {} [float] f64 -> same, [];
                 /// `x * 0.5 * (1 + tanh(0.7978845608028654 * (x + 0.044715 * (square(x) * x))))`: the usual
                 /// approximation of `gelu`.
@@ -63,43 +62,43 @@ macro_rules! for_each_composition {
                 hard_sigmoid = HardSigmoid { alpha: f64 = 0.2, beta: f64 = 0.5 } [float] f64 -> same, [];
                 /// `x * clamp(0, x + 3, 6) / 6`.
                 hard_swish = HardSwish {} [float] f64 -> same, [];
-                /// `x` itself. NumPy has none for `bool`.
+                /// `x` itself. Not defined for `bool`, like in NumPy.
                 positive = Positive {} [signed unsigned float complex] f64 -> same, [];
                 /// Degrees in radians: `x * (pi / 180)`, 16-bit floats in f32.
                 deg2rad = Deg2Rad {} [float] function -> same, ["radians"];
                 /// Radians in degrees: `x * (180 / pi)`, 16-bit floats in f32.
                 rad2deg = Rad2Deg {} [float] function -> same, ["degrees"];
-                /// 1 at 0, else `sin(pi * x) / (pi * x)`, 16-bit floats in f32; at whole numbers not 0 but as
-                /// small as the error of `pi * x`.
+                /// 1 at 0, else `sin(pi * x) / (pi * x)`, 16-bit floats in f32. At other integers the result
+                /// is not 0, but has the size of the rounding error of `pi * x`.
                 sinc = Sinc {} [float complex] f64 -> same, [];
-                /// `nan` for a NaN, `posinf` and `neginf` for the infinities, without them the largest finite
-                /// numbers of the type; of a complex number each part by itself. Integers and `bool` stay.
+                /// Replaces NaN by `nan` and the infinities by `posinf` and `neginf`, by default the finite
+                /// extremes of the type. Complex numbers: each part. Integers and `bool` are unchanged.
                 nan_to_num = NanToNum {
                     nan: f64 = 0.0, posinf: Option<f64> = None, neginf: Option<f64> = None
                 }
                     [boolean signed unsigned float complex] f64
                     -> same,
                     [];
-                /// The nearest number with so many digits behind the point, before it where `decimals` is
+                /// Rounds to `decimals` digits after the decimal point, or before it if `decimals` is
                 /// negative; ties to even. Floats: `round_even(x * p) / p` with `p = 10^decimals`, or
-                /// `round_even(x / p) * p` with `p = 10^-decimals`, 16-bit floats in f32; a float that is too
-                /// large for `x * p` has no such digits and stays. Integers exactly, and wrapping; 0 where
-                /// `p` is no value of their type. Of a complex number each part.
+                /// `round_even(x / p) * p` with `p = 10^-decimals`, 16-bit floats in f32; a float for which
+                /// `x * p` overflows is unchanged. Integers: exact, and wrapping; 0 if their type does not
+                /// represent `p`. Complex numbers: each part.
                 round = Round { decimals: i64 = 0 } [signed unsigned float complex] function -> same,
                     ["around"];
-                /// Rounded, half to even, to a float format of so many bits: overflow gives an infinity; what
-                /// would be subnormal in that format gives a zero with the sign of `x`; a NaN stays a NaN,
-                /// but without mantissa bits it becomes inf.
+                /// Rounds to a float format with these numbers of bits, ties to even. Overflow gives
+                /// infinity; a subnormal number of that format becomes zero with the sign of `x`. NaN stays
+                /// NaN, or becomes inf if `mantissa_bits` is 0.
                 reduce_precision = ReducePrecision { exponent_bits: u32, mantissa_bits: u32 } [float] f64
                     -> same,
                     [];
             }
             binary {
-                /// `where(x == 0, y, max(sign(x), 0))`: the step function, 0 below zero and 1 above; `y` is
-                /// its value at 0. A NaN `x` stays.
+                /// `where(x == 0, y, max(sign(x), 0))`: the step function, 0 below zero and 1 above, with
+                /// value `y` at 0. A NaN `x` stays NaN.
                 heaviside = Heaviside {} [float] function -> same, [];
                 /// `(abs(x - y) <= atol + rtol * abs(y)) & is_finite(y) | (x == y)`; with `equal_nan` also
-                /// where both are NaNs. It is not symmetric.
+                /// true if both are NaN. Not symmetric.
                 isclose = IsClose { rtol: f64 = 1e-5, atol: f64 = 1e-8, equal_nan: bool = false }
                     [float complex] f64
                     -> boolean,
@@ -112,26 +111,26 @@ macro_rules! for_each_composition {
     };
 }
 
-/// NumPy's conversion of integers and truth values that a composition does not take.
+/// NumPy's promotion of integers and `bool` that a composition does not accept.
 ///
 /// ```
 /// use indim_builder::{Composition, WholeNumbers};
 /// assert_eq!(Composition::Gelu.whole_numbers(), WholeNumbers::Double);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WholeNumbers {
-    /// `f64`, as where a formula multiplies them by a float.
-    Double,
-    /// The float type in which NumPy computes functions: `f16` for 8 bits, `f32` for 16, else `f64`.
-    OfFunctions,
+pub enum IntegerPromotion {
+    /// To `f64`, like in a formula that multiplies them by a float.
+    F64,
+    /// To the float type of NumPy's functions: `f16` for 8 bits, `f32` for 16 bits, else `f64`.
+    FunctionFloat,
 }
 
-macro_rules! whole_numbers {
+macro_rules! integer_promotion {
     (f64) => {
-        WholeNumbers::Double
+        IntegerPromotion::F64
     };
     (function) => {
-        WholeNumbers::OfFunctions
+        IntegerPromotion::FunctionFloat
     };
 }
 
@@ -144,14 +143,14 @@ macro_rules! is_boolean {
     };
 }
 
-/// One row of the table as data.
-struct Row {
+/// A row of the table as data.
+struct CompositionInfo {
     name: &'static str,
     doc: &'static str,
     arity: Arity,
     parameters: &'static [Parameter],
     takes: fn(DType) -> bool,
-    whole_numbers: WholeNumbers,
+    integer_promotion: IntegerPromotion,
     is_predicate: bool,
     aliases: &'static [&'static str],
 }
@@ -169,7 +168,7 @@ macro_rules! define_compositions {
                 [$($bclass:ident)*] $bwhole:ident -> $bresult:ident, [$($balias:literal),*];
         )* }
     ) => {
-        /// A function that is made of several operations of the table.
+        /// A function composed of several operations of the table.
         ///
         /// ```
         /// use indim_builder::{Composition, GraphBuilder};
@@ -199,24 +198,24 @@ macro_rules! define_compositions {
             /// Every composition, in the order of the table.
             pub const ALL: &[Composition] = &[$(Composition::$uop,)* $(Composition::$bop,)*];
 
-            const fn row(self) -> &'static Row {
+            const fn info(self) -> &'static CompositionInfo {
                 match self {
-                    $(Composition::$uop => const { &Row {
+                    $(Composition::$uop => const { &CompositionInfo {
                         name: stringify!($uname), doc: concat!($($udoc),+), arity: Arity::Unary,
                         parameters: &[$(
                             Parameter::new::<$utype>(stringify!($uparameter), &[$(stringify!($udefault))?])
                         ),*],
                         takes: |dtype| $(is_of_word!($uclass dtype))||*,
-                        whole_numbers: whole_numbers!($uwhole),
+                        integer_promotion: integer_promotion!($uwhole),
                         is_predicate: is_boolean!($uresult), aliases: &[$($ualias),*],
                     } },)*
-                    $(Composition::$bop => const { &Row {
+                    $(Composition::$bop => const { &CompositionInfo {
                         name: stringify!($bname), doc: concat!($($bdoc),+), arity: Arity::Binary,
                         parameters: &[$(
                             Parameter::new::<$btype>(stringify!($bparameter), &[$(stringify!($bdefault))?])
                         ),*],
                         takes: |dtype| $(is_of_word!($bclass dtype))||*,
-                        whole_numbers: whole_numbers!($bwhole),
+                        integer_promotion: integer_promotion!($bwhole),
                         is_predicate: is_boolean!($bresult), aliases: &[$($balias),*],
                     } },)*
                 }
@@ -232,7 +231,7 @@ macro_rules! define_compositions {
                 /// [TY1](indim_shape::rules#element-types-ty) `element-type-not-allowed`.
                 #[track_caller]
                 pub fn $uname(&self, x: impl Operand, $($uparameter: $utype),*) -> BuildResult {
-                    let [x] = self.composed(Composition::$uop, [x.given()], &RuleSet::None)?;
+                    let [x] = self.composed(Composition::$uop, [x.into_arg()], &RuleSet::None)?;
                     definition::$uname(&x, $($uparameter),*)
                 }
             )*
@@ -254,15 +253,14 @@ macro_rules! define_compositions {
                 }
             )*
 
-            /// A composition by its name, with numbers for its parameters, in their order; none for the
-            /// default.
+            /// A composition with numbers for its parameters, in order; `None` for the default.
             ///
             /// # Errors
             /// `wrong-operand-count`; [TY1, TY2](indim_shape::rules#element-types-ty), then the labels of
             /// [the rule set](indim_shape::rules).
             ///
             /// # Panics
-            /// When a number is none that its parameter accepts, or one without a default is missing.
+            /// If a parameter does not accept its number, or a number without a default is missing.
             pub fn compose(
                 &self,
                 composition: Composition,
@@ -305,27 +303,27 @@ macro_rules! define_compositions {
                 pub fn $bname(
                     &self, x: impl Operand, y: impl Operand, $($bparameter: $btype),*
                 ) -> BuildResult {
-                    let operands = [x.given(), y.given()];
+                    let operands = [x.into_arg(), y.into_arg()];
                     let [x, y] = self.builder.composed(Composition::$bop, operands, &self.rule)?;
                     definition::$bname(&x, &y, $($bparameter),*)
                 }
             )*
         }
 
-        /// The compositions of the table on equal shapes, or on scalars with anything.
+        /// The compositions of the table on equal shapes, or on a scalar and any shape.
         impl Value {
             $(
                 $(#[doc = $udoc])+
                 #[track_caller]
                 pub fn $uname(&self, $($uparameter: $utype),*) -> Value {
-                    self.builder().keep(self.builder().$uname(self, $($uparameter),*))
+                    self.builder().defer_error(self.builder().$uname(self, $($uparameter),*))
                 }
             )*
             $(
                 $(#[doc = $bdoc])+
                 #[track_caller]
                 pub fn $bname(&self, y: impl Operand, $($bparameter: $btype),*) -> Value {
-                    self.builder().keep(self.builder().$bname(self, y, $($bparameter,)* &[]))
+                    self.builder().defer_error(self.builder().$bname(self, y, $($bparameter,)* &[]))
                 }
             )*
         }
@@ -344,47 +342,47 @@ for_each_composition!(define_compositions);
 impl Composition {
     /// The name in expressions, in Python and of the builder's method.
     pub const fn name(self) -> &'static str {
-        self.row().name
+        self.info().name
     }
 
     /// Documentation: the formula in backquotes, if any, and the edge cases.
     pub fn doc(self) -> &'static str {
-        self.row().doc.trim()
+        self.info().doc.trim()
     }
 
     /// The number of operands.
     pub const fn arity(self) -> Arity {
-        self.row().arity
+        self.info().arity
     }
 
-    /// The numbers it takes behind its operands.
+    /// The parameters after the operands.
     pub const fn parameters(self) -> &'static [Parameter] {
-        self.row().parameters
+        self.info().parameters
     }
 
     /// The names that other systems use.
     pub const fn aliases(self) -> &'static [&'static str] {
-        self.row().aliases
+        self.info().aliases
     }
 
-    /// Whether the composition takes elements of type `dtype`.
+    /// Whether the composition accepts elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
-        (self.row().takes)(dtype)
+        (self.info().takes)(dtype)
     }
 
     /// The element type of the result for operands of type `dtype`.
     pub const fn result_dtype(self, dtype: DType) -> DType {
-        if self.row().is_predicate { DType::Bool } else { dtype }
+        if self.info().is_predicate { DType::Bool } else { dtype }
     }
 
-    /// NumPy's conversion of whole numbers and truth values.
-    pub const fn whole_numbers(self) -> WholeNumbers {
-        self.row().whole_numbers
+    /// NumPy's promotion of integers and `bool`.
+    pub const fn integer_promotion(self) -> IntegerPromotion {
+        self.info().integer_promotion
     }
 }
 
 impl GraphBuilder {
-    /// The operands of a composition, checked and with the shape of its result.
+    /// The operands of a composition, checked and broadcast to the shape of its result.
     #[track_caller]
     fn composed<const COUNT: usize>(
         &self,

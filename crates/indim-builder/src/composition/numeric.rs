@@ -1,4 +1,4 @@
-//! Definitions of the compositions that NumPy has as functions.
+//! Functions of NumPy.
 
 use core::f64::consts::PI;
 
@@ -21,7 +21,7 @@ pub(super) fn rad2deg(x: &Value) -> BuildResult {
 pub(super) fn sinc(x: &Value) -> BuildResult {
     widened(x, |x| {
         let is_zero = x.eq(0);
-        // Nothing is divided by 0, also in the derivative.
+        // Avoids a division by 0, also in the derivative.
         let angle = is_zero.select(1, x) * PI;
         is_zero.select(1, angle.sin() / &angle)
     })
@@ -80,7 +80,7 @@ fn round_float(x: &Value, decimals: i64) -> Value {
         return scaled.is_finite().select(scaled.round_even() / power, x);
     }
     let rounded = (x / power).round_even();
-    // An infinite power must not make a NaN of zero.
+    // 0 times an infinite power would be NaN.
     rounded.eq(0).select(&rounded, &rounded * power)
 }
 
@@ -89,7 +89,7 @@ fn power_of_ten(exponent: u64) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
 }
 
-/// The nearest multiple of `10^zeros`, of two the one that is an even multiple.
+/// The nearest multiple of `10^zeros`, ties to the even multiple.
 fn round_integer(x: &Value, zeros: u64) -> BuildResult {
     let dtype = x.array_type()?.dtype;
     let power = u32::try_from(zeros).ok().and_then(|zeros| 10u64.checked_pow(zeros));
@@ -104,19 +104,19 @@ fn round_integer(x: &Value, zeros: u64) -> BuildResult {
     Ok((quotient + is_up.convert(dtype)) * power)
 }
 
-/// Whether a value of the integer type can be so large.
+/// Whether the integer type represents `value`.
 fn fits(value: u64, dtype: DType) -> bool {
     let is_signed = dtype.class() == DTypeClass::Signed;
     let bits = 8 * dtype.size() as u32 - u32::from(is_signed);
     value <= u64::MAX >> (u64::BITS - bits)
 }
 
-/// A function of the real and of the imaginary part.
+/// Applies `function` to the real and to the imaginary part.
 fn by_parts(x: &Value, function: impl Fn(&Value) -> BuildResult) -> BuildResult {
     Ok(function(&x.real())?.complex(function(&x.imag())?))
 }
 
-/// On floats narrower than f32 `function` computes in f32, and its result is rounded once.
+/// Applies `function`, in `f32` for narrower floats, with one rounding of the result.
 fn widened(x: &Value, function: impl Fn(&Value) -> Value) -> BuildResult {
     let dtype = x.array_type()?.dtype;
     let is_narrow = dtype.is_float() && dtype.size() < DType::F32.size();

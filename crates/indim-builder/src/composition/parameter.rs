@@ -1,8 +1,8 @@
-//! The numbers that compositions take behind their operands.
+//! Numeric parameters of compositions and reductions.
 
 use indim_graph::Literal;
 
-/// A number that a composition takes behind its operands.
+/// A parameter of a composition or reduction, after its operands.
 ///
 /// ```
 /// use indim_builder::Composition;
@@ -22,7 +22,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter of type `T`, with one default or none.
+    /// A parameter of type `T`; `default` is empty or has one text.
     pub(crate) const fn new<T: ParameterType>(
         name: &'static str,
         default: &[&'static str],
@@ -31,7 +31,7 @@ impl Parameter {
         Parameter { name, expected: T::EXPECTED, default, accepts: T::accepts }
     }
 
-    /// A parameter that is not a number, and is optional; `expected` is its description.
+    /// An optional parameter that is not a number; `expected` describes it.
     pub(crate) const fn described(name: &'static str, expected: &'static str) -> Parameter {
         Parameter { name, expected, default: Some("None"), accepts: |_| false }
     }
@@ -41,18 +41,18 @@ impl Parameter {
         self.name
     }
 
-    /// Expected kind, in the words of messages: `a number`, `a whole number`, `True or False`.
+    /// The expected kind, for messages: `a number`, `a whole number`, `True or False`.
     pub const fn expected(&self) -> &'static str {
         self.expected
     }
 
-    /// The default as Python writes it, unless one must be given. `None` stands for what the documentation
-    /// of the composition says.
+    /// The default in Python's syntax; `None` if the parameter is required. The text `None` stands for the
+    /// default in the documentation of the composition.
     pub fn default(&self) -> Option<&'static str> {
         self.default.map(|text| if text == "false" { "False" } else { text })
     }
 
-    /// Whether the number can be given.
+    /// Whether the parameter accepts this number.
     pub fn accepts(&self, number: Literal) -> bool {
         (self.accepts)(number)
     }
@@ -60,10 +60,10 @@ impl Parameter {
 
 /// A Rust type of parameters.
 pub(crate) trait ParameterType: Sized {
-    /// Its words in messages.
+    /// The expected kind, for messages.
     const EXPECTED: &'static str;
 
-    /// The value that the text gives; `None` where it is of another kind.
+    /// The value of a literal; `None` for a literal of another kind.
     fn read(number: Literal) -> Option<Self>;
 
     fn accepts(number: Literal) -> bool {
@@ -124,5 +124,5 @@ pub(crate) fn argument<T: ParameterType>(given: Option<Literal>, default: Option
     given
         .and_then(T::read)
         .or(default)
-        .expect("invariant: who composes checks what is given, and that nothing is missing")
+        .expect("invariant: the caller checks the arguments, and that none is missing")
 }

@@ -1,7 +1,7 @@
-//! Definition of `reduce_precision`: rounding to a float format with fewer bits.
+//! `reduce_precision`, rounding to a float format with fewer bits.
 //!
-//! The method is XLA's (`EmitReducePrecisionIR` in its elemental IR emitter): integer operations on
-//! the bit pattern, which round half to even, and two comparisons of the exponent.
+//! The method is XLA's (`EmitReducePrecisionIR` in its elemental IR emitter): integer operations on the bit
+//! pattern round half to even, and two comparisons limit the exponent.
 
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::DType;
@@ -9,7 +9,7 @@ use indim_ops::DType;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
-/// The integer type of the pattern, and the bits of the exponent and of the significand.
+/// The integer type of the bit pattern, and the numbers of exponent and mantissa bits.
 const fn format(dtype: DType) -> Option<(DType, u32, u32)> {
     use DType::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
     match dtype {
@@ -42,14 +42,14 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
     if exponent_bits < exponent {
         bits = limit_exponent(&bits, exponent, mantissa, exponent_bits);
     }
-    // Bits have no derivative, but the result is to move as `x` does: with this 0, which is taken away.
-    let nothing = without_derivative(x)? - x;
-    let reduced = x.is_finite().select(b.bitcast(bits, dtype)? - nothing, x);
-    // Without mantissa bits the format has no NaN: XLA's evaluator gives infinity.
+    // Bits have no derivative. Subtracting this zero gives the result the derivative of `x`.
+    let zero = without_derivative(x)? - x;
+    let reduced = x.is_finite().select(b.bitcast(bits, dtype)? - zero, x);
+    // Without mantissa bits the format has no NaN; XLA's evaluator returns infinity.
     Ok(if mantissa_bits == 0 { x.is_nan().select(f64::INFINITY, reduced) } else { reduced })
 }
 
-/// Rounds away the last `dropped` bits. A carry goes into the exponent, as it should.
+/// Rounds the last `dropped` bits away. A carry into the exponent gives the next power of two.
 fn round_pattern(bits: &Value, dropped: u32) -> Value {
     let is_odd = bits.shr_logical(dropped) & 1;
     let below_half = (1u64 << (dropped - 1)) - 1;
@@ -57,7 +57,8 @@ fn round_pattern(bits: &Value, dropped: u32) -> Value {
     raised.shr_logical(dropped).shl(dropped)
 }
 
-/// Infinity above, zero below the exponents of normal numbers with `reduced` bits for them.
+/// Replaces numbers above the range of normal numbers with `reduced` exponent bits by infinity, and those
+/// below by zero.
 fn limit_exponent(bits: &Value, exponent: u32, mantissa: u32, reduced: u32) -> Value {
     let (bias, reduced_bias) = ((1u64 << (exponent - 1)) - 1, (1u64 << (reduced - 1)) - 1);
     let infinity = ((1u64 << exponent) - 1) << mantissa;
@@ -85,8 +86,7 @@ mod tests {
         evaluate(&graph, &[array]).unwrap()[0].elements::<T>().unwrap().to_vec()
     }
 
-    /// Reduction to the format of an existing type gives that type's rounding, but for its
-    /// subnormals.
+    /// Reduction to the format of an existing type is that type's rounding, except for its subnormals.
     #[test]
     fn reduction_is_rounding_to_the_narrow_type() {
         let bits = (0..=u32::MAX).step_by(65_521);

@@ -1,4 +1,4 @@
-//! Rules of arithmetic, and of the functions of two numbers that are smooth but for single points.
+//! Rules of arithmetic, and of functions of two numbers that are smooth except at single points.
 
 use super::rule::{Binary, Ternary, Unary, conjugate, is_complex};
 use crate::builder::Value;
@@ -24,19 +24,20 @@ pub(super) fn div(o: Binary<'_>) -> [Value; 2] {
     [o.cotangent / &divisor, -(o.cotangent * conjugate(o.y) / divisor)]
 }
 
-/// Between its jumps `a - b floor(a / b)`.
+/// Between its jumps, the result is `a - b floor(a / b)`.
 pub(super) fn py_mod(o: Binary<'_>) -> [Value; 2] {
     [o.cotangent.clone(), -(o.cotangent * o.a.floor_div(o.b))]
 }
 
-/// Between its jumps `a - b trunc(a / b)`. The quotient is that of the remainder found, not `a / b` rounded,
-/// which may be the next integer.
+/// Between its jumps, the result is `a - b trunc(a / b)`. The quotient is computed from the remainder,
+/// because `a / b` may round up to the next integer.
 pub(super) fn rem(o: Binary<'_>) -> [Value; 2] {
     let quotient = ((o.a - o.y) / o.b).round_even();
     [o.cotangent.clone(), -(o.cotangent * quotient)]
 }
 
-/// A power of 0 does not move with a zero exponent, nor does 0 with any exponent that is not negative.
+/// With exponent 0 the derivative by the base is 0, also for base 0. For base 0 and a non-negative exponent
+/// the derivative by the exponent is 0.
 pub(super) fn pow(o: Binary<'_>) -> [Value; 2] {
     let by_base = o.cotangent * conjugate(&(o.b * o.a.pow(o.b - 1)));
     let by_exponent = o.cotangent * conjugate(&(o.y * o.a.log()));
@@ -51,27 +52,27 @@ fn is_not_negative(x: &Value) -> Value {
     }
 }
 
-/// A NaN at the origin, where the angle has no derivative. Two divisions, as a square may overflow.
+/// NaN at the origin, where the angle has no derivative. Two divisions avoid the overflow of a square.
 pub(super) fn atan2(o: Binary<'_>) -> [Value; 2] {
     let radius = o.a.hypot(o.b);
     [o.cotangent * (o.b / &radius / &radius), -(o.cotangent * (o.a / &radius / &radius))]
 }
 
-/// 0 at the origin, between the slopes on either side.
+/// 0 at the origin, the mean of the one-sided derivatives.
 pub(super) fn hypot(o: Binary<'_>) -> [Value; 2] {
     let is_origin = o.y.eq(0);
     [o.a, o.b].map(|x| is_origin.select(0, o.cotangent * (x / o.y)))
 }
 
-/// Equal operands get half of the cotangent each, also if their difference is a NaN.
+/// Equal operands get half of the cotangent each, also if their difference is NaN, as for infinities.
 pub(super) fn logaddexp(o: Binary<'_>) -> [Value; 2] {
     let is_tie = o.a.eq(o.b);
     [o.a - o.b, o.b - o.a].map(|difference| o.cotangent * is_tie.select(0.5, difference.logistic()))
 }
 
 pub(super) fn squared_difference(o: Binary<'_>) -> [Value; 2] {
-    let given = o.cotangent * conjugate(&((o.a - o.b) * 2));
-    [given.clone(), -given]
+    let to_first = o.cotangent * conjugate(&((o.a - o.b) * 2));
+    [to_first.clone(), -to_first]
 }
 
 pub(super) fn fma(o: Ternary<'_>) -> [Value; 3] {

@@ -1,12 +1,13 @@
-//! Rules of the operations that choose among their operands, or only look at signs.
+//! Rules of operations that select one of their operands, or depend on signs.
 //!
-//! At a kink the choice is the symmetric one: a tie is shared, and the magnitude is flat at 0.
+//! At a kink the derivative is the symmetric one: a tie shares the cotangent, and `abs` has derivative 0 at
+//! 0.
 
-use super::parts::scaled;
+use super::complex::scaled;
 use super::rule::{Binary, Ternary, Unary, is_complex};
 use crate::builder::Value;
 
-/// Flat at 0.
+/// 0 at 0.
 pub(super) fn abs(u: Unary<'_>) -> Value {
     match is_complex(u.x) {
         true => scaled(&u.x.sign(), u.cotangent),
@@ -14,7 +15,8 @@ pub(super) fn abs(u: Unary<'_>) -> Value {
     }
 }
 
-/// Steps of floats; of complex numbers the direction, which moves with what is across it. Flat at 0.
+/// Floats: a step, with derivative 0. Complex numbers: `x / |x|`, which only moves with the component of `x`
+/// perpendicular to it; 0 at 0.
 pub(super) fn sign(u: Unary<'_>) -> Option<Value> {
     if !is_complex(u.x) {
         return None;
@@ -24,7 +26,7 @@ pub(super) fn sign(u: Unary<'_>) -> Option<Value> {
     Some(u.x.eq(0).select(0, scaled(&across, &u.x.abs().reciprocal())))
 }
 
-/// The winner's, who may be a NaN; a tie is shared.
+/// The cotangent goes to the selected operand, also if it is NaN; a tie shares it.
 pub(super) fn max(o: Binary<'_>) -> [Value; 2] {
     let [a, b] = [o.a, o.b].map(|x| x.eq(o.y) | x.is_nan());
     shared(o.cotangent, &a, &b)
@@ -34,7 +36,8 @@ pub(super) fn min(o: Binary<'_>) -> [Value; 2] {
     max(o)
 }
 
-/// The winner's, over whom a NaN never wins; a tie is shared, also of two NaNs.
+/// The cotangent goes to the selected operand, which is NaN only if both are; a tie shares it, also of two
+/// NaNs.
 pub(super) fn fmax(o: Binary<'_>) -> [Value; 2] {
     let [a, b] = [o.a, o.b].map(|x| x.eq(o.y) | o.y.is_nan());
     shared(o.cotangent, &a, &b)
@@ -44,15 +47,15 @@ pub(super) fn fmin(o: Binary<'_>) -> [Value; 2] {
     fmax(o)
 }
 
-/// Halves where both win, all to the one that wins alone.
+/// Half of the cotangent for each operand of a tie, all of it for a single winner.
 fn shared(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
     let half = cotangent * 0.5;
     let share = |wins: &Value, other: &Value| wins.select(other.select(&half, cotangent), 0);
     [share(a_wins, b_wins), share(b_wins, a_wins)]
 }
 
-/// At a bound it is `x` that gives the value. With the bounds exchanged it is always the upper one, and
-/// with a NaN nothing flows.
+/// At a bound the cotangent goes to `x`. With exchanged bounds it goes to `high`. With a NaN it goes to no
+/// operand.
 pub(super) fn clamp(o: Ternary<'_>) -> [Value; 3] {
     let (low, x, high) = (o.a, o.b, o.c);
     let is_within = low.le(x) & x.le(high);
@@ -65,12 +68,12 @@ pub(super) fn select(o: Ternary<'_>) -> [Option<Value>; 3] {
     [None, Some(o.a.select(o.cotangent, 0)), Some(o.a.select(0, o.cotangent))]
 }
 
-/// Up where the signs agree, else down; flat at 0. The sign is a step.
+/// 1 for the first operand if the signs agree, else -1; 0 at 0. The second operand only has steps.
 pub(super) fn copysign(o: Binary<'_>) -> [Option<Value>; 2] {
     [Some(o.cotangent * (o.a.sign() * o.y.sign())), None]
 }
 
-/// The second operand is the slope below zero.
+/// The second operand is the slope for negative numbers.
 pub(super) fn prelu(o: Binary<'_>) -> [Value; 2] {
     let is_above = o.a.ge(0);
     [is_above.select(o.cotangent, o.cotangent * o.b), is_above.select(0, o.cotangent * o.a)]

@@ -1,20 +1,20 @@
 //! Dispatch from operations to their derivative rules.
 //!
-//! This is the only place that matches on the operation, and the table of operations writes the match: a row
-//! without a function of its name among the rules does not compile.
+//! Only this file matches on the operation. The match is generated from the table of operations: a row
+//! without a rule of its name does not compile.
 
 use indim_ops::{Op, for_each_op};
 
-use super::rule::{Binary, Given, Refused, Ternary, Unary};
+use super::rule::{Binary, NotDifferentiable, RuleResult, Ternary, Unary};
 use crate::builder::Value;
 
-/// The rules by the names of their operations.
+/// The rules, named like their operations.
 mod rules {
     pub(super) use crate::derivative::arithmetic::*;
     pub(super) use crate::derivative::choice::*;
+    pub(super) use crate::derivative::complex::*;
     pub(super) use crate::derivative::elementary::*;
     pub(super) use crate::derivative::flat::*;
-    pub(super) use crate::derivative::parts::*;
 }
 
 macro_rules! define_dispatch {
@@ -32,17 +32,18 @@ macro_rules! define_dispatch {
                 -> $tresult:ident, $tfacts:tt, $taliases:tt;
         )* }
     ) => {
-        /// The cotangents of the operands of `op`, whose result is `y`; none where nothing flows.
+        /// The cotangents of the operands of `op` with result `y`; `None`, or an empty list, for zero
+        /// derivatives.
         pub(super) fn elementwise(
             op: Op,
             operands: &[Value],
             y: &Value,
             cotangent: &Value,
-        ) -> Result<Vec<Option<Value>>, Refused> {
+        ) -> Result<Vec<Option<Value>>, NotDifferentiable> {
             match (op, operands) {
-                $((Op::$uop, [x]) => rules::$uname(Unary { x, y, cotangent }).given(),)*
-                $((Op::$bop, [a, b]) => rules::$bname(Binary { a, b, y, cotangent }).given(),)*
-                $((Op::$top, [a, b, c]) => rules::$tname(Ternary { a, b, c, cotangent }).given(),)*
+                $((Op::$uop, [x]) => rules::$uname(Unary { x, y, cotangent }).into_cotangents(),)*
+                $((Op::$bop, [a, b]) => rules::$bname(Binary { a, b, y, cotangent }).into_cotangents(),)*
+                $((Op::$top, [a, b, c]) => rules::$tname(Ternary { a, b, c, cotangent }).into_cotangents(),)*
                 _ => unreachable!("invariant: the builder checked the number of operands"),
             }
         }

@@ -1,7 +1,6 @@
-//! Rules of the functions of one operand: powers, exponentials, logarithms, circular and hyperbolic
-//! functions.
+//! Rules of functions of one operand: powers, exponentials, logarithms, circular and hyperbolic functions.
 //!
-//! The forms are those that neither cancel nor overflow where the derivative itself does not.
+//! The formulas neither cancel nor overflow unless the derivative itself does.
 
 use core::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
@@ -36,7 +35,7 @@ pub(super) fn exp2(u: Unary<'_>) -> Value {
     u.times(&(u.y * LN_2))
 }
 
-/// Not `y + 1`, which cancels far below zero.
+/// Not `y + 1`, which cancels for large negative `x`.
 pub(super) fn expm1(u: Unary<'_>) -> Value {
     u.times(&u.x.exp())
 }
@@ -69,7 +68,7 @@ pub(super) fn tan(u: Unary<'_>) -> Value {
     u.times(&(u.y.square() + 1))
 }
 
-/// The product keeps the small end, which `1 - y²` rounds away.
+/// The product keeps precision near ±1, where `1 - y²` cancels.
 pub(super) fn tanh(u: Unary<'_>) -> Value {
     u.times(&((1 - u.y) * (u.y + 1)))
 }
@@ -95,7 +94,7 @@ pub(super) fn cosh(u: Unary<'_>) -> Value {
     u.times(&u.x.sinh())
 }
 
-/// `x²` may overflow where the derivative is a plain number.
+/// `hypot`, because `x²` may overflow although the derivative does not.
 pub(super) fn asinh(u: Unary<'_>) -> Value {
     match is_complex(u.x) {
         true => u.times(&(u.x.square() + 1).rsqrt()),
@@ -103,8 +102,8 @@ pub(super) fn asinh(u: Unary<'_>) -> Value {
     }
 }
 
-/// Two roots and not that of the product, which may overflow, has the other sign in the left half of the
-/// complex plane, and is a number below -1, where the function is a NaN.
+/// Two roots instead of the root of the product. The product may overflow, has the opposite sign in the left
+/// half of the complex plane, and is not NaN below -1, where the function is NaN.
 pub(super) fn acosh(u: Unary<'_>) -> Value {
     u.times(&((u.x - 1).rsqrt() * (u.x + 1).rsqrt()))
 }
@@ -121,7 +120,7 @@ pub(super) fn erfc(u: Unary<'_>) -> Value {
     -erf(u)
 }
 
-/// From the result: near ±1 the operand says less of it.
+/// Computed from the result, because near ±1 the operand has less precision.
 pub(super) fn erf_inv(u: Unary<'_>) -> Value {
     u.times(&(u.y.square().exp() * FRAC_2_SQRT_PI.recip()))
 }
@@ -134,7 +133,7 @@ pub(super) fn digamma(u: Unary<'_>) -> Value {
     u.times(&u.x.trigamma())
 }
 
-/// Not `y (1 - y)`, which cancels far above zero.
+/// Not `y (1 - y)`, which cancels for large positive `x`.
 pub(super) fn logistic(u: Unary<'_>) -> Value {
     u.times(&(u.y * (-u.x).logistic()))
 }

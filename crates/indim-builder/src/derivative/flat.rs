@@ -1,12 +1,12 @@
-//! The operations without a derivative to hand on: steps, conditions and what computes on integers or bits;
-//! and those that are refused.
+//! Operations with zero derivatives (steps, conditions, integer and bit operations), and those that are not
+//! differentiable.
 
-use super::rule::{Binary, Flat, Refused, Unary};
+use super::rule::{Binary, NotDifferentiable, Unary, ZeroDerivative};
 
 macro_rules! flat {
     ($operands:ident: $($name:ident)*) => {
-        $(pub(super) fn $name(_: $operands<'_>) -> Flat {
-            Flat
+        $(pub(super) fn $name(_: $operands<'_>) -> ZeroDerivative {
+            ZeroDerivative
         })*
     };
 }
@@ -18,12 +18,12 @@ flat! { Binary: floor_div }
 flat! { Binary: eq ne lt le gt ge total_eq total_ne total_lt total_le total_gt total_ge }
 flat! { Binary: and or xor shl shr_arithmetic shr_logical mulhi }
 
-/// The neighbour of a float moves with it in steps of the format, which no derivative tells of.
-pub(super) fn nextafter(_: Binary<'_>) -> Refused {
-    Refused
+/// The neighbour of a float depends on the spacing of the format, which has no derivative.
+pub(super) fn nextafter(_: Binary<'_>) -> NotDifferentiable {
+    NotDifferentiable
 }
 
-/// It would be `polygamma(2, x)`, which is no operation.
-pub(super) fn trigamma(_: Unary<'_>) -> Refused {
-    Refused
+/// Its derivative is `polygamma(2, x)`, which is not an operation.
+pub(super) fn trigamma(_: Unary<'_>) -> NotDifferentiable {
+    NotDifferentiable
 }

@@ -1,25 +1,24 @@
-//! Derivatives: the graph that computes the gradients of another one.
+//! Derivatives: graphs that compute the gradients of other graphs.
 //!
-//! Reverse mode: from the outputs back to the parameters, each node hands on the *cotangents* of its
-//! operands, made of its own by the rule of its operation. A cotangent has the type of its value; those of
-//! a value that is used several times are added once. The rules make graphs of the same operations and
-//! reductions, so what comes out is optimised, compiled and differentiated like any other graph.
+//! Reverse mode: from the outputs back to the parameters, the rule of each node computes the *cotangents* of
+//! its operands from its own cotangent. A cotangent has the type of its value. The cotangents of all uses of
+//! a value are added. Rules build graphs of the same operations and reductions, so a derivative is optimised,
+//! compiled and differentiated like any other graph.
 //!
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function of its name in
-//! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `parts.rs`, and one without a derivative stands in the
-//! list of `flat.rs`; `structural.rs`, `take.rs` and `reduction.rs` have those of the other kinds of nodes.
+//! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the operations without a
+//! derivative. `structural.rs`, `take.rs` and `reduction.rs` have the rules of other kinds of nodes;
+//! `rule.rs` defines the arguments and results of rules.
 //!
-//! For complex numbers the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, as PyTorch has it:
-//! the gradient of a real number points where it grows, `∂/∂re + i ∂/∂im`. JAX gives its conjugate.
-//!
-//! - `rule.rs`: the rules of the operations: what they are given, and what they give.
+//! For complex numbers, the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, like in PyTorch:
+//! the gradient of a real output is the direction of ascent, `∂/∂re + i ∂/∂im`. JAX returns its conjugate.
 
 mod arithmetic;
 mod choice;
+mod complex;
 mod dispatch;
 mod elementary;
 mod flat;
-mod parts;
 mod reduction;
 mod rule;
 mod structural;
@@ -32,17 +31,17 @@ use indim_ops::{ArrayType, DType, DTypeClass};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use sweep::Sweep;
 
-/// Name of the operation in errors about parameters and outputs of a graph.
+/// The name of the operation in errors about parameters and outputs of a graph.
 const GRADIENT: &str = "gradient";
 
-/// The derivatives of a graph, which are graphs of the same operations. Bring it into scope to ask for them.
+/// Derivatives of a graph, as graphs of the same operations.
 pub trait Differentiate {
-    /// The vector-Jacobian product: the graph that computes the gradients with respect to the parameters
-    /// `wrt`, given a cotangent for each output.
+    /// The vector-Jacobian product: a graph that computes the gradients with respect to the parameters `wrt`
+    /// from a cotangent for each output.
     ///
-    /// Its parameters are those of this graph, then one for each output of floats or complex numbers, of the
-    /// output's type and in the order of the outputs. Its outputs are the gradients, each of the type of its
-    /// parameter; of a parameter that no output depends on it is 0.
+    /// Its parameters are those of this graph, followed by one for each output of floats or complex numbers,
+    /// with the output's type, in order. Its outputs are the gradients, each with the type of its parameter.
+    /// The gradient is 0 for a parameter on which no output depends.
     ///
     /// ```
     /// use indim_builder::{Differentiate, GraphBuilder};
@@ -64,9 +63,9 @@ pub trait Differentiate {
     /// ```
     ///
     /// # Errors
-    /// `unknown-parameter`; `not-differentiable` for a parameter that is not of floats or complex numbers,
-    /// and for a `nextafter` of what depends on one; E5 `too-large` where sums in double precision do not
-    /// fit.
+    /// `unknown-parameter`; `not-differentiable` for a parameter that is neither of floats nor of complex
+    /// numbers, and for `nextafter` and `trigamma` of a value that depends on a parameter in `wrt`; E5
+    /// `too-large` if sums in double precision do not fit into memory.
     fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
     /// Like [`Differentiate::vjp`], with the outputs of this graph before the gradients.
@@ -75,8 +74,8 @@ pub trait Differentiate {
     /// Like [`Differentiate::vjp`].
     fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
-    /// The graph that computes the gradients of the only output, one real number, with respect to the
-    /// parameters `wrt`. It has the parameters of this graph.
+    /// A graph that computes the gradients of the only output, a real scalar, with respect to the parameters
+    /// `wrt`. It has the parameters of this graph.
     ///
     /// ```
     /// use indim_builder::{Differentiate, GraphBuilder};
@@ -94,7 +93,7 @@ pub trait Differentiate {
     /// ```
     ///
     /// # Errors
-    /// `not-one-number` unless the graph gives one real number; otherwise as [`Differentiate::vjp`].
+    /// `not-one-number` unless the graph has one output, a real scalar; those of [`Differentiate::vjp`].
     fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
     /// Like [`Differentiate::gradient`], with the output of this graph before the gradients.
@@ -107,35 +106,31 @@ pub trait Differentiate {
 impl Differentiate for Graph {
     #[track_caller]
     fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derived(self, wrt, Seeds::Parameters, Values::Left)
+        derive(self, wrt, Seeds::Parameters, Values::Omitted)
     }
 
     #[track_caller]
     fn value_and_vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derived(self, wrt, Seeds::Parameters, Values::Kept)
+        derive(self, wrt, Seeds::Parameters, Values::Included)
     }
 
     #[track_caller]
     fn gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derived(self, wrt, Seeds::One, Values::Left)
+        derive(self, wrt, Seeds::One, Values::Omitted)
     }
 
     #[track_caller]
     fn value_and_gradient(&self, wrt: &[usize]) -> Result<Graph, GraphError> {
-        derived(self, wrt, Seeds::One, Values::Kept)
+        derive(self, wrt, Seeds::One, Values::Included)
     }
 }
 
 #[track_caller]
-fn derived(
-    graph: &Graph,
-    wrt: &[usize],
-    seeds: Seeds,
-    values: Values,
-) -> Result<Graph, GraphError> {
+fn derive(graph: &Graph, wrt: &[usize], seeds: Seeds, values: Values) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
     let parameters = parameters_in(graph, &b)?;
-    let wrt = wrt.iter().map(|&index| asked(graph, index)).collect::<Result<Vec<_>, _>>()?;
+    let wrt =
+        wrt.iter().map(|&index| differentiable(graph, index)).collect::<Result<Vec<_>, _>>()?;
     let mut sweep = Sweep::new(graph, &b, &parameters, &wrt);
     for (&output, seed) in graph.outputs().iter().zip(seeds_of(graph, &b, seeds)?) {
         if let Some(seed) = seed {
@@ -143,8 +138,8 @@ fn derived(
         }
     }
     let mut outputs: Vec<Value> = match values {
-        Values::Kept => graph.outputs().iter().map(|&output| sweep.value(output)).collect(),
-        Values::Left => Vec::new(),
+        Values::Included => graph.outputs().iter().map(|&output| sweep.value(output)).collect(),
+        Values::Omitted => Vec::new(),
     };
     sweep.run()?;
     for &parameter in &wrt {
@@ -153,7 +148,7 @@ fn derived(
     Ok(remove_unused(&b.finish(&outputs)?).into_owned())
 }
 
-/// The parameters of the graph in `b`, which has none yet.
+/// Adds the parameters of the graph to `b`, which has none yet.
 fn parameters_in(graph: &Graph, b: &GraphBuilder) -> Result<Vec<Value>, GraphError> {
     let parameter = |(index, &value)| {
         let ArrayType { dtype, shape } = graph[value].array_type.clone();
@@ -164,7 +159,7 @@ fn parameters_in(graph: &Graph, b: &GraphBuilder) -> Result<Vec<Value>, GraphErr
 
 /// The parameter `index`, if it is differentiable.
 #[track_caller]
-fn asked(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
+fn differentiable(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
     let refused = |kind, operands| {
         GraphError::new(kind, GRADIENT, operands).at(core::panic::Location::caller())
     };
@@ -182,7 +177,7 @@ fn asked(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
     }
 }
 
-/// The cotangents of the outputs; none of those that have no derivatives.
+/// The cotangents of the outputs; `None` for outputs without derivatives.
 #[track_caller]
 fn seeds_of(
     graph: &Graph,
@@ -211,24 +206,24 @@ fn seeds_of(
     }
 }
 
-/// Source of the outputs' cotangents.
+/// The source of the outputs' cotangents.
 #[derive(Clone, Copy)]
 enum Seeds {
-    /// Parameters of their own.
+    /// Additional parameters.
     Parameters,
-    /// The only output is one number, whose cotangent is 1.
+    /// The number 1, for the only output, a real scalar.
     One,
 }
 
 /// Whether the derived graph returns the original outputs too, before the gradients.
 #[derive(Clone, Copy)]
 enum Values {
-    Kept,
-    Left,
+    Included,
+    Omitted,
 }
 
-/// The elements of `x`, floats, through which no derivative flows: bits have none, so these are its bits read
-/// as integers and back. The passes take the pair away.
+/// `x`, an array of floats, with a derivative of 0, like JAX's `stop_gradient`. It is a bitcast to integers
+/// and back, because integers have no derivative; the passes remove the pair.
 pub(crate) fn without_derivative(x: &Value) -> BuildResult {
     let dtype = x.array_type()?.dtype;
     let bits = match dtype.size() {
@@ -244,7 +239,7 @@ fn has_derivatives(of: &ArrayType) -> bool {
     matches!(of.dtype.class(), DTypeClass::Float | DTypeClass::Complex)
 }
 
-/// A parameter for the cotangent of output `index`, under a name that no other has.
+/// A parameter for the cotangent of output `index`, with a new name.
 fn cotangent_parameter(b: &GraphBuilder, index: usize, of: ArrayType) -> Result<Value, GraphError> {
     let mut name = format!("cotangent_{index}");
     while b.has_parameter(&name) {

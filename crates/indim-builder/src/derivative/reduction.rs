@@ -1,5 +1,5 @@
-//! Rules of the reductions: sums hand their cotangent to every element, products that times the product of
-//! the others, extremes share it evenly among the elements that are the extreme.
+//! Rules of reductions. A sum passes its cotangent to every element, a product times the product of the other
+//! elements. An extreme shares it evenly among the elements that equal the extreme.
 
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_ops::{DType, ReduceOp};
@@ -9,23 +9,24 @@ use super::rule::conjugate;
 use super::structural::placed;
 use crate::builder::{BuildResult, Value};
 
-/// Reductions by one operation one after another: a reduction along several axes. The elements that tie for
-/// an extreme are counted along all of them, so that each gets the same.
-pub(super) struct Run {
+/// A chain of reductions by one operation: a reduction along several axes. Ties for an extreme are counted
+/// along all of these axes, so that each element gets the same share.
+pub(super) struct ReductionChain {
     op: ReduceOp,
-    /// The innermost reduction, done first.
+    /// The operand of the first reduction.
     pub source: ValueId,
-    /// The axes of the source that stay, in ascending order, and those that go.
+    /// The axes of the source that are kept, in ascending order.
     kept: Vec<usize>,
-    gone: Vec<usize>,
+    /// The axes of the source that are reduced, in ascending order.
+    reduced: Vec<usize>,
     shape: Shape,
 }
 
-impl Run {
-    /// The run that ends at a reduction.
-    pub(super) fn ending_at(graph: &Graph, end: ValueId) -> Run {
+impl ReductionChain {
+    /// The longest chain that ends at a reduction.
+    pub(super) fn ending_at(graph: &Graph, end: ValueId) -> ReductionChain {
         let NodeKind::Reduce { op, .. } = graph[end].kind else {
-            unreachable!("invariant: a run ends at a reduction")
+            unreachable!("invariant: a chain ends at a reduction")
         };
         let (mut source, mut axes) = (end, Vec::new());
         while let NodeKind::Reduce { op: other, axis } = graph[source].kind
@@ -36,40 +37,40 @@ impl Run {
         }
         let shape = graph[source].array_type.shape.clone();
         let mut kept: Vec<usize> = (0..shape.rank()).collect();
-        let mut gone: Vec<usize> = axes.iter().rev().map(|&axis| kept.remove(axis)).collect();
-        gone.sort_unstable();
-        Run { op, source, kept, gone, shape }
+        let mut reduced: Vec<usize> = axes.iter().rev().map(|&axis| kept.remove(axis)).collect();
+        reduced.sort_unstable();
+        ReductionChain { op, source, kept, reduced, shape }
     }
 
-    /// A value that has the axes that stay, repeated along those that go.
+    /// A value with the kept axes, broadcast along the reduced ones.
     fn spread(&self, value: &Value) -> BuildResult {
         placed(value, self.kept.clone(), &self.shape)
     }
 
-    /// A value like the source folded along the axes that go.
+    /// A value with the source's shape, reduced along the reduced axes.
     fn fold(&self, op: ReduceOp, value: &Value) -> BuildResult {
         let fold = |folded: Value, &axis: &usize| folded.builder().reduce(op, &folded, axis as i64);
-        self.gone.iter().rev().try_fold(value.clone(), fold)
+        self.reduced.iter().rev().try_fold(value.clone(), fold)
     }
 }
 
 /// The cotangent of the source `x` of a run with the result `y`; none where nothing flows.
 pub(super) fn cotangent(
-    run: &Run,
+    chain: &ReductionChain,
     x: &Value,
     y: &Value,
     cotangent: &Value,
 ) -> Result<Option<Value>, GraphError> {
-    match run.op {
-        ReduceOp::Add => run.spread(cotangent).map(Some),
-        ReduceOp::Mul => product(run, x, cotangent).map(Some),
+    match chain.op {
+        ReduceOp::Add => chain.spread(cotangent).map(Some),
+        ReduceOp::Mul => product(chain, x, cotangent).map(Some),
         ReduceOp::Max | ReduceOp::Min => {
-            let is_extreme = x.eq(run.spread(y)?) | x.is_nan();
-            evenly(run, &is_extreme, cotangent).map(Some)
+            let is_extreme = x.eq(chain.spread(y)?) | x.is_nan();
+            share_evenly(chain, &is_extreme, cotangent).map(Some)
         }
         ReduceOp::Fmax | ReduceOp::Fmin => {
-            let y = run.spread(y)?;
-            evenly(run, &(x.eq(&y) | y.is_nan()), cotangent).map(Some)
+            let y = chain.spread(y)?;
+            share_evenly(chain, &(x.eq(&y) | y.is_nan()), cotangent).map(Some)
         }
         ReduceOp::And | ReduceOp::Or | ReduceOp::Xor | ReduceOp::ArgMax | ReduceOp::ArgMin => {
             Ok(None)
@@ -77,24 +78,24 @@ pub(super) fn cotangent(
     }
 }
 
-/// An element's derivative is the product of the others. With one zero, only the zero's derivative is not 0;
-/// with two zeros, all derivatives are 0.
-fn product(run: &Run, x: &Value, cotangent: &Value) -> BuildResult {
+/// The derivative of an element is the product of the others. With one zero, only the derivative of the zero
+/// is not 0; with two zeros, all derivatives are 0.
+fn product(chain: &ReductionChain, x: &Value, cotangent: &Value) -> BuildResult {
     let is_zero = x.eq(0);
-    let count = run.spread(&run.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;
-    let others = run.spread(&run.fold(ReduceOp::Mul, &is_zero.select(1, x))?)?;
-    let beside_zero = (is_zero.clone() & count.eq(1)).select(&others, 0);
-    // Divided by 1 in place of a zero: what is not selected makes no NaN of a second derivative.
+    let count = chain.spread(&chain.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;
+    let others = chain.spread(&chain.fold(ReduceOp::Mul, &is_zero.select(1, x))?)?;
+    let for_zero = (is_zero.clone() & count.eq(1)).select(&others, 0);
+    // Divides by 1 instead of 0, so that the unselected branch has no NaN in a second derivative.
     let without_zero = &others / is_zero.select(1, x);
-    let derivative = count.eq(0).select(without_zero, beside_zero);
-    Ok(run.spread(cotangent)? * conjugate(&derivative))
+    let derivative = count.eq(0).select(without_zero, for_zero);
+    Ok(chain.spread(cotangent)? * conjugate(&derivative))
 }
 
-/// Shares the cotangent among the elements that have part in the result.
-fn evenly(run: &Run, has_part: &Value, cotangent: &Value) -> BuildResult {
+/// Shares the cotangent evenly among the elements with `has_part`.
+fn share_evenly(chain: &ReductionChain, has_part: &Value, cotangent: &Value) -> BuildResult {
     let dtype = cotangent.array_type()?.dtype;
-    let count = run.fold(ReduceOp::Add, &has_part.convert(DType::I64))?;
-    // In double precision: a narrow float may not hold the count.
+    let count = chain.fold(ReduceOp::Add, &has_part.convert(DType::I64))?;
+    // In double precision, because a narrow float may not represent the count.
     let share = (cotangent.convert(DType::F64) / count.convert(DType::F64)).convert(dtype);
-    Ok(has_part.select(run.spread(&share)?, 0))
+    Ok(has_part.select(chain.spread(&share)?, 0))
 }

@@ -1,10 +1,10 @@
-//! The rules of the operations: what they are given, and what they give.
+//! Arguments and results of derivative rules.
 
 use indim_ops::DTypeClass;
 
 use crate::builder::Value;
 
-/// The operands of an operation, its result `y` and the cotangent of that.
+/// The arguments of a rule for one operand: the operand `x`, the result `y`, and the cotangent of `y`.
 pub(super) struct Unary<'a> {
     pub x: &'a Value,
     pub y: &'a Value,
@@ -12,18 +12,18 @@ pub(super) struct Unary<'a> {
 }
 
 impl Unary<'_> {
-    /// The cotangent of `x` where this is the derivative.
+    /// The cotangent of `x` for this derivative.
     pub(super) fn times(&self, derivative: &Value) -> Value {
         self.cotangent * conjugate(derivative)
     }
 
-    /// The cotangent of `x` where the derivative is one over this.
+    /// The cotangent of `x` for the derivative `1 / divisor`.
     pub(super) fn over(&self, divisor: &Value) -> Value {
         self.cotangent / conjugate(divisor)
     }
 }
 
-/// Like [`Unary`], of two operands.
+/// Like [`Unary`], for two operands.
 pub(super) struct Binary<'a> {
     pub a: &'a Value,
     pub b: &'a Value,
@@ -31,7 +31,7 @@ pub(super) struct Binary<'a> {
     pub cotangent: &'a Value,
 }
 
-/// Like [`Unary`], of three operands.
+/// Like [`Unary`], for three operands.
 pub(super) struct Ternary<'a> {
     pub a: &'a Value,
     pub b: &'a Value,
@@ -39,50 +39,51 @@ pub(super) struct Ternary<'a> {
     pub cotangent: &'a Value,
 }
 
-/// The rule of an operation whose result does not move with its operands, or has no derivative to hand on.
-pub(super) struct Flat;
+/// The result of the rule of an operation with zero derivatives.
+pub(super) struct ZeroDerivative;
 
-/// The rule of an operation that is not differentiated.
+/// The result of the rule of an operation without a derivative, which is an error.
 #[derive(Debug)]
-pub(super) struct Refused;
+pub(super) struct NotDifferentiable;
 
-/// Result of a rule: one optional cotangent for each operand.
-pub(super) trait Given {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused>;
+/// The result of a rule, as a list.
+pub(super) trait RuleResult {
+    /// The cotangent of each operand; `None`, or an empty list, for zero derivatives.
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable>;
 }
 
-impl Given for Value {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused> {
+impl RuleResult for Value {
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable> {
         Ok(vec![Some(self)])
     }
 }
 
-impl Given for Option<Value> {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused> {
+impl RuleResult for Option<Value> {
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable> {
         Ok(vec![self])
     }
 }
 
-impl<const COUNT: usize> Given for [Value; COUNT] {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused> {
+impl<const COUNT: usize> RuleResult for [Value; COUNT] {
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable> {
         Ok(self.into_iter().map(Some).collect())
     }
 }
 
-impl<const COUNT: usize> Given for [Option<Value>; COUNT] {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused> {
+impl<const COUNT: usize> RuleResult for [Option<Value>; COUNT] {
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable> {
         Ok(self.into())
     }
 }
 
-impl Given for Flat {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused> {
+impl RuleResult for ZeroDerivative {
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable> {
         Ok(Vec::new())
     }
 }
 
-impl Given for Refused {
-    fn given(self) -> Result<Vec<Option<Value>>, Refused> {
+impl RuleResult for NotDifferentiable {
+    fn into_cotangents(self) -> Result<Vec<Option<Value>>, NotDifferentiable> {
         Err(self)
     }
 }
@@ -92,7 +93,7 @@ pub(super) fn is_complex(x: &Value) -> bool {
     x.dtype().is_some_and(|dtype| dtype.class() == DTypeClass::Complex)
 }
 
-/// The conjugate of complex numbers; floats as they are.
+/// The conjugate of complex numbers; floats unchanged.
 pub(super) fn conjugate(x: &Value) -> Value {
     if is_complex(x) { x.conj() } else { x.clone() }
 }

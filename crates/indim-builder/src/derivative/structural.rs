@@ -1,4 +1,4 @@
-//! Rules of the nodes that only move or convert elements.
+//! Rules of nodes that move or convert elements.
 
 use indim_graph::{AxisSlice, GraphError, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
@@ -6,18 +6,18 @@ use indim_shape::{AxisMap, Shape};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// Converted back: the real part of what a float became a complex number by, and the other way round a
-/// complex number without an imaginary part.
+/// Converts the cotangent back: to the real part if a float became complex, or to a complex number without an
+/// imaginary part if a complex number became real.
 pub(super) fn convert(operand: &Value, cotangent: &Value) -> BuildResult {
     cotangent.builder().convert(cotangent, operand.array_type()?.dtype)
 }
 
-/// The elements back in their order.
+/// Reshapes the cotangent back.
 pub(super) fn reshape(operand: &Value, cotangent: &Value) -> BuildResult {
     cotangent.builder().reshape(cotangent, operand.array_type()?.shape)
 }
 
-/// The elements back where the slice found them, between zeros.
+/// Pads the cotangent with zeros, so that its elements are where the slice read them.
 pub(super) fn slice(slices: &[AxisSlice], operand: &Value, cotangent: &Value) -> BuildResult {
     let (b, ArrayType { dtype, shape }) = (cotangent.builder(), operand.array_type()?);
     let forwards = slices.iter().map(|slice| match slice.step() < 0 {
@@ -35,7 +35,7 @@ pub(super) fn slice(slices: &[AxisSlice], operand: &Value, cotangent: &Value) ->
     b.pad(forwards, b.literal(Literal::Int(0), dtype)?, &widths)
 }
 
-/// To each operand its part.
+/// The slice of the cotangent for each operand.
 pub(super) fn concatenate(
     axis: usize,
     operands: &[Value],
@@ -56,7 +56,8 @@ pub(super) fn concatenate(
     Ok(parts)
 }
 
-/// The sums over the axes that the broadcast added or expanded; the others in the order of the operand's.
+/// Sums the cotangent over the axes that the broadcast added or expanded; puts the others in the operand's
+/// order.
 pub(super) fn broadcast_in_dim(map: &AxisMap, operand: &Value, cotangent: &Value) -> BuildResult {
     let shape = operand.array_type()?.shape;
     let result = cotangent.array_type()?.shape;
@@ -72,7 +73,7 @@ pub(super) fn broadcast_in_dim(map: &AxisMap, operand: &Value, cotangent: &Value
     placed(&sum, map, &shape)
 }
 
-/// The sums along `axes`, which are ascending and go: in double precision, rounded once.
+/// The sums along `axes`, which are ascending and removed, in double precision and rounded once.
 pub(super) fn summed(x: &Value, axes: &[usize]) -> BuildResult {
     if axes.is_empty() {
         return Ok(x.clone());
@@ -94,7 +95,7 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// `x` in `shape`, axis `i` on the axis `map[i]` of the same size.
+/// Broadcasts `x` to `shape`: axis `i` maps to axis `map[i]`, which has the same size.
 pub(super) fn placed(x: &Value, map: Vec<usize>, shape: &Shape) -> BuildResult {
     let dims: Vec<i64> = map.into_iter().map(|axis| axis as i64).collect();
     x.builder().broadcast_in_dim(x, &dims, shape)

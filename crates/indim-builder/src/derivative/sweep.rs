@@ -1,36 +1,38 @@
-//! The way back through a graph: cotangents are collected for each value and handed on to its operands.
+//! The reverse sweep through a graph: it sums the cotangents of each value and propagates them to the
+//! operands.
 
 use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, ValueId};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
 use super::dispatch::elementwise;
-use super::rule::Refused;
+use super::rule::NotDifferentiable;
 use super::structural::zeros;
 use super::{has_derivatives, reduction, structural, take};
 
-/// One way back through `graph`, whose nodes and whose derivatives are made in the same builder.
+/// A reverse sweep through `graph`. One builder has the inlined graph and its derivatives.
 pub(super) struct Sweep<'a> {
     graph: &'a Graph,
     builder: &'a GraphBuilder,
     /// The values of the graph in the builder.
     values: Vec<Value>,
-    /// Whether a value depends on what is asked for in a way that has a derivative.
+    /// For each value, whether it depends differentiably on a requested parameter.
     depends: Vec<bool>,
     /// The sum of the cotangents so far.
     cotangents: Vec<Option<Value>>,
 }
 
 impl<'a> Sweep<'a> {
-    /// A way back to the parameters `asked`; in the builder the parameters are `parameters`.
+    /// A sweep back to the parameters `wrt` of `graph`; `parameters` are the graph's parameters in the
+    /// builder.
     pub(super) fn new(
         graph: &'a Graph,
         builder: &'a GraphBuilder,
         parameters: &[Value],
-        asked: &[ValueId],
+        wrt: &[ValueId],
     ) -> Self {
         let mut depends = vec![false; graph.len()];
-        asked.iter().for_each(|value| depends[value.index()] = true);
+        wrt.iter().for_each(|value| depends[value.index()] = true);
         for (value, node) in graph.iter() {
             let passes_on = !matches!(node.kind, NodeKind::Bitcast);
             let is_reached = node.operands.iter().any(|operand| depends[operand.index()]);
@@ -57,7 +59,7 @@ impl<'a> Sweep<'a> {
         });
     }
 
-    /// Hands the cotangents on, the last node first: then all of a value's are known when its turn comes.
+    /// Propagates the cotangents, the last node first, so that all uses of a value come before it.
     #[track_caller]
     pub(super) fn run(&mut self) -> Result<(), GraphError> {
         for (value, node) in self.graph.iter().rev() {
@@ -74,7 +76,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// Cotangents of a node's operands, from the node's cotangent.
+    /// The cotangents of a node's operands, from the node's cotangent.
     #[track_caller]
     fn handed_on(
         &self,
@@ -93,7 +95,7 @@ impl<'a> Sweep<'a> {
                         let pairs = node.operands.iter().copied().zip(given);
                         Ok(pairs.filter_map(|(operand, given)| Some((operand, given?))).collect())
                     }
-                    Err(Refused) => Err(self.refused(node)),
+                    Err(NotDifferentiable) => Err(self.refused(node)),
                 }
             }
             NodeKind::Convert => only(structural::convert(&operand(0), cotangent)?),
@@ -116,10 +118,10 @@ impl<'a> Sweep<'a> {
                 Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
             }
             NodeKind::Reduce { .. } => {
-                let run = reduction::Run::ending_at(self.graph, value);
-                let source = self.value(run.source);
-                let given = reduction::cotangent(&run, &source, &self.value(value), cotangent)?;
-                Ok(given.map(|given| (run.source, given)).into_iter().collect())
+                let chain = reduction::ReductionChain::ending_at(self.graph, value);
+                let source = self.value(chain.source);
+                let given = reduction::cotangent(&chain, &source, &self.value(value), cotangent)?;
+                Ok(given.map(|given| (chain.source, given)).into_iter().collect())
             }
             NodeKind::Bitcast
             | NodeKind::Parameter { .. }
@@ -138,7 +140,7 @@ impl<'a> Sweep<'a> {
             .at(core::panic::Location::caller())
     }
 
-    /// The cotangent that arrived at a parameter.
+    /// The cotangent of a parameter; zeros if nothing was propagated to it.
     pub(super) fn gradient(&self, parameter: ValueId) -> BuildResult {
         match &self.cotangents[parameter.index()] {
             Some(cotangent) => Ok(cotangent.clone()),

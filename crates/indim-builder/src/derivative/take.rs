@@ -1,11 +1,11 @@
-//! Derivative rules of gather and scatter: each is the other's transpose.
+//! Rules of gather and scatter: each is the transpose of the other.
 
 use indim_graph::{GraphError, TakeMode};
 
 use super::structural::zeros;
 use crate::builder::{BuildResult, Value};
 
-/// For each element of the operand the sum over the indices that name it.
+/// The cotangent of the table: the sum of cotangents at all indices of each element.
 pub(super) fn take(
     axis: usize,
     mode: TakeMode,
@@ -18,7 +18,7 @@ pub(super) fn take(
     b.scatter_add(zeros, indices, cotangent, axis as i64, mode)
 }
 
-/// To the operand the cotangent as it is; to each element that is added, that of its place.
+/// The cotangent of the operand, unchanged, and of the updates, gathered at their indices.
 pub(super) fn scatter_add(
     axis: usize,
     mode: TakeMode,

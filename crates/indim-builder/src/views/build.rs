@@ -1,4 +1,4 @@
-//! The builder's methods for views: slices and reversals, concatenation, elements taken by their indices.
+//! The builder's methods for slices, concatenation, gather and scatter.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// A slice along each axis. The result is a view: readers copy nothing.
+    /// A slice along each axis. The result is a view, without a copy.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -27,10 +27,10 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `slice-rank`, `zero-step`; `slice-out-of-range`: nothing is clamped here, as in XLA.
+    /// `slice-rank`, `zero-step`; `slice-out-of-range`: bounds are not clamped, like in XLA.
     #[track_caller]
     pub fn slice(&self, operand: impl Operand, slices: &[AxisSlice]) -> BuildResult {
-        let id = self.given_id("slice", operand)?;
+        let id = self.operand_id("slice", operand)?;
         self.pin_all(id, "a slice of it is taken");
         self.sliced("slice", id, slices)
     }
@@ -50,7 +50,8 @@ impl GraphBuilder {
         if slices.iter().zip(operand.shape.iter()).all(|(slice, &size)| slice.is_whole(size)) {
             return Ok(self.value(id));
         }
-        // A slice has no more elements than its operand; but next to an axis of size 0, sizes are arbitrary.
+        // A slice is not larger than its operand, unless an axis of size 0 hid the product of the other
+        // sizes.
         self.check_size(operation, &array_type, &[id])?;
         Ok(self.add_node(NodeKind::Slice(Arc::from(slices)), &[id], array_type))
     }
@@ -61,7 +62,7 @@ impl GraphBuilder {
     /// `axis-out-of-range`, `axes-not-unique`.
     #[track_caller]
     pub fn reverse(&self, operand: impl Operand, axes: &[i64]) -> BuildResult {
-        let id = self.given_id("reverse", operand)?;
+        let id = self.operand_id("reverse", operand)?;
         let shape = self.type_of(id).shape;
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         for axis in self.distinct_axes("reverse", id, axes)? {
@@ -70,7 +71,7 @@ impl GraphBuilder {
         self.sliced("reverse", id, &slices)
     }
 
-    /// Axes of a value, none of them twice.
+    /// The axes counted from the front; an error if one occurs twice.
     #[track_caller]
     fn distinct_axes(
         &self,
@@ -95,7 +96,7 @@ impl GraphBuilder {
         Ok(distinct)
     }
 
-    /// Values one after another along `axis`. Each is written where it belongs; none is copied.
+    /// Concatenates values along `axis`. The program writes each operand directly into the result.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -112,8 +113,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `nothing-to-concatenate`; `axis-out-of-range`; TY2; `concatenate-shape` where they differ along
-    /// another axis; E5 `too-large`.
+    /// `nothing-to-concatenate`; `axis-out-of-range`; TY2; `concatenate-shape` if sizes of other axes differ;
+    /// E5 `too-large`.
     #[track_caller]
     pub fn concatenate(
         &self,
@@ -133,7 +134,8 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Concatenate { axis }, &ids, array_type))
     }
 
-    /// The elements along `axis` that `indices` name: the axes of the indices stand in its place.
+    /// A gather, like NumPy's `take`: the elements at `indices` along `axis`. In the result, the axes of the
+    /// indices replace `axis`.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -152,7 +154,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `axis-out-of-range`; TY1 for indices that are no integers; `take-from-empty`; E5 `too-large`.
+    /// `axis-out-of-range`; TY1 for indices that are not integers; `take-from-empty`; E5 `too-large`.
     #[track_caller]
     pub fn take(
         &self,
@@ -161,7 +163,7 @@ impl GraphBuilder {
         axis: i64,
         mode: TakeMode,
     ) -> BuildResult {
-        let ids = [self.given_id("take", operand)?, self.given_id("take", indices)?];
+        let ids = [self.operand_id("take", operand)?, self.operand_id("take", indices)?];
         let [operand, indices] = ids.map(|id| self.type_of(id));
         let (axis, array_type) = match check_take(axis, &operand, &indices) {
             Ok(checked) => checked,
@@ -171,9 +173,9 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Take { axis, mode }, &ids, array_type))
     }
 
-    /// `operand`, with each element of `updates` added to the one that `indices` names along `axis`. The
-    /// updates have the shape of what [`GraphBuilder::take`] takes by these indices. Several that name one
-    /// place are added in row-major order to the operand's element: floats in `f64`, rounded once.
+    /// A scatter, like NumPy's `add.at`: adds each element of `updates` to the element of `operand` at its
+    /// index along `axis`. The updates have the shape of a [`GraphBuilder::take`] with these indices. Several
+    /// updates of one element are added in row-major order: floats in `f64`, rounded once.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -192,7 +194,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// Those of [`GraphBuilder::take`]; TY1 for truth values; TY2; `scatter-shape`.
+    /// Those of [`GraphBuilder::take`]; TY1 for `bool`; TY2; `scatter-shape`.
     #[track_caller]
     pub fn scatter_add(
         &self,
@@ -203,9 +205,9 @@ impl GraphBuilder {
         mode: TakeMode,
     ) -> BuildResult {
         let ids = [
-            self.given_id("scatter_add", operand)?,
-            self.given_id("scatter_add", indices)?,
-            self.given_id("scatter_add", updates)?,
+            self.operand_id("scatter_add", operand)?,
+            self.operand_id("scatter_add", indices)?,
+            self.operand_id("scatter_add", updates)?,
         ];
         let types = ids.map(|id| self.type_of(id));
         match check_scatter_add(axis, types.each_ref()) {

@@ -1,4 +1,4 @@
-//! Views composed of slices and concatenation: `stack`, `roll`, padding and tiling.
+//! Functions composed of slices and concatenation: `stack`, `roll` and padding.
 
 use core::cmp::Ordering;
 
@@ -9,16 +9,16 @@ use indim_shape::Shape;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// Contents of the padding around an array: see [`GraphBuilder::extend`].
+/// The contents of a padding: see [`GraphBuilder::extend`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PadMode {
-    /// The element at the edge, again and again.
+    /// The element at the edge, repeated.
     Edge,
-    /// The array again, as often as it takes.
+    /// The array, repeated.
     Wrap,
-    /// The array mirrored at the element at its edge, which is not repeated: `c b a b c`.
+    /// The array mirrored at its edge element, which is not repeated: `c b a b c`.
     Reflect,
-    /// The array mirrored behind its edge: `b a a b`.
+    /// The array mirrored with its edge element: `b a a b`.
     Symmetric,
 }
 
@@ -47,7 +47,7 @@ impl core::str::FromStr for PadMode {
 }
 
 impl GraphBuilder {
-    /// Values of one shape along a new axis, which is number `axis` of the result.
+    /// Stacks values of one shape along a new axis at position `axis` of the result.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -90,7 +90,7 @@ impl GraphBuilder {
         self.concatenate(&parts, axis as i64)
     }
 
-    /// The elements along `axis` moved on by `shift` places; those that leave it come in at the other end.
+    /// The elements along `axis` shifted by `shift` positions, cyclically.
     ///
     /// # Errors
     /// `axis-out-of-range`.
@@ -98,7 +98,7 @@ impl GraphBuilder {
     pub fn roll(&self, operand: impl Operand, shift: i64, axis: i64) -> BuildResult {
         let (x, shape, axis) = self.along_axis("roll", operand, axis)?;
         let size = shape[axis];
-        // An empty axis has nothing to move.
+        // The remainder is undefined for an empty axis, on which nothing moves.
         let moved = i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0) as usize;
         let front = self.part(&x, axis, AxisSlice::new(size - moved, moved, 1))?;
         let back = self.part(&x, axis, AxisSlice::new(0, size - moved, 1))?;
@@ -108,8 +108,8 @@ impl GraphBuilder {
         }
     }
 
-    /// XLA's `Pad`: along each axis `low` elements of `value` in front and `high` behind, negative
-    /// ones removed, and `interior` between any two elements.
+    /// XLA's `Pad`. Each axis has an entry `(low, high, interior)`: `low` elements of `value` before and
+    /// `high` after the elements, and `interior` between any two; negative `low` and `high` remove elements.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -134,7 +134,7 @@ impl GraphBuilder {
         value: impl Operand,
         widths: &[(i64, i64, usize)],
     ) -> BuildResult {
-        let ids = self.ids_of("pad", &[operand.given(), value.given()], 0)?;
+        let ids = self.ids_of("pad", &[operand.into_arg(), value.into_arg()], 0)?;
         let [mut x, value] = [self.value(ids[0]), self.value(ids[1])];
         let (given, rank) = (widths.len(), self.type_of(ids[0]).shape.rank());
         if given != rank {
@@ -148,7 +148,7 @@ impl GraphBuilder {
         Ok(x)
     }
 
-    /// So many elements in front of and behind those of each axis, as `mode` has them.
+    /// Pads each axis with `(before, after)` elements by `mode`, like NumPy's `pad`.
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, PadMode};
@@ -173,7 +173,7 @@ impl GraphBuilder {
         widths: &[(usize, usize)],
         mode: PadMode,
     ) -> BuildResult {
-        let id = self.given_id("pad", operand)?;
+        let id = self.operand_id("pad", operand)?;
         let (given, rank) = (widths.len(), self.type_of(id).shape.rank());
         if given != rank {
             return Err(self.error("pad", &[id], GraphErrorKind::SliceRank { given, rank }));
@@ -190,7 +190,7 @@ impl GraphBuilder {
         Ok(x)
     }
 
-    /// The padding in front of or behind the elements of an axis.
+    /// The padding before or after the elements of an axis.
     #[track_caller]
     fn border(
         &self,
@@ -201,14 +201,14 @@ impl GraphBuilder {
         mode: PadMode,
     ) -> BuildResult {
         let size = x.array_type()?.shape[axis];
-        let most = match mode {
+        let max = match mode {
             _ if size == 0 => 0,
             PadMode::Edge | PadMode::Wrap => usize::MAX,
             PadMode::Reflect => size - 1,
             PadMode::Symmetric => size,
         };
-        if width > most {
-            let kind = GraphErrorKind::PadWidth { axis, width, most };
+        if width > max {
+            let kind = GraphErrorKind::PadWidth { axis, width, max };
             return Err(self.error("pad", &[self.id("pad", x)?], kind));
         }
         let slice = match (mode, is_front) {
@@ -227,7 +227,7 @@ impl GraphBuilder {
         }
     }
 
-    /// `width` elements of an axis that goes round: those that end, or begin, where it does.
+    /// `width` elements of a repeated axis: the last ones, or the first ones.
     #[track_caller]
     fn repeated(&self, x: &Value, axis: usize, width: usize, is_last: bool) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -244,7 +244,7 @@ impl GraphBuilder {
         self.part(&all, axis, AxisSlice::new(start, width, 1))
     }
 
-    /// An axis of one element repeated to `width` of them.
+    /// An axis of one element, repeated to `width` elements.
     #[track_caller]
     fn stretched(&self, x: &Value, axis: usize, width: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -253,7 +253,7 @@ impl GraphBuilder {
         self.broadcast_in_dim(x, &dims, sizes)
     }
 
-    /// With `count` elements of `value` between any two of an axis.
+    /// Inserts `count` elements of `value` between any two elements of an axis.
     #[track_caller]
     fn spaced(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -271,7 +271,7 @@ impl GraphBuilder {
         self.part(&flat, axis, AxisSlice::new(0, sizes[axis] - count, 1))
     }
 
-    /// Without the elements that negative widths take away.
+    /// Removes the elements at negative widths.
     #[track_caller]
     fn cut(&self, x: &Value, axis: usize, low: i64, high: i64) -> BuildResult {
         let size = x.array_type()?.shape[axis];
@@ -285,7 +285,7 @@ impl GraphBuilder {
         self.part(x, axis, AxisSlice::new(front, left, 1))
     }
 
-    /// `x` between what `filled` gives for positive widths.
+    /// `x` with `filled(width)` before and after it, for positive widths.
     #[track_caller]
     fn between(
         &self,
@@ -303,7 +303,7 @@ impl GraphBuilder {
         self.concatenate(&parts.collect::<Vec<Value>>(), axis as i64)
     }
 
-    /// A number in the shape of `x`, but of so many elements along `axis`.
+    /// The scalar `value` broadcast to the shape of `x` with `width` elements along `axis`.
     #[track_caller]
     fn filled(&self, x: &Value, value: &Value, axis: usize, width: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -328,7 +328,7 @@ impl GraphBuilder {
         operand: impl Operand,
         axis: i64,
     ) -> Result<(Value, Shape, usize), GraphError> {
-        let id = self.given_id(operation, operand)?;
+        let id = self.operand_id(operation, operand)?;
         let shape = self.type_of(id).shape;
         match existing_axis(axis, shape.rank()) {
             Ok(axis) => Ok((self.value(id), shape, axis)),

@@ -6,30 +6,30 @@ use indim_shape::{AxisMap, Shape};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// One thing between the brackets of Python's `x[...]`; arrays stand there as `A`.
+/// One item of a Python index `x[...]`; `A` is the type of arrays in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Index<A = Value> {
-    /// `3`: one element of the axis, which goes; negative ones count from the end.
+    /// `3`: one element of the axis, which is removed; a negative index counts from the end.
     At(i64),
-    /// `start:stop:step`, clamped as Python clamps it.
+    /// `start:stop:step`, with bounds clamped like in Python.
     Slice {
-        /// First position of the slice.
+        /// The first index.
         start: Option<i64>,
-        /// End of the slice, exclusive.
+        /// The exclusive end.
         stop: Option<i64>,
-        /// From one element to the next.
+        /// The distance between elements; a negative step goes backwards.
         step: Option<i64>,
     },
     /// `None`: a new axis of size 1.
     NewAxis,
-    /// `...`: all axes that no other index names.
+    /// `...`: all axes that no other item indexes.
     Ellipsis,
-    /// An array of integers: the elements that it names, as [`GraphBuilder::take`] has them.
+    /// An array of integers: a gather, like [`GraphBuilder::take`] with mode [`TakeMode::Error`].
     Elements(A),
 }
 
 impl Index {
-    /// `:`, all of an axis.
+    /// `:`, a whole axis.
     pub const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
     fn names_axis(&self) -> bool {
@@ -37,24 +37,25 @@ impl Index {
     }
 }
 
-/// The parsed indices, axis by axis.
+/// The steps of an index: a slice, then a reshape and broadcast, then a gather.
 #[derive(Default)]
-struct Plan {
+struct IndexPlan {
+    /// The slice of each axis of the operand.
     slices: Vec<AxisSlice>,
-    /// The sizes of the axes that are left, with those that are new.
+    /// The sizes before the gather: kept axes and new axes.
     sizes: Vec<usize>,
-    /// The positions in `sizes` of axes of the operand.
+    /// The positions in `sizes` of the kept axes.
     kept: Vec<usize>,
-    /// The axis of the operand for each of these.
+    /// The operand's axis of each kept axis.
     old: Vec<usize>,
-    /// The axes of the operand whose slice may be partial at another size.
+    /// The axes of the operand to pin: their slice depends on the size.
     bounded: Vec<usize>,
-    /// The axis among the `sizes` along which elements are taken.
+    /// The gathered axis, as a position in `sizes`, and its indices.
     taken: Option<(usize, Value)>,
 }
 
 impl GraphBuilder {
-    /// Python's `x[...]`, by NumPy's rules, with at most one array of integers.
+    /// Python's `x[...]` under NumPy's rules, with at most one array of integers.
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, Index};
@@ -71,10 +72,10 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `too-many-indices`, `several-ellipses`, `index-out-of-range`, `zero-step`; `mixed-indices` for several
-    /// arrays, or one with an integer apart from it; those of [`GraphBuilder::take`].
+    /// arrays, or an array and an integer that is not adjacent to it; those of [`GraphBuilder::take`].
     #[track_caller]
     pub fn index(&self, operand: impl Operand, indices: &[Index]) -> BuildResult {
-        let id = self.given_id("index", operand)?;
+        let id = self.operand_id("index", operand)?;
         let shape = self.type_of(id).shape;
         let plan = match plan(&shape, indices) {
             Ok(plan) => plan,
@@ -91,20 +92,20 @@ impl GraphBuilder {
         }
     }
 
-    /// The sliced value without the axes that go, and with the new ones.
+    /// The sliced value without the indexed axes, and with the new axes.
     #[track_caller]
-    fn with_axes(&self, sliced: ValueId, plan: &Plan) -> Result<Value, GraphError> {
+    fn with_axes(&self, sliced: ValueId, plan: &IndexPlan) -> Result<Value, GraphError> {
         let kept: Shape = plan.kept.iter().map(|&axis| plan.sizes[axis]).collect();
         let sliced = self.value(sliced);
         let dropped = self.reshape_units(&sliced, kept)?;
         let dropped = self.keep_axis_names(&sliced, dropped, |axis| plan.old.get(axis).copied());
         let map = AxisMap::from(plan.kept.clone());
         let shape = Shape::from(&plan.sizes[..]);
-        Ok(self.value(self.place(self.id("index", &dropped)?, &map, &shape)))
+        Ok(self.value(self.add_broadcast(self.id("index", &dropped)?, &map, &shape)))
     }
 }
 
-fn plan(shape: &Shape, indices: &[Index]) -> Result<Plan, GraphErrorKind> {
+fn plan(shape: &Shape, indices: &[Index]) -> Result<IndexPlan, GraphErrorKind> {
     let named = indices.iter().filter(|index| index.names_axis()).count();
     let ellipses = indices.iter().filter(|index| matches!(index, Index::Ellipsis)).count();
     let Some(others) = shape.rank().checked_sub(named) else {
@@ -114,18 +115,18 @@ fn plan(shape: &Shape, indices: &[Index]) -> Result<Plan, GraphErrorKind> {
         return Err(GraphErrorKind::SeveralEllipses);
     }
     check_mixture(indices)?;
-    let mut plan = Plan::default();
+    let mut plan = IndexPlan::default();
     for index in indices {
         plan.add(shape, index, others)?;
     }
-    // Axes behind the last index are shown whole.
+    // Axes after the last item are whole.
     while plan.slices.len() < shape.rank() {
         plan.keep(AxisSlice::whole(shape[plan.slices.len()]));
     }
     Ok(plan)
 }
 
-impl Plan {
+impl IndexPlan {
     fn add(&mut self, shape: &Shape, index: &Index, others: usize) -> Result<(), GraphErrorKind> {
         let axis = self.slices.len();
         match index {
@@ -134,7 +135,7 @@ impl Plan {
                 (axis..axis + others).for_each(|axis| self.keep(AxisSlice::whole(shape[axis])));
             }
             Index::At(index) => {
-                let place = TakeMode::Error.place(i128::from(*index), shape[axis]);
+                let place = TakeMode::Error.resolve(i128::from(*index), shape[axis]);
                 let (index, size) = (*index, shape[axis]);
                 self.bounded.push(axis);
                 let place = place.ok_or(GraphErrorKind::IndexOutOfRange { axis, index, size })?;
@@ -162,7 +163,8 @@ impl Plan {
     }
 }
 
-/// NumPy treats integers next to an array index as arrays too: not adjacent, they move its axes to the front.
+/// Refuses indices of which NumPy moves axes to the front: with an array in the index, NumPy treats integers
+/// as arrays too, and moves their axes unless all are adjacent.
 fn check_mixture(indices: &[Index]) -> Result<(), GraphErrorKind> {
     let is_array = |index: &Index| matches!(index, Index::Elements(_));
     let is_advanced = |index: &Index| is_array(index) || matches!(index, Index::At(_));

@@ -1,8 +1,8 @@
-//! How views are made, and what is put together of parts: slices, concatenations, elements taken by their
-//! indices.
+//! The builder's methods for slices, concatenations, gathers and scatters, and functions composed of them.
 //!
-//! The builder's methods for nodes are in `build.rs`, Python's index syntax in `index.rs`, and what follows
-//! from these (`stack`, `flip`, `roll`, `pad`) in `compose.rs`.
+//! - `build.rs`: the builder's methods for slices, concatenation, gather and scatter;
+//! - `compose.rs`: functions composed of slices and concatenation: `stack`, `roll` and padding;
+//! - `index.rs`: Python's index syntax: `x[1:, None, ..., -1]`.
 
 mod build;
 mod compose;

@@ -1,6 +1,6 @@
 //! Complex functions against NumPy at special values, and against mpmath elsewhere.
 //!
-//! The corpus is made by `corpus.py`, which stands beside this file.
+//! `corpus.py`, in this folder, generates the corpus.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
@@ -41,8 +41,8 @@ fn apply(case: &Case) -> (c128, c64) {
     (results[0].elements::<c128>().unwrap()[0], results[1].elements::<c64>().unwrap()[0])
 }
 
-/// Whether a part is the one expected, to `tolerance`. What C99 leaves open is not compared: the
-/// sign of a zero or an infinity beside a NaN; nor the sign of a zero part of a quotient, which
+/// Whether a part equals the expected one, to `tolerance`. Choices that C99 leaves open are not compared: the
+/// sign of a zero or an infinity next to a NaN, and the sign of a zero part of a quotient, which
 /// depends on the formula.
 fn is_same_part(result: f64, expected: f64, is_signed: bool, tolerance: f64) -> bool {
     if expected.is_nan() {
@@ -82,7 +82,7 @@ fn modulus(x: c128) -> f64 {
     x.re.hypot(x.im)
 }
 
-/// The error against the modulus, in ULP of 64 bits; 0 where both overflow alike.
+/// The error relative to the modulus, in ULP of 64 bits; 0 if both overflow in the same way.
 fn error(result: c128, expected: c128) -> f64 {
     if result == expected {
         return 0.0;
@@ -92,7 +92,7 @@ fn error(result: c128, expected: c128) -> f64 {
 }
 
 #[test]
-fn values_are_near_the_exact_ones() {
+fn values_are_close_to_the_exact_ones() {
     let mut worst = std::collections::BTreeMap::<&str, (f64, f64)>::new();
     let corpus = [include_str!("values.txt"), include_str!("edges.txt")];
     for case in corpus.into_iter().flat_map(cases) {
@@ -117,7 +117,7 @@ fn values_are_near_the_exact_ones() {
         let bound = match name {
             // Takes the exponential of a rounded product.
             "pow" => 100.0,
-            // Carried as pairs to the end.
+            // Computed in pairs to the end.
             "tan" | "tanh" => 1.0,
             _ => 3.0,
         };
@@ -126,7 +126,7 @@ fn values_are_near_the_exact_ones() {
     }
 }
 
-/// An exponential that overflows, times a part that is nearly 0: the product counts, not its factors.
+/// An exponential that overflows times a part that is nearly 0: the product is finite.
 #[test]
 fn exponentials_times_subnormal_parts_are_their_products() {
     let tiny = f64::from_bits(1);

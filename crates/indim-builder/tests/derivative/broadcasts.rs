@@ -5,7 +5,7 @@ use indim_graph::{Array, AxisSlice, TakeMode};
 
 use super::{Argument, pullback, value};
 
-/// Every way to give `count` items in order, each once, out of `of`.
+/// All ordered selections of `count` distinct items out of `of`.
 fn arrangements(count: usize, of: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -18,7 +18,7 @@ fn arrangements(count: usize, of: usize) -> Vec<Vec<usize>> {
     shorter.iter().flat_map(extended).collect()
 }
 
-/// Small integers, of which sums are exact.
+/// Small integers, whose sums are exact.
 fn integers(seed: usize, count: usize) -> Vec<f64> {
     (0..count).map(|index| ((index * 7 + seed * 5) % 11) as f64 - 4.0).collect()
 }
@@ -31,7 +31,7 @@ fn check_adjoint(name: &str, function: super::Function<'_>, shape: &[usize]) {
     let cotangent = integers(2, moved.len());
     let back = pullback(function, &argument, &cotangent).remove(0);
     assert_eq!(super::dot(&cotangent, &moved), super::dot(&back, &u), "{name}");
-    // Both sides of the equation could be 0 for another reason.
+    // Guards against both sides being 0 for another reason.
     let expected = (0..count).map(|index| {
         let mut unit = vec![0.0; count];
         unit[index] = 1.0;
@@ -40,9 +40,9 @@ fn check_adjoint(name: &str, function: super::Function<'_>, shape: &[usize]) {
     assert_eq!(back, expected.collect::<Vec<f64>>(), "{name}");
 }
 
-/// Each map of up to 3 axes onto up to 3, with every choice of axes that are expanded or have size 1 already.
+/// Each map of up to 3 axes onto up to 3, with every choice of expanded axes and axes of size 1.
 #[test]
-fn every_map_of_rank_3_is_pulled_back_by_its_adjoint() {
+fn the_pullback_of_every_map_of_rank_3_is_its_adjoint() {
     let sizes = [2usize, 3, 4];
     let mut checked = 0;
     for rank in 0..=3 {
@@ -73,14 +73,14 @@ fn every_map_of_rank_3_is_pulled_back_by_its_adjoint() {
 }
 
 #[test]
-fn an_axis_of_size_0_sums_to_nothing() {
+fn an_axis_of_size_0_sums_to_0() {
     let function = |x: &[Value]| x[0].builder().broadcast_in_dim(&x[0], &[1], [0, 2]).unwrap();
     let argument = [Argument(vec![2], vec![1.0, 2.0])];
     assert_eq!(pullback::<f64, f64>(&function, &argument, &[]), [[0.0, 0.0]]);
 }
 
 #[test]
-fn elements_go_back_to_their_places() {
+fn cotangents_return_to_their_positions() {
     let reshape = |x: &[Value]| x[0].builder().reshape(&x[0], [3, 4]).unwrap();
     check_adjoint("reshape", &reshape, &[2, 6]);
     let transpose = |x: &[Value]| x[0].builder().transpose(&x[0], &[2, 0, 1]).unwrap();
@@ -98,7 +98,7 @@ fn sums_of_cotangents_do_not_stall() {
 }
 
 #[test]
-fn slices_are_put_back_among_zeros() {
+fn cotangents_of_slices_are_padded_with_zeros() {
     for step in [1, 2, 3, 6, 9, -1, -2, -5] {
         for (start, stop) in [(None, None), (Some(1), Some(6)), (Some(5), Some(0)), (Some(3), None)]
         {
@@ -111,7 +111,7 @@ fn slices_are_put_back_among_zeros() {
 }
 
 #[test]
-fn concatenations_are_cut_apart() {
+fn cotangents_of_concatenations_are_split() {
     let function = |x: &[Value]| {
         let b = x[0].builder();
         let twice = b.concatenate(&[&x[0] * 3, b.constant(constant()), x[0].clone()], 1).unwrap();
@@ -124,7 +124,7 @@ fn concatenations_are_cut_apart() {
 }
 
 #[test]
-fn what_is_taken_is_summed_where_the_indices_say() {
+fn cotangents_of_gathers_are_summed_at_the_indices() {
     let of = |mode, indices: Array, axis: i64| {
         move |x: &[Value]| {
             let b = x[0].builder();
@@ -146,7 +146,7 @@ fn what_is_taken_is_summed_where_the_indices_say() {
 }
 
 #[test]
-fn what_is_scattered_is_taken_from_where_it_was_added() {
+fn cotangents_of_scatters_are_gathered() {
     for (mode, axis) in
         TakeMode::ALL.into_iter().flat_map(|mode| [0, 1, 2].map(|axis| (mode, axis)))
     {

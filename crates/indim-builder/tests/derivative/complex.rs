@@ -1,5 +1,5 @@
-//! Complex numbers: the gradient of a real number `L` is `∂L/∂re + i ∂L/∂im`, so that `L` moves by
-//! `re(conj(gradient) * u)` along `u`.
+//! Complex numbers: the gradient of a real number `L` is `∂L/∂re + i ∂L/∂im`, so that the derivative of `L`
+//! along `u` is `re(conj(gradient) * u)`.
 
 use indim_builder::Value;
 use indim_ops::{Complex, DType, Op};
@@ -64,7 +64,7 @@ fn operations_of_complex_numbers_have_the_slope_of_finite_differences() {
     }
 }
 
-/// The operations that lead from the one to the other, and conversions, in functions of complex numbers.
+/// Functions of complex numbers with operations between real and complex types, and conversions.
 #[test]
 fn parts_and_magnitudes() {
     let functions: &[(&str, super::Function<'_>)] = &[
@@ -81,16 +81,16 @@ fn parts_and_magnitudes() {
 }
 
 #[test]
-fn at_0_magnitude_and_direction_are_flat() {
+fn abs_and_sign_have_derivative_0_at_0() {
     let zero = [Argument(vec![], vec![C128 { re: 0.0, im: 0.0 }])];
     let flat = C128 { re: 0.0, im: 0.0 };
     assert_eq!(pullback(&|z| z[0].abs(), &zero, &[1.0f64]), [[flat]]);
     assert_eq!(pullback(&|z| z[0].sign(), &zero, &[C128 { re: 1.0, im: 1.0 }]), [[flat]]);
 }
 
-/// The gradient points where the number grows: of `abs(z)²` it is `2 z`, and not its conjugate.
+/// The gradient is the direction of ascent: that of `abs(z)²` is `2 z`, not its conjugate.
 #[test]
-fn the_gradient_points_where_the_number_grows() {
+fn the_gradient_is_the_direction_of_ascent() {
     let z = C128 { re: 3.0, im: -4.0 };
     let squared = |z: &[Value]| z[0].abs().square();
     let gradient = pullback(&squared, &[Argument(vec![], vec![z])], &[1.0f64])[0][0];

@@ -1,5 +1,4 @@
-//! Derivatives of whole graphs: their parameters and outputs, their size, what is refused, second
-//! derivatives.
+//! Derivatives of whole graphs: parameters and outputs, size, errors, second derivatives.
 
 use indim_builder::{Differentiate, GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, Graph, GraphError, TakeMode, evaluate, optimize, verify};
@@ -12,7 +11,7 @@ fn names(graph: &Graph) -> Vec<&str> {
 }
 
 #[test]
-fn cotangents_are_parameters_behind_those_of_the_graph() {
+fn cotangents_are_parameters_after_those_of_the_graph() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, [3]).unwrap();
     let taken = b.parameter("cotangent_0", DType::F32, []).unwrap();
@@ -20,7 +19,7 @@ fn cotangents_are_parameters_behind_those_of_the_graph() {
     let graph = b.finish(&outputs).unwrap();
     let derived = graph.value_and_vjp(&[1, 0]).unwrap();
     verify(&derived).unwrap();
-    // A truth value has none.
+    // A `bool` output has none.
     assert_eq!(names(&derived), ["x", "cotangent_0", "cotangent_0_", "cotangent_2"]);
     let types: Vec<String> =
         derived.outputs().iter().map(|&output| derived[output].array_type.to_string()).collect();
@@ -30,7 +29,7 @@ fn cotangents_are_parameters_behind_those_of_the_graph() {
 }
 
 #[test]
-fn values_stay_as_they_are_bit_for_bit() {
+fn values_keep_their_bits() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4, 5]).unwrap();
     let softmax = b.along(Reduction::Softmax, &x, &ReduceOptions::axes(&[1]), &[]).unwrap();
@@ -46,7 +45,7 @@ fn values_stay_as_they_are_bit_for_bit() {
 }
 
 #[test]
-fn what_nothing_depends_on_has_a_gradient_of_0() {
+fn an_unused_parameter_has_gradient_0() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, [2]).unwrap();
     let _unused = b.parameter("n", DType::F32, [3]).unwrap();
@@ -58,9 +57,9 @@ fn what_nothing_depends_on_has_a_gradient_of_0() {
     assert_eq!(gradients[1].elements::<f32>(), Some(&[0.0, 0.0, 0.0][..]));
 }
 
-/// What moves in steps has no derivative to hand on, though it comes back as floats.
+/// Step functions have derivative 0, also after a conversion back to floats.
 #[test]
-fn nothing_flows_through_integers_conditions_and_bits() {
+fn integers_conditions_and_bits_stop_derivatives() {
     let functions: [fn(&GraphBuilder, &Value) -> Value; 4] = [
         |_, x| x.convert(DType::I64).convert(F64) * x,
         |_, x| x.gt(0).convert(F64) * x,
@@ -80,7 +79,7 @@ fn nothing_flows_through_integers_conditions_and_bits() {
 }
 
 #[test]
-fn an_output_may_be_a_parameter_and_come_twice() {
+fn an_output_may_be_a_parameter_or_repeated() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, []).unwrap();
     let graph = b.finish(&[&x, &x]).unwrap();
@@ -96,7 +95,7 @@ fn mistake(of: impl Fn(&GraphBuilder) -> Value, wrt: usize) -> GraphError {
 }
 
 #[test]
-fn what_has_no_derivative_is_refused_by_name() {
+fn operations_without_a_derivative_are_refused_by_name() {
     let parameter =
         |b: &GraphBuilder, dtype, shape: &[usize]| b.parameter("x", dtype, shape).unwrap();
     let refused = mistake(|b| parameter(b, F64, &[]).exp().nextafter(2), 0);
@@ -121,7 +120,7 @@ fn what_has_no_derivative_is_refused_by_name() {
 }
 
 #[test]
-fn a_neighbour_of_what_does_not_move_is_a_number() {
+fn nextafter_of_a_constant_is_allowed() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, []).unwrap();
     let y = b.parameter("y", F64, []).unwrap();
@@ -132,8 +131,8 @@ fn a_neighbour_of_what_does_not_move_is_a_number() {
     assert_eq!(gradients[0].elements::<f64>(), Some(&[1.0f64.next_up()][..]));
 }
 
-/// `x` doubled again and again by adding it to itself has two paths at each step, 2^n in all; and a chain of
-/// so many operations lets no recursion be.
+/// Doubling `x` n times by adding it to itself has 2^n paths, and the length of the chain rules out
+/// recursion.
 #[test]
 fn the_derivative_of_a_long_chain_is_as_long() {
     let length = 50_000;
@@ -189,7 +188,7 @@ fn gradients_have_gradients() {
     }
 }
 
-/// The sum of the outputs of a graph of one parameter, with weights.
+/// The gradient of the weighted sum of the outputs of a graph with one parameter.
 fn summed(graph: &Graph, weights: &Array) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, [5]).unwrap();
@@ -203,7 +202,7 @@ fn summed_gradient(graph: &Graph, weights: &Array) -> Graph {
 }
 
 #[test]
-fn a_graph_is_inlined_for_arguments_of_its_types_alone() {
+fn a_graph_is_inlined_only_for_arguments_of_its_types() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, [3]).unwrap();
     let graph = b.finish(&[x.exp()]).unwrap();

@@ -1,6 +1,6 @@
 //! Derivatives against finite differences, against the adjoint of linear maps, and at their kinks.
 //!
-//! The oracle computes values alone, by the reference evaluator: it knows no rule.
+//! The oracle only computes values, by the reference evaluator, and uses no derivative rule.
 
 mod broadcasts;
 mod complex;
@@ -13,7 +13,7 @@ use indim_builder::{Differentiate, GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
 use indim_ops::{DType, Element};
 
-/// A function of values, as tests write one.
+/// A function of values under test.
 type Function<'a> = &'a dyn Fn(&[Value]) -> Value;
 
 /// An argument: its shape and its elements.
@@ -41,7 +41,7 @@ fn graph<T: Element>(function: Function<'_>, arguments: &[Argument<T>]) -> indim
     b.finish(&[function(&parameters)]).unwrap()
 }
 
-/// What the function gives.
+/// The result of the function.
 fn value<T: Element, R: Element>(function: Function<'_>, arguments: &[Argument<T>]) -> Vec<R> {
     let arrays: Vec<Array> = arguments.iter().map(Argument::array).collect();
     let results = evaluate(&graph(function, arguments), &arrays).unwrap();
@@ -77,7 +77,7 @@ fn noise(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
-/// The derivative at 0 of a function of one number, of fourth order in the step.
+/// The derivative at 0 of a function of one number, by finite differences of fourth order.
 fn slope(along: impl Fn(f64) -> f64, step: f64) -> f64 {
     let difference = |step: f64| along(step) - along(-step);
     (8.0 * difference(step) - difference(2.0 * step)) / (12.0 * step)
@@ -111,5 +111,5 @@ fn check(name: &str, function: Function<'_>, arguments: &[Argument<f64>]) {
     assert!((found - expected).abs() <= 1e-8 * scale, "{name}: {found} against {expected}");
 }
 
-/// The type of what tests compute in.
+/// The element type of the tests.
 const F64: DType = DType::F64;

@@ -10,7 +10,7 @@ use super::{F64, check, lists, pullback, value};
 /// Points away from 0, from integers and from halves, where steps and kinks are.
 const POINTS: [f64; 8] = [-3.3, -1.2, -0.7, -0.3, 0.4, 0.85, 1.3, 2.6];
 
-/// Operations of which there is no derivative.
+/// Operations without a derivative.
 const REFUSED: &[Op] = &[Op::Nextafter, Op::Trigamma];
 
 /// All tuples of `count` points.
@@ -27,7 +27,7 @@ fn tuples(count: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Where the function is a number near the point.
+/// Whether the function is finite near the point.
 fn is_smooth(function: super::Function<'_>, point: &[f64]) -> bool {
     [-2e-4, 0.0, 2e-4].iter().all(|step| {
         let moved: Vec<Vec<f64>> = point.iter().map(|x| vec![x + step]).collect();
@@ -36,7 +36,7 @@ fn is_smooth(function: super::Function<'_>, point: &[f64]) -> bool {
     })
 }
 
-/// Checks at all points where the function is a number, and that there are some.
+/// Checks at all points near which the function is finite, and that some exist.
 fn check_everywhere(name: &str, count: usize, function: super::Function<'_>) {
     let mut checked = 0;
     for mut point in tuples(count) {
@@ -63,9 +63,10 @@ fn operations_of_floats_have_the_slope_of_finite_differences() {
     }
 }
 
-/// The table of operations makes the compiler ask for a rule; here is which rule says what.
+/// The compiler requires a rule for each operation; this test lists those with zero derivatives and those
+/// refused.
 #[test]
-fn every_operation_is_differentiated_flat_or_refused() {
+fn every_operation_has_a_derivative_or_is_listed() {
     for &op in Op::ALL {
         let dtype = DType::ALL.iter().copied().rfind(|&dtype| op.takes(dtype)).unwrap();
         let b = GraphBuilder::new();
@@ -87,7 +88,7 @@ fn every_operation_is_differentiated_flat_or_refused() {
 }
 
 #[test]
-fn select_hands_on_to_the_branch_that_is_taken() {
+fn select_passes_the_cotangent_to_the_selected_branch() {
     let function = |x: &[Value]| x[0].gt(&x[1]).select(&x[0] * 3, &x[1] * &x[0]);
     check_everywhere("select", 2, &function);
 }
@@ -95,7 +96,7 @@ fn select_hands_on_to_the_branch_that_is_taken() {
 #[test]
 fn compositions_have_the_slope_of_finite_differences() {
     for &composition in Composition::ALL {
-        // The one has the slope of what it rounds, the other gives truth values.
+        // One has the derivative of its operand, the other returns `bool`.
         let is_left = [Composition::ReducePrecision, Composition::IsClose].contains(&composition);
         if is_left || !composition.takes(F64) {
             continue;
@@ -109,7 +110,7 @@ fn compositions_have_the_slope_of_finite_differences() {
     }
 }
 
-/// A cotangent of 0 times the infinite slope of a branch that is not taken would be a NaN.
+/// A cotangent of 0 times the infinite derivative of an unselected branch would be NaN.
 #[test]
 fn activations_have_finite_slopes_far_away() {
     let slopes = |function: &dyn Fn(&Value) -> Value| {

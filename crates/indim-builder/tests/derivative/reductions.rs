@@ -12,7 +12,7 @@ fn along(function: Reduction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
     move |x: &[Value]| x[0].builder().along(function, &x[0], &axes, &[]).unwrap()
 }
 
-/// The gradient of what is made of a list, for a cotangent of 1.
+/// The gradient of a reduction of a list, for a cotangent of 1.
 fn of_list(function: Reduction, x: &[f64]) -> Vec<f64> {
     let argument = [Argument(vec![x.len()], x.to_vec())];
     pullback::<f64, f64>(&along(function, &[0]), &argument, &[1.0]).remove(0)
@@ -54,9 +54,9 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
     check("layer_norm", &of(Reduction::LayerNorm), &[x, y, argument(&[4], 7)]);
 }
 
-/// Elements that are left out get nothing, whatever they are.
+/// Unselected elements get a gradient of 0, also infinities and NaNs.
 #[test]
-fn only_selected_elements_have_a_slope() {
+fn only_selected_elements_have_a_gradient() {
     let x = [Argument(vec![4], vec![1.0, f64::NAN, 3.0, f64::INFINITY])];
     for (function, expected) in [
         (Reduction::Mean, [0.5, 0.0, 0.5, 0.0]),
@@ -72,7 +72,7 @@ fn only_selected_elements_have_a_slope() {
 }
 
 #[test]
-fn exact_sums_move_as_sums_do() {
+fn exact_sums_have_the_derivative_of_sums() {
     let exact = |x: &[Value]| {
         let numbers = [Some(Literal::Bool(true))];
         x[0].builder().along(Reduction::Sum, &x[0], &ReduceOptions::axes(&[0]), &numbers).unwrap()
@@ -95,7 +95,7 @@ fn ties_for_an_extreme_have_equal_shares_along_all_axes() {
 }
 
 #[test]
-fn numbers_share_where_nans_do_not_win() {
+fn fmax_shares_ties_of_numbers() {
     let fmax = |x: &[f64]| {
         let function = |x: &[Value]| x[0].builder().reduce(ReduceOp::Fmax, &x[0], 0).unwrap();
         pullback::<f64, f64>(&function, &[Argument(vec![x.len()], x.to_vec())], &[1.0]).remove(0)
@@ -114,7 +114,7 @@ fn many_ties_are_counted() {
 }
 
 #[test]
-fn products_beside_zeros() {
+fn products_with_zeros() {
     assert_eq!(of_list(Reduction::Prod, &[2.0, 3.0, 4.0]), [12.0, 8.0, 6.0]);
     assert_eq!(of_list(Reduction::Prod, &[2.0, 0.0, 4.0]), [0.0, 8.0, 0.0]);
     assert_eq!(of_list(Reduction::Prod, &[2.0, 0.0, -0.0]), [0.0, 0.0, 0.0]);
@@ -125,7 +125,7 @@ fn products_beside_zeros() {
 }
 
 #[test]
-fn rows_without_a_direction_are_flat() {
+fn norm_and_std_have_gradient_0_at_0() {
     assert_eq!(of_list(Reduction::Norm, &[0.0, -0.0]), [0.0, 0.0]);
     assert_eq!(of_list(Reduction::Std, &[3.0, 3.0]), [0.0, 0.0]);
     let z = |re, im| Complex::<f64> { re, im };
@@ -137,7 +137,7 @@ fn rows_without_a_direction_are_flat() {
 }
 
 #[test]
-fn logarithms_of_sums_of_nothing_are_flat() {
+fn logsumexp_of_minus_infinities_has_gradient_0() {
     const INF: f64 = f64::INFINITY;
     assert_eq!(of_list(Reduction::LogSumExp, &[-INF, -INF]), [0.0, 0.0]);
     assert_eq!(of_list(Reduction::LogSumExp, &[-INF, 5.0]), [0.0, 1.0]);
@@ -146,12 +146,12 @@ fn logarithms_of_sums_of_nothing_are_flat() {
         let argument = [Argument(vec![x.len()], x.to_vec())];
         pullback::<f64, f64>(&along(Reduction::Softmax, &[0]), &argument, cotangent).remove(0)
     };
-    // Not through the largest element: a masked one gets exactly nothing.
+    // The shift by the largest element has no derivative: a masked element gets exactly 0.
     assert_eq!(softmax(&[0.0, 0.0, -INF], &[1.0, 0.0, 7.0]), [0.25, -0.25, 0.0]);
 }
 
 #[test]
-fn conditions_and_places_have_no_slope() {
+fn conditions_and_indices_have_no_gradient() {
     let x = [Argument(vec![3], vec![1.0, 2.0, 3.0])];
     let count = |x: &[Value]| {
         along(Reduction::CountNonzero, &[0])(x).convert(F64)

@@ -1,4 +1,4 @@
-//! Kinks, poles, infinities and NaNs: the choices that `docs/gradients.md` names.
+//! Kinks, poles, infinities and NaNs: the choices that `docs/gradients.md` documents.
 
 use core::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
@@ -9,18 +9,18 @@ use super::{lists, pullback};
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// The slope of a function of one number.
+/// The derivative of a function of one number.
 fn slope(function: &dyn Fn(&Value) -> Value, x: f64) -> f64 {
     pullback::<f64, f64>(&|x| function(&x[0]), &lists(&[&[x]]), &[1.0])[0][0]
 }
 
-/// The slopes of a function of two numbers.
+/// The derivatives of a function of two numbers.
 fn slopes(function: &dyn Fn(&Value, &Value) -> Value, a: f64, b: f64) -> [f64; 2] {
     let found = pullback::<f64, f64>(&|x| function(&x[0], &x[1]), &lists(&[&[a], &[b]]), &[1.0]);
     [found[0][0], found[1][0]]
 }
 
-/// Whether two results are equal, of which NaNs are.
+/// Asserts that two results are equal; NaNs are equal.
 #[track_caller]
 fn assert_same(found: &[f64], expected: &[f64]) {
     let is_same = |(x, y): (&f64, &f64)| x == y || (x.is_nan() && y.is_nan());
@@ -28,7 +28,7 @@ fn assert_same(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn magnitudes_are_flat_at_0() {
+fn magnitudes_have_derivative_0_at_0() {
     for zero in [0.0, -0.0] {
         assert_eq!(slope(&|x| x.abs(), zero), 0.0);
         assert_eq!(slopes(&|a, b| a.hypot(b), zero, zero), [0.0, 0.0]);
@@ -55,7 +55,7 @@ fn ties_are_shared_and_a_nan_takes_all() {
 }
 
 #[test]
-fn numbers_win_over_nans_where_they_do() {
+fn fmax_and_fmin_select_numbers_over_nans() {
     let (fmax, fmin) = (|a: &Value, b: &Value| a.fmax(b), |a: &Value, b: &Value| a.fmin(b));
     for function in [&fmax as &dyn Fn(&Value, &Value) -> Value, &fmin] {
         assert_eq!(slopes(function, 1.0, 1.0), [0.5, 0.5]);
@@ -67,7 +67,7 @@ fn numbers_win_over_nans_where_they_do() {
 }
 
 #[test]
-fn at_a_bound_it_is_the_value_that_moves() {
+fn clamp_at_a_bound_passes_the_cotangent_to_the_value() {
     let clamp = |low: f64, x: f64, high: f64| -> Vec<f64> {
         let function = |x: &[Value]| x[1].clamp(&x[0], &x[2]);
         let found = pullback::<f64, f64>(&function, &lists(&[&[low], &[x], &[high]]), &[1.0]);
@@ -104,7 +104,7 @@ fn poles_give_infinities() {
 }
 
 #[test]
-fn small_ends_are_kept() {
+fn small_derivatives_keep_precision() {
     let near = |found: f64, expected: f64| {
         assert!((found / expected - 1.0).abs() < 1e-14, "{found:e} is not {expected:e}");
     };
@@ -143,7 +143,7 @@ fn equal_logarithms_have_equal_shares() {
     assert_eq!(logaddexp(1000.0, -1000.0), [1.0, 0.0]);
 }
 
-/// `1 / 0.1` is rounded to 10, but 0.1 goes into 1 only 9 times.
+/// `1 / 0.1` rounds to 10, but the quotient of the remainder is 9.
 #[test]
 fn remainders_count_whole_divisors() {
     assert_eq!(slopes(&|a, b| a.rem(b), 1.0, 0.1), [1.0, -9.0]);
@@ -153,7 +153,7 @@ fn remainders_count_whole_divisors() {
 }
 
 #[test]
-fn a_slope_belongs_to_its_side() {
+fn prelu_has_the_slope_of_each_side() {
     let prelu = |x, slope| slopes(&|x, s| x.prelu(s), x, slope);
     assert_eq!(prelu(2.0, 0.1), [1.0, 0.0]);
     assert_eq!(prelu(0.0, 0.1), [1.0, 0.0]);
@@ -161,7 +161,7 @@ fn a_slope_belongs_to_its_side() {
 }
 
 #[test]
-fn a_branch_that_is_not_taken_may_give_a_nan() {
+fn an_unselected_branch_may_give_a_nan() {
     let naive = |x: &Value| x.gt(0).select(x.log(), 0);
     assert!(slope(&naive, 0.0).is_nan(), "0 times infinity");
     let safe = |x: &Value| x.gt(0).select(x.gt(0).select(x, 1).log(), 0);
@@ -169,7 +169,7 @@ fn a_branch_that_is_not_taken_may_give_a_nan() {
 }
 
 #[test]
-fn relu_is_flat_at_0_where_the_larger_is_not() {
+fn relu_has_derivative_0_at_0_unlike_max() {
     assert_eq!(slope(&|x| x.relu(), 0.0), 0.0);
     assert_eq!(slope(&|x| x.max(0), 0.0), 0.5);
     assert_eq!(slope(&|x| x.relu(), NAN), 1.0);
@@ -177,7 +177,7 @@ fn relu_is_flat_at_0_where_the_larger_is_not() {
 }
 
 #[test]
-fn rounding_to_another_format_moves_as_what_is_rounded() {
+fn reduce_precision_has_the_derivative_of_its_operand() {
     for x in [1.1, -1e-300, 0.0, 1e300, INF, NAN] {
         assert_eq!(slope(&|x| x.reduce_precision(5, 3), x), 1.0);
     }

@@ -1,11 +1,11 @@
-//! What generators of random graphs share: the one beside this file, and that of `indim-cpu`'s tests.
+//! Choices shared by generators of random graphs: the one in this folder, and that of `indim-cpu`'s tests.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{AxisSlice, TakeMode};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
 
-/// A source of choices: a function that gives a number below a limit, which is at least 1.
+/// A source of choices: a function that returns a number below a limit, which is at least 1.
 pub(crate) struct Choices<'a>(pub(crate) &'a mut dyn FnMut(usize) -> usize);
 
 impl Choices<'_> {
@@ -39,7 +39,7 @@ pub(crate) fn partial_shape(choices: &mut Choices<'_>, full: &[usize]) -> Shape 
     full[dropped..].iter().map(|&size| if choices.chance(40) { 1 } else { size }).collect()
 }
 
-/// `x` in another element type, by its value or by its bits.
+/// `x` converted or bitcast to another element type.
 pub(crate) fn random_conversion(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
     let dtype = *choices.pick(DType::ALL);
     match choices.chance(50) {
@@ -48,7 +48,7 @@ pub(crate) fn random_conversion(choices: &mut Choices<'_>, b: &GraphBuilder, x: 
     }
 }
 
-/// `x`, which has axes, reduced along one; also as sums are written, through a wider type.
+/// `x`, which has axes, reduced along one, sometimes through a wider type like a sum.
 pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value) -> Value {
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let axis = choices.below(shape.rank()) as i64;
@@ -60,19 +60,19 @@ pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: V
     let op = *choices.pick(&takes);
     let wide = if op.takes(dtype) && choices.chance(50) { dtype } else { wide(dtype) };
     let operand = b.convert(&x, if op.takes(wide) { wide } else { dtype }).unwrap();
-    // A search among nothing is refused.
+    // An arg-reduction of no elements is refused.
     let Ok(reduced) = b.reduce(op, operand, axis) else { return x };
     if choices.chance(40) {
         return reduced;
     }
     let mut kept = shape.to_vec();
     kept[axis as usize] = 1;
-    // With an axis of size 1 it broadcasts with the others again.
+    // With an axis of size 1, the result broadcasts with the other values.
     b.reshape(reduced, kept).unwrap()
 }
 
-/// `x`, which has axes, seen otherwise: sliced, turned round, put together of parts, or with elements taken,
-/// by known indices, by those of `x` itself or by another of `values`.
+/// A view of `x`, which has axes: a slice, a reversal, a concatenation of parts, or a gather by constant
+/// indices, by `x` itself, or by another of `values`.
 pub(crate) fn random_view(
     choices: &mut Choices<'_>,
     b: &GraphBuilder,
@@ -95,7 +95,7 @@ pub(crate) fn random_view(
         }
         0 => b.reverse(&x, &[axis as i64]).unwrap(),
         1 => b.roll(&x, choices.below(9) as i64 - 4, axis as i64).unwrap(),
-        // It broadcasts with the others again.
+        // The result broadcasts with the other values.
         2 if size > 0 => along(AxisSlice::new(choices.below(size), 1, 1)),
         3 => {
             let slice = random_slice(choices, size);
@@ -117,8 +117,8 @@ pub(crate) fn random_view(
     }
 }
 
-/// Elements of `x` by as many indices as its axis has elements, known ones or those of `x` itself; or `x`
-/// with these added to it again.
+/// A gather from `x` by one index for each element of its axis, constant or from `x` itself; or a scatter of
+/// these elements to `x`.
 fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usize) -> Value {
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let size = shape[axis];
@@ -133,7 +133,7 @@ fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usiz
         return b.take(&x, b.convert(&x, index).unwrap(), 0, mode).unwrap_or(x);
     }
     let (indices, modes) = match index.size() == 8 && index != DType::U64 {
-        // From -size on, which names every element.
+        // From -size on, so that every element may be selected.
         true => (known, &TakeMode::ALL[..]),
         false => (b.convert(known, index).unwrap(), &TakeMode::ALL[1..]),
     };
@@ -145,10 +145,10 @@ fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usiz
     }
 }
 
-/// A value of a random graph has no more elements.
+/// Maximum elements of a value of a random graph.
 const MAX_ELEMENTS: usize = 100_000;
 
-/// Elements of `x` along `axis` by another value, which is often an integer already.
+/// A gather from `x` along `axis` by another value, which often is an integer already.
 fn taken_by(
     choices: &mut Choices<'_>,
     b: &GraphBuilder,
@@ -170,7 +170,7 @@ fn taken_by(
     b.take(&x, indices, axis as i64, mode).unwrap_or(x)
 }
 
-/// Some slice of an axis of this size.
+/// A random slice of an axis of this size.
 fn random_slice(choices: &mut Choices<'_>, size: usize) -> AxisSlice {
     let mut end = || Some(choices.below(2 * size + 3) as i64 - size as i64 - 1);
     let (start, stop) = (end(), end());
@@ -188,7 +188,7 @@ fn wide(dtype: DType) -> DType {
     }
 }
 
-/// An operation `among` these on the element type of `x`, which is its last operand.
+/// A random operation `among` these that accepts the element type of `x`, its last operand.
 pub(crate) fn random_operation(
     choices: &mut Choices<'_>,
     b: &GraphBuilder,
@@ -209,6 +209,6 @@ pub(crate) fn random_operation(
             b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
         })
         .collect();
-    // Shapes that do not broadcast together, after a transposition say, leave `x` as it was.
+    // If the shapes do not broadcast, for example after a transposition, `x` stays.
     b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
 }

@@ -25,7 +25,7 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
             }
         };
         (@one boolean $type:ident $choices:ident) => { $choices.chance(50) };
-        // Any bits: subnormals, infinities and every NaN among them.
+        // Any bits, including subnormals, infinities and every NaN.
         (@one float $type:ident $choices:ident) => {
             match $choices.chance(50) {
                 true => $type::from_bits(random_bits($choices) as _),
@@ -44,7 +44,7 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
     Array::from_data(&array_type.shape, indim_ops::for_each_element!(elements)).unwrap()
 }
 
-/// A random graph with several outputs, in which every operand may be partial; and arguments.
+/// A random graph with several outputs, whose operands may need broadcasts; and arguments for it.
 pub(crate) fn random_graph(seed: u64) -> (Graph, Vec<Array>) {
     let mut next = pseudo_random(seed);
     let choices = &mut Choices(&mut next);

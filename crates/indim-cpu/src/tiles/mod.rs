@@ -54,7 +54,7 @@ pub(crate) fn bind(
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
     match nest.nest.reduced {
-        Some(_) if nest.nest.searches() => {
+        Some(_) if nest.nest.is_arg_reduction() => {
             Some(Arc::new(BoundArgReduction::new(code, nest, strides)?))
         }
         Some(_) => reduce::bind(code, nest, strides),

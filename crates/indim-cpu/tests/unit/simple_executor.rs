@@ -166,7 +166,7 @@ impl BoundSimple {
                 (instruction.kind, &instruction.operands[..])
             {
                 let index = whole_number(value(&read, &computed, indices));
-                let place = mode.place(index, size).unwrap() as isize;
+                let place = mode.resolve(index, size).unwrap() as isize;
                 let operand = nest.stores.len() + table;
                 let stride = self.strides[operand].get(nest.shape.rank()).unwrap_or(&0);
                 let first = self.address(bases, operand, point, step);

@@ -4,15 +4,15 @@ use indim_ops::{DTypeClass, Op};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
-/// The legal positions of a cut.
+/// The legal positions of a cut along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
-    /// Into pieces of `512 * 2^k` elements, the last may be shorter: a sum by the fixed tree runs
-    /// along an axis.
+    /// Into pieces of `512 * 2^k` elements, of which the last may be shorter: the nodes of the fixed tree of
+    /// a sum along an axis.
     Aligned,
-    /// Nowhere: something needs all elements along an axis at once.
+    /// Nowhere: some operation needs all elements along an axis at once.
     Nowhere,
 }
 
@@ -22,7 +22,7 @@ pub struct Cut {
     /// The number of elements along each of the axes.
     pub size: usize,
     /// The legal positions.
-    pub place: CutPolicy,
+    pub policy: CutPolicy,
 }
 
 /// The cuts of a graph. An axis of size 1 has none.
@@ -39,7 +39,7 @@ pub struct Cut {
 ///
 /// let cuts = Cuts::of(&graph);
 /// let [x, v] = [graph.parameters()[0], graph.parameters()[1]];
-/// assert_eq!(cuts.axes(x)[1], cuts.axes(v)[0]); // what meets is cut alike
+/// assert_eq!(cuts.axes(x)[1], cuts.axes(v)[0]); // one cut, because the operands meet
 /// let [rows, columns] = [cuts.axes(x)[0].unwrap(), cuts.axes(x)[1].unwrap()];
 /// assert_eq!(cuts.cuts()[rows].place, CutPolicy::Aligned); // a sum runs along it
 /// assert_eq!(cuts.cuts()[columns].place, CutPolicy::Anywhere);
@@ -47,15 +47,15 @@ pub struct Cut {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Cuts {
-    /// For each value the cut of each axis.
+    /// The cut of each axis of each value.
     axes: Vec<Vec<Option<usize>>>,
     cuts: Vec<Cut>,
 }
 
 impl Cuts {
-    /// The cuts of a graph, numbered as its parameters have them first.
+    /// The cuts of a graph, numbered in the order in which they occur in its parameters.
     pub fn of(graph: &Graph) -> Cuts {
-        Joined::of(graph, false).finish(graph)
+        AxisForest::of(graph, false).finish(graph)
     }
 
     /// The cuts.
@@ -63,17 +63,18 @@ impl Cuts {
         &self.cuts
     }
 
-    /// The cut of each axis of a value; none where its size is 1.
+    /// The cut of each axis of a value; `None` for an axis of size 1.
     ///
     /// # Panics
-    /// When the graph has no such value.
+    /// If the graph has no such value.
     pub fn axes(&self, value: ValueId) -> &[Option<usize>] {
         &self.axes[value.index()]
     }
 }
 
-/// For each value of a graph a number for each of its axes. Axes that meet have one number, also where one of
-/// size 1 is expanded: what says something of each index along the one says it of the other.
+/// The class of each axis of each value, as a number. Axes that operations traverse together have one class,
+/// also if one of them has size 1 and is broadcast. Labels of the indices along one axis of a class are then
+/// labels for all.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -89,17 +90,17 @@ impl Cuts {
 /// assert_eq!(axes[x.index()][1], axes[v.index()][0]);
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
-pub fn meeting_axes(graph: &Graph) -> Vec<Vec<usize>> {
-    let mut joined = Joined::of(graph, true);
+pub fn axis_classes(graph: &Graph) -> Vec<Vec<usize>> {
+    let mut forest = AxisForest::of(graph, true);
     let mut numbers = |(value, node): (ValueId, &Node)| {
-        let first = joined.first[value.index()];
-        (first..first + node.array_type.shape.rank()).map(|axis| joined.root(axis)).collect()
+        let first = forest.first[value.index()];
+        (first..first + node.array_type.shape.rank()).map(|axis| forest.root(axis)).collect()
     };
     graph.iter().map(&mut numbers).collect()
 }
 
-/// Pairs of axes, of an operand and of what a reshape makes of it, along which the elements are the same.
-pub(super) fn same_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
+/// The axes that a reshape preserves, as pairs of an axis in `from` and an axis in `to`.
+pub(super) fn preserved_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if from.contains(&0) {
         return pairs;
@@ -112,7 +113,7 @@ pub(super) fn same_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
         }
         let (begin, mut left, mut right) = ((i, j), from[i], to[j]);
         (i, j) = (i + 1, j + 1);
-        // Axes that are merged or taken apart: up to where as many elements are left in both.
+        // Axes that are merged or split: advance until both sides have the same number of elements.
         while left != right {
             if left < right {
                 (left, i) = (left * from[i], i + 1);
@@ -127,34 +128,34 @@ pub(super) fn same_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Axes joined so far: a forest over all axes of all values.
-struct Joined {
+/// A union-find forest over all axes of all values.
+struct AxisForest {
     /// The offset of each value's axes.
     first: Vec<usize>,
     parents: Vec<usize>,
-    places: Vec<CutPolicy>,
-    /// Whether axes of size 1 are joined to those that they are expanded to.
+    policies: Vec<CutPolicy>,
+    /// Whether an axis of size 1 is joined to the axis that it is broadcast to.
     joins_expanded: bool,
 }
 
-impl Joined {
-    fn of(graph: &Graph, joins_expanded: bool) -> Joined {
-        let mut joined = Joined::new(graph, joins_expanded);
+impl AxisForest {
+    fn of(graph: &Graph, joins_expanded: bool) -> AxisForest {
+        let mut forest = AxisForest::new(graph, joins_expanded);
         for (value, node) in graph.iter() {
-            joined.add(graph, value, node);
+            forest.add(graph, value, node);
         }
-        joined
+        forest
     }
 
-    fn new(graph: &Graph, joins_expanded: bool) -> Joined {
+    fn new(graph: &Graph, joins_expanded: bool) -> AxisForest {
         let mut first = Vec::with_capacity(graph.len());
         let mut count = 0;
         for (_, node) in graph.iter() {
             first.push(count);
             count += node.array_type.shape.rank();
         }
-        let places = vec![CutPolicy::Anywhere; count];
-        Joined { first, parents: (0..count).collect(), places, joins_expanded }
+        let policies = vec![CutPolicy::Anywhere; count];
+        AxisForest { first, parents: (0..count).collect(), policies, joins_expanded }
     }
 
     fn root(&mut self, mut axis: usize) -> usize {
@@ -170,15 +171,15 @@ impl Joined {
         let y = self.root(self.first[y.index()] + y_axis);
         let (kept, gone) = (x.min(y), x.max(y));
         self.parents[gone] = kept;
-        self.places[kept] = self.places[kept].max(self.places[gone]);
+        self.policies[kept] = self.policies[kept].max(self.policies[gone]);
     }
 
-    fn place(&mut self, value: ValueId, axis: usize, place: CutPolicy) {
+    fn restrict(&mut self, value: ValueId, axis: usize, policy: CutPolicy) {
         let root = self.root(self.first[value.index()] + axis);
-        self.places[root] = self.places[root].max(place);
+        self.policies[root] = self.policies[root].max(policy);
     }
 
-    /// The axes of two values that are not in `pairs` are cut nowhere.
+    /// Joins the pairs of axes of two values; their other axes are cut nowhere.
     fn join_pairs(
         &mut self,
         graph: &Graph,
@@ -190,25 +191,26 @@ impl Joined {
         }
         for axis in 0..graph[operand].array_type.shape.rank() {
             if pairs.iter().all(|&(from, _)| from != axis) {
-                self.place(operand, axis, CutPolicy::Nowhere);
+                self.restrict(operand, axis, CutPolicy::Nowhere);
             }
         }
         for axis in 0..graph[value].array_type.shape.rank() {
             if pairs.iter().all(|&(_, to)| to != axis) {
-                self.place(value, axis, CutPolicy::Nowhere);
+                self.restrict(value, axis, CutPolicy::Nowhere);
             }
         }
     }
 
-    /// Joins what the node walks together. Axes of size 1 may be joined to others: they are left out later.
+    /// Joins the axes that a node traverses together. This may join axes of size 1 to others; `finish` drops
+    /// them.
     fn add(&mut self, graph: &Graph, value: ValueId, node: &Node) {
         let shape = &node.array_type.shape;
         match &node.kind {
             NodeKind::Parameter { .. } => {}
             NodeKind::Constant(_) => {
-                (0..shape.rank()).for_each(|axis| self.place(value, axis, CutPolicy::Nowhere));
+                (0..shape.rank()).for_each(|axis| self.restrict(value, axis, CutPolicy::Nowhere));
             }
-            NodeKind::Iota { axis } => self.place(value, *axis, CutPolicy::Nowhere),
+            NodeKind::Iota { axis } => self.restrict(value, *axis, CutPolicy::Nowhere),
             NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast => {
                 for &operand in node.operands.iter() {
                     (0..shape.rank()).for_each(|axis| self.join((operand, axis), (value, axis)));
@@ -224,7 +226,7 @@ impl Joined {
             }
             NodeKind::Reshape => {
                 let operand = node.operands[0];
-                let pairs = same_axes(&graph[operand].array_type.shape, shape);
+                let pairs = preserved_axes(&graph[operand].array_type.shape, shape);
                 self.join_pairs(graph, (operand, value), &pairs);
             }
             NodeKind::Reduce { axis, .. } => {
@@ -232,7 +234,7 @@ impl Joined {
                 for kept in 0..shape.rank() {
                     self.join((operand, kept + usize::from(kept >= *axis)), (value, kept));
                 }
-                self.place(operand, *axis, place_of_reduction(graph, node));
+                self.restrict(operand, *axis, reduction_policy(graph, node));
             }
             NodeKind::Slice(slices) => {
                 let operand = node.operands[0];
@@ -259,7 +261,7 @@ impl Joined {
         for from in 0..graph[operand].array_type.shape.rank() {
             match from.cmp(&axis) {
                 core::cmp::Ordering::Less => self.join((operand, from), (value, from)),
-                core::cmp::Ordering::Equal => self.place(operand, from, CutPolicy::Nowhere),
+                core::cmp::Ordering::Equal => self.restrict(operand, from, CutPolicy::Nowhere),
                 core::cmp::Ordering::Greater => {
                     self.join((operand, from), (value, from + added - 1));
                 }
@@ -268,7 +270,7 @@ impl Joined {
         (0..added).for_each(|from| self.join((indices, from), (value, axis + from)));
     }
 
-    /// Each place needs all indices, and what is scattered along them.
+    /// Each element of the result of a scatter needs all indices and all updates along their axes.
     fn add_scatter(&mut self, graph: &Graph, value: ValueId, node: &Node, axis: usize) {
         let [operand, indices, updates] = [0, 1, 2].map(|index| node.operands[index]);
         let added = graph[indices].array_type.shape.rank();
@@ -276,13 +278,13 @@ impl Joined {
             self.join((operand, of), (value, of));
             match of.cmp(&axis) {
                 core::cmp::Ordering::Less => self.join((updates, of), (value, of)),
-                core::cmp::Ordering::Equal => self.place(value, of, CutPolicy::Nowhere),
+                core::cmp::Ordering::Equal => self.restrict(value, of, CutPolicy::Nowhere),
                 core::cmp::Ordering::Greater => self.join((updates, of + added - 1), (value, of)),
             }
         }
         for of in 0..added {
-            self.place(indices, of, CutPolicy::Nowhere);
-            self.place(updates, axis + of, CutPolicy::Nowhere);
+            self.restrict(indices, of, CutPolicy::Nowhere);
+            self.restrict(updates, axis + of, CutPolicy::Nowhere);
         }
     }
 
@@ -290,7 +292,7 @@ impl Joined {
     fn finish(mut self, graph: &Graph) -> Cuts {
         let (mut numbers, mut cuts) = (vec![None; self.parents.len()], Vec::new());
         let mut axes: Vec<Vec<Option<usize>>> = vec![Vec::new(); graph.len()];
-        // A parameter that is made late still comes first.
+        // Parameters come first, wherever they are in the graph.
         let others = graph.iter().map(|(value, _)| value);
         for value in graph.parameters().iter().copied().chain(others) {
             if !axes[value.index()].is_empty() {
@@ -298,10 +300,10 @@ impl Joined {
             }
             for (axis, &size) in graph[value].array_type.shape.iter().enumerate() {
                 let root = self.root(self.first[value.index()] + axis);
-                let place = if size == 0 { CutPolicy::Nowhere } else { self.places[root] };
+                let policy = if size == 0 { CutPolicy::Nowhere } else { self.policies[root] };
                 let number = (size != 1).then(|| {
                     *numbers[root].get_or_insert_with(|| {
-                        cuts.push(Cut { size, place });
+                        cuts.push(Cut { size, policy });
                         cuts.len() - 1
                     })
                 });
@@ -312,8 +314,8 @@ impl Joined {
     }
 }
 
-/// The legal positions of a cut along a reduced axis.
-fn place_of_reduction(graph: &Graph, node: &Node) -> CutPolicy {
+/// The legal positions of cuts along the axis that `node` reduces.
+fn reduction_policy(graph: &Graph, node: &Node) -> CutPolicy {
     let NodeKind::Reduce { op, .. } = node.kind else { return CutPolicy::Anywhere };
     let class = graph[node.operands[0]].array_type.dtype.class();
     let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);

@@ -1,69 +1,71 @@
-//! Demand of a stage: the values it computes, and the stage axes that theirs move with.
+//! Demand of a stage: the values that it computes, with the stage axes of their axes.
 //!
-//! A value may be read in several ways, as `x` is by `x + transpose(x)`: it is computed once for each.
+//! A value may be used with several axis assignments, like `x` in `x + transpose(x)`. It is computed once for
+//! each.
 
 use core::fmt;
 use std::collections::BTreeMap;
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
-use super::cuts::same_axes;
+use super::cuts::preserved_axes;
 
-/// For each axis of a value the axis of the stage that it moves with; none where every chunk has all of it.
+/// The stage axis of each axis of a value; `None` if every chunk has the whole axis.
 pub(super) type Axes = Vec<Option<usize>>;
 
-/// In how many ways the values of a graph are read, on average, before it is refused.
-const MAX_READINGS: usize = 16;
+/// Maximum average number of uses with different axes of a value. Above this, [`RereadLimit`] is returned.
+const MAX_USES_PER_VALUE: usize = 16;
 
-/// A graph reads its values in too many ways, by transposing them, to be computed over chunks.
+/// The error of a graph that reads its values through too many different transpositions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RereadLimit;
 
 impl fmt::Display for RereadLimit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .write_str("the program reads its values in too many ways to be computed over chunks")
+        formatter.write_str(
+            "the program transposes its values in too many ways to be computed over chunks",
+        )
     }
 }
 
 impl core::error::Error for RereadLimit {}
 
-/// The values that `roots` are made of, each in the ways in which it is read, in execution order. What
-/// `is_given` says of a value is not looked behind.
-pub(super) fn demanded(
+/// The values that `roots` depend on, in execution order, each with the axes of its uses. The search stops at
+/// values for which `is_input` is true.
+pub(super) fn demanded_values(
     graph: &Graph,
     roots: &[(ValueId, Axes)],
-    is_given: impl Fn(ValueId) -> bool,
+    is_input: impl Fn(ValueId) -> bool,
 ) -> Result<BTreeMap<ValueId, Vec<Axes>>, RereadLimit> {
     let mut pending: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
     let mut found: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
-    let mut left = MAX_READINGS * graph.len();
-    let ask = |pending: &mut BTreeMap<ValueId, Vec<Axes>>, value: ValueId, axes: Axes| {
-        let readings = pending.entry(value).or_default();
-        if !readings.contains(&axes) {
-            readings.push(axes);
+    let mut left = MAX_USES_PER_VALUE * graph.len();
+    let request = |pending: &mut BTreeMap<ValueId, Vec<Axes>>, value: ValueId, axes: Axes| {
+        let uses = pending.entry(value).or_default();
+        if !uses.contains(&axes) {
+            uses.push(axes);
         }
     };
     for (value, axes) in roots {
-        ask(&mut pending, *value, axes.clone());
+        request(&mut pending, *value, axes.clone());
     }
-    // Operands are earlier values, so all who read the last one have been seen.
-    while let Some((value, readings)) = pending.pop_last() {
-        left = left.checked_sub(readings.len()).ok_or(RereadLimit)?;
+    // Operands are earlier values, so all uses of the last pending value are known.
+    while let Some((value, uses)) = pending.pop_last() {
+        left = left.checked_sub(uses.len()).ok_or(RereadLimit)?;
         let node = &graph[value];
-        if !is_given(value) {
-            for axes in &readings {
+        if !is_input(value) {
+            for axes in &uses {
                 for (position, &operand) in node.operands.iter().enumerate() {
-                    ask(&mut pending, operand, operand_axes(graph, node, position, axes));
+                    request(&mut pending, operand, operand_axes(graph, node, position, axes));
                 }
             }
         }
-        found.insert(value, readings);
+        found.insert(value, uses);
     }
     Ok(found)
 }
 
-/// The axes of the operand at `position` of a node whose own are `axes`.
+/// The stage axes of the operand at `position` of a node with stage axes `axes`.
 pub(super) fn operand_axes(
     graph: &Graph,
     node: &Node,
@@ -78,7 +80,7 @@ pub(super) fn operand_axes(
         }
         NodeKind::Reshape => {
             let mut of_operand = vec![None; operand.rank()];
-            for (from, to) in same_axes(operand, &node.array_type.shape) {
+            for (from, to) in preserved_axes(operand, &node.array_type.shape) {
                 of_operand[from] = axes[to];
             }
             of_operand

@@ -1,8 +1,8 @@
-//! Partial results of reductions: those of one chunk, and their combination.
+//! Partial results of reductions: the results of one chunk, and their combination.
 //!
-//! A fold has one array, with size 1 along the reduced axis. An arg-reduction has three: where in the chunk
-//! the extreme is, the extreme, and how many elements the chunk has along the axis, so that any value that
-//! comes behind it knows its place. The first of them is what the reduction gives when all chunks are
+//! The partial result of a fold is one array, with size 1 along the reduced axis. An arg-reduction has three
+//! arrays: the index of the extreme in the chunk, the extreme, and the number of elements of the chunk along
+//! the axis, which offsets the indices of later chunks. The first array is the result after all chunks are
 //! combined.
 
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
@@ -18,15 +18,15 @@ use crate::verify::VerifyErrorKind;
 /// use indim_graph::chunks::partial_count;
 /// use indim_ops::ReduceOp;
 /// assert_eq!(partial_count(ReduceOp::Add), 1);
-/// assert_eq!(partial_count(ReduceOp::ArgMax), 3); // where it is, what it is, of how many
+/// assert_eq!(partial_count(ReduceOp::ArgMax), 3); // index, extreme, number of elements
 /// ```
 pub fn partial_count(op: ReduceOp) -> usize {
     if op.is_arg_reduction() { 3 } else { 1 }
 }
 
-/// Adds what combines the arrays that `op` makes of two chunks, or of chunks that have been combined: `later`
-/// lies directly behind `earlier`. Any order of combining neighbours gives the same bits, but for sums and
-/// products of floats, which are combined by pairs.
+/// Adds nodes that combine the partial results of `op` of two adjacent ranges of chunks, `earlier` and
+/// `later`. Any order of combining neighbours gives the same bits, except for sums and products of floats,
+/// which must be combined in pairs.
 ///
 /// ```
 /// use indim_graph::chunks::combine;
@@ -42,7 +42,7 @@ pub fn partial_count(op: ReduceOp) -> usize {
 /// let outputs = combine(&mut assembler, ReduceOp::ArgMax, &values[..3], &values[3..])?;
 /// let graph = assembler.finish(outputs)?;
 ///
-/// // The largest of [5, 9, 1] and of [2, 9]: the first 9 is found.
+/// // The largest of [5, 9, 1] and of [2, 9] is the first 9.
 /// let array = |element: i64| Array::new([1], vec![element]).unwrap();
 /// let nine = Array::new([1], vec![9.0]).unwrap();
 /// let chunks = [array(1), nine.clone(), array(3), array(1), nine, array(2)];
@@ -53,44 +53,44 @@ pub fn partial_count(op: ReduceOp) -> usize {
 /// ```
 ///
 /// # Errors
-/// When they are not what `op` makes of chunks.
+/// If the values do not have the types of partial results of `op`.
 ///
 /// # Panics
-/// Unless [`partial_count`] values of each are given.
+/// Unless both slices have [`partial_count`] values.
 pub fn combine(
     assembler: &mut GraphAssembler,
     op: ReduceOp,
     earlier: &[ValueId],
     later: &[ValueId],
 ) -> Result<Vec<ValueId>, VerifyErrorKind> {
-    let mut pair = Pair { assembler };
+    let mut combiner = Combiner { assembler };
     match (op.is_arg_reduction(), earlier, later) {
-        (false, &[x], &[y]) => Ok(vec![pair.elementwise(op.operation(), &[x, y])?]),
-        (true, &[i, x, n], &[j, y, m]) => pair.search(op, [i, x, n], [j, y, m]),
-        _ => panic!("as many values as the reduction makes of a chunk"),
+        (false, &[x], &[y]) => Ok(vec![combiner.elementwise(op.operation(), &[x, y])?]),
+        (true, &[i, x, n], &[j, y, m]) => combiner.arg_reduce(op, [i, x, n], [j, y, m]),
+        _ => panic!("combine takes `partial_count` values of each range of chunks"),
     }
 }
 
-struct Pair<'a> {
+struct Combiner<'a> {
     assembler: &'a mut GraphAssembler,
 }
 
-impl Pair<'_> {
-    /// The first index wins where both have the extreme, or a NaN.
-    fn search(
+impl Combiner<'_> {
+    /// Combines two arg-reductions: the earlier index wins a tie, also between NaNs.
+    fn arg_reduce(
         &mut self,
         op: ReduceOp,
         [i, x, n]: [ValueId; 3],
         [j, y, m]: [ValueId; 3],
     ) -> Result<Vec<ValueId>, VerifyErrorKind> {
-        // Among NaNs it is one, which equals nothing.
+        // If either is NaN, so is the extreme, and neither equals it.
         let extreme = self.elementwise(op.operation(), &[x, y])?;
         let mut is_earlier = self.elementwise(Op::Eq, &[x, extreme])?;
         if self.assembler[x].array_type.dtype.is_float() {
             let is_nan = self.elementwise(Op::Ne, &[x, x])?;
             is_earlier = self.elementwise(Op::Or, &[is_earlier, is_nan])?;
         }
-        let before = self.spread(n, j)?;
+        let before = self.broadcast(n, j)?;
         let moved = self.elementwise(Op::Add, &[before, j])?;
         let index = self.elementwise(Op::Select, &[is_earlier, i, moved])?;
         Ok(vec![index, extreme, self.elementwise(Op::Add, &[n, m])?])
@@ -103,8 +103,8 @@ impl Pair<'_> {
         self.assembler.add(NodeKind::Elementwise(op), operands, array_type)
     }
 
-    /// A length, whose axes have size 1, everywhere in the shape of `like`.
-    fn spread(&mut self, length: ValueId, like: ValueId) -> Result<ValueId, VerifyErrorKind> {
+    /// A length, whose axes have size 1, broadcast to the shape of `like`.
+    fn broadcast(&mut self, length: ValueId, like: ValueId) -> Result<ValueId, VerifyErrorKind> {
         let shape = self.assembler[like].array_type.shape.clone();
         let map = AxisMap::from((0..shape.rank()).collect::<Vec<usize>>());
         let array_type = ArrayType::new(DType::I64, shape);

@@ -7,36 +7,35 @@ use crate::passes::live_values;
 use crate::verify::VerifyErrorKind;
 
 use super::cuts::Cuts;
-use super::demand::{Axes, RereadLimit, demanded};
-use super::template::{Reading, Template};
+use super::demand::{Axes, RereadLimit, demanded_values};
+use super::template::{Template, ValueUse};
 
 /// An input of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageInput {
     /// A parameter of the graph, or a result of an earlier stage.
     pub value: ValueId,
-    /// For each axis of the value the axis of the stage that it moves with; none where a chunk of the stage
-    /// reads all of it.
+    /// The stage axis of each axis of the value; `None` if every chunk of the stage reads the whole axis.
     pub axes: Vec<Option<usize>>,
 }
 
-/// One program that runs over chunks.
+/// A program that runs once for each chunk.
 ///
-/// It goes through an array of chunks, those of its results, or, where it reduces them, of what is reduced.
+/// It iterates over the chunks of its results or, if it reduces chunks, of the reduced operands.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// The sizes of what it goes through.
+    /// The shape over which it iterates.
     pub shape: Vec<usize>,
-    /// For each of these axes its cut; none where it is not cut.
+    /// The cut of each of these axes; `None` for an axis that is not cut.
     pub cuts: Vec<Option<usize>>,
     /// Its inputs, in the order of the parameters of its program.
     pub inputs: Vec<StageInput>,
     /// The values of the graph that it computes.
     pub outputs: Vec<ValueId>,
-    /// The axis along which chunks are reduced. The program gives what is made of one chunk, with size 1
-    /// along it: of each output so many arrays as [`partial_count`](super::partial_count) says. Those of all
-    /// chunks, combined by pairs ([`combine`](super::combine)), neighbours first, an odd one carried up, are
-    /// the values, without this axis.
+    /// The axis along which chunks are reduced. The program then returns the partial results of one chunk,
+    /// with size 1 along this axis: [`partial_count`](super::partial_count) arrays for each output. Combine
+    /// those of all chunks in pairs of neighbours ([`combine`](super::combine)), level by level; an odd last
+    /// one moves up to the next level. The results are the outputs, after this axis is removed.
     pub reduced: Option<usize>,
     template: Template,
 }
@@ -45,7 +44,7 @@ impl Stage {
     /// The program for chunks of these sizes, one for each axis.
     ///
     /// # Errors
-    /// When an array would be too large.
+    /// If an array would be too large.
     ///
     /// # Panics
     /// If too few sizes are given.
@@ -54,15 +53,15 @@ impl Stage {
     }
 }
 
-/// The stages of a graph where these of its cuts are cut, each after those that it reads from. Outputs that
-/// are parameters, or that an earlier stage gives, belong to no later one.
+/// The stages of a graph if the cuts with `is_cut` are cut, each after those that it reads from. Outputs that
+/// are parameters or outputs of an earlier stage belong to no later stage.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
 /// use indim_graph::chunks::{Cuts, stages};
 /// use indim_ops::{DType, ReduceOp};
 ///
-/// // The sum along an axis that is cut is a stage of its own, over the rows of `x`.
+/// // The sum along a cut axis is a stage of its own, over the rows of `x`.
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [1024, 3])?;
 /// let total = b.reduce(ReduceOp::Add, &x, 0)?;
@@ -84,22 +83,22 @@ impl Stage {
 /// [`RereadLimit`].
 ///
 /// # Panics
-/// When `is_cut` has not an answer for every cut.
+/// If `is_cut` is shorter than the list of cuts.
 pub fn stages(graph: &Graph, cuts: &Cuts, is_cut: &[bool]) -> Result<Vec<Stage>, RereadLimit> {
-    let planned = Planned::new(graph, cuts, is_cut);
-    let reducing = planned.reductions().into_iter().map(|(key, values)| {
+    let planner = StagePlanner::new(graph, cuts, is_cut);
+    let reducing = planner.reductions().into_iter().map(|(key, values)| {
         let axis = Some(key.reduced);
-        planned.stage(&values, axis)
+        planner.stage(&values, axis)
     });
-    let giving = planned.outputs().into_values().map(|values| planned.stage(&values, None));
+    let giving = planner.outputs().into_values().map(|values| planner.stage(&values, None));
     reducing.chain(giving).collect()
 }
 
-struct Planned<'a> {
+struct StagePlanner<'a> {
     graph: &'a Graph,
     cuts: &'a Cuts,
     is_cut: &'a [bool],
-    /// For each value how many stages of reductions come before it.
+    /// For each value, the number of stages of reductions that it depends on.
     levels: Vec<usize>,
 }
 
@@ -115,36 +114,36 @@ struct ReductionKey {
 /// The sizes and cuts of outputs that are computed together.
 type OutputKey = (Vec<usize>, Vec<Option<usize>>);
 
-impl<'a> Planned<'a> {
+impl<'a> StagePlanner<'a> {
     fn new(graph: &'a Graph, cuts: &'a Cuts, is_cut: &'a [bool]) -> Self {
-        let mut planned = Planned { graph, cuts, is_cut, levels: vec![0; graph.len()] };
+        let mut planner = StagePlanner { graph, cuts, is_cut, levels: vec![0; graph.len()] };
         for (value, node) in graph.iter() {
-            let before = node.operands.iter().map(|operand| planned.levels[operand.index()]).max();
-            let own = usize::from(planned.reduced_axis(value).is_some());
-            planned.levels[value.index()] = before.unwrap_or(0) + own;
+            let before = node.operands.iter().map(|operand| planner.levels[operand.index()]).max();
+            let own = usize::from(planner.reduced_axis(value).is_some());
+            planner.levels[value.index()] = before.unwrap_or(0) + own;
         }
-        planned
+        planner
     }
 
-    /// The cuts of a value's axes, of those that are cut.
+    /// The cut of each axis of a value; `None` for an axis that is not cut.
     fn cuts_of(&self, value: ValueId) -> Vec<Option<usize>> {
         let axes = self.cuts.axes(value).iter();
         axes.map(|cut| cut.filter(|&cut| self.is_cut[cut])).collect()
     }
 
-    /// The axis along which a value is made of chunks.
+    /// The cut axis that the node of a value reduces.
     fn reduced_axis(&self, value: ValueId) -> Option<usize> {
         let node = &self.graph[value];
         let NodeKind::Reduce { axis, .. } = node.kind else { return None };
         self.cuts_of(node.operands[0])[axis].map(|_| axis)
     }
 
-    fn is_given(&self, value: ValueId) -> bool {
+    fn is_input(&self, value: ValueId) -> bool {
         let is_parameter = matches!(self.graph[value].kind, NodeKind::Parameter { .. });
         is_parameter || self.reduced_axis(value).is_some()
     }
 
-    /// The reductions along axes that are cut, grouped by what is computed together.
+    /// The reductions along cut axes, grouped by stage.
     fn reductions(&self) -> BTreeMap<ReductionKey, Vec<ValueId>> {
         let mut groups: BTreeMap<ReductionKey, Vec<ValueId>> = BTreeMap::new();
         let is_live = live_values(self.graph);
@@ -162,10 +161,10 @@ impl<'a> Planned<'a> {
         groups
     }
 
-    /// The outputs that no other stage gives, grouped by what is computed together.
+    /// The outputs that no stage of reductions computes, grouped by stage.
     fn outputs(&self) -> BTreeMap<OutputKey, Vec<ValueId>> {
         let mut groups: BTreeMap<OutputKey, Vec<ValueId>> = BTreeMap::new();
-        for &value in self.graph.outputs().iter().filter(|&&value| !self.is_given(value)) {
+        for &value in self.graph.outputs().iter().filter(|&&value| !self.is_input(value)) {
             let key = (self.graph[value].array_type.shape.to_vec(), self.cuts_of(value));
             let group = groups.entry(key).or_default();
             if !group.contains(&value) {
@@ -175,7 +174,7 @@ impl<'a> Planned<'a> {
         groups
     }
 
-    /// The stage that computes these values, or reduces chunks of their operands along an axis.
+    /// The stage that computes these values, or reduces chunks of their operands along `reduced`.
     fn stage(&self, values: &[ValueId], reduced: Option<usize>) -> Result<Stage, RereadLimit> {
         let source = |value: ValueId| match reduced {
             Some(_) => self.graph[value].operands[0],
@@ -184,22 +183,22 @@ impl<'a> Planned<'a> {
         let first = source(values[0]);
         let cuts = self.cuts_of(first);
         let axes: Axes = (0..cuts.len()).map(|axis| cuts[axis].map(|_| axis)).collect();
-        let roots: Vec<Reading> =
+        let roots: Vec<ValueUse> =
             values.iter().map(|&value| (source(value), axes.clone())).collect();
-        let demanded = demanded(self.graph, &roots, |value| self.is_given(value))?;
-        let given: Vec<Reading> = demanded
+        let demanded = demanded_values(self.graph, &roots, |value| self.is_input(value))?;
+        let given: Vec<ValueUse> = demanded
             .iter()
-            .filter(|&(&value, _)| self.is_given(value))
-            .flat_map(|(&value, readings)| readings.iter().map(move |axes| (value, axes.clone())))
+            .filter(|&(&value, _)| self.is_input(value))
+            .flat_map(|(&value, uses)| uses.iter().map(move |axes| (value, axes.clone())))
             .collect();
         let (mut template, places) = Template::new(self.graph, &demanded, &given);
         for (&value, root) in values.iter().zip(&roots) {
             match reduced {
                 Some(axis) => {
                     let NodeKind::Reduce { op, .. } = self.graph[value].kind else { continue };
-                    template.give_reduced(places[root], op, axis);
+                    template.add_partial_outputs(places[root], op, axis);
                 }
-                None => template.give(places[root]),
+                None => template.add_output(places[root]),
             }
         }
         let shape = self.graph[first].array_type.shape.to_vec();

@@ -1,5 +1,4 @@
-//! The program of a stage for chunks of any sizes: a graph in which the sizes along the stage's axes are
-//! open.
+//! The program of a stage for chunks of any size: a graph with open sizes along the stage's axes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use super::demand::{Axes, operand_axes};
 enum Size {
     /// The same for all chunks.
     Fixed(usize),
-    /// That of the chunk along this axis of the stage.
+    /// The size of the chunk along this axis of the stage.
     Chunk(usize),
 }
 
@@ -32,32 +31,33 @@ struct TemplateNode {
     sizes: Vec<Size>,
 }
 
-/// A graph in which sizes are open. Its parameters come first.
+/// A graph with open sizes. Its parameters come first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Template {
     nodes: Vec<TemplateNode>,
     outputs: Vec<usize>,
 }
 
-/// A value as it is read.
-pub(super) type Reading = (ValueId, Axes);
+/// A value with the stage axes of one of its uses.
+pub(super) type ValueUse = (ValueId, Axes);
 
 impl Template {
-    /// The program that computes what is demanded of the values that are given.
+    /// The template that computes the demanded values from the given ones; also returns the position of each
+    /// value in it.
     pub(super) fn new(
         graph: &Graph,
         demanded: &BTreeMap<ValueId, Vec<Axes>>,
-        given: &[Reading],
-    ) -> (Template, HashMap<Reading, usize>) {
+        given: &[ValueUse],
+    ) -> (Template, HashMap<ValueUse, usize>) {
         let mut template = Template::default();
-        let mut places: HashMap<Reading, usize> = HashMap::new();
+        let mut places: HashMap<ValueUse, usize> = HashMap::new();
         for (index, (value, axes)) in given.iter().enumerate() {
             let kind = NodeKind::Parameter { index, name: format!("x{index}") };
             places.insert((*value, axes.clone()), template.add(graph, *value, kind, vec![], axes));
         }
-        for (&value, readings) in demanded {
+        for (&value, uses) in demanded {
             let node = &graph[value];
-            for axes in readings {
+            for axes in uses {
                 if places.contains_key(&(value, axes.clone())) {
                     continue;
                 }
@@ -87,22 +87,22 @@ impl Template {
         self.push(kind, &operands, *dtype, sizes)
     }
 
-    /// Returns the value at `place`.
-    pub(super) fn give(&mut self, place: usize) {
+    /// Adds the value at `place` to the outputs.
+    pub(super) fn add_output(&mut self, place: usize) {
         self.outputs.push(place);
     }
 
-    /// Returns what a reduction makes of the value at `place`: with an axis of size 1 in the place of the one
-    /// that goes.
-    pub(super) fn give_reduced(&mut self, place: usize, op: ReduceOp, axis: usize) {
-        self.give_reduction(place, op, axis);
+    /// Adds the partial results of a reduction of the value at `place` to the outputs; the reduced axis
+    /// stays, with size 1.
+    pub(super) fn add_partial_outputs(&mut self, place: usize, op: ReduceOp, axis: usize) {
+        self.add_reduction_output(place, op, axis);
         if op.is_arg_reduction() {
-            self.give_reduction(place, op.extremum(), axis);
-            self.give_length(place, axis);
+            self.add_reduction_output(place, op.extremum(), axis);
+            self.add_length_output(place, axis);
         }
     }
 
-    fn give_reduction(&mut self, place: usize, op: ReduceOp, axis: usize) {
+    fn add_reduction_output(&mut self, place: usize, op: ReduceOp, axis: usize) {
         let TemplateNode { dtype, mut sizes, .. } = self.nodes[place].clone();
         let dtype = op.result_dtype(dtype);
         sizes.remove(axis);
@@ -112,8 +112,8 @@ impl Template {
         self.outputs.push(output);
     }
 
-    /// The number of elements along the axis: a sum of ones.
-    fn give_length(&mut self, place: usize, axis: usize) {
+    /// Adds the number of elements along the axis to the outputs: a sum of ones.
+    fn add_length_output(&mut self, place: usize, axis: usize) {
         let (length, rank) = (self.nodes[place].sizes[axis], self.nodes[place].sizes.len());
         let one = NodeKind::Constant(Array::scalar(1_i64));
         let one = self.push(one, &[], DType::I64, Vec::new());
@@ -161,7 +161,7 @@ impl Template {
             let array_type = ArrayType::new(node.dtype, shape.clone());
             values.push(match kind {
                 NodeKind::Reduce { op, axis }
-                    if is_among_nothing(op, &shapes[node.operands[0]], axis) =>
+                    if is_empty_arg_reduction(op, &shapes[node.operands[0]], axis) =>
                 {
                     add_zeros(&mut assembler, array_type)?
                 }
@@ -173,9 +173,9 @@ impl Template {
     }
 }
 
-/// Whether it is searched in a chunk without elements: the extreme is the identity then, and where it is, is
-/// behind the chunk, which is right if nothing larger comes.
-fn is_among_nothing(op: ReduceOp, shape: &[usize], axis: usize) -> bool {
+/// Whether the node is an arg-reduction of a chunk without elements. Its partial result is the identity at
+/// index 0, the end of the chunk, which is right if no later element is more extreme than the identity.
+fn is_empty_arg_reduction(op: ReduceOp, shape: &[usize], axis: usize) -> bool {
     op.is_arg_reduction() && shape[axis] == 0
 }
 
@@ -190,7 +190,7 @@ fn add_zeros(
     assembler.add(nowhere, &[zero], array_type)
 }
 
-/// Slices that take the whole of each stage axis.
+/// The slices of a chunk: an axis of the stage is whole.
 fn slices_of_chunk(slices: &[AxisSlice], node: &TemplateNode, shape: &[usize]) -> Arc<[AxisSlice]> {
     let of_axis = |(axis, slice): (usize, &AxisSlice)| match node.sizes[axis] {
         Size::Fixed(_) => *slice,

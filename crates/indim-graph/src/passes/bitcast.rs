@@ -1,9 +1,9 @@
-//! Bits read as another type and back are what they were.
+//! Removal of bitcasts to another type and back.
 
 use crate::graph::{GraphArena, Node, NodeKind, ValueId};
 
 /// The rule of the pass for one node.
-pub(super) fn read_through(arena: &mut GraphArena, node: Node) -> ValueId {
+pub(super) fn drop_pairs(arena: &mut GraphArena, node: Node) -> ValueId {
     if let NodeKind::Bitcast = node.kind {
         let inner = &arena[node.operands[0]];
         let is_back = |source: &ValueId| arena[*source].array_type == node.array_type;

@@ -1,9 +1,9 @@
-//! Concatenations of concatenations: along one axis they are one. Parts without elements go.
+//! Merging of nested concatenations along one axis. Parts without elements are dropped.
 
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
-/// A concatenation becomes no longer than this by those that it takes in: of ones that hold each other twice
-/// there would be no end.
+/// Maximum operands of a merged concatenation. Without a limit, a chain of concatenations that each use the
+/// previous one twice would grow exponentially.
 const MAX_OPERANDS: usize = 64;
 
 /// The rule of the pass for one node.
@@ -33,10 +33,10 @@ pub(super) fn merge_nested(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// Each part is written where it belongs by the nest that computes it. One that is a concatenation itself, of
-/// which there is no such nest, is copied.
+/// Copies operands that are concatenations themselves. The nest of each part writes it into its slice of the
+/// concatenation, but a concatenation has no nest of its own.
 pub(super) fn copy_nested(arena: &mut GraphArena, node: Node) -> ValueId {
-    let copied = |operand: ValueId| {
+    let copy_live = |operand: ValueId| {
         let part = &arena[operand];
         match part.kind {
             NodeKind::Concatenate { .. } => {
@@ -46,6 +46,6 @@ pub(super) fn copy_nested(arena: &mut GraphArena, node: Node) -> ValueId {
             _ => operand,
         }
     };
-    let operands = node.operands.map(copied);
+    let operands = node.operands.map(copy_live);
     arena.add(Node { operands, ..node })
 }

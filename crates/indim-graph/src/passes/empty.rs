@@ -1,5 +1,5 @@
-//! Values without elements are constants: they need no computation, however large their operands
-//! are.
+//! Replacement of values without elements by constants: they need no computation, and their operands may be
+//! large.
 
 use indim_ops::ArrayData;
 

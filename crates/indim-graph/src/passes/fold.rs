@@ -1,18 +1,18 @@
-//! Constant folding: small computations on constants are done now, by the reference evaluator.
+//! Constant folding of small computations, by the reference evaluator.
 
 use core::cell::Cell;
 
 use crate::eval::evaluate_node;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
-/// Larger results are left to run time: a constant of the graph costs memory for as long as it lives.
-const MAXIMUM_ELEMENTS: usize = 1024;
+/// Maximum elements of a folded result: a constant takes memory as long as the graph exists.
+const MAX_RESULT_ELEMENTS: usize = 1024;
 
-/// So many elements are computed for one graph; what comes after them is left to run time. A line of a
-/// graph's text is short, and its result may have the most elements.
-const MAX_ELEMENTS: usize = 256 * MAXIMUM_ELEMENTS;
+/// Maximum elements of all folded results of one graph. Without a limit, a short text of a graph could take
+/// long to compile, because each of its lines may compute the maximum.
+const MAX_FOLDED_ELEMENTS: usize = 256 * MAX_RESULT_ELEMENTS;
 
-/// The rule of the pass for one node; `folded` is how many elements have been computed.
+/// The rule of the pass for one node; `folded` is the number of elements computed so far.
 pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<usize>) -> ValueId {
     let is_computed = matches!(
         node.kind,
@@ -24,7 +24,7 @@ pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<u
             | NodeKind::Take { .. }
     );
     let count = node.array_type.shape.element_count().unwrap_or(usize::MAX);
-    let is_small = count <= MAXIMUM_ELEMENTS && folded.get() + count <= MAX_ELEMENTS;
+    let is_small = count <= MAX_RESULT_ELEMENTS && folded.get() + count <= MAX_FOLDED_ELEMENTS;
     if !is_computed || !is_small {
         return arena.add(node);
     }

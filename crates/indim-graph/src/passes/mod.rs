@@ -1,20 +1,18 @@
-//! Passes: graph → graph with the same results, bit for bit.
+//! Passes: rewrites of graphs that keep every bit of the results.
 //!
-//! Every pass rebuilds the graph through the arena, which shares equal nodes, and leaves out what
-//! no output needs. Parameters always stay.
+//! Every pass rebuilds the graph in the arena, which merges equal nodes, and drops values that no output
+//! needs. Parameters always stay.
 //!
-//! - `bitcast.rs`: bits read as another type and back are what they were;
-//! - `concatenation.rs`: concatenations of concatenations: along one axis they are one;
-//! - `empty.rs`: values without elements are constants: they need no computation, however large their
-//!   operands are;
-//! - `fold.rs`: constant folding: small computations on constants are done now, by the reference evaluator;
-//! - `power.rs`: powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`;
-//! - `reduction.rs`: reductions brought down to those along axes of at least two elements, which loop nests
-//!   know;
-//! - `reshape.rs`: results whose axes were added, as `keepdims` does, and then dropped again: what is
-//!   computed between is computed without them, so that it may be stored where it belongs;
-//! - `sink.rs`: sinking broadcasts: what all operands repeat is computed once, before it is repeated;
-//! - `stack.rs`: reductions of stacks: element by element, from where the parts are.
+//! - `bitcast.rs`: removal of bitcasts to another type and back;
+//! - `concatenation.rs`: merging of nested concatenations along one axis;
+//! - `empty.rs`: replacement of values without elements by constants;
+//! - `fold.rs`: constant folding of small computations, by the reference evaluator;
+//! - `power.rs`: replacement of powers by `square` and `reciprocal`;
+//! - `reduction.rs`: expansion of reductions along axes of fewer than two elements;
+//! - `reshape.rs`: removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result
+//!   later;
+//! - `sink.rs`: sinking of broadcasts below computations, so that no operation computes repeated elements;
+//! - `stack.rs`: element-wise reduction of stacks, without writing the stack.
 
 mod bitcast;
 mod concatenation;
@@ -33,11 +31,11 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
 /// Runs all passes.
 ///
-/// Derivatives are taken of the graph as it was built: passes keep every bit of the values, but a kink may
-/// come to have another slope.
+/// Differentiate a graph before its passes: they keep every bit of the values, but may change the derivative
+/// at a kink.
 pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(graph, empty::replace_empty);
-    let graph = rewrite(&graph, bitcast::read_through);
+    let graph = rewrite(&graph, bitcast::drop_pairs);
     let graph = replace_outputs(&graph, reshape::drop_axes);
     let graph = rewrite(&graph, sink::sink_broadcasts);
     let graph = rewrite(&graph, concatenation::merge_nested);
@@ -46,7 +44,7 @@ pub fn optimize(graph: &Graph) -> Graph {
     rewrite(&graph, power::replace_powers)
 }
 
-/// The graph without values that no output needs; its parameters stay.
+/// Dead-code elimination: the graph without values that no output needs; its parameters stay.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -64,20 +62,20 @@ pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
     without_unused(graph).map_or(Cow::Borrowed(graph), Cow::Owned)
 }
 
-/// `None` if an output needs every value.
+/// The graph without unused values; `None` if it has none.
 fn without_unused(graph: &Graph) -> Option<Graph> {
     let is_live = live_values(graph);
     let is_whole = is_live.iter().all(|&live| live);
     (!is_whole).then(|| {
-        let (arena, outputs) = copied(graph, &is_live);
+        let (arena, outputs) = copy_live(graph, &is_live);
         arena.finish(outputs)
     })
 }
 
-/// The graph without pairs of bitcasts from a type to another one and back, and without unused values; with
-/// it the value of `graph` that each of its values is.
+/// The graph without pairs of bitcasts to another type and back, and without unused values; also returns, for
+/// each of its values, the value of `graph` that it came from.
 ///
-/// Definitions have such pairs where no derivative is to flow.
+/// Definitions of functions use such pairs to stop derivatives.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -94,31 +92,31 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 pub fn drop_bitcast_pairs(graph: &Graph) -> (Graph, Vec<ValueId>) {
-    let (shorter, values) = rebuild_with_sources(graph, bitcast::read_through);
+    let (shorter, values) = rebuild_with_sources(graph, bitcast::drop_pairs);
     let (used, kept) = rebuild_with_sources(&shorter, GraphArena::add);
     (used, kept.into_iter().map(|value| values[value.index()]).collect())
 }
 
-/// The graph of the nodes that `rule` adds for the live values, with the first value of `graph` that became
-/// each value. Each node that `rule` adds must be the result of one call of it.
+/// The graph of the nodes that `rule` adds for the live values; also returns, for each of its values, the
+/// first value of `graph` that became it. One call of `rule` may add only the node that it returns.
 fn rebuild_with_sources(
     graph: &Graph,
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
 ) -> (Graph, Vec<ValueId>) {
     let is_live = live_values(graph);
-    let Rebuilt { arena, outputs, renamed } =
-        rebuilt(graph, &is_live, |arena, _, node| rule(arena, node));
-    let rebuilt = arena.finish(outputs);
-    let mut sources = vec![None; rebuilt.len()];
+    let Rewrite { arena, outputs, renamed } =
+        rebuild(graph, &is_live, |arena, _, node| rule(arena, node));
+    let rebuild = arena.finish(outputs);
+    let mut sources = vec![None; rebuild.len()];
     for (value, _) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
         sources[renamed[value.index()].index()].get_or_insert(value);
     }
     let sources = sources.into_iter().map(|source| source.expect("invariant: each is a result"));
-    (rebuilt, sources.collect())
+    (rebuild, sources.collect())
 }
 
-/// The graph in the form that loops need: reductions only along axes of at least two elements,
-/// without stacks that are reduced again, and without concatenations among the operands of concatenations.
+/// The graph in the form that lowering to loops requires: reductions only along axes of at least two
+/// elements, no stacks that are only reduced, and no concatenations as operands of concatenations.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });
@@ -131,50 +129,50 @@ pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
         _ if is_stack_reduced[value.index()] => stack::reduce_parts(arena, &node),
         _ => reduction::expand_reduction(arena, node),
     };
-    let Rebuilt { arena, outputs, .. } = rebuilt(graph, &live_values(graph), rule);
+    let Rewrite { arena, outputs, .. } = rebuild(graph, &live_values(graph), rule);
     Cow::Owned(finished(arena, outputs))
 }
 
-/// Rebuilds `graph`: `rule` adds each live node, whose operands are already those of the new graph.
+/// Rebuilds `graph`: `rule` adds each live node, whose operands are values of the new graph.
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
-    let Rebuilt { arena, outputs, .. } =
-        rebuilt(graph, &live_values(graph), |arena, _, node| rule(arena, node));
+    let Rewrite { arena, outputs, .. } =
+        rebuild(graph, &live_values(graph), |arena, _, node| rule(arena, node));
     finished(arena, outputs)
 }
 
-/// The graph of what rules have added, without what they then did not use.
+/// The graph of the nodes in `arena`, without unused values.
 fn finished(arena: GraphArena, outputs: Vec<ValueId>) -> Graph {
     let graph = arena.finish(outputs);
     without_unused(&graph).unwrap_or(graph)
 }
 
-/// The graph with other outputs, which `rule` finds among its values or adds to them.
+/// The graph with each output replaced by the value that `rule` returns for it.
 fn replace_outputs(graph: &Graph, rule: impl Fn(&mut GraphArena, ValueId) -> ValueId) -> Graph {
-    let (mut arena, outputs) = copied(graph, &live_values(graph));
+    let (mut arena, outputs) = copy_live(graph, &live_values(graph));
     let outputs = outputs.into_iter().map(|output| rule(&mut arena, output)).collect();
     finished(arena, outputs)
 }
 
-/// A graph in the making.
-struct Rebuilt {
+/// The result of a rebuild, before unused values are dropped.
+struct Rewrite {
     arena: GraphArena,
     outputs: Vec<ValueId>,
     /// The new value of each live value of the old graph.
     renamed: Vec<ValueId>,
 }
 
-/// The nodes of these values, and the outputs among them.
-fn copied(graph: &Graph, is_live: &[bool]) -> (GraphArena, Vec<ValueId>) {
-    let Rebuilt { arena, outputs, .. } = rebuilt(graph, is_live, |arena, _, node| arena.add(node));
+/// A copy of the live nodes, and the outputs among them.
+fn copy_live(graph: &Graph, is_live: &[bool]) -> (GraphArena, Vec<ValueId>) {
+    let Rewrite { arena, outputs, .. } = rebuild(graph, is_live, |arena, _, node| arena.add(node));
     (arena, outputs)
 }
 
-/// The nodes that `rule` adds for these values, and the outputs among them.
-fn rebuilt(
+/// The nodes that `rule` adds for the live values, and the outputs among them.
+fn rebuild(
     graph: &Graph,
     is_live: &[bool],
     rule: impl Fn(&mut GraphArena, ValueId, Node) -> ValueId,
-) -> Rebuilt {
+) -> Rewrite {
     let mut arena = GraphArena::new();
     let mut renamed = vec![ValueId::from_index(0); graph.len()];
     for (value, node) in graph.iter().filter(|(value, _)| is_live[value.index()]) {
@@ -182,10 +180,10 @@ fn rebuilt(
         renamed[value.index()] = rule(&mut arena, value, Node { operands, ..node.clone() });
     }
     let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-    Rebuilt { arena, outputs, renamed }
+    Rewrite { arena, outputs, renamed }
 }
 
-/// For each value, whether an output needs it or it is a parameter.
+/// For each value, whether it is live: an output needs it, or it is a parameter.
 pub fn live_values(graph: &Graph) -> Vec<bool> {
     let mut is_live = vec![false; graph.len()];
     graph.outputs().iter().for_each(|output| is_live[output.index()] = true);

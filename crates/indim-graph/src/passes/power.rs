@@ -1,5 +1,4 @@
-//! Powers that are another operation, bit for bit: `x^2` is `square`, `x^-1` is `reciprocal`. Those run in
-//! chains.
+//! Replacement of powers by cheap operations with the same bits: `x^2` is `square`, `x^-1` is `reciprocal`.
 
 use indim_ops::{ArrayData, Op};
 
@@ -18,7 +17,7 @@ pub(super) fn replace_powers(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// The operation that the power is for its exponent, if that is one constant.
+/// The operation that equals the power, if the exponent is one of these constants.
 fn equivalent(arena: &GraphArena, node: &Node) -> Option<Op> {
     let exponent = &arena[node.operands[1]];
     let exponent = match exponent.kind {
@@ -33,7 +32,7 @@ fn equivalent(arena: &GraphArena, node: &Node) -> Option<Op> {
     }
 }
 
-/// The only element, if it is a float.
+/// The only element of the array, if it is a float.
 fn float_scalar(array: &Array) -> Option<f64> {
     use ArrayData::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
     match array.data() {

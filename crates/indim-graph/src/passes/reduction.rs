@@ -1,4 +1,4 @@
-//! Reductions brought down to those along axes of at least two elements, which loop nests know.
+//! Expansion of reductions along axes of fewer than two elements, which loop nests do not support.
 
 use indim_ops::meaning::reduction::tree;
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
@@ -17,7 +17,7 @@ pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// The extreme of a single element is at index 0.
+/// An arg-reduction along an axis of one element is 0.
 fn search(arena: &mut GraphArena, node: Node, axis: usize) -> ValueId {
     match arena[node.operands[0]].array_type.shape[axis] {
         0 | 1 => constant(arena, Array::scalar(0i64), &node.array_type.shape),
@@ -38,7 +38,7 @@ fn fold(arena: &mut GraphArena, op: ReduceOp, axis: usize, x: ValueId) -> ValueI
     }
 }
 
-/// The fold `op` of values of one type, one for each index of the reduced axis.
+/// The element-wise reduction of `values` of one type, with the bits of a reduction of their stack.
 pub(super) fn combine(arena: &mut GraphArena, op: ReduceOp, values: &[ValueId]) -> ValueId {
     let ArrayType { dtype, shape } = arena[values[0]].array_type.clone();
     let start = constant(arena, identity(op, dtype), &shape);
@@ -64,7 +64,7 @@ fn elementwise(arena: &mut GraphArena, op: Op, operands: &[ValueId]) -> ValueId 
     add(arena, NodeKind::Elementwise(op), operands, ArrayType::new(op.result_dtype(dtype), shape))
 }
 
-/// A number, wherever `shape` has an element.
+/// The broadcast of a scalar to `shape`.
 fn constant(arena: &mut GraphArena, scalar: Array, shape: &Shape) -> ValueId {
     let array_type = scalar.array_type();
     let repeated = ArrayType::new(array_type.dtype, shape);

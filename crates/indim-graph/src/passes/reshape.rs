@@ -1,13 +1,13 @@
-//! Results whose axes were added, as `keepdims` does, and then dropped again: what is computed between is
-//! computed without them, so that it may be stored where it belongs. Values that are not results stay as they
-//! are: nests of one rank run together more easily.
+//! Removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result later. Computing
+//! the values between without these axes lets their nest store the result directly. Other values keep the
+//! axes, because nests of equal rank form groups more easily.
 
 use indim_ops::{ArrayType, Fact};
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
-/// Behind a reshape so many values are looked at: a mean has four.
+/// Maximum number of values visited before a reshape; a mean has four.
 const MAX_VALUES: usize = 16;
 
 /// The replacement of `output`.
@@ -18,7 +18,7 @@ pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
     without_axes(arena, operands[0], &array_type.shape, &mut left).unwrap_or(output)
 }
 
-/// The elements of `value` in this shape, from before axes were added; `None` where they are not found.
+/// `value` recomputed in `shape`, without the axes; `None` if that is not possible.
 fn without_axes(
     arena: &mut GraphArena,
     value: ValueId,

@@ -1,8 +1,8 @@
-//! Sinking broadcasts: what all operands repeat is computed once, before it is repeated.
+//! Sinking of broadcasts below computations, so that no operation computes repeated elements.
 //!
-//! `op(broadcast(a), broadcast(b))` becomes `broadcast(op(a', b'))` on the axes along which some
-//! operand varies; the others shrink to size 1. So `exp(u)[:, None] * tanh(v)[None, :]` evaluates
-//! n + m transcendental functions however the expression was written. Slices sink below broadcasts too.
+//! `op(broadcast(a), broadcast(b))` becomes `broadcast(op(a', b'))`, where axes along which no operand varies
+//! have size 1. An outer product of `exp(u)` and `tanh(v)` evaluates n + m transcendental functions, even
+//! if the expression broadcasts `u` and `v` first. Slices sink below broadcasts too.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// An iota varies along one axis: it is the broadcast of one of rank 1.
+/// An iota varies along one axis only, so it is the broadcast of an iota of rank 1.
 fn broadcast_iota(arena: &mut GraphArena, axis: usize, array_type: ArrayType) -> ValueId {
     let length = array_type.shape[axis];
     let counted = arena.add(Node {
@@ -79,7 +79,7 @@ fn varying_shape(arena: &GraphArena, node: &Node) -> Shape {
     result.iter().zip(&is_varying).map(size).collect()
 }
 
-/// The broadcast `operand` expanded only as far as `small`.
+/// The operand of an operation, broadcast only to the shape `small`.
 fn shrink_operand(arena: &mut GraphArena, operand: ValueId, small: &Shape) -> ValueId {
     let node = arena[operand].clone();
     let NodeKind::BroadcastInDim(map) = &node.kind else {
@@ -106,7 +106,7 @@ fn compose_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
     arena.add(Node { kind, operands: inner_node.operands, array_type: node.array_type })
 }
 
-/// A slice of a slice is one, and one of a broadcast is a broadcast of a slice.
+/// A slice of a slice becomes one slice; a slice of a broadcast becomes a broadcast of a slice.
 fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     let NodeKind::Slice(slices) = &node.kind else {
         return arena.add(node);
@@ -139,7 +139,7 @@ fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// The slice, unless it shows everything.
+/// Adds the slice, unless it is the whole operand.
 fn add_slice(
     arena: &mut GraphArena,
     operand: ValueId,

@@ -1,4 +1,4 @@
-//! Reductions of stacks: element by element, from where the parts are. The stack is not written.
+//! Element-wise reduction of stacks, without writing the stack.
 
 use indim_ops::ArrayType;
 use indim_ops::meaning::reduction::LANES;
@@ -8,61 +8,62 @@ use crate::reduce::without_axis;
 
 use super::reduction::{add, combine};
 
-/// The most parts of a stack that is not written: a node of the tree is made of as many lanes.
+/// Maximum parts of such a stack: the number of lanes in one node of the summation tree.
 const MAX_PARTS: usize = LANES;
 
 /// The uses of a value, or of its conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Users {
-    Nothing,
-    /// Reductions along this axis, which are no searches.
-    ReductionsAlong(usize),
-    Others,
+enum Uses {
+    None,
+    /// Reductions along this axis, none of them an arg-reduction.
+    Reductions(usize),
+    Other,
 }
 
-impl Users {
-    fn and(self, other: Users) -> Users {
+impl Uses {
+    fn and(self, other: Uses) -> Uses {
         match (self, other) {
-            (Users::Nothing, other) => other,
-            (one, Users::Nothing) => one,
+            (Uses::None, other) => other,
+            (one, Uses::None) => one,
             (one, other) if one == other => one,
-            _ => Users::Others,
+            _ => Uses::Other,
         }
     }
 }
 
-/// For each value whether it is the reduction of a stack that is only reduced, each time along its axis.
+/// For each value, whether it is a reduction of a stack whose only uses are reductions along the stacked
+/// axis.
 pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
-    let mut users = vec![Users::Nothing; graph.len()];
-    graph.outputs().iter().for_each(|output| users[output.index()] = Users::Others);
-    // Users come later.
+    let mut uses = vec![Uses::None; graph.len()];
+    graph.outputs().iter().for_each(|output| uses[output.index()] = Uses::Other);
+    // The reverse order visits all uses of a value before the value.
     for (value, node) in graph.iter().rev() {
-        let user = match node.kind {
-            NodeKind::Reduce { op, axis } if !op.is_arg_reduction() => Users::ReductionsAlong(axis),
-            NodeKind::Convert => users[value.index()],
-            _ => Users::Others,
+        let usage = match node.kind {
+            NodeKind::Reduce { op, axis } if !op.is_arg_reduction() => Uses::Reductions(axis),
+            NodeKind::Convert => uses[value.index()],
+            _ => Uses::Other,
         };
         for operand in node.operands.iter() {
-            users[operand.index()] = users[operand.index()].and(user);
+            uses[operand.index()] = uses[operand.index()].and(usage);
         }
     }
     let is_reduced = |node: &Node| match node.kind {
         NodeKind::Reduce { axis, .. } => {
             let stack = converted(graph, node.operands[0]);
-            is_stack(graph, stack, axis) && users[stack.index()] == Users::ReductionsAlong(axis)
+            is_stack(graph, stack, axis) && uses[stack.index()] == Uses::Reductions(axis)
         }
         _ => false,
     };
     graph.iter().map(|(_, node)| is_reduced(node)).collect()
 }
 
-/// The operand of a conversion, or the value.
+/// The operand, if the value is a conversion, or the value itself.
 fn converted(graph: &Graph, value: ValueId) -> ValueId {
     let node = &graph[value];
     if node.kind == NodeKind::Convert { node.operands[0] } else { value }
 }
 
-/// Whether a value has one part for each index of an axis.
+/// Whether a value is a stack along `axis`: a concatenation of parts of size 1.
 fn is_stack(graph: &Graph, value: ValueId, axis: usize) -> bool {
     let Node { kind, operands, .. } = &graph[value];
     let is_single = |part: &ValueId| graph[*part].array_type.shape[axis] == 1;
@@ -71,7 +72,7 @@ fn is_stack(graph: &Graph, value: ValueId, axis: usize) -> bool {
         && operands.iter().all(is_single)
 }
 
-/// The rule for a reduction of a stack.
+/// The rule of the pass for a reduction of a stack.
 pub(super) fn reduce_parts(arena: &mut GraphArena, node: &Node) -> ValueId {
     let NodeKind::Reduce { op, axis } = node.kind else {
         unreachable!("invariant: a reduction was found")

@@ -1,4 +1,4 @@
-//! Classes of axes with equal sizes, derived from the nodes.
+//! Classes of axes with equal sizes, derived from nodes and facts.
 
 use indim_shape::Shape;
 
@@ -6,21 +6,21 @@ use super::facts::SizeFacts;
 use super::guards::MAX_SYMBOL_SIZE;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
-/// Why an axis has the size it has, where that is a number.
+/// The reason why a size is a number, as text for messages.
 pub(super) type Reason = &'static str;
 
-/// The axes of all values, joined where they have one size for certain.
-pub(super) struct Classes {
+/// A union-find forest over the axes of all values: axes in one class always have equal sizes.
+pub(super) struct SizeClasses {
     /// The offset of each value's axes in the lists below.
     starts: Vec<usize>,
-    /// The axis with which each one is joined; itself for the last in such a chain.
-    joined: Vec<usize>,
-    /// The reason why the size is a number.
+    /// The parent of each axis; a root is its own parent.
+    parents: Vec<usize>,
+    /// For each root, the reason why the size is a number; `None` if it may vary.
     reasons: Vec<Option<Reason>>,
 }
 
-impl Classes {
-    pub(super) fn of(graph: &Graph, facts: &SizeFacts) -> Classes {
+impl SizeClasses {
+    pub(super) fn of(graph: &Graph, facts: &SizeFacts) -> SizeClasses {
         let mut starts = Vec::with_capacity(graph.len());
         let mut count = 0;
         for (_, node) in graph.iter() {
@@ -28,7 +28,7 @@ impl Classes {
             count += node.array_type.shape.rank();
         }
         let mut classes =
-            Classes { starts, joined: (0..count).collect(), reasons: vec![None; count] };
+            SizeClasses { starts, parents: (0..count).collect(), reasons: vec![None; count] };
         for (value, node) in graph.iter() {
             classes.pin_special(value, &node.array_type.shape);
             classes.add(graph, value, node);
@@ -53,21 +53,21 @@ impl Classes {
         classes
     }
 
-    /// The class of an axis: equal for axes of one size.
+    /// The class of an axis.
     pub(super) fn class(&mut self, value: ValueId, axis: usize) -> usize {
-        self.last(self.starts[value.index()] + axis)
+        self.root(self.starts[value.index()] + axis)
     }
 
-    /// Why the axes of a class have a number for a size.
+    /// The reason why the size of a class is a number.
     pub(super) fn reason(&self, class: usize) -> Option<Reason> {
         self.reasons[class]
     }
 
-    fn last(&mut self, mut axis: usize) -> usize {
-        while self.joined[axis] != axis {
-            // Halves the way for those who come later.
-            self.joined[axis] = self.joined[self.joined[axis]];
-            axis = self.joined[axis];
+    fn root(&mut self, mut axis: usize) -> usize {
+        while self.parents[axis] != axis {
+            // Path halving.
+            self.parents[axis] = self.parents[self.parents[axis]];
+            axis = self.parents[axis];
         }
         axis
     }
@@ -81,12 +81,12 @@ impl Classes {
         (0..rank(graph, value)).for_each(|axis| self.pin(value, axis, reason));
     }
 
-    /// Pins the axes of sizes that no symbol may stand for.
+    /// Pins axes whose size cannot be a symbol.
     fn pin_special(&mut self, value: ValueId, shape: &Shape) {
         for (axis, &size) in shape.iter().enumerate() {
             let reason = match size {
-                0 => "an axis without elements is one of its own kind",
-                1 => "an axis of size 1 may be expanded",
+                0 => "an axis of size 0 needs a program of its own",
+                1 => "an axis of size 1 may be broadcast",
                 size if size > MAX_SYMBOL_SIZE => "its indices do not fit in 32 bits",
                 _ => continue,
             };
@@ -97,13 +97,13 @@ impl Classes {
     fn join(&mut self, (value, axis): (ValueId, usize), (other, of_other): (ValueId, usize)) {
         let (class, other) = (self.class(value, axis), self.class(other, of_other));
         if class != other {
-            self.joined[class] = other;
+            self.parents[class] = other;
             let reason = self.reasons[other].or(self.reasons[class]);
             self.reasons[other] = reason;
         }
     }
 
-    /// Two values of one shape.
+    /// Joins the axes of two values of one shape.
     fn join_all(&mut self, graph: &Graph, value: ValueId, other: ValueId) {
         let ranks = [value, other].map(|value| rank(graph, value));
         for axis in 0..ranks[0].min(ranks[1]) {
@@ -117,9 +117,7 @@ impl Classes {
         match &node.kind {
             NodeKind::Parameter { .. } => {}
             NodeKind::Constant(_) => self.pin_all(graph, value, "a constant has this size"),
-            NodeKind::Iota { .. } => {
-                self.pin_all(graph, value, "the indices along an axis are counted")
-            }
+            NodeKind::Iota { .. } => self.pin_all(graph, value, "an iota has this size"),
             NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast => {
                 node.operands.iter().for_each(|&operand| self.join_all(graph, value, operand));
             }
@@ -127,7 +125,7 @@ impl Classes {
                 let operand = node.operands[0];
                 let sizes = &graph[operand].array_type.shape;
                 for (axis, (&target, &size)) in map.iter().zip(sizes.iter()).enumerate() {
-                    // An axis of size 1 is a number, so it states nothing about the result.
+                    // An axis of size 1 is pinned already.
                     if size == shape[target] && size != 1 {
                         self.join((operand, axis), (value, target));
                     }
@@ -168,7 +166,8 @@ impl Classes {
         }
     }
 
-    /// A reshape that only adds or drops axes of size 1 keeps the others.
+    /// A reshape that only adds or drops axes of size 1 joins the other axes; any other reshape pins all
+    /// axes.
     fn add_reshape(&mut self, graph: &Graph, value: ValueId, operand: ValueId) {
         let larger = |of: ValueId| {
             let sizes = graph[of].array_type.shape.iter().copied().enumerate();
@@ -187,7 +186,7 @@ impl Classes {
         }
     }
 
-    /// The axes of the indices stand in the place of the one along which elements are taken.
+    /// In the result `value` of a gather, the axes of the indices replace `axis`, which is pinned.
     fn add_take(&mut self, graph: &Graph, value: ValueId, axis: usize, node: &Node) {
         let (table, indices) = (node.operands[0], node.operands[1]);
         let (table_rank, taken) = (rank(graph, table), rank(graph, indices));

@@ -1,7 +1,7 @@
-//! Constants that follow sizes: the number of elements along some axes, such as the divisor of a mean.
+//! Counts: constants computed from sizes, such as the divisor of a mean.
 //!
-//! Such a constant is a node of its own, apart from equal ones. In a graph that stands for many sizes it is a
-//! parameter behind the others, and bound with the sizes.
+//! A count is the number of elements along some axes. It is a node of its own, even if an equal constant
+//! exists. A program for all sizes has counts as parameters after the others, bound together with the sizes.
 
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 use crate::literal::Literal;
 
-/// A count in a graph with symbols.
+/// A count that depends on symbols.
 #[derive(Debug, Clone)]
 pub struct SymbolicCount {
     /// The constant.
@@ -23,7 +23,7 @@ pub struct SymbolicCount {
 }
 
 impl SymbolicCount {
-    /// `None` where no size is a symbol: it is a constant as others are.
+    /// The count `value`; `None` if it depends on no symbol, so that it stays a constant.
     pub(super) fn new(
         graph: &Graph,
         (value, count): (ValueId, &Count),
@@ -35,19 +35,19 @@ impl SymbolicCount {
         has_symbol.then_some(SymbolicCount { value, dtype, sizes, less: count.less })
     }
 
-    /// The constant.
+    /// The constant node.
     pub(super) fn value(&self) -> ValueId {
         self.value
     }
 
-    /// Its element, of rank 0, where the symbols stand for these sizes.
+    /// The scalar for these sizes of the symbols.
     pub fn element(&self, symbols: &[usize]) -> Array {
         let sizes = self.sizes.iter().map(|size| size.number(symbols));
         Literal::Float(count_of(sizes, self.less)).element(self.dtype)
     }
 }
 
-/// The graph with a parameter behind the others for each of these constants.
+/// The graph with each of these constants replaced by a parameter, after the other parameters.
 pub(super) fn as_parameters(graph: &Graph, counts: &[SymbolicCount]) -> Graph {
     let mut order: Vec<ValueId> = graph.parameters().to_vec();
     order.extend(counts.iter().map(SymbolicCount::value));
@@ -61,7 +61,7 @@ pub(super) fn as_parameters(graph: &Graph, counts: &[SymbolicCount]) -> Graph {
     let node = |(index, value): (usize, &ValueId)| {
         let node = &graph[*value];
         if (given..first.len()).contains(&index) {
-            // No parameter that others make has such a name.
+            // The NUL byte keeps the name distinct from names in texts and files.
             let kind = NodeKind::Parameter { index, name: format!("\0size {}", index - given) };
             let array_type = ArrayType::new(node.array_type.dtype, Shape::scalar());
             return Node { kind, operands: Operands::new(&[]), array_type };

@@ -1,60 +1,61 @@
-//! Facts about sizes from the builder of a graph, which its nodes do not state.
+//! Facts about sizes that only the builder of a graph knows.
 
 use std::collections::BTreeMap;
 
 use crate::graph::ValueId;
 
-/// The number of elements along some axes, less a number.
+/// The number of elements along some axes, minus a number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Count {
-    /// The axes, each of a value of the graph.
+    /// The axes, each with its value.
     pub(super) axes: Vec<(ValueId, usize)>,
-    /// The number subtracted from it.
+    /// The subtracted number.
     pub(super) less: f64,
 }
 
-/// The key of a count: its axes, and the bits of the number subtracted from it.
+/// The key of a count: its axes, and the bits of the subtracted number.
 type CountKey = (Vec<(ValueId, usize)>, u64);
 
-/// The value of a count for axes of these sizes.
+/// The value of a count: the product of `sizes`, minus `less`.
 pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
     sizes.map(|size| size as f64).product::<f64>() - less
 }
 
-/// Facts about sizes that the nodes of a graph do not state: sizes that its builder used as numbers, and
-/// which are equal because one was made of the other.
+/// Facts about sizes that the nodes of a graph do not state: sizes that the builder used as numbers, shapes
+/// that are equal by construction, names, and counts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     equal: Vec<(ValueId, ValueId)>,
     counts: Vec<(ValueId, Count)>,
-    /// The places of counts.
+    /// The indices in `counts` of each key.
     counted: BTreeMap<CountKey, Vec<usize>>,
     names: Vec<String>,
     named: Vec<(ValueId, usize, usize)>,
 }
 
 impl SizeFacts {
-    /// The size of this axis was used as a number; `reason` says for what, as in "the mean divides by it".
+    /// States that the size of this axis was used as a number; `reason` is text such as "the mean divides by
+    /// it".
     pub fn pin(&mut self, value: ValueId, axis: usize, reason: &'static str) {
         self.pinned.entry((value, axis)).or_insert(reason);
     }
 
-    /// Two values have one shape, since that of one was made of the other's.
+    /// States that two values have equal shapes by construction.
     pub fn equate(&mut self, value: ValueId, other: ValueId) {
         if value != other {
             self.equal.push((value, other));
         }
     }
 
-    /// The size of this axis has a name: all of one name are equal.
+    /// Names the size of this axis. Sizes with one name are equal.
     pub fn name(&mut self, value: ValueId, axis: usize, name: &str) {
-        let place = self.place_of_name(name);
+        let place = self.name_index(name);
         self.named.push((value, axis, place));
     }
 
-    /// The place of a name among those of sizes, the last if it is new.
-    pub fn place_of_name(&mut self, name: &str) -> usize {
+    /// The index of a name in [`SizeFacts::size_names`]; a new name is added.
+    pub fn name_index(&mut self, name: &str) -> usize {
         self.names.iter().position(|known| known == name).unwrap_or_else(|| {
             self.names.push(name.to_owned());
             self.names.len() - 1
@@ -66,18 +67,18 @@ impl SizeFacts {
         self.names.iter().map(String::as_str)
     }
 
-    /// The axes whose sizes have names, with the places of these.
+    /// The axes whose sizes have names, with the indices of the names.
     pub(super) fn named(&self) -> &[(ValueId, usize, usize)] {
         &self.named
     }
 
-    /// The constant `value` is the number of elements along these axes, less a number.
+    /// States that the constant `value` is the number of elements along these axes, minus `less`.
     pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, less: f64) {
         self.counted.entry((axes.clone(), less.to_bits())).or_default().push(self.counts.len());
         self.counts.push((value, Count { axes, less }));
     }
 
-    /// The constants that are such a count.
+    /// The constants with this count.
     pub fn counts_of(
         &self,
         axes: Vec<(ValueId, usize)>,
@@ -87,17 +88,17 @@ impl SizeFacts {
         places.map(|&place| self.counts[place].0)
     }
 
-    /// The constants that follow sizes.
+    /// The constants that are counts.
     pub(super) fn counts(&self) -> impl Iterator<Item = (ValueId, &Count)> + '_ {
         self.counts.iter().map(|(value, count)| (*value, count))
     }
 
-    /// The axes whose sizes were numbers, and why.
+    /// The axes whose sizes were used as numbers, with the reasons.
     pub(super) fn pinned(&self) -> impl Iterator<Item = (ValueId, usize, &'static str)> + '_ {
         self.pinned.iter().map(|(&(value, axis), &reason)| (value, axis, reason))
     }
 
-    /// The values of one shape.
+    /// The pairs of values with equal shapes.
     pub(super) fn equal(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
         self.equal.iter().copied()
     }

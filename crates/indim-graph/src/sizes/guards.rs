@@ -12,12 +12,12 @@ use crate::terminal::shown;
 pub enum Size {
     /// This number.
     Number(usize),
-    /// The size of the symbol with this number.
+    /// The symbol with this index.
     Symbol(usize),
 }
 
 impl Size {
-    /// The number, where the symbols stand for these.
+    /// The concrete size, for these sizes of the symbols.
     pub(super) fn number(self, symbols: &[usize]) -> usize {
         match self {
             Size::Number(number) => number,
@@ -26,10 +26,10 @@ impl Size {
     }
 }
 
-/// A symbol stands for no smaller size: 0 and 1 decide which broadcasts are legal.
+/// Minimum size of a symbol: sizes 0 and 1 determine which broadcasts are legal.
 const MIN_SYMBOL_SIZE: usize = 2;
 
-/// A symbol stands for no larger size: longer axes have indices of another type.
+/// Maximum size of a symbol: indices along a longer axis do not fit 32 bits.
 pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 
 /// The parameter sizes that a graph is valid for: equal symbols are equal sizes of at least 2, and a
@@ -50,22 +50,23 @@ pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 /// assert_eq!(guards.to_string(), "x: [n, m], v: [1, m]; n, m >= 2");
 /// assert_eq!(guards.symbols(&[&[7, 8], &[1, 8]]), Ok(vec![7, 8]));
 /// let error = guards.symbols(&[&[7, 8], &[1, 9]]).unwrap_err();
-/// assert_eq!(error.to_string(), "axis 1 of `v` is 9, but as axis 1 of `x` it must be 8");
+/// assert_eq!(error.to_string(), "axis 1 of `v` is 9, but must be 8 like axis 1 of `x`");
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guards {
     pub(super) names: Vec<String>,
-    /// For each parameter the size of each axis.
+    /// The size of each axis of each parameter.
     pub(super) parameters: Vec<Vec<Size>>,
-    /// For each of them why it is a number, if it is one.
+    /// The reason of each of these sizes that is a number.
     pub(super) reasons: Vec<Vec<Reason>>,
     pub(super) symbol_count: usize,
-    /// The names of symbols that have one.
+    /// The name of each symbol, if it has one.
     symbol_names: Vec<Option<String>>,
     /// Names of sizes that are numbers, with a parameter and an axis of such a size.
-    not_free: Vec<(String, usize, usize)>,
-    /// Every shape in the graph with a symbol, and the bytes of the widest element: each fits into memory.
+    fixed_names: Vec<(String, usize, usize)>,
+    /// Each shape in the graph that has a symbol, with the bytes of its widest element, to check that arrays
+    /// fit into memory.
     pub(super) shapes: Vec<(Vec<Size>, usize)>,
 }
 
@@ -75,7 +76,7 @@ impl Guards {
         self.symbol_count
     }
 
-    /// For each parameter the size of each axis.
+    /// The size of each axis of each parameter.
     pub fn parameters(&self) -> &[Vec<Size>] {
         &self.parameters
     }
@@ -86,19 +87,19 @@ impl Guards {
     /// `guard-not-met`: the first guard that does not hold.
     ///
     /// # Panics
-    /// Unless shapes and parameters are equally many.
+    /// Unless the number of shapes is the number of parameters.
     pub fn symbols(&self, shapes: &[&[usize]]) -> Result<Vec<usize>, GuardError> {
-        assert_eq!(shapes.len(), self.parameters.len(), "there is a shape for each parameter");
-        // No symbol stands for 0.
+        assert_eq!(shapes.len(), self.parameters.len(), "one shape for each parameter");
+        // 0 marks an unknown symbol, because no symbol has this size.
         let mut symbols = vec![0; self.symbol_count];
         for (parameter, (sizes, shape)) in self.parameters.iter().zip(shapes).enumerate() {
             if sizes.len() != shape.len() {
-                return Err(self.error(parameter, 0, Broken::Rank { rank: shape.len() }));
+                return Err(self.error(parameter, 0, Violation::Rank { rank: shape.len() }));
             }
             for (axis, (&expected, &size)) in sizes.iter().zip(*shape).enumerate() {
-                let broken = match expected {
+                let violation = match expected {
                     Size::Number(number) if number == size => continue,
-                    Size::Number(number) => Broken::Number { size, number },
+                    Size::Number(number) => Violation::Number { size, number },
                     Size::Symbol(symbol) if size != 0 && symbols[symbol] == size => continue,
                     Size::Symbol(symbol)
                         if symbols[symbol] == 0
@@ -107,44 +108,46 @@ impl Guards {
                         symbols[symbol] = size;
                         continue;
                     }
-                    Size::Symbol(symbol) if symbols[symbol] == 0 => Broken::Range { size },
+                    Size::Symbol(symbol) if symbols[symbol] == 0 => Violation::Range { size },
                     Size::Symbol(symbol) => {
-                        Broken::Unequal { size, symbol, known: symbols[symbol] }
+                        Violation::Unequal { size, symbol, known: symbols[symbol] }
                     }
                 };
-                return Err(self.error(parameter, axis, broken));
+                return Err(self.error(parameter, axis, violation));
             }
         }
         match self.symbols_fit(&symbols) {
             true => Ok(symbols),
-            false => Err(GuardError { name: String::new(), axis: 0, kind: Kind::TooLarge }),
+            false => {
+                Err(GuardError { name: String::new(), axis: 0, kind: GuardErrorKind::TooLarge })
+            }
         }
     }
 
-    /// Whether every array of the graph fits into memory where the symbols stand for these.
+    /// Whether every array of the graph fits into memory, for these sizes of the symbols.
     pub(super) fn symbols_fit(&self, symbols: &[usize]) -> bool {
         self.shapes.iter().all(|shape| fits(shape, symbols))
     }
 
-    fn error(&self, parameter: usize, axis: usize, broken: Broken) -> GuardError {
-        let kind = match broken {
-            Broken::Rank { rank } => {
-                Kind::Rank { rank, expected: self.parameters[parameter].len() }
+    fn error(&self, parameter: usize, axis: usize, violation: Violation) -> GuardError {
+        let kind = match violation {
+            Violation::Rank { rank } => {
+                GuardErrorKind::Rank { rank, expected: self.parameters[parameter].len() }
             }
-            Broken::Number { size, number } => {
+            Violation::Number { size, number } => {
                 let reason = self.reasons[parameter][axis];
-                Kind::Number { size, number, reason }
+                GuardErrorKind::Number { size, number, reason }
             }
-            Broken::Range { size } => Kind::Range { size },
-            Broken::Unequal { size, symbol, known } => {
+            Violation::Range { size } => GuardErrorKind::Range { size },
+            Violation::Unequal { size, symbol, known } => {
                 let (first, of_first) = self.first_place(symbol);
-                Kind::Unequal { size, known, first: self.names[first].clone(), of_first }
+                GuardErrorKind::Unequal { size, known, first: self.names[first].clone(), of_first }
             }
         };
         GuardError { name: self.names[parameter].clone(), axis, kind }
     }
 
-    /// The parameter and axis where a symbol stands first.
+    /// The first parameter and axis whose size is this symbol.
     fn first_place(&self, symbol: usize) -> (usize, usize) {
         let place = |sizes: &Vec<Size>| sizes.iter().position(|&size| size == Size::Symbol(symbol));
         let mut places = self.parameters.iter().map(place).enumerate();
@@ -152,8 +155,7 @@ impl Guards {
         first.expect("invariant: every symbol is the size of an axis of a parameter")
     }
 
-    /// The axes whose sizes are numbers: the parameter's name, the axis, the
-    /// number, and why.
+    /// The axes whose sizes are numbers: the parameter's name, the axis, the number, and the reason.
     pub fn pinned(&self) -> impl Iterator<Item = (&str, usize, usize, &'static str)> + '_ {
         let of_axis = move |parameter: usize, axis: usize| match self.parameters[parameter][axis] {
             Size::Number(number) => {
@@ -169,7 +171,7 @@ impl Guards {
     }
 }
 
-/// Whether arrays of this shape fit into memory.
+/// Whether an array of this shape and element size fits into memory.
 fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
     let numbers = sizes.iter().map(|size| size.number(symbols).max(1));
     let all = numbers.fold(*bytes, usize::saturating_mul);
@@ -185,12 +187,12 @@ fn common_name(place: usize) -> String {
 }
 
 impl Guards {
-    /// A symbol has this name; the first one counts.
+    /// Names a symbol, unless it has a name.
     pub(super) fn name(&mut self, symbol: usize, name: String) {
         self.symbol_names[symbol].get_or_insert(name);
     }
 
-    /// This name is of a size that is a number, of an axis of a parameter.
+    /// Records the name of a size that is a number, if it is an axis of a parameter.
     pub(super) fn name_number(
         &mut self,
         name: String,
@@ -200,15 +202,15 @@ impl Guards {
     ) {
         let parameter = parameters.iter().position(|parameter| *parameter == value);
         if let Some(parameter) = parameter
-            && !self.not_free.iter().any(|(known, ..)| *known == name)
+            && !self.fixed_names.iter().any(|(known, ..)| *known == name)
         {
-            self.not_free.push((name, parameter, axis));
+            self.fixed_names.push((name, parameter, axis));
         }
     }
 
-    /// The names of sizes that the graph needs as numbers, each with a parameter, its axis, and why.
-    pub fn not_free(&self) -> impl Iterator<Item = (&str, &str, usize, &'static str)> + '_ {
-        self.not_free.iter().map(|(name, parameter, axis)| {
+    /// The names of sizes that are numbers, each with a parameter, its axis, and the reason.
+    pub fn fixed_names(&self) -> impl Iterator<Item = (&str, &str, usize, &'static str)> + '_ {
+        self.fixed_names.iter().map(|(name, parameter, axis)| {
             let reason = self.reasons[*parameter][*axis];
             (name.as_str(), self.names[*parameter].as_str(), *axis, reason)
         })
@@ -246,7 +248,7 @@ impl fmt::Display for Guards {
     }
 }
 
-/// The guards of a graph whose sizes are `sizes`, by value and axis.
+/// The guards of a graph with these `sizes`, by value and axis.
 pub(super) fn guards(
     graph: &Graph,
     sizes: &[Vec<Size>],
@@ -270,30 +272,30 @@ pub(super) fn guards(
         reasons,
         symbol_count,
         symbol_names: vec![None; symbol_count],
-        not_free: Vec::new(),
+        fixed_names: Vec::new(),
         shapes,
     }
 }
 
 /// A guard that a shape violates.
-enum Broken {
+enum Violation {
     Rank { rank: usize },
     Number { size: usize, number: usize },
     Range { size: usize },
     Unequal { size: usize, symbol: usize, known: usize },
 }
 
-/// The first guard of a graph that sizes do not meet.
+/// The first guard of a graph that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardError {
-    /// The parameter; nothing where it is no one's fault alone.
+    /// The parameter; empty if an intermediate array is too large.
     name: String,
     axis: usize,
-    kind: Kind,
+    kind: GuardErrorKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
+enum GuardErrorKind {
     Rank { rank: usize, expected: usize },
     Number { size: usize, number: usize, reason: &'static str },
     Range { size: usize },
@@ -318,24 +320,26 @@ impl fmt::Display for GuardError {
         let GuardError { name, axis, kind } = self;
         let name = shown(name);
         match kind {
-            Kind::Rank { rank, expected } => {
+            GuardErrorKind::Rank { rank, expected } => {
                 write!(formatter, "`{name}` has {rank} axes, the program was made for {expected}")
             }
-            Kind::Number { size, number, reason } => write!(
+            GuardErrorKind::Number { size, number, reason } => write!(
                 formatter,
                 "axis {axis} of `{name}` is {size}, the program was made for {number}: {reason}"
             ),
-            Kind::Range { size } => write!(
+            GuardErrorKind::Range { size } => write!(
                 formatter,
                 "axis {axis} of `{name}` is {size}, the program was made for sizes from {MIN_SYMBOL_SIZE} to \
                  {MAX_SYMBOL_SIZE}"
             ),
-            Kind::Unequal { size, known, first, of_first } => write!(
+            GuardErrorKind::Unequal { size, known, first, of_first } => write!(
                 formatter,
-                "axis {axis} of `{name}` is {size}, but as axis {of_first} of `{first}` it must be {known}",
+                "axis {axis} of `{name}` is {size}, but must be {known} like axis {of_first} of `{first}`",
                 first = shown(first),
             ),
-            Kind::TooLarge => formatter.write_str("an array between would not fit into memory"),
+            GuardErrorKind::TooLarge => {
+                formatter.write_str("an intermediate array would not fit into memory")
+            }
         }
     }
 }

@@ -1,17 +1,15 @@
-//! Free sizes of a graph: one graph is valid for all arrays of its element types and ranks
-//! whose sizes meet some guards.
+//! Symbolic sizes: one graph is valid for all sizes of its parameters that meet its guards.
 //!
-//! A graph is made for the sizes that are seen first. `classes.rs` finds which axes have one size by what
-//! their nodes do; a class that holds an axis of a parameter, and that nothing needs as a number, is a
-//! *symbol*. What only the maker of a graph knows of its sizes are `facts.rs`: that one was a number to it,
-//! as that of a slice, or has a name, or that a constant follows it, as the divisor of a mean does
-//! (`counts.rs`). `guards.rs` says which sizes of the parameters a graph stands for, `resize.rs` makes the
-//! graph for others.
+//! A graph is built for the sizes of the first call. `classes.rs` groups the axes that have equal sizes
+//! because of the nodes. A class is a *symbol* if it contains an axis of a parameter and no node requires a
+//! specific number; otherwise it is a number. `facts.rs` has facts that only the builder knows: an axis whose
+//! size it used as a number (for example a sliced axis), names of sizes, and constants that are computed from
+//! sizes, such as the divisor of a mean (`counts.rs`). `guards.rs` states the valid sizes of the parameters,
+//! `resize.rs` makes the graph for other sizes.
 //!
-//! Sizes 0 and 1 decide what is legal and what is expanded, and the indices along an axis of 2^31 elements or
-//! more do not fit in 32 bits: an axis of such a size is a number, and no symbol stands for it. What is not
-//! known to follow from the parameters is a number too, and what is not known at all makes numbers of all
-//! sizes. The sizes that are seen first always meet the guards.
+//! Sizes 0 and 1 determine which broadcasts are legal, and indices along an axis of 2^31 elements or more do
+//! not fit 32 bits. An axis of such a size is a number. If a size is neither a number nor that of a
+//! parameter's axis, all sizes become numbers. The sizes of the first call always meet the guards.
 
 mod classes;
 mod counts;

@@ -1,18 +1,18 @@
-//! The same graph for other sizes.
+//! The graph for other sizes.
 
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 use indim_ops::ArrayType;
 
-use super::classes::{Classes, Reason};
+use super::classes::{Reason, SizeClasses};
 use super::counts::{SymbolicCount, as_parameters};
 use super::facts::SizeFacts;
 use super::guards::{Guards, Size, guards};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::AxisSlice;
 
-/// A graph with what its sizes are: numbers, and symbols that stand for others.
+/// A graph with symbolic sizes: each size is a number or a symbol.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -30,23 +30,24 @@ use crate::views::AxisSlice;
 #[derive(Debug, Clone)]
 pub struct SymbolicGraph {
     graph: Graph,
-    /// By value and axis.
+    /// The size of each axis of each value.
     sizes: Vec<Vec<Size>>,
     guards: Guards,
-    /// The constants that follow them.
+    /// The constants that depend on symbols.
     counts: Vec<SymbolicCount>,
 }
 
-/// Why the sizes of a graph are all numbers: something in it is not known to follow from them, or the graph
-/// is too large for sizes that are all different.
-const NOT_FOLLOWED: Reason = "a size is made of those of the inputs in a way that is not followed";
+/// The reason if all sizes are numbers because some size depends on the inputs in an unsupported way.
+const NOT_FOLLOWED: Reason = "a size depends on those of the inputs in a way that is not supported";
+/// The reason if all sizes are numbers because arrays with distinct sizes would not fit into memory.
 const TOO_LARGE: Reason = "the arrays of the program have too many axes of different sizes";
+/// The reason if all sizes are numbers because only an axis of size 0 keeps an array within memory.
 const NOT_COUNTED: Reason = "an array without elements has other axes that are too long to vary";
 
 impl SymbolicGraph {
-    /// Finds the symbols of a graph; `facts` are those of the builder that has made it.
+    /// Finds the symbols of a graph; `facts` come from its builder.
     pub fn new(graph: &Graph, facts: &SizeFacts) -> SymbolicGraph {
-        let mut classes = Classes::of(graph, facts);
+        let mut classes = SizeClasses::of(graph, facts);
         let symbols = symbols(graph, &mut classes);
         let is_followed = graph.iter().all(|(value, node)| {
             (0..node.array_type.shape.rank()).all(|axis| {
@@ -79,11 +80,11 @@ impl SymbolicGraph {
         symbolic
     }
 
-    /// The graph whose classes of axes have these symbols; the others are numbers, for their own reasons or
-    /// for this one.
+    /// The graph with these symbols for classes of axes. Other sizes are numbers, with the reason of their
+    /// class or else `reason`.
     fn with(
         graph: &Graph,
-        classes: &mut Classes,
+        classes: &mut SizeClasses,
         symbols: &HashMap<usize, usize>,
         reason: Reason,
     ) -> SymbolicGraph {
@@ -101,20 +102,20 @@ impl SymbolicGraph {
         SymbolicGraph { graph: graph.clone(), sizes, guards, counts: Vec::new() }
     }
 
-    /// Whether the sizes of the graph itself meet the guards: they do not where only an axis of size 0 keeps
-    /// an array within memory.
+    /// Whether the sizes of the graph itself meet the guards. They do not if only an axis of size 0 keeps an
+    /// array within memory.
     fn is_for_own_sizes(&self) -> bool {
         let parameters = self.graph.parameters().iter();
         let shapes = parameters.map(|&parameter| self.graph[parameter].array_type.shape.sizes());
         self.guards.symbols(&shapes.collect::<Vec<&[usize]>>()).is_ok()
     }
 
-    /// The graph for the sizes that were seen first. They meet the guards.
+    /// The graph for its original sizes, which meet the guards.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The parameter sizes that it is valid for.
+    /// The parameter sizes for which it is valid.
     pub fn guards(&self) -> &Guards {
         &self.guards
     }
@@ -124,10 +125,10 @@ impl SymbolicGraph {
         &self.sizes[value.index()]
     }
 
-    /// The graph where the symbols stand for these sizes, as [`Guards::symbols`] gives them.
+    /// The graph for these sizes of the symbols, in the order of [`Guards::symbols`].
     ///
     /// # Panics
-    /// With fewer sizes than symbols.
+    /// If the sizes are fewer than the symbols.
     pub fn resized(&self, symbols: &[usize]) -> Graph {
         let nodes = self.graph.iter().map(|(value, node)| {
             let sizes = &self.sizes[value.index()];
@@ -148,22 +149,21 @@ impl SymbolicGraph {
         Graph::unchecked(nodes.collect(), self.graph.outputs().to_vec())
     }
 
-    /// The graph where the symbols stand for these sizes, and [`SymbolicGraph::counts`] are parameters of
-    /// rank 0 behind the others.
+    /// Like [`SymbolicGraph::resized`], with [`SymbolicGraph::counts`] as scalar parameters after the others.
     ///
     /// # Panics
-    /// With fewer sizes than symbols.
+    /// If the sizes are fewer than the symbols.
     pub fn resized_for_any(&self, symbols: &[usize]) -> Graph {
         as_parameters(&self.resized(symbols), &self.counts)
     }
 
-    /// The constants that follow the symbols.
+    /// The constants that depend on symbols.
     pub fn counts(&self) -> &[SymbolicCount] {
         &self.counts
     }
 
-    /// A size for each symbol, different from all others and from every size in the graph: what is
-    /// made of the graph for these says by its sizes what they stand for.
+    /// A distinct size for each symbol, different from every number in the graph. In a program compiled for
+    /// these sizes, each of them identifies its symbol.
     pub fn distinct_sizes(&self) -> Vec<usize> {
         let numbers = self.sizes.iter().flatten().filter_map(|size| match size {
             Size::Number(number) => Some(*number),
@@ -175,11 +175,13 @@ impl SymbolicGraph {
     }
 }
 
-/// Larger than what is small enough to be treated on its own, and small, so that products are.
+/// The first distinct size: above the sizes that are compiled specially, and small, so that products of sizes
+/// are small.
 const FIRST_DISTINCT: usize = 67;
 
-/// The symbol of each class that holds an axis of a parameter and is no number, in the order of the axes.
-fn symbols(graph: &Graph, classes: &mut Classes) -> HashMap<usize, usize> {
+/// The symbol of each class that contains an axis of a parameter and is not a number, in the order of the
+/// axes.
+fn symbols(graph: &Graph, classes: &mut SizeClasses) -> HashMap<usize, usize> {
     let mut symbols: HashMap<usize, usize> = HashMap::new();
     for &parameter in graph.parameters() {
         for axis in 0..graph[parameter].array_type.shape.rank() {
@@ -193,7 +195,11 @@ fn symbols(graph: &Graph, classes: &mut Classes) -> HashMap<usize, usize> {
     symbols
 }
 
-fn sizes(graph: &Graph, classes: &mut Classes, symbols: &HashMap<usize, usize>) -> Vec<Vec<Size>> {
+fn sizes(
+    graph: &Graph,
+    classes: &mut SizeClasses,
+    symbols: &HashMap<usize, usize>,
+) -> Vec<Vec<Size>> {
     let of_node = |(value, node): (ValueId, &Node)| {
         let size = |(axis, &number): (usize, &usize)| {
             let symbol = symbols.get(&classes.class(value, axis));

@@ -4,8 +4,7 @@ use core::fmt;
 
 use crate::error::GraphErrorKind;
 
-/// Elements of one axis at equal distances: `start`, `start + step`, ..., `count` of them. A negative step
-/// walks backwards.
+/// A slice of one axis: `count` elements, at `start`, `start + step`, ... A negative step goes backwards.
 ///
 /// ```
 /// use indim_graph::AxisSlice;
@@ -24,8 +23,8 @@ pub struct AxisSlice {
 }
 
 impl AxisSlice {
-    /// `count` elements from `start` on, `step` apart. Equal slices are equal values: of one element the step
-    /// is 1, and of none the start is 0 as well.
+    /// `count` elements from `start` on, `step` apart. Equal slices are equal values: a slice of one element
+    /// has step 1, and an empty slice has start 0 and step 1.
     pub const fn new(start: usize, count: usize, step: isize) -> Self {
         match count {
             0 if step != 0 => AxisSlice { start: 0, count, step: 1 },
@@ -34,17 +33,17 @@ impl AxisSlice {
         }
     }
 
-    /// All of an axis of this size.
+    /// The whole axis of this size.
     pub const fn whole(size: usize) -> Self {
         AxisSlice::new(0, size, 1)
     }
 
-    /// All of an axis of this size, the last element first.
+    /// The whole axis of this size, the last element first.
     pub const fn reversed(size: usize) -> Self {
         AxisSlice::new(size.saturating_sub(1), size, -1)
     }
 
-    /// Python's `start:stop:step` of an axis of this size: ends beyond it are clamped, as Python clamps them.
+    /// Python's `start:stop:step` of an axis of this size; bounds are clamped like in Python.
     ///
     /// # Errors
     /// `zero-step`.
@@ -56,7 +55,7 @@ impl AxisSlice {
     ) -> Result<Self, GraphErrorKind> {
         let step = i128::from(step.unwrap_or(1));
         let size = size as i128;
-        // Backwards the ends are those behind which nothing is left: the last index, and -1.
+        // For a negative step, bounds are clamped to -1 and the last index.
         let (lowest, highest) = match step {
             0 => return Err(GraphErrorKind::ZeroStep),
             1.. => (0, size),
@@ -72,7 +71,7 @@ impl AxisSlice {
         let span = if step > 0 { stop - start } else { start - stop };
         let distance = step.abs();
         let count = if span <= 0 { 0 } else { (span + distance - 1) / distance };
-        // A step that leaves the axis at once is one of a single element.
+        // A step that does not fit selects at most one element, so its value is irrelevant.
         let step = isize::try_from(step).unwrap_or(1);
         Ok(AxisSlice::new(start.max(0) as usize, count as usize, step))
     }
@@ -87,29 +86,29 @@ impl AxisSlice {
         self.count
     }
 
-    /// From one element to the next.
+    /// The distance from one element to the next.
     pub const fn step(&self) -> isize {
         self.step
     }
 
-    /// Whether it is all of an axis of this size, in order.
+    /// Whether the slice is the whole axis of this size, in order.
     pub fn is_whole(&self, size: usize) -> bool {
         *self == AxisSlice::whole(size)
     }
 
-    /// The index of element `position` of the slice, which has it.
+    /// The index of element `position` of the slice; `position` is less than the count.
     pub const fn index(&self, position: usize) -> usize {
         self.start.wrapping_add_signed(self.step.wrapping_mul(position as isize))
     }
 
-    /// The composition of this slice with `later`; both lie within their axes.
+    /// The composition of this slice with `later`. Both must be in range of their axes.
     #[must_use]
     pub fn then(&self, later: &AxisSlice) -> AxisSlice {
         let step = self.step.wrapping_mul(later.step);
         AxisSlice::new(self.index(later.start), later.count, step)
     }
 
-    /// Whether it lies within an axis of this size.
+    /// Checks that the slice is in range of an axis of this size.
     ///
     /// # Errors
     /// `zero-step`, `slice-out-of-range`.
@@ -147,7 +146,7 @@ impl fmt::Display for AxisSlice {
 mod tests {
     use super::*;
 
-    /// Python's `range(size)[start:stop:step]`, by its definition: indices one after another.
+    /// Python's `range(size)[start:stop:step]`, by its definition.
     fn naive(start: Option<i64>, stop: Option<i64>, step: i64, size: i64) -> Vec<usize> {
         let place = |given: i64| if given < 0 { given + size } else { given };
         let mut indices = Vec::new();
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_axis_is_refused() {
+    fn slices_out_of_range_are_refused() {
         let code = |slice: AxisSlice, size| slice.check(0, size).err();
         assert!(matches!(
             code(AxisSlice::new(3, 1, 1), 3),
@@ -219,7 +218,7 @@ mod tests {
         assert!(code(AxisSlice::new(0, usize::MAX, isize::MAX), 3).is_some());
         assert_eq!(code(AxisSlice::new(0, 2, 0), 3), Some(GraphErrorKind::ZeroStep));
         assert_eq!(AxisSlice::python(Some(0), None, Some(0), 3), Err(GraphErrorKind::ZeroStep));
-        // Ends of any size are clamped.
+        // Bounds of any size are clamped.
         let wide = AxisSlice::python(Some(i64::MIN), Some(i64::MAX), Some(i64::MAX), 3).unwrap();
         assert_eq!(wide, AxisSlice::new(0, 1, 1));
     }

@@ -1,4 +1,4 @@
-//! Reference evaluation of views: the operand element of each result element.
+//! Reference evaluation of slices, gathers and concatenations.
 
 use indim_ops::{ArrayData, Element, bf16, c64, c128, f16};
 use indim_shape::Shape;
@@ -25,7 +25,7 @@ fn count(shape: &Shape) -> usize {
     shape.element_count().expect("invariant: the builder checked the size")
 }
 
-/// For each element of the result in row-major order, the operand's element it shows.
+/// For each element of the result in row-major order, the position of its source in the operand.
 pub(crate) fn slice_sources(slices: &[AxisSlice], operand: &Shape, result: &Shape) -> Vec<usize> {
     let source = |position| {
         let index = unravel(position, result);
@@ -34,8 +34,10 @@ pub(crate) fn slice_sources(slices: &[AxisSlice], operand: &Shape, result: &Shap
     (0..count(result)).map(source).collect()
 }
 
-/// For each element of the result in row-major order, the operand's element that is taken; or the index,
-/// with its position among the indices, that names none.
+/// For each element of the result in row-major order, the position of its source in the operand.
+///
+/// # Errors
+/// The first index out of range, with its position among the indices.
 pub(crate) fn take_sources(
     axis: usize,
     mode: TakeMode,
@@ -50,7 +52,7 @@ pub(crate) fn take_sources(
         let (before, rest) = index.split_at(axis);
         let (of_indices, after) = rest.split_at(rank);
         let named = ravel(of_indices.iter().copied(), indices.shape());
-        let place = mode.place(numbers[named], operand[axis]).ok_or((numbers[named], named))?;
+        let place = mode.resolve(numbers[named], operand[axis]).ok_or((numbers[named], named))?;
         let index = before.iter().copied().chain([place]).chain(after.iter().copied());
         Ok(ravel(index, operand))
     };
@@ -75,7 +77,7 @@ pub(crate) fn integers(array: &Array) -> Vec<i128> {
     indim_ops::for_each_element!(read)
 }
 
-/// The operands one after another along `axis`.
+/// The concatenation of the operands along `axis`.
 pub(crate) fn concatenated(operands: &[&Array], axis: usize) -> ArrayData {
     macro_rules! join {
         ($($variant:ident $type:ident $class:ident;)*) => {

@@ -1,7 +1,7 @@
-//! Views and what is put together of parts: slices, concatenations, elements taken by their indices.
+//! Slices, concatenations, gathers and scatters: the checks that builder and verifier share.
 //!
-//! `axis_slice.rs` is what a slice shows of one axis. Here stand the checks that builder and verifier share;
-//! `evaluate.rs` evaluates them. `indim-builder` builds them.
+//! - `axis_slice.rs`: the slice of one axis: start, count and step;
+//! - `evaluate.rs`: reference evaluation of slices, gathers and concatenations.
 
 mod axis_slice;
 pub(crate) mod evaluate;
@@ -15,24 +15,24 @@ pub use axis_slice::AxisSlice;
 
 use crate::error::GraphErrorKind;
 
-/// The treatment of an index outside the axis.
+/// The treatment of an index out of range, like the modes of NumPy's `take`.
 ///
 /// ```
 /// use indim_graph::TakeMode;
 ///
-/// // For five elements: the index 7, and one counted from the end.
-/// assert_eq!([TakeMode::Wrap.place(7, 5), TakeMode::Wrap.place(-1, 5)], [Some(2), Some(4)]);
-/// assert_eq!([TakeMode::Clip.place(7, 5), TakeMode::Clip.place(-1, 5)], [Some(4), Some(0)]);
-/// assert_eq!([TakeMode::Error.place(7, 5), TakeMode::Error.place(-1, 5)], [None, Some(4)]);
+/// // The indices 7 and -1 along an axis of five elements.
+/// assert_eq!([TakeMode::Wrap.resolve(7, 5), TakeMode::Wrap.resolve(-1, 5)], [Some(2), Some(4)]);
+/// assert_eq!([TakeMode::Clip.resolve(7, 5), TakeMode::Clip.resolve(-1, 5)], [Some(4), Some(0)]);
+/// assert_eq!([TakeMode::Error.resolve(7, 5), TakeMode::Error.resolve(-1, 5)], [None, Some(4)]);
 /// assert_eq!("clip".parse(), Ok(TakeMode::Clip));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TakeMode {
-    /// It is an error of the run; negative ones count from the end.
+    /// An error at run time; negative indices count from the end.
     Error,
-    /// It becomes the nearest that does; negative ones become 0, as in XLA's Gather.
+    /// Clamped to the nearest valid index; negative indices become 0, like in XLA's Gather.
     Clip,
-    /// It goes round.
+    /// Taken modulo the size of the axis.
     Wrap,
 }
 
@@ -40,7 +40,7 @@ impl TakeMode {
     /// Every mode.
     pub const ALL: [TakeMode; 3] = [TakeMode::Error, TakeMode::Clip, TakeMode::Wrap];
 
-    /// Its text.
+    /// The name of the mode.
     pub const fn name(self) -> &'static str {
         match self {
             TakeMode::Error => "error",
@@ -49,9 +49,9 @@ impl TakeMode {
         }
     }
 
-    /// The element that `index` names along an axis of `size` elements; nothing where that is an error, or
-    /// the axis is empty.
-    pub fn place(self, index: i128, size: usize) -> Option<usize> {
+    /// The position of the element at `index` along an axis of `size` elements; `None` if it is out of range
+    /// under this mode, or the axis is empty.
+    pub fn resolve(self, index: i128, size: usize) -> Option<usize> {
         let last = (size as i128).checked_sub(1).filter(|&last| last >= 0)?;
         let place = match self {
             TakeMode::Error if index < 0 => index + size as i128,
@@ -77,7 +77,7 @@ impl core::str::FromStr for TakeMode {
     }
 }
 
-/// The type of what these slices, one for each axis, show of `operand`.
+/// The type of a slice of `operand` with these slices, one for each axis.
 ///
 /// # Errors
 /// `slice-rank`, `zero-step`, `slice-out-of-range`.
@@ -96,7 +96,7 @@ pub fn check_slices(
     Ok(ArrayType::new(operand.dtype, shape))
 }
 
-/// The type of these operands, one after another along `axis`.
+/// The checked axis and the type of the concatenation of these operands along `axis`.
 ///
 /// # Errors
 /// `nothing-to-concatenate`, `axis-out-of-range`, TY2, `concatenate-shape`.
@@ -119,7 +119,7 @@ pub fn check_concatenation(
         if operand.shape.rank() != first.shape.rank() || !sizes.all(is_same) {
             return Err(GraphErrorKind::ConcatenateShape { operand: position, axis });
         }
-        // A size that fits no array is refused as `too-large` afterwards.
+        // If this saturates, the caller reports `too-large`.
         length = length.saturating_add(operand.shape[axis]);
     }
     let mut sizes = first.shape.to_vec();
@@ -127,10 +127,11 @@ pub fn check_concatenation(
     Ok((axis, ArrayType::new(first.dtype, sizes)))
 }
 
-/// The type of what `indices` take of `operand` along `axis`: the axes of the indices stand in its place.
+/// The checked axis and the type of a gather from `operand` along `axis`, which the axes of `indices`
+/// replace.
 ///
 /// # Errors
-/// `axis-out-of-range`; TY1 for indices that are no integers; `take-from-empty`.
+/// `axis-out-of-range`; TY1 for indices that are not integers; `take-from-empty`.
 pub fn check_take(
     axis: i64,
     operand: &ArrayType,
@@ -148,10 +149,10 @@ pub fn check_take(
     Ok((axis, ArrayType::new(operand.dtype, shape)))
 }
 
-/// The type of `operand` after `updates` are added where `indices` name elements along `axis`.
+/// The checked axis and the type of a scatter of `updates` to `operand` at `indices` along `axis`.
 ///
 /// # Errors
-/// Those of [`check_take`]; TY1 for truth values; TY2; `scatter-shape`.
+/// Those of [`check_take`]; TY1 for `bool`; TY2; `scatter-shape`.
 pub fn check_scatter_add(
     axis: i64,
     [operand, indices, updates]: [&ArrayType; 3],
@@ -170,7 +171,7 @@ pub fn check_scatter_add(
     }
 }
 
-/// The axis; negative ones count from the end.
+/// The axis, counted from the front; a negative `axis` counts from the end.
 ///
 /// # Errors
 /// `axis-out-of-range`.

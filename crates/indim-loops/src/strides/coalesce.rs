@@ -1,9 +1,9 @@
 //! Joint ordering and merging of axes over all operands of a nest.
 //!
-//! Pure arithmetic on sizes and strides, so that it can be tested by itself. The order of the axes
-//! follows the first operand, which is the first store of a nest: its memory is walked forwards and
-//! as densely as it can be. Two axes merge only when they do for every operand; looking at pairs of
-//! operands is how others get three-operand broadcasts wrong. The rank has no limit.
+//! The axes are sorted by the strides of the first operand, which is the first store of a nest, so that its
+//! memory is traversed forwards and as densely as possible. Two axes merge only if they merge for every
+//! operand. (Merging by pairs of operands gives wrong results for broadcasts of three operands.) The rank has
+//! no limit.
 
 use core::cmp::Reverse;
 
@@ -15,23 +15,23 @@ use crate::memory_use::MemoryUse;
 /// The axes of a nest after coalescing, outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoalescedAxes {
-    /// The size of each axis; none is 1. Empty for a single point.
+    /// The size of each axis, never 1. Empty for a single point.
     pub sizes: SmallVec<[usize; 4]>,
-    /// The stride along each axis of the first operand, then of the second, and so on.
+    /// The strides along the axes: those of the first operand, then of the second, and so on.
     pub(crate) strides: SmallVec<[isize; 12]>,
-    /// For each operand, how far its first point lies from where it used to be.
+    /// The offset of each operand's first point, which reversed axes move.
     pub offsets: AxisStrides,
 }
 
-/// Coalesces the axes of `sizes`, walked by operands with `strides[operand][axis]`.
+/// Coalesces axes of these `sizes`; `strides[operand][axis]` are the strides of the operands.
 ///
-/// Returns `None` if a size is 0.
-/// Strides are in any unit; every offset a nest can reach must fit `isize`, as it does for arrays in memory.
+/// Returns `None` if a size is 0. Strides are in any unit. All offsets must fit `isize`, which is true for
+/// arrays in memory.
 pub fn coalesce<S: AsRef<[isize]>>(sizes: &[usize], strides: &[S]) -> Option<CoalescedAxes> {
     coalesce_some(0, 0..sizes.len(), sizes, strides)
 }
 
-/// Like [`coalesce`], for some of the axes, whose order follows the operand `main`.
+/// Like [`coalesce`], for some of the axes, sorted by the strides of operand `main`.
 pub fn coalesce_some<S: AsRef<[isize]>>(
     main: usize,
     some: impl Iterator<Item = usize>,
@@ -51,15 +51,15 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
     if axes.len() > 1 {
         axes.sort_by_key(|&axis| Reverse(of_main(axis).unsigned_abs()));
     }
-    // An axis turns round when that operand walks it backwards; the order of points is free.
-    let any_turns = axes.iter().any(|&axis| of_main(axis) < 0);
-    let turns = |axis: usize| any_turns && of_main(axis) < 0;
-    let step = |strides: &[isize], axis: usize| match turns(axis) {
+    // An axis is reversed if its stride in the main operand is negative; the order of points is free.
+    let any_reversed = axes.iter().any(|&axis| of_main(axis) < 0);
+    let is_reversed = |axis: usize| any_reversed && of_main(axis) < 0;
+    let step = |strides: &[isize], axis: usize| match is_reversed(axis) {
         true => -strides[axis],
         false => strides[axis],
     };
     let mut offsets = zero_strides(strides.len());
-    for &axis in axes.iter().filter(|&&axis| turns(axis)) {
+    for &axis in axes.iter().filter(|&&axis| is_reversed(axis)) {
         for (offset, strides) in offsets.iter_mut().zip(strides) {
             *offset += strides.as_ref()[axis] * (sizes[axis] as isize - 1);
         }
@@ -78,7 +78,7 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
 }
 
 impl CoalescedAxes {
-    /// Axes of these sizes, the strides of whose operands are still to come.
+    /// Axes of these sizes, without strides, which the caller adds.
     pub(crate) fn new(sizes: SmallVec<[usize; 4]>, offsets: AxisStrides) -> Self {
         CoalescedAxes { sizes, strides: SmallVec::new(), offsets }
     }
@@ -99,7 +99,7 @@ impl CoalescedAxes {
         (0..self.operands()).map(|operand| self.strides_of(operand))
     }
 
-    /// Counts the memory that they hold.
+    /// Counts the memory of this structure.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.sizes);
         held.small(&self.strides);
@@ -107,8 +107,9 @@ impl CoalescedAxes {
     }
 }
 
-/// Merges neighbours where every operand steps from the end of the inner one on to the outer one, which
-/// `continues` says of the two: leaves the innermost of those that have become one, and returns their points.
+/// Merges adjacent axes. `continues(inner, outer)` tells whether the stride of the outer axis is the extent
+/// of the inner one, for every operand. Leaves the innermost axis of each merged axis in `axes`; returns
+/// their sizes.
 fn merge(
     axes: &mut SmallVec<[usize; 8]>,
     sizes: &[usize],
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn backward_axes_of_the_first_operand_turn_round() {
+    fn axes_with_negative_strides_in_the_first_operand_are_reversed() {
         let axes = coalesce(&[3, 4], &[vec![-4, 1], vec![4, 1]]).unwrap();
         assert_eq!(axes.sizes[..], [3, 4]);
         assert_eq!(vectors(&axes), [[4, 1], [-4, 1]]);
@@ -176,14 +177,14 @@ mod tests {
     }
 
     #[test]
-    fn unit_axes_vanish_and_empty_ones_end_it() {
+    fn axes_of_size_1_vanish_and_empty_axes_give_none() {
         assert_eq!(coalesce(&[1, 1], &[vec![7, 9]]).unwrap().sizes.len(), 0);
         assert_eq!(coalesce(&[3, 0], &[vec![1, 1]]), None);
     }
 
     #[test]
-    fn every_point_is_visited_once_at_the_right_places() {
-        // All operands of three axes of size 1 to 3 with strides out of a small set.
+    fn every_point_is_visited_once_at_the_right_offsets() {
+        // All operands of three axes of sizes 1 to 3, with strides from a small set.
         for sizes in [[2, 3, 2], [3, 1, 2], [2, 2, 2], [1, 3, 3]] {
             let [_, b, c] = sizes.map(|s| s as isize);
             let choices =

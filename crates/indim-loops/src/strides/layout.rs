@@ -1,34 +1,34 @@
-//! Whether strided arrays share memory, decided exactly: pure arithmetic on addresses, sizes and strides.
+//! Overlap of strided arrays, decided exactly, like `numpy.shares_memory`.
 //!
-//! Two arrays share a byte where `a + Σ sᵢxᵢ + p = b + Σ tⱼyⱼ + q`: the addresses of an element of each and
-//! a byte of that element. With strides made positive and one side's indices counted from the end, this
-//! is `Σ coefficient · unknown = total` over bounded whole numbers. Such an equation may be hard (it
-//! holds the subset sum problem), so the search is bounded; for layouts that slicing, transposing and
-//! interleaving make, it takes a few steps.
+//! Two arrays share a byte if `a + Σ sᵢxᵢ + p = b + Σ tⱼyⱼ + q` has a solution: byte `p` of an element of one
+//! array is byte `q` of an element of the other. With positive strides, and the indices of one array counted
+//! from the end, this is `Σ coefficient · unknown = total` over bounded non-negative integers. The problem is
+//! NP-hard (it contains subset sum), so the search is bounded. Layouts made by slicing, transposing and
+//! interleaving take a few steps.
 
 use core::ops::Range;
 
 use indim_ops::ArrayType;
 
-/// Assignments that are tried before a question is left undecided: some milliseconds.
+/// Number of assignments that a search tries before it gives up: a few milliseconds.
 const MAX_STEPS: usize = 1 << 16;
 
 /// The memory layout of an array.
 #[derive(Debug, Clone)]
 pub struct StridedLayout<'a> {
-    /// The addresses from the lowest byte to past the highest; empty without elements.
+    /// The addresses from the lowest byte to past the highest; empty for an array without elements.
     pub range: Range<usize>,
     /// The bytes of an element.
     pub element_size: usize,
-    /// Along each axis.
+    /// The size of each axis.
     pub sizes: &'a [usize],
-    /// Along each axis, in bytes.
+    /// The stride along each axis, in bytes.
     pub strides: &'a [isize],
 }
 
 /// The distance in bytes from the first element to the lowest and past the highest byte of an array.
 ///
-/// `None` without elements, or if the distances do not fit `isize`.
+/// `None` for an array without elements, or if the distances do not fit `isize`.
 pub fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
     for (&size, &stride) in array_type.shape.iter().zip(strides) {
@@ -41,7 +41,8 @@ pub fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize
 }
 
 impl<'a> StridedLayout<'a> {
-    /// That of an array of this type and these strides in bytes whose first element is at `first`.
+    /// The layout of an array of this type, with these strides in bytes, whose first element is at address
+    /// `first`.
     pub fn new(array_type: &'a ArrayType, strides: &'a [isize], first: usize) -> Self {
         let range = match extent(array_type, strides) {
             Some((low, high)) => first.wrapping_add_signed(low)..first.wrapping_add_signed(high),
@@ -51,16 +52,19 @@ impl<'a> StridedLayout<'a> {
         StridedLayout { range, element_size, sizes, strides }
     }
 
-    /// Whether some byte belongs to an element of each array; `None` where that is left undecided.
+    /// Whether some byte belongs to an element of each array; `None` if the search gives up.
     ///
     /// ```
     /// use indim_loops::strides::layout::StridedLayout;
     ///
-    /// // Two columns of a matrix, and both of its columns.
-    /// let column = |first| StridedLayout { range: first..first + 36, element_size: 4, sizes: &[5],
-    /// strides: &[8] }; assert_eq!(column(0).shares_memory(&column(4)), Some(false)); let both =
-    /// StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
-    /// assert_eq!(both.shares_memory(&column(4)), Some(true));
+    /// // The two columns of a matrix, and the whole matrix.
+    /// let column = |first| {
+    ///     let range = first..first + 36;
+    ///     StridedLayout { range, element_size: 4, sizes: &[5], strides: &[8] }
+    /// };
+    /// assert_eq!(column(0).shares_memory(&column(4)), Some(false));
+    /// let matrix = StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
+    /// assert_eq!(matrix.shares_memory(&column(4)), Some(true));
     /// ```
     pub fn shares_memory(&self, other: &StridedLayout<'_>) -> Option<bool> {
         let (a, b) = (&self.range, &other.range);
@@ -69,12 +73,12 @@ impl<'a> StridedLayout<'a> {
         }
         let bytes = self.element_size + other.element_size - 2;
         let terms = self.terms().chain(other.terms()).chain([Term::new(1, bytes)]);
-        // From the lowest byte of one to the highest of the other.
+        // The distance from the lowest byte of `self` to the highest byte of `other`.
         let total = b.end as i128 - 1 - a.start as i128;
         Equation::new(terms).has_solution(total)
     }
 
-    /// Whether no two elements share a byte; `None` where that is left undecided.
+    /// Whether no two elements share a byte; `None` if the search gives up.
     pub fn has_separate_elements(&self) -> Option<bool> {
         let mut terms: Vec<Term> = self.terms().collect();
         terms.sort_unstable_by_key(|term| term.coefficient);
@@ -86,11 +90,11 @@ impl<'a> StridedLayout<'a> {
         let bytes = 2 * (self.element_size as i128 - 1);
         let mut is_decided = true;
         for (position, first) in terms.iter().enumerate() {
-            let difference = Term { coefficient: first.coefficient, most: first.most - 1 };
+            let difference = Term { coefficient: first.coefficient, max: first.max - 1 };
             let rest = &terms[position + 1..];
-            let differences = rest.iter().map(|term| Term { most: 2 * term.most, ..*term });
+            let differences = rest.iter().map(|term| Term { max: 2 * term.max, ..*term });
             let total = rest.iter().map(Term::reach).sum::<i128>() + bytes / 2 - first.coefficient;
-            let all = differences.chain([difference, Term { coefficient: 1, most: bytes }]);
+            let all = differences.chain([difference, Term { coefficient: 1, max: bytes }]);
             match Equation::new(all).has_solution(total) {
                 Some(true) => return Some(false),
                 Some(false) => {}
@@ -100,15 +104,15 @@ impl<'a> StridedLayout<'a> {
         is_decided.then_some(true)
     }
 
-    /// The distances that indices make, for axes of more than one element.
+    /// One term for each axis of more than one element.
     fn terms(&self) -> impl Iterator<Item = Term> {
         let axes = self.sizes.iter().zip(self.strides).filter(|&(&size, _)| size > 1);
         axes.map(|(&size, stride)| Term::new(stride.unsigned_abs(), size - 1))
     }
 }
 
-/// Whether each axis steps over all smaller ones, as in every slice of a dense array. `terms` are in
-/// ascending order.
+/// Whether the stride of each axis is at least the extent of all axes with smaller strides, which is true for
+/// slices of dense arrays. `terms` are sorted by stride.
 fn is_nested(terms: &[Term], element_size: usize) -> bool {
     let mut reach = element_size as i128;
     terms.iter().all(|term| {
@@ -118,30 +122,30 @@ fn is_nested(terms: &[Term], element_size: usize) -> bool {
     })
 }
 
-/// `coefficient` times an unknown from 0 to `most`.
+/// `coefficient` times an unknown from 0 to `max`.
 #[derive(Debug, Clone, Copy)]
 struct Term {
     coefficient: i128,
-    most: i128,
+    max: i128,
 }
 
 impl Term {
-    fn new(coefficient: usize, most: usize) -> Term {
-        Term { coefficient: coefficient as i128, most: most as i128 }
+    fn new(coefficient: usize, max: usize) -> Term {
+        Term { coefficient: coefficient as i128, max: max as i128 }
     }
 
     /// The largest value. Distances inside an array fit an address, so nothing overflows.
     fn reach(&self) -> i128 {
-        self.coefficient.saturating_mul(self.most)
+        self.coefficient.saturating_mul(self.max)
     }
 }
 
 /// The left side of `Σ coefficient · unknown = total`, largest coefficients first.
 struct Equation {
     terms: Vec<Term>,
-    /// For each position the largest value of the terms from there on, and a last 0.
+    /// For each position, the largest value of the terms from it on; a last 0.
     reaches: Vec<i128>,
-    /// For each position the greatest common divisor of the coefficients from there on, and a last 0.
+    /// For each position, the greatest common divisor of the coefficients from it on; a last 0.
     divisors: Vec<i128>,
 }
 
@@ -149,11 +153,11 @@ impl Equation {
     fn new(terms: impl Iterator<Item = Term>) -> Equation {
         let mut terms: Vec<Term> = terms.filter(|term| term.reach() != 0).collect();
         terms.sort_unstable_by_key(|term| core::cmp::Reverse(term.coefficient));
-        // Unknowns with the same coefficient are as good as their sum.
+        // Unknowns with the same coefficient merge into their sum.
         terms.dedup_by(|next, kept| {
             let is_same = next.coefficient == kept.coefficient;
             if is_same {
-                kept.most += next.most;
+                kept.max += next.max;
             }
             is_same
         });
@@ -167,15 +171,14 @@ impl Equation {
         Equation { terms, reaches, divisors }
     }
 
-    /// Whether the unknowns can make `total`; `None` after too many steps.
+    /// Whether the equation has a solution; `None` after [`MAX_STEPS`] assignments.
     fn has_solution(&self, total: i128) -> Option<bool> {
         self.can_make(total, 0, &mut MAX_STEPS.clone())
     }
 
-    /// Whether the terms from `position` on can make `total`.
+    /// Whether the terms from `position` on can sum to `total`.
     ///
-    /// Recursion is as deep as the number of terms: two arrays have at most 126 axes of more than one
-    /// element.
+    /// The recursion depth is the number of terms: two arrays have at most 126 axes of more than one element.
     fn can_make(&self, total: i128, position: usize, steps_left: &mut usize) -> Option<bool> {
         if total < 0 || total > self.reaches[position] {
             return Some(false);
@@ -186,11 +189,11 @@ impl Equation {
         if total % self.divisors[position] != 0 {
             return Some(false);
         }
-        let Term { coefficient, most } = self.terms[position];
+        let Term { coefficient, max } = self.terms[position];
         let rest = self.reaches[position + 1];
-        // The remainder must be within reach of the other terms, and a multiple of their divisor.
+        // The remainder must be in the range of the other terms, and a multiple of their divisor.
         let lowest = (total - rest + coefficient - 1).div_euclid(coefficient).max(0);
-        let highest = (total / coefficient).min(most);
+        let highest = (total / coefficient).min(max);
         let (first, step) = self.fitting(total, position);
         let mut unknown = lowest + (first - lowest).rem_euclid(step);
         while unknown <= highest {
@@ -203,12 +206,12 @@ impl Equation {
         Some(false)
     }
 
-    /// The values of the unknown at `position` that leave over a multiple of what divides the later
-    /// coefficients: one of them, and the distance between them.
+    /// The values of the unknown at `position` for which the remainder is a multiple of the divisor of the
+    /// later coefficients: one such value, and the distance between them.
     fn fitting(&self, total: i128, position: usize) -> (i128, i128) {
         let (divisor, later) = (self.divisors[position], self.divisors[position + 1]);
         if later == 0 {
-            // The last term leaves nothing over, which the bounds say.
+            // For the last term, the bounds already require remainder 0.
             return (0, 1);
         }
         let step = later / divisor;
@@ -224,7 +227,7 @@ fn greatest_common_divisor(mut a: i128, mut b: i128) -> i128 {
     a
 }
 
-/// The number that times `a` is 1 modulo `modulus`, which has no divisor in common with `a`.
+/// The inverse of `a` modulo `modulus`, which is coprime to `a`.
 fn inverse(a: i128, modulus: i128) -> i128 {
     let (mut remainders, mut factors) = ((modulus, a), (0, 1));
     while remainders.1 != 0 {
@@ -261,7 +264,7 @@ mod tests {
         places
     }
 
-    /// All bytes of all elements, one bit each; none if a byte belongs to two.
+    /// The bytes of all elements, one bit each, and whether no byte belongs to two elements.
     fn separate_bytes(layout: &StridedLayout<'_>) -> (u128, bool) {
         let mut is_separate = true;
         let bytes = elements(layout).into_iter().fold(0, |bytes: u128, place| {
@@ -336,7 +339,7 @@ mod tests {
         // One byte further they touch.
         let shifted = layout(7, 8, &[1 << (usize::BITS - 24)], &[16]);
         assert_eq!(columns[0].shares_memory(&shifted), Some(true));
-        // Every second and every third element, and both reversed; they share each sixth.
+        // Every second and every third element, one of them reversed: they share every sixth.
         const COUNT: usize = if usize::BITS < 64 { 1 << 24 } else { 1 << 30 };
         let (second, third) = (layout(8, 8, &[COUNT], &[16]), layout(0, 8, &[COUNT], &[-24]));
         assert_eq!(second.shares_memory(&third), Some(true));
@@ -346,8 +349,8 @@ mod tests {
 
     #[test]
     #[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
-    fn a_search_without_end_is_left_undecided() {
-        // A subset sum of numbers that are all even, but for one that is used at every turn.
+    fn a_long_search_gives_up() {
+        // A subset sum of even numbers.
         let strides: Vec<isize> = (0..26).map(|i| 2 * (700_000_001 + 7_919 * i * i * i)).collect();
         let sizes = vec![2; 26];
         let a = layout(0, 1, &sizes, &strides);

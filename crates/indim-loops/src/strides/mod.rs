@@ -1,10 +1,9 @@
-//! Arithmetic on the sizes and strides of arrays, which is all it knows of them. Executors and views use it;
-//! lowering, which does without strides, does not.
+//! Stride arithmetic: pure functions of sizes and strides. Executors and array views use it; lowering does
+//! not, because it is independent of strides.
 //!
 //! - `coalesce.rs`: joint ordering and merging of axes over all operands of a nest;
-//! - `layout.rs`: whether strided arrays share memory, decided exactly: pure arithmetic on addresses, sizes
-//!   and strides;
-//! - `order.rs`: the orders in which the elements of dense arrays lie, and the strides that they make.
+//! - `layout.rs`: overlap of strided arrays, decided exactly;
+//! - `order.rs`: memory orders of dense arrays, and their strides.
 
 pub mod coalesce;
 pub mod layout;
@@ -12,13 +11,13 @@ pub mod order;
 
 use smallvec::SmallVec;
 
-/// The number of axes whose data fit inline, without an allocation.
+/// The number of axes whose strides fit inline, without an allocation.
 const INLINE_AXES: usize = 4;
 
-/// A stride, or another number, for each of a few axes, which needs no memory of its own.
+/// One stride, or another number, for each axis or operand; inline if they are few.
 pub type AxisStrides = SmallVec<[isize; INLINE_AXES]>;
 
-/// So many zeros; where they are few faster than `from_elem`.
+/// `count` zeros; faster than `from_elem` for a few.
 #[inline]
 pub fn zero_strides(count: usize) -> AxisStrides {
     match count <= INLINE_AXES {

@@ -1,4 +1,4 @@
-//! The orders in which the elements of dense arrays lie, and the strides that they make.
+//! Memory orders of dense arrays, and their strides.
 
 use indim_ops::{ArrayType, DType};
 
@@ -15,7 +15,7 @@ pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
     dense(array_type).into_vec()
 }
 
-/// Like [`row_major_strides`].
+/// Like [`row_major_strides`], inline for a few axes.
 pub fn dense(array_type: &ArrayType) -> AxisStrides {
     let is_empty = array_type.shape.contains(&0);
     let mut stride = if is_empty { 0 } else { array_type.dtype.size() as isize };
@@ -29,19 +29,19 @@ pub fn dense(array_type: &ArrayType) -> AxisStrides {
     strides
 }
 
-/// Whether these are the strides of [`row_major_strides`]. An axis of size 1 may have any.
+/// Whether the array is dense and in row-major order. An axis of size 1 may have any stride.
 pub fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
     array_type.shape.contains(&0)
         || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
 }
 
-/// Whether the elements are dense and in column-major order.
+/// Whether the array is dense and in column-major order. An axis of size 1 may have any stride.
 pub fn is_column_major(array_type: &ArrayType, strides: &[isize]) -> bool {
     array_type.shape.contains(&0)
         || is_dense(array_type.shape.iter().zip(strides), array_type.dtype)
 }
 
-/// Whether each axis, from the innermost on, steps over all before it.
+/// Whether the stride of each axis, from the innermost on, is the bytes of all axes before it.
 fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: DType) -> bool {
     let mut dense = dtype.size() as isize;
     axes.all(|(&size, &stride)| {
@@ -52,8 +52,8 @@ fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: D
     })
 }
 
-/// The strides in bytes of a dense array whose axes lie in memory in this order, outermost first; `None`
-/// for row-major.
+/// The strides in bytes of a dense array with this memory order of its axes, outermost first; `None` for
+/// row-major.
 pub fn dense_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
     if axes.is_sorted() {
         return None;

@@ -1,15 +1,16 @@
-//! Walks: how a loop nest goes through memory, once the strides of its arrays are known.
+//! Walks: the order in which a loop nest iterates over memory, for given strides.
 //!
-//! The coalesced axes are cut into tiles of at most one block. A tile covers the innermost axes
-//! whole, as many as fit, and a number of steps along the next one: a long row is cut into pieces,
-//! and of short rows (three colours, four columns) many are taken together. So no loop runs over
-//! three elements, and an operand that does not move with the tiles is brought into a block once.
+//! The coalesced axes are cut into tiles of at most one block. A tile covers as many of the innermost axes as
+//! fit, and several steps along the next axis, the tile axis. A long row is thus split, and many short rows
+//! (three colours, four columns) form one tile. No loop has a trip count of three, and an operand that is
+//! invariant over tiles is gathered into a block once.
 //!
-//! An executor may go through a tile row by row. Then rows are not joined further, and an operand that
-//! differs from row to row (a column, a row out of a wider array) is used where it is.
+//! An executor may process a tile row by row. Then a step of a tile is one row, and an operand whose rows
+//! are not contiguous with each other (a column, a row of a wider array) is used in place.
 //!
-//! `position.rs` goes from tile to tile, `runs.rs` through the runs of one; `reduction.rs` is for nests with a
-//! reduced axis.
+//! - `position.rs`: iteration over the tiles;
+//! - `runs.rs`: the runs of contiguous or strided elements in a tile;
+//! - `reduction.rs`: walks of nests with a reduced axis.
 
 pub mod position;
 pub mod reduction;
@@ -22,41 +23,42 @@ use crate::memory_use::MemoryUse;
 use crate::strides::AxisStrides;
 use crate::strides::coalesce::CoalescedAxes;
 
-/// Shorter rows than this are only worth it if some operand changes with the row, or if they are whole
-/// accumulators; otherwise it is cheaper to repeat a row in a block, once for all tiles.
+/// Minimum elements of a row, unless some operand has rows that are not contiguous with each other, or the
+/// row is a multiple of the widest accumulator. Below this it is cheaper to repeat a row in a block, once for
+/// all tiles.
 const MIN_REPEATED_ROW: usize = 512;
 
-/// So few rows are gone through one by one, however short they are: gathering them would take longer.
+/// Maximum number of rows that are processed one by one at any length, because gathering them takes longer.
 pub const MAX_UNGATHERED_ROWS: usize = 16;
 
 /// The memory layout of the elements of one tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileLayout {
-    /// One after another: the tile is used where it is.
+    /// Contiguous elements, used in place.
     Dense,
-    /// One element for the whole tile.
+    /// One element, broadcast over the tile.
     Single,
-    /// Runs within runs, outermost first; the count of the first is per step of the tile.
+    /// Nested runs, outermost first; the count of the first run is per step of the tile.
     Strided(SmallVec<[Run; 2]>),
 }
 
 /// The memory layout of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowForm {
-    /// Element after element.
+    /// Contiguous elements.
     Dense,
-    /// One element for the whole row.
+    /// One element, broadcast over the row.
     Single,
 }
 
 /// The walk of one operand.
 #[derive(Debug, Clone)]
 pub struct OperandWalk {
-    /// From the array's first element to the nest's first point, in bytes.
+    /// Offset in bytes of the nest's first point from the array's first element.
     pub offset: isize,
     /// The stride along each outer axis, in bytes.
     pub outer_strides: AxisStrides,
-    /// The stride of one step of the tile axis, in bytes.
+    /// The stride along the tile axis, in bytes.
     pub step_stride: isize,
     /// The memory layout of a tile.
     pub layout: TileLayout,
@@ -65,7 +67,7 @@ pub struct OperandWalk {
 }
 
 impl OperandWalk {
-    /// From one element to the next of the innermost run of a tile, in bytes.
+    /// The stride in bytes of the innermost run of a tile.
     pub fn inner_stride(&self, element_size: usize) -> isize {
         match &self.layout {
             TileLayout::Dense => element_size as isize,
@@ -75,16 +77,16 @@ impl OperandWalk {
     }
 }
 
-/// The walk of a nest over its operands: the stores first, then the accesses.
+/// The walk of a nest. Operands are the targets of the stores, then the accesses.
 #[derive(Debug, Clone)]
 pub struct Walk {
     /// The sizes of the axes outside the tiles, outermost first.
     pub outer_sizes: SmallVec<[usize; 4]>,
-    /// The size of the axis that is cut into tiles.
+    /// The size of the tile axis, which is cut into tiles.
     pub tile_axis: usize,
-    /// Steps along that axis in one tile; the last tile of an axis may have fewer.
+    /// Steps along the tile axis in one tile; the last tile may have fewer.
     pub tile_steps: usize,
-    /// Tiles along that axis.
+    /// Tiles along the tile axis.
     pub tiles_along_axis: usize,
     /// Elements in one step.
     pub step_elements: usize,
@@ -93,9 +95,9 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The walk over these axes; operands have elements of `element_sizes` bytes, and strides are in
-    /// bytes. A tile has at most `block` elements; where all operands are used as they are, an inner
-    /// axis of at least `minimum_row` elements is a row, any if that is 1.
+    /// The walk over these axes, with strides in bytes and operands of `element_sizes` bytes an element. A
+    /// tile has at most `block` elements. If the innermost axis has at least `minimum_row` elements and all
+    /// operands are dense or constant along it, a step of a tile is one row.
     pub fn new(
         axes: &CoalescedAxes,
         element_sizes: &[usize],
@@ -131,7 +133,7 @@ impl Walk {
         }
     }
 
-    /// Counts the memory that the walk holds.
+    /// Counts the memory of this structure.
     pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.outer_sizes);
         held.own::<OperandWalk>(self.operands.capacity());
@@ -149,14 +151,14 @@ impl Walk {
     }
 }
 
-/// The steps of a tile along an axis, at most so many. Tiles differ little in length, so that no short one is
-/// left over.
-pub fn even_steps(axis: usize, most: usize) -> usize {
-    axis.div_ceil(axis.div_ceil(most))
+/// Steps of a tile along an axis of `axis` elements, at most `max`. The steps are spread evenly, so that the
+/// last tile is not much shorter than the others.
+pub fn even_steps(axis: usize, max: usize) -> usize {
+    axis.div_ceil(axis.div_ceil(max))
 }
 
-/// Whether the innermost axis is a row: long enough, of at least `minimum` elements as in [`Walk::new`], and
-/// dense or a single element everywhere.
+/// Whether the steps of a tile are rows along the innermost axis: it has at least `minimum` elements (at
+/// least [`MIN_REPEATED_ROW`] in the cases named there), and each operand is dense or constant along it.
 pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
     let is_row = |(strides, &size): (&[isize], &usize)| {
@@ -166,7 +168,7 @@ pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -
         [.., before, last] => before != 0 && before != last * length as isize,
         _ => false,
     };
-    // The widest accumulator is two of the narrowest, which fill the minimum.
+    // The widest accumulator has twice the elements of the narrowest, which has `minimum`.
     let is_whole = length.is_multiple_of(2 * minimum);
     let minimum = match is_whole || axes.all_strides().any(changes) {
         true => minimum,
@@ -212,8 +214,9 @@ fn operand_walk(
     }
 }
 
-/// Adds a run, which is merged with the last one if it continues that. The first stands for a number of steps
-/// known later; a single step (`is_single_step`) has no stride of its own and merges with anything.
+/// Adds a run inside the last one, and merges the two if the stride of the last one is the extent of the new
+/// one. The first run stands for the steps of a tile, whose number is known later. If every tile is a single
+/// step (`is_single_step`), its stride is irrelevant and the new run replaces it.
 fn merge_run(merged: &mut SmallVec<[Run; 2]>, run: Run, is_single_step: bool) {
     match merged.last_mut() {
         Some(last) if is_single_step && last.count == 1 => *last = run,

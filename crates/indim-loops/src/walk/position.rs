@@ -1,22 +1,22 @@
-//! Positions among the tiles of a walk.
+//! Iteration over the tiles of a walk.
 
 use super::Walk;
 
-/// A position among the tiles.
+/// The current tile of an iteration, with the offsets of its operands.
 pub struct Position<'a> {
     walk: &'a Walk,
     outer: &'a mut Vec<usize>,
     offsets: &'a mut Vec<isize>,
-    /// The tile along the tile axis.
+    /// The index of the tile along the tile axis.
     tile: usize,
-    /// Steps before this tile.
+    /// The first step of the tile along the tile axis.
     first_step: usize,
-    /// Steps in this tile.
+    /// The number of steps of the tile.
     pub steps: usize,
 }
 
 impl<'a> Position<'a> {
-    /// Before the tile of this number; the two lists are memory to work in.
+    /// The position of the tile with index `tile`. `outer` and `offsets` are scratch memory, overwritten.
     pub fn new(
         walk: &'a Walk,
         tile: usize,
@@ -44,11 +44,11 @@ impl<'a> Position<'a> {
 
     fn set_steps(&mut self) {
         self.first_step = self.tile * self.walk.tile_steps;
-        // No tile follows the last one.
+        // After the last tile, no steps are left.
         self.steps = self.walk.tile_steps.min(self.walk.tile_axis.saturating_sub(self.first_step));
     }
 
-    /// Goes on to the next tile.
+    /// Moves to the next tile.
     pub fn advance(&mut self) {
         self.tile += 1;
         if self.first_step + self.steps == self.walk.tile_axis {
@@ -74,7 +74,7 @@ impl<'a> Position<'a> {
         }
     }
 
-    /// The byte offset of an operand's first element in the tile from its array's first.
+    /// The byte offset of an operand's first element in the tile from the first element of its array.
     pub fn offset(&self, operand: usize) -> isize {
         self.offsets[operand] + self.first_step as isize * self.walk.operands[operand].step_stride
     }

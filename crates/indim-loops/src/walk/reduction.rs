@@ -1,10 +1,11 @@
 //! Walks of nests with a reduced axis.
 //!
-//! The kept axes are coalesced among themselves. The reduced axis is never merged and never reversed,
-//! because the order along it matters. A *unit* is reduced as a whole: adjacent columns along the innermost
-//! kept axis, over the whole reduced axis. Its tiles are consecutive ranges of steps along the reduced axis.
-//! If rows are short, a tile is several rows, and each row is a unit. Few long units are cut into *pieces*,
-//! which are nodes of the summation tree.
+//! Kept axes are those that are not reduced; they are coalesced. The reduced axis is never merged and never
+//! reversed, because its order determines the bits. A *column* is all elements along the reduced axis at one
+//! point of the kept axes; it is a *row* if it is the innermost axis in memory. A *unit* is reduced as a
+//! whole: adjacent columns along the innermost kept axis. Its tiles are consecutive ranges of steps along the
+//! reduced axis. Short rows share a tile, and each row is a unit. Few long units are cut into *pieces*, which
+//! are nodes of the summation tree.
 //!
 //! - `direct.rs`: in-place reductions of dense operands, without a walk;
 //! - `regions.rs`: regions of a nest whose tiles are walked: units of columns, or tiles of rows.
@@ -25,19 +26,20 @@ pub use regions::{NestRegion, UnitForm, split_pieces};
 /// The axes of a nest with a reduced one. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
 pub struct ReducedAxes {
-    /// The kept axes, in the order of the main operand's memory; of the results', if it lacks one of them.
+    /// The kept axes, in the memory order of the main operand; of the first result, if the main operand is
+    /// constant along one of them.
     pub kept: CoalescedAxes,
-    /// For each operand the stride along the reduced axis, in bytes.
+    /// The stride of each operand along the reduced axis, in bytes.
     pub along: AxisStrides,
-    /// The elements along it.
+    /// The size of the reduced axis.
     pub length: usize,
-    /// The operand whose memory says in which direction to walk.
+    /// The operand whose memory order decides whether units are rows or columns.
     pub main: usize,
 }
 
 impl ReducedAxes {
-    /// Those of a nest with axes of these sizes and operands of these strides, in bytes, walked as the memory
-    /// of `main` says; `None` if there is nothing to write.
+    /// The axes of a nest with these `sizes` and `strides` in bytes, where `main` is the main operand; `None`
+    /// for an empty result.
     pub fn new(
         sizes: &[usize],
         reduced: usize,
@@ -45,7 +47,7 @@ impl ReducedAxes {
         main: usize,
     ) -> Option<ReducedAxes> {
         let axes = (0..sizes.len()).filter(|&axis| axis != reduced);
-        // An operand that does not move on some axis gives no order there; then the results do.
+        // An operand that is constant along an axis does not order it; the first result does.
         let is_moved = |axis: usize| sizes[axis] == 1 || strides[main][axis] != 0;
         let leading = if axes.clone().all(is_moved) { main } else { 0 };
         let kept = coalesce_some(leading, axes, sizes, strides)?;
@@ -55,104 +57,110 @@ impl ReducedAxes {
     }
 }
 
-/// The operands and axes of a nest with a reduced axis.
+/// The description of a nest with a reduced axis, for which this module chooses a walk.
 #[derive(Debug)]
 pub struct ReductionNest<'a> {
     /// Its axes.
     pub axes: &'a ReducedAxes,
-    /// For each operand the bytes of an element.
+    /// The element size of each operand in bytes.
     pub element_sizes: &'a [usize],
-    /// The number of operands that are targets.
+    /// The number of operands that are targets of stores.
     pub targets: usize,
-    /// The most elements of a tile that passes through registers.
+    /// Maximum elements of a tile that passes through blocks.
     pub block: usize,
-    /// The fewest elements of a row that is read where it lies, if any are.
+    /// Minimum elements of a row that is read in place; `None` if rows are never read in place.
     pub minimum_row: Option<usize>,
-    /// Whether nothing is computed, so that what lies dense is read where it is.
+    /// Whether the nest has no instructions, so that dense operands are reduced in place.
     pub is_direct: bool,
-    /// Whether a function folds what it computes, from where it lies dense or stays put.
+    /// Whether machine code both computes and reduces the values, from operands that are dense or constant.
     pub folds: bool,
-    /// Whether kernels for whole rows exist.
+    /// Whether kernels that reduce whole rows exist.
     pub has_row_kernels: bool,
-    /// Whether wide columns have lanes; else values are taken in turn.
+    /// Whether wide columns use the lanes of the reduction; otherwise values are combined one after another.
     pub has_lanes: bool,
 }
 
 /// The walk of a nest with a reduced axis.
 #[derive(Debug)]
 pub enum ReductionWalk {
-    /// All it does is to reduce rows that are read where they lie.
+    /// In-place rows.
     Rows(DirectRows),
     /// In-place columns.
     Columns(DirectColumns),
-    /// Anything else.
+    /// Regions with a walk each.
     Regions(Vec<NestRegion>),
 }
 
-/// Units are cut until there are about so many pieces, which threads share; never more. That depends on
-/// sizes alone, but not for the sake of the bits: any cut gives the same.
+/// Maximum number of pieces: units are cut until threads have about this many to share. The number depends
+/// only on sizes, although every cut gives the same bits.
 pub const MAX_PIECES: usize = 64;
 
-/// The fewest elements of a piece.
+/// Minimum elements of a piece.
 pub const MIN_PIECE_ELEMENTS: usize = 16 * BLOCK;
 
-/// The steps of a piece of one of so many units with so many columns: a node of the tree.
+/// Steps of a piece, which is a node of the summation tree, for `units` units of `columns` columns each.
 fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
     let pieces = (MAX_PIECES / units.max(1)).max(1);
     length.div_ceil(pieces).max(MIN_PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
 }
 
-/// The most nodes that wait for others, along an axis of so many elements.
+/// Maximum number of pending nodes of the summation tree along an axis of `length` elements.
 pub fn max_nodes(length: usize) -> usize {
     length.div_ceil(BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
 }
 
-/// An axis of at most so many elements is short: columns are gathered rather than rows folded.
+/// Maximum elements of a short reduced axis: columns are gathered instead of reducing rows.
 const MAX_SHORT_AXIS: usize = 8;
 
-/// Rows along a short axis that are read where they lie are folded all the same if they have so many
-/// elements, if they lie one after another, or if they are so few that gathering takes longer to begin with.
+/// Minimum elements of short in-place rows that are reduced as rows, although they are neither contiguous
+/// with each other nor few.
 const MIN_DIRECT_ROW_ELEMENTS: usize = 5;
+/// Maximum number of short in-place rows that are reduced as rows at any length, because the start-up of a
+/// gather takes longer.
 const MAX_SHORT_ROWS: usize = 256;
 
-/// The most elements of a tile of rows that are read where they are, and the most rows.
+/// Maximum elements of a tile of in-place rows, and so of one such row.
 const MAX_DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
+/// Maximum number of in-place rows in a tile.
 const MAX_DIRECT_ROWS: usize = 1024;
 
-/// Rows that are folded as they are computed: how many elements they have at most where several are a tile,
-/// the elements of such a tile, and its rows.
+/// Maximum elements of a row that shares a tile with others, if machine code computes and reduces it.
 const MAX_FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
+/// Elements of a tile of such rows.
 const MAX_FOLDED_TILE_ELEMENTS: usize = 32 * BLOCK;
+/// Maximum number of such rows in a tile.
 const MAX_FOLDED_ROWS: usize = 128;
-/// The fewest elements of such a row.
+/// Minimum elements of such a row.
 const MIN_FOLDED_ROW_ELEMENTS: usize = 2 * LANES;
 
-/// So many columns are taken together at most where they are gathered or computed.
+/// Maximum columns of a unit that is gathered or computed.
 const MAX_UNIT_COLUMNS: usize = 256;
-/// So many columns are taken together at most.
+/// Maximum columns of a unit that is read in place.
 pub const MAX_DIRECT_COLUMNS: usize = 512;
 
-/// Units begin a multiple of so many columns apart: cache lines of most element types.
+/// Alignment of the columns of a unit, in elements: cache lines of most element types.
 const COLUMN_ALIGNMENT: usize = 16;
 
-/// Like [`MAX_UNIT_COLUMNS`], where every step goes into another lane: pages are read in long pieces, and all lanes
-/// stay in the second cache.
+/// Maximum columns of a unit that is gathered or computed and uses lanes: memory pages are read in long
+/// pieces, and all lanes fit L2.
 const MAX_LANE_COLUMNS: usize = 512;
 
-/// Along an axis that cannot be cut there are so many units at least, of so many columns, where threads may
-/// share them: there are so many elements.
+/// Number of units that are made for threads to share, if the reduced axis is too short to cut.
 const MIN_UNITS: usize = 4;
+/// Minimum columns of such a unit.
 const MIN_UNIT_COLUMNS: usize = 64;
+/// Minimum elements of a nest whose units are made for threads to share.
 const MIN_SHARED_ELEMENTS: usize = 16 * 1024;
 
-/// The steps of a tile that is read where it is; a multiple of the elements of a block of the tree.
+/// Maximum steps of a tile that is read in place; a multiple of [`BLOCK`], so that tiles are nodes of the
+/// summation tree.
 pub const MAX_DIRECT_STEPS: usize = 16 * BLOCK;
 
-/// The most steps of any other tile.
+/// Maximum steps of any other tile.
 const MAX_TILE_STEPS: usize = 512;
 
 impl ReductionNest<'_> {
-    /// The walk of the nest.
+    /// Chooses the walk of the nest.
     pub fn walk(&self) -> ReductionWalk {
         if self.are_tiles_of_rows() {
             if let Some(rows) = self.direct_rows() {
@@ -167,7 +175,7 @@ impl ReductionNest<'_> {
         ReductionWalk::Regions(self.regions())
     }
 
-    /// The parts of the nest, whether or not it is read where it lies.
+    /// The nest as regions, even if it could be reduced in place.
     pub fn regions(&self) -> Vec<NestRegion> {
         if self.are_tiles_of_rows() {
             return vec![self.rows()];
@@ -176,19 +184,19 @@ impl ReductionNest<'_> {
         let inner = kept.sizes.last().copied().unwrap_or(1);
         let columns = self.unit_columns();
         let whole = inner / columns * columns;
-        let mut parts = vec![self.columns(columns, 0..whole)];
+        let mut regions = vec![self.columns(columns, 0..whole)];
         if whole < inner {
-            parts.push(self.columns(inner - whole, whole..inner));
+            regions.push(self.columns(inner - whole, whole..inner));
         }
-        parts
+        regions
     }
 
-    /// Whether units are rows; a tile then has several.
+    /// Whether units are rows that share tiles.
     fn are_tiles_of_rows(&self) -> bool {
         self.are_rows() && self.has_row_kernels && self.axes.length <= self.max_row_elements()
     }
 
-    /// Whether units are rows, and not columns side by side.
+    /// Whether units are rows rather than adjacent columns.
     fn are_rows(&self) -> bool {
         let column = self.across(self.axes.main).unsigned_abs();
         let is_by_columns = column != 0 && column < self.along(self.axes.main).unsigned_abs();
@@ -196,7 +204,7 @@ impl ReductionNest<'_> {
             && (self.axes.length > MAX_SHORT_AXIS || self.is_one_tile() || self.are_read_as_rows())
     }
 
-    /// The columns that are taken together.
+    /// The number of columns of a unit; 1 if units are rows.
     fn unit_columns(&self) -> usize {
         if self.are_rows() {
             return 1;
@@ -214,11 +222,11 @@ impl ReductionNest<'_> {
         let is_shared =
             *length <= BLOCK && (inner * outer).saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
         let most = if is_shared { most.min(shared) } else { most };
-        // Units differ little, so that no small one is left over.
+        // Columns are spread evenly, so that the last unit is not much smaller than the others.
         even_steps(inner, most).next_multiple_of(COLUMN_ALIGNMENT).min(most).min(inner)
     }
 
-    /// The stride within a step of so many columns.
+    /// The innermost stride of a unit of `columns` columns.
     fn innermost(&self, columns: usize, operand: usize) -> isize {
         match columns {
             1 => self.along(operand),
@@ -226,7 +234,7 @@ impl ReductionNest<'_> {
         }
     }
 
-    /// The rows of a tile that are read where they lie, where a function folds them if it `folds`.
+    /// The number of in-place rows of a tile; `folds` if machine code computes and reduces them.
     fn rows_of_a_tile(&self, folds: bool) -> usize {
         let length = self.axes.length;
         match folds {
@@ -239,8 +247,8 @@ impl ReductionNest<'_> {
         self.targets..self.axes.along.len()
     }
 
-    /// Whether values are read where they are: nothing is computed before they are folded, and all lie dense
-    /// at these strides; of those that a function folds some may stay put.
+    /// Whether all values are read in place, if these are their innermost strides: no instruction precedes
+    /// the reduction, and operands are dense. Machine code also accepts constant operands.
     fn are_direct(&self, stride: impl Fn(usize) -> isize) -> bool {
         let is_direct = |operand| match stride(operand) {
             0 => self.folds,
@@ -249,15 +257,15 @@ impl ReductionNest<'_> {
         (self.is_direct || self.folds) && self.accesses().all(is_direct)
     }
 
-    /// Whether all rows are one tile, which kernels fold.
+    /// Whether all rows fit in one tile, which kernels reduce.
     fn is_one_tile(&self) -> bool {
         let ReducedAxes { kept, length, .. } = self.axes;
         let elements = kept.sizes.iter().fold(*length, |all, &size| all.saturating_mul(size));
         elements <= self.block && self.has_row_kernels
     }
 
-    /// Whether a function goes through so many rows one by one, however short they are: gathering what
-    /// changes from row to row would take longer.
+    /// Whether machine code processes `rows` rows one by one at any length, because gathering them takes
+    /// longer.
     fn goes_by_rows(&self, rows: usize) -> bool {
         let is_row = |operand| {
             let along = self.along(operand);
@@ -266,7 +274,7 @@ impl ReductionNest<'_> {
         rows <= MAX_UNGATHERED_ROWS && self.minimum_row.is_some() && self.accesses().all(is_row)
     }
 
-    /// Whether kernels fold rows along a short axis where they lie.
+    /// Whether kernels reduce rows along a short axis in place.
     fn are_read_as_rows(&self) -> bool {
         let length = self.axes.length;
         let bytes = |operand: usize| (length * self.element_sizes[operand]) as isize;
@@ -277,8 +285,8 @@ impl ReductionNest<'_> {
         pays && is_direct && self.has_row_kernels
     }
 
-    /// Whether rows are folded as they are computed. Those that have fewer elements, or whose last ones fill
-    /// only some lanes, are done faster one step after the other.
+    /// Whether machine code computes and reduces rows in one pass. For very short rows, and short ones whose
+    /// tail fills only some lanes, it is faster to do the two one after the other.
     fn folds_rows(&self) -> bool {
         let length = self.axes.length;
         self.folds
@@ -286,7 +294,7 @@ impl ReductionNest<'_> {
                 >= if length.is_multiple_of(LANES) { MIN_FOLDED_ROW_ELEMENTS } else { BLOCK / 2 }
     }
 
-    /// The most elements of a row that goes with others into a tile.
+    /// Maximum elements of a row that shares a tile with others.
     fn max_row_elements(&self) -> usize {
         match self.are_direct(|operand| self.along(operand)) {
             true if self.folds => MAX_FOLDED_ROW_ELEMENTS,
@@ -311,7 +319,7 @@ fn last(axes: &CoalescedAxes, operand: usize) -> isize {
     axes.strides_of(operand).last().copied().unwrap_or(0)
 }
 
-/// The largest power of two that is not above `number`, which is not 0.
+/// The largest power of two that is at most `number`, which is not 0.
 fn power_below(number: usize) -> usize {
     1 << number.ilog2()
 }

@@ -1,6 +1,6 @@
-//! The runs of a tile: elements at one stride, within steps of another.
+//! Runs of a tile: nested loops over strided elements.
 
-/// The memory layout of a run of elements.
+/// A run: elements, or inner runs, at a constant stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The number of elements.
@@ -9,14 +9,14 @@ pub struct Run {
     pub stride: isize,
 }
 
-/// The most elements of a tile whose runs are gone through.
+/// Maximum elements of a tile.
 pub const MAX_ELEMENTS: usize = 4096;
 
-/// The most levels of a tile's runs: one for the steps, and axes of at least two elements.
+/// Maximum nesting of a tile's runs: one for the steps, and one for each axis of at least two elements.
 const MAX_LEVELS: usize = 1 + MAX_ELEMENTS.ilog2() as usize;
 
-/// Calls `each` with the two innermost levels of a tile's runs at every position of the outer ones:
-/// the offset in the block, the offset in memory, and the two levels.
+/// Calls `each(block_offset, offset, steps, run)` at every position of the outer runs of a tile, with the
+/// byte offsets in the block and in memory, and the two innermost runs.
 pub fn for_each_run(
     runs: &[Run],
     steps: Run,
@@ -26,7 +26,8 @@ pub fn for_each_run(
     let once = Run { count: 1, stride: 0 };
     let [first, rest @ ..] = runs else { return };
     let mut levels = [once; MAX_LEVELS];
-    // One run a step: the steps continue it (`merge_runs`), or it is a single element.
+    // The first run is one step. A count of 1 with inner runs: the steps are a loop around those. Otherwise
+    // the steps continue the run (see `merge_run`).
     levels[0] = match first.count == 1 && !rest.is_empty() {
         true => steps,
         false => Run { count: first.count * steps.count, ..*first },

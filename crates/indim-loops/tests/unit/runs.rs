@@ -1,8 +1,8 @@
-//! The runs of a tile, gone through in the order of a block.
+//! Runs of a tile in block order.
 
 use super::*;
 
-/// The offsets in memory of all elements, in the order of the block.
+/// The offsets in memory of all elements, in block order.
 fn offsets(runs: &[Run], steps: Run) -> Vec<isize> {
     let mut found = Vec::new();
     for_each_run(runs, steps, 1, |block_offset, offset, steps, run| {
@@ -16,7 +16,7 @@ fn offsets(runs: &[Run], steps: Run) -> Vec<isize> {
 }
 
 #[test]
-fn as_many_levels_as_a_block_can_have() {
+fn the_maximum_nesting() {
     let steps = Run { count: 1, stride: 0 };
     // The bits of the position in the block, in reverse: no two levels merge.
     let bits = MAX_ELEMENTS.ilog2();
@@ -28,7 +28,7 @@ fn as_many_levels_as_a_block_can_have() {
 }
 
 #[test]
-fn steps_continue_the_first_run_or_lie_around_it() {
+fn steps_continue_the_first_run_or_surround_it() {
     let steps = Run { count: 3, stride: 100 };
     let run = |count, stride| Run { count, stride };
     assert_eq!(offsets(&[run(1, 100)], steps), [0, 100, 200]);

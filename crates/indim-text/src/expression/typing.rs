@@ -2,7 +2,7 @@
 //!
 //! This file plans; `elementwise.rs` adds the nodes. `promote.rs` has NumPy's promotion of pairs.
 
-use indim_builder::{Composition, Reduction, WholeNumbers};
+use indim_builder::{Composition, IntegerPromotion, Reduction};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 use indim_shape::RuleSet;
 
@@ -110,9 +110,9 @@ pub(super) fn numpy_composition(
         return Err(ExprErrorKind::NotDefinedInNumpy { operation, dtype: common, instead });
     }
     if common == DType::Bool || common.is_integer() {
-        return Ok(match composition.whole_numbers() {
-            WholeNumbers::Double => DType::F64,
-            WholeNumbers::OfFunctions => float_dtype(common, operands),
+        return Ok(match composition.integer_promotion() {
+            IntegerPromotion::F64 => DType::F64,
+            IntegerPromotion::FunctionFloat => float_dtype(common, operands),
         });
     }
     let holds = |wide: DType| composition.takes(wide) && promote(common, wide) == Some(wide);

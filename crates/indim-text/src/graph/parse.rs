@@ -120,7 +120,7 @@ impl<'t> Parser<'t> {
             Head::Constant => {
                 // Equal constants stay separate nodes, as in the text.
                 let constant = self.constant(&array_type)?;
-                self.known.insert(name, self.assembler.add_apart(constant));
+                self.known.insert(name, self.assembler.add_distinct(constant));
                 return Ok(());
             }
             Head::Slice { starts, steps } => {

@@ -8,9 +8,10 @@ use indim_text::catalogue::{Entry, EntryKind, entries};
 const HEADER: &str = "\
 # Operations
 
-`cargo xtask ops` generates this page from the tables in `crates/indim-ops/src/op.rs`,
-`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/along/mod.rs` and
-`crates/indim-text/src/expression/view_function.rs`. `indim ops` lists the same, `indim ops NAME` shows one.
+This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
+`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/reductions/mod.rs` and
+`crates/indim-text/src/expression/view_function.rs`.
+`indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The column of types has classes:
 P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The result has

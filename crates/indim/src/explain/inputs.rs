@@ -120,7 +120,7 @@ impl SymbolicExpression {
         loop {
             let b = GraphBuilder::new();
             let built = built(expression, &b, inputs, &equal, rule);
-            let stand_ins = b.stand_ins();
+            let stand_ins = b.placeholder_sizes();
             match built {
                 Ok((graph, results)) => {
                     let axes = axes_text(rule, &graph, &results);
@@ -145,7 +145,7 @@ impl SymbolicExpression {
     /// # Errors
     /// `size-not-free`.
     pub fn check_free(&self) -> Result<(), Diagnostic> {
-        let Some((size, name, axis, reason)) = self.graph.guards().not_free().next() else {
+        let Some((size, name, axis, reason)) = self.graph.guards().fixed_names().next() else {
             return Ok(());
         };
         let (size, name) = (shown(size), shown(name));

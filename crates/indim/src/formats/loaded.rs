@@ -159,7 +159,7 @@ impl LoadedModel {
         }
         let program = self.program(inputs)?;
         // What the program says of its own results is compared by `check` only.
-        let graph = program.graph.returning(0..self.outputs.len());
+        let graph = program.graph.with_outputs(0..self.outputs.len());
         let executable = compile(&graph, &self.options).map_err(|error| self.error(error))?;
         let compiled = Arc::new(LoadedProgram { program, executable });
         let mut kept = kept();
@@ -177,7 +177,7 @@ impl LoadedModel {
     /// Like [`LoadedModel::compiled`].
     pub fn explain(&self, inputs: &[InputBinding]) -> Result<Explanation, LoadError> {
         let program = self.program(inputs)?;
-        let graph = program.graph.returning(0..self.outputs.len());
+        let graph = program.graph.with_outputs(0..self.outputs.len());
         let asked = |value| {
             let before = program.origins.partition_point(|origin| origin.first <= value);
             let origin = program.origins.get(before.checked_sub(1)?)?;
@@ -198,7 +198,7 @@ impl LoadedModel {
         options: &WriteOptions,
     ) -> Result<WrittenModel, LoadError> {
         let program = self.program(inputs)?;
-        let graph = program.graph.returning(0..self.outputs.len());
+        let graph = program.graph.with_outputs(0..self.outputs.len());
         let source_opset = options.source_opset.or_else(|| self.model.opset());
         let options = WriteOptions { source_opset, ..options.clone() };
         write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))

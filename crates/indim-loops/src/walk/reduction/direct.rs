@@ -7,59 +7,60 @@ use crate::memory_use::MemoryUse;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::strides::{AxisStrides, zero_strides};
 
-/// Rows along the reduced axis that follow one another at the same distance.
+/// In-place rows along the reduced axis, with a constant stride between rows.
 #[derive(Debug)]
 pub struct DirectRows {
-    /// Their number.
+    /// The number of rows.
     pub rows: usize,
-    /// The elements of each.
+    /// The elements of a row.
     pub length: usize,
-    /// The rows of a tile; the last one may have fewer.
+    /// The rows of a tile; the last tile may have fewer.
     pub tile_rows: usize,
-    /// For each operand from one row to the next, in bytes.
+    /// The stride of each operand from one row to the next, in bytes.
     pub across: AxisStrides,
 }
 
-/// Adjacent columns along the reduced axis, or rows that are one column each.
+/// In-place columns along the reduced axis; a row is a unit of one column.
 ///
-/// A unit is a number of columns; where units are few and long they are cut into pieces.
+/// Few long units are cut into pieces.
 #[derive(Debug)]
 pub struct DirectColumns {
-    /// All columns of a point of the outer axes.
+    /// The size of the innermost kept axis.
     columns: usize,
-    /// For each operand from one column to the next, in bytes.
+    /// The stride of each operand from one column to the next, in bytes.
     across: AxisStrides,
-    /// For each operand how far the first column lies from where it begins, in bytes.
+    /// The offset of each operand's first column from the array's first element, in bytes.
     offsets: AxisStrides,
-    /// The kept axes, if columns are not all of them: outside the innermost are the outer axes.
+    /// The kept axes, if they are several; all but the innermost are the outer axes.
     kept: Option<Box<CoalescedAxes>>,
-    /// The columns of a unit; the last one of all columns may have fewer.
+    /// The columns of a unit; the last unit along the innermost kept axis may have fewer.
     pub unit_columns: usize,
     /// The elements of a column.
     pub length: usize,
-    /// The elements of it that are a piece; the last one may have fewer.
+    /// The elements of a column in one piece; the last piece may have fewer.
     pub piece_steps: usize,
     /// The pieces of a unit; the results of several pieces must be combined.
     pub pieces: usize,
-    /// The units of all columns of a point.
+    /// The units along the innermost kept axis.
     units_across: usize,
     /// The number of units.
     pub units: usize,
 }
 
-/// One of the units.
+/// A unit: adjacent columns at one point of the outer axes.
 #[derive(Debug)]
 pub struct Unit {
     /// The index along each outer axis.
     outer: SmallVec<[usize; 4]>,
+    /// The first column.
     first: usize,
-    /// Its columns.
+    /// The number of columns.
     pub columns: usize,
 }
 
 impl ReductionNest<'_> {
-    /// The rows of tiles of several, if they are read where they lie; `None` where a function would fold them
-    /// that are too short for it.
+    /// The nest as in-place rows; `None` if it is not one sequence of rows at a constant stride, or if the
+    /// rows are too short for machine code that reduces them.
     pub(super) fn direct_rows(&self) -> Option<DirectRows> {
         let ReducedAxes { kept, length, .. } = self.axes;
         let is_direct = self.are_direct(|operand| self.along(operand));
@@ -75,7 +76,7 @@ impl ReductionNest<'_> {
 }
 
 impl DirectColumns {
-    /// Those of a nest, so many of them a unit.
+    /// The columns of a nest, in units of `unit_columns` columns.
     pub(super) fn new(axes: &ReducedAxes, unit_columns: usize) -> Self {
         let ReducedAxes { kept, length, .. } = axes;
         let (columns, outer) = kept.sizes.split_last().unwrap_or((&1, &[]));
@@ -104,7 +105,7 @@ impl DirectColumns {
     /// The unit of this index.
     #[inline]
     pub fn unit(&self, index: usize) -> Unit {
-        // Tiny runs, which divisions would hold up, have one.
+        // Small nests have one unit and skip the division.
         let (mut rest, place) = match self.units {
             1 => (0, 0),
             _ => (index / self.units_across, index % self.units_across),
@@ -119,7 +120,7 @@ impl DirectColumns {
         Unit { outer, first, columns: self.unit_columns.min(self.columns - first) }
     }
 
-    /// The unit and the piece of it that the tile of this index is.
+    /// The unit and the index of its piece for tile `tile`: each piece is one tile.
     #[inline]
     pub fn piece(&self, tile: usize) -> (Unit, usize) {
         match self.pieces {
@@ -137,18 +138,18 @@ impl DirectColumns {
         self.offsets[operand] + outer + unit.first as isize * self.across[operand]
     }
 
-    /// From one column of an operand to the next, in bytes.
+    /// The stride of an operand from one column to the next, in bytes.
     #[inline]
     pub fn across(&self, operand: usize) -> isize {
         self.across[operand]
     }
 
-    /// Whether all units have as many columns.
+    /// Whether all units have the same number of columns.
     pub fn is_even(&self) -> bool {
         self.columns.is_multiple_of(self.unit_columns)
     }
 
-    /// Counts the memory that they hold.
+    /// Counts the memory of this structure.
     pub fn count_bytes(&self, held: &mut MemoryUse) {
         held.small(&self.across);
         held.small(&self.offsets);
@@ -159,7 +160,7 @@ impl DirectColumns {
     }
 }
 
-/// For each operand the stride along the innermost axis; 0 without axes.
+/// The stride of each operand along the innermost axis; 0 without axes.
 fn innermost_strides(axes: &CoalescedAxes) -> AxisStrides {
     let mut strides = zero_strides(axes.operands());
     for (operand, stride) in strides.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Parts of a nest with a reduced axis, whose tiles are walked: units of columns, or tiles of rows.
+//! Regions of a nest with a reduced axis, each with its own walk: units of columns, or tiles of rows.
 
 use core::ops::Range;
 
@@ -12,58 +12,58 @@ use crate::strides::AxisStrides;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::walk::{MAX_UNGATHERED_ROWS, Walk, operand_walk};
 
-/// A part of a nest, all of whose units have the same form.
+/// A region of a nest, in which all units have the same form.
 #[derive(Debug, Clone)]
 pub struct NestRegion {
     /// The walk of the region through memory.
     pub walk: Walk,
     /// The form of its units.
     pub form: UnitForm,
-    /// Whether everything is read where it is.
+    /// Whether all operands are read in place.
     pub is_direct: bool,
-    /// For each target the stride between the results of a tile, in bytes.
+    /// The stride between the results of a tile for each target, in bytes.
     pub result_strides: AxisStrides,
-    /// The number of columns before those of a unit.
+    /// The first column of the region along the innermost kept axis.
     pub columns_before: usize,
-    /// Whether a function folds what it computes.
+    /// Whether machine code both computes and reduces the values.
     pub folds: bool,
-    /// The tiles of a piece, along the axis that is cut into tiles; the last piece may have fewer.
+    /// The tiles of a piece along the tile axis; the last piece may have fewer.
     piece_tiles: usize,
 }
 
 /// The form of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitForm {
-    /// So many columns, over all tiles along the reduced axis.
+    /// This number of columns; the tiles of a unit follow one another along the reduced axis.
     Columns(usize),
-    /// A row of so many elements; a tile has several.
+    /// A row of this number of elements; a tile has several rows.
     Row(usize),
 }
 
 impl NestRegion {
-    /// The number of pieces that are reduced by themselves: of units, or tiles of rows.
+    /// The number of pieces that are reduced independently: pieces of units, or tiles of rows.
     pub fn pieces(&self) -> usize {
         self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
     }
 
-    /// The pieces along the axis that is cut into tiles.
+    /// The number of pieces along the tile axis.
     pub fn pieces_along_axis(&self) -> usize {
         self.walk.tiles_along_axis.div_ceil(self.piece_tiles)
     }
 
-    /// Whether units are cut: then what comes of their pieces is still to be combined.
+    /// Whether units are cut, so that the results of their pieces must be combined.
     pub fn is_cut(&self) -> bool {
         matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
     }
 
-    /// Whether units are rows, and so few that they are gone through one by one however short they are.
+    /// Whether units are at most [`MAX_UNGATHERED_ROWS`] rows, which are processed one by one at any length.
     pub fn has_few_rows(&self) -> bool {
         let outer = self.walk.outer_sizes.iter().product::<usize>();
         let rows = outer.saturating_mul(self.walk.tile_axis);
         matches!(self.form, UnitForm::Row(_)) && rows <= MAX_UNGATHERED_ROWS
     }
 
-    /// The first tile of a piece, and how many tiles it has.
+    /// The first tile of a piece, and its number of tiles.
     pub fn tiles_of(&self, piece: usize) -> (usize, usize) {
         let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
         let first = piece % along * self.piece_tiles;
@@ -73,34 +73,34 @@ impl NestRegion {
 
 /// Splits a range of pieces, numbered through all regions of a nest, into ranges of each region.
 pub fn split_pieces<'a>(
-    parts: impl Iterator<Item = &'a NestRegion>,
+    regions: impl Iterator<Item = &'a NestRegion>,
     pieces: Range<usize>,
 ) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
-    parts.map(move |part| {
-        let (start, end) = (first, first + part.pieces());
+    regions.map(move |region| {
+        let (start, end) = (first, first + region.pieces());
         first = end;
         pieces.start.clamp(start, end) - start..pieces.end.clamp(start, end) - start
     })
 }
 
 impl ReductionNest<'_> {
-    /// Columns `range` of the innermost kept axis, `columns` at a time.
+    /// The region of columns `range` along the innermost kept axis, in units of `columns` columns.
     pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> NestRegion {
         let ReducedAxes { kept, length, .. } = self.axes;
         let length = *length;
         let rank = kept.sizes.len().saturating_sub(1);
         let inner = (columns > 1).then_some(columns);
-        // Operands gathered alike for all outer points are gathered once: chunks are the outer loop.
-        let chunk_axis = if self.is_gathered_again() { 0 } else { rank };
+        // The loop over units is the outermost if an operand is then gathered once for all outer points.
+        let unit_axis = if self.is_gathered_again() { 0 } else { rank };
         let sizes = SmallVec::from_slice(&kept.sizes[..rank]);
         let mut axes = CoalescedAxes::new(sizes, AxisStrides::new());
-        axes.sizes.insert(chunk_axis, range.len() / columns);
+        axes.sizes.insert(unit_axis, range.len() / columns);
         axes.sizes.push(length);
         inner.into_iter().for_each(|columns| axes.sizes.push(columns));
         for operand in 0..self.axes.along.len() {
             let column = self.across(operand);
-            let (before, behind) = kept.strides_of(operand)[..rank].split_at(chunk_axis);
+            let (before, behind) = kept.strides_of(operand)[..rank].split_at(unit_axis);
             axes.strides.extend_from_slice(before);
             axes.strides.push(column * columns as isize);
             axes.strides.extend_from_slice(behind);
@@ -136,7 +136,7 @@ impl ReductionNest<'_> {
         }
     }
 
-    /// Whether an access whose columns are apart stays put along the outer axes.
+    /// Whether an access with non-contiguous columns is constant along the outer axes.
     fn is_gathered_again(&self) -> bool {
         let kept = &self.axes.kept;
         let rank = kept.sizes.len().saturating_sub(1);
@@ -149,7 +149,7 @@ impl ReductionNest<'_> {
         rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
     }
 
-    /// The kept axes, at least one, and inside them the reduced one.
+    /// The kept axes (one of size 1 if the nest has none) and, innermost, the reduced axis.
     fn with_rows(&self) -> CoalescedAxes {
         let kept = &self.axes.kept;
         let mut axes = CoalescedAxes::new(kept.sizes.clone(), kept.offsets.clone());
@@ -167,7 +167,7 @@ impl ReductionNest<'_> {
         axes
     }
 
-    /// Whole rows, several in a tile.
+    /// The region of whole rows, several in a tile.
     pub(super) fn rows(&self) -> NestRegion {
         let folds = self.folds_rows();
         let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
@@ -192,7 +192,7 @@ impl ReductionNest<'_> {
         }
     }
 
-    /// The walk over these axes; those from `inner_from` on are whole in a tile.
+    /// The walk over these axes; a tile covers those from `inner_from` on completely.
     fn tile_walk(
         &self,
         axes: &CoalescedAxes,

@@ -1,25 +1,23 @@
-//! THE table of functions along axes: sums, means, softmax and the like, made of operations and reductions.
+//! THE table of functions along axes: sums, means, softmax and others, composed of operations and reductions.
 //!
-//! A row gives the name, the operands, the numeric arguments, the default axes, whether they stay, the other
-//! options, the names in other systems, and the sentence of the documentation. The
-//! definition has the same name in one of the modules here, over the `Reduced` of `reduced.rs`: operands,
-//! axes and a mask that `arguments.rs` has checked. The rule sets differ in one thing alone:
-//! NumPy's sums and products of integers are those of 64 bits.
+//! A row has the name, the operands, the numeric parameters, the default axes, whether the result keeps the
+//! shape, the other options, the names in other systems, and the documentation. The definition has the same
+//! name, in one of the modules here, and takes a `ReductionContext` (`context.rs`): operands, axes and mask,
+//! which `options.rs` has checked. Rule sets differ only in the sums and products of integers, which have 64
+//! bits under NumPy's rule.
 //!
-//! - `exact.rs`: the correctly rounded sum, by a superaccumulator: a fixed-point number that holds every
-//!   sum of `f64`;
-//! - `exponentials.rs`: logarithms of sums of exponentials, and their kin: computed from the largest
-//!   element down, so that nothing overflows;
-//! - `extremes.rs`: extremes, and where they are;
-//! - `normalization.rs`: elements brought to mean 0 and variance 1, or to mean square 1;
-//! - `sums.rs`: sums, products, means and what is counted.
+//! - `exact.rs`: correctly rounded sums, by a superaccumulator;
+//! - `exponentials.rs`: `logsumexp`, `softmax` and `log_softmax`, without overflow;
+//! - `extremes.rs`: extremes and arg-reductions;
+//! - `normalization.rs`: layer normalization and RMS normalization;
+//! - `sums.rs`: sums, products, means, variances and counts.
 
-mod arguments;
+mod context;
 mod exact;
 mod exponentials;
 mod extremes;
 mod normalization;
-mod reduced;
+mod options;
 mod sums;
 
 use core::str::FromStr;
@@ -27,88 +25,89 @@ use core::str::FromStr;
 use indim_graph::Literal;
 use indim_ops::{DType, DTypeClass, UnknownOp, is_called};
 
-pub use arguments::{Initial, ReduceOptions};
+pub use options::{Initial, ReduceOptions};
 
 use crate::builder::BuildResult;
 use crate::composition::Parameter;
 use crate::composition::parameter::argument;
 
 /// Hands the table of functions along axes to another macro.
-macro_rules! for_each_axis_function {
+macro_rules! for_each_reduction {
     ($callback:ident) => {
         $callback! {
-            /// The sum, +0 of nothing: of floats in double precision and rounded once, of integers wrapping;
-            /// under the numpy rule integers and truth values are summed in 64 bits. With `exact` the
-            /// correctly rounded sum of `f64` or `c128`, which costs hundreds of times more. With `partial`
-            /// as it is accumulated, in `f64` or `c128`: those of pieces of `512 * 2^k` elements add up to
-            /// the sum of all, bit by bit.
+            /// The sum; +0 of no elements. Floats are summed in double precision and rounded once; integers
+            /// wrap, and under the numpy rule integers and `bool` are summed in 64 bits. With `exact` the
+            /// correctly rounded sum of `f64` or `c128`, hundreds of times slower. With `partial` the
+            /// unrounded accumulator, in `f64` or `c128`: the partial sums of pieces of `512 * 2^k` elements
+            /// add up to the bits of the whole sum.
             sum(x) = Sum { exact: bool = false, partial: bool = false } all
                 -> reduced [dtype initial where], [];
-            /// The product, 1 of nothing: computed as `sum` is.
+            /// The product, computed like `sum`; 1 of no elements.
             prod(x) = Prod {} all -> reduced [dtype initial where], ["product"];
-            /// The sum over the count, in double precision and rounded once; of integers `f64`, of nothing a
-            /// NaN.
+            /// The sum divided by the count, in double precision and rounded once. Integers have an `f64`
+            /// result; NaN of no elements.
             mean(x) = Mean {} all -> reduced [dtype where], ["average"];
-            /// The mean square of the distances from the mean, in double precision and rounded once; the sum
-            /// is divided by the count less `correction`, a NaN where that is not positive.
+            /// The variance, in double precision and rounded once: the sum of squared distances from the
+            /// mean, divided by the count minus `correction`; NaN if that is not positive.
             var(x) = Var { correction: f64 = 0.0 } all -> reduced [dtype where], ["variance"];
             /// The square root of `var`, rounded once.
             std(x) = Std { correction: f64 = 0.0 } all -> reduced [dtype where], [];
-            /// The largest element; any NaN gives a NaN, -0 is below +0. Of nothing what `initial` gives.
+            /// The largest element; NaN if any element is NaN; -0 is less than +0. Without elements it
+            /// requires `initial`.
             max(x) = Max {} all -> reduced [initial where], ["amax"];
-            /// The smallest element; any NaN gives a NaN, -0 is below +0. Of nothing what `initial` gives.
+            /// The smallest element; NaN if any element is NaN; -0 is less than +0. Without elements it
+            /// requires `initial`.
             min(x) = Min {} all -> reduced [initial where], ["amin"];
-            /// The largest element less the smallest.
+            /// The largest element minus the smallest.
             ptp(x) = Ptp {} all -> reduced [], [];
-            /// Where the first NaN is, or else the first of the largest elements, with `last` the last: an
-            /// `i64`, counted in row-major order over the axes.
+            /// The index of the first NaN, or else of the first largest element (with `last` the last one):
+            /// an `i64`, in row-major order over the axes.
             argmax(x) = ArgMax { last: bool = false } all -> reduced [], [];
-            /// Where the first NaN is, or else the first of the smallest elements, with `last` the last: an
-            /// `i64`, counted in row-major order over the axes.
+            /// The index of the first NaN, or else of the first smallest element (with `last` the last one):
+            /// an `i64`, in row-major order over the axes.
             argmin(x) = ArgMin { last: bool = false } all -> reduced [], [];
-            /// Whether every element is other than 0; a NaN is.
+            /// Whether every element is nonzero; NaN is nonzero.
             all(x) = All {} all -> reduced [where], [];
-            /// Whether any element is other than 0; a NaN is.
+            /// Whether any element is nonzero; NaN is nonzero.
             any(x) = Any {} all -> reduced [where], [];
-            /// How many elements are other than 0: an `i64`.
+            /// The number of nonzero elements, an `i64`.
             count_nonzero(x) = CountNonzero {} all -> reduced [where], [];
             /// The square root of the sum of squared magnitudes, in double precision and rounded once.
             norm(x) = Norm {} all -> reduced [where], [];
-            /// The sum of the products of two vectors, as `sum` computes it but for integers, which keep
-            /// their type; of truth values whether any pair holds. More axes than one are named.
+            /// The dot product of two vectors, summed like `sum`, but integers keep their type; for `bool`
+            /// whether any pair is true. Operands with several axes require `axis`.
             dot(x, y) = Dot {} all -> reduced [], [];
-            /// As `dot`, along axes of what the operands broadcast to, and of the conjugate of `x`.
+            /// Like `dot` with the conjugate of `x`, along axes of the operands' broadcast shape.
             vecdot(x, y) = VecDot {} last -> reduced [], [];
-            /// The logarithm of the sum of `exp(x)`, without overflow; of nothing -inf.
+            /// The logarithm of the sum of `exp(x)`, without overflow; -inf of no elements.
             logsumexp(x) = LogSumExp {} all -> reduced [where], [];
-            /// `exp(x - max(x)) / sum(exp(x - max(x)))`, in the shape of `x`; 0 where elements are not taken.
+            /// `exp(x - max(x)) / sum(exp(x - max(x)))`, in the shape of `x`; 0 for unselected elements.
             softmax(x) = Softmax {} all -> whole [where], [];
-            /// `x - logsumexp(x)` without cancellation, in the shape of `x`; -inf where elements are not
-            /// taken.
+            /// `x - logsumexp(x)` without cancellation, in the shape of `x`; -inf for unselected elements.
             log_softmax(x) = LogSoftmax {} all -> whole [where], [];
-            /// `(x - mean(x)) / sqrt(var(x) + epsilon) * gain + bias`, in the shape of `x`; `gain` and `bias`
-            /// have that shape, or one axis for each of those named, or none. 16-bit floats are scaled in
-            /// `f32`.
+            /// `(x - mean(x)) / sqrt(var(x) + epsilon) * gain + bias`, in the shape of `x`. `gain` and `bias`
+            /// have that shape, or the shape of the normalized axes, or are scalars. 16-bit floats are scaled
+            /// in `f32`.
             layer_norm(x, gain, bias) = LayerNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
-            /// `x / sqrt(mean(square(x)) + epsilon) * gain`, as `layer_norm`.
+            /// `x / sqrt(mean(square(x)) + epsilon) * gain`, with the shapes and types of `layer_norm`.
             rms_norm(x, gain) = RmsNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
-            /// `sum` of the elements that are no NaNs.
+            /// `sum` of the elements that are not NaN.
             nansum(x) = NanSum {} all -> reduced [dtype initial where], [];
-            /// `prod` of the elements that are no NaNs.
+            /// `prod` of the elements that are not NaN.
             nanprod(x) = NanProd {} all -> reduced [dtype initial where], [];
-            /// `mean` of the elements that are no NaNs.
+            /// `mean` of the elements that are not NaN.
             nanmean(x) = NanMean {} all -> reduced [dtype where], [];
-            /// `var` of the elements that are no NaNs.
+            /// `var` of the elements that are not NaN.
             nanvar(x) = NanVar { correction: f64 = 0.0 } all -> reduced [dtype where], [];
-            /// `std` of the elements that are no NaNs.
+            /// `std` of the elements that are not NaN.
             nanstd(x) = NanStd { correction: f64 = 0.0 } all -> reduced [dtype where], [];
-            /// The largest number; a NaN where there are only NaNs.
+            /// The largest number; NaN if all elements are NaN.
             nanmax(x) = NanMax {} all -> reduced [initial where], [];
-            /// The smallest number; a NaN where there are only NaNs.
+            /// The smallest number; NaN if all elements are NaN.
             nanmin(x) = NanMin {} all -> reduced [initial where], [];
-            /// Where the first of the largest numbers is, -1 where there are only NaNs.
+            /// The index of the first largest number; -1 if all elements are NaN.
             nanargmax(x) = NanArgMax {} all -> reduced [], [];
-            /// Where the first of the smallest numbers is, -1 where there are only NaNs.
+            /// The index of the first smallest number; -1 if all elements are NaN.
             nanargmin(x) = NanArgMin {} all -> reduced [], [];
         }
     };
@@ -132,7 +131,7 @@ macro_rules! default_axes {
     };
 }
 
-macro_rules! argument_beside {
+macro_rules! extra_argument {
     (dtype) => {
         ReduceOptions::DTYPE
     };
@@ -153,7 +152,7 @@ macro_rules! keepdims {
     };
 }
 
-macro_rules! define_axis_functions {
+macro_rules! define_reductions {
     ($(
         $(#[doc = $doc:literal])+
         $name:ident($($operand:ident),*) = $function:ident
@@ -187,7 +186,7 @@ macro_rules! define_axis_functions {
                 match self { $(Reduction::$function => stringify!($name),)* }
             }
 
-            /// Result of the function, with its edge cases.
+            /// Documentation: the result, with its edge cases.
             pub fn doc(self) -> &'static str {
                 match self { $(Reduction::$function => concat!($($doc),+).trim(),)* }
             }
@@ -202,23 +201,23 @@ macro_rules! define_axis_functions {
                 match self { $(Reduction::$function => &[$(stringify!($operand)),*],)* }
             }
 
-            /// The axes where none are given; all without a list.
+            /// The default axes; `None` for all.
             pub const fn default_axes(self) -> Option<&'static [i64]> {
                 match self { $(Reduction::$function => default_axes!($axes),)* }
             }
 
-            /// Arguments behind the operands and the axes, in order: `keepdims`, its own numbers, then
-            /// `dtype`, `initial` and `where`.
+            /// The arguments after the operands and the axes, in order: `keepdims`, the numeric parameters,
+            /// then `dtype`, `initial` and `where`.
             pub fn arguments(self) -> Vec<Parameter> {
                 let (keepdims, others): (&[Parameter], &[Parameter]) = match self {
                     $(Reduction::$function => {
-                        (keepdims!($result), &[$(argument_beside!($argument)),*])
+                        (keepdims!($result), &[$(extra_argument!($argument)),*])
                     })*
                 };
                 [keepdims, self.parameters(), others].concat()
             }
 
-            /// Numeric arguments of the function.
+            /// The numeric parameters.
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
                     $(Reduction::$function => const {
@@ -227,14 +226,14 @@ macro_rules! define_axis_functions {
                 }
             }
 
-            /// Whether the result has the shape of the operand, so that no axis goes.
+            /// Whether the result has the shape of the operand.
             pub const fn keeps_shape(self) -> bool {
                 match self { $(Reduction::$function => keeps_shape!($result),)* }
             }
 
             fn define(
                 self,
-                reduced: &reduced::Reduced<'_>,
+                reduced: &context::ReductionContext<'_>,
                 numbers: &[Option<Literal>],
             ) -> BuildResult {
                 let mut numbers = numbers.iter().copied();
@@ -249,7 +248,7 @@ macro_rules! define_axis_functions {
     };
 }
 
-for_each_axis_function!(define_axis_functions);
+for_each_reduction!(define_reductions);
 
 /// Definitions of the functions, by name.
 mod definition {
@@ -260,7 +259,7 @@ mod definition {
 }
 
 impl Reduction {
-    /// Whether the function takes elements of type `dtype`.
+    /// Whether the function accepts elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
         match self {
             Reduction::Ptp => dtype.is_integer() || dtype.is_float(),
@@ -272,24 +271,24 @@ impl Reduction {
         }
     }
 
-    /// Whether the function takes floats alone.
+    /// Whether the function accepts only floats.
     pub fn takes_only_floats(self) -> bool {
         use Reduction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
         matches!(self, LogSumExp | Softmax | LogSoftmax | LayerNorm | RmsNorm)
     }
 
-    /// Whether the function combines the elements of two operands, which broadcast.
+    /// Whether the function pairs the elements of two operands, which are broadcast.
     pub fn pairs(self) -> bool {
         matches!(self, Reduction::Dot | Reduction::VecDot)
     }
 
-    /// Whether the result is an extreme, or made of extremes: no elements have no extreme.
+    /// Whether the result depends on an extreme, which does not exist without elements.
     pub(crate) fn is_extreme(self) -> bool {
         use Reduction::{Max, Min, NanMax, NanMin, Ptp};
         matches!(self, Max | Min | Ptp | NanMax | NanMin)
     }
 
-    /// Whether the result says where an element is.
+    /// Whether the function is an arg-reduction.
     pub(crate) fn is_arg_reduction(self) -> bool {
         use Reduction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
         matches!(self, ArgMax | ArgMin | NanArgMax | NanArgMin)

@@ -1,4 +1,4 @@
-//! Rules of the operations on the parts of complex numbers, which take floats as well.
+//! Rules of operations on the parts of complex numbers, which also accept floats.
 
 use super::rule::{Binary, Unary, conjugate, is_complex};
 use crate::builder::Value;
@@ -7,10 +7,10 @@ pub(super) fn real(u: Unary<'_>) -> Value {
     if is_complex(u.x) { u.cotangent.complex(0) } else { u.cotangent.clone() }
 }
 
-/// That of a float is always 0.
+/// The imaginary part of a float is always 0.
 pub(super) fn imag(u: Unary<'_>) -> Option<Value> {
     let b = u.cotangent.builder();
-    is_complex(u.x).then(|| b.keep(b.complex(0, u.cotangent, &[])))
+    is_complex(u.x).then(|| b.defer_error(b.complex(0, u.cotangent, &[])))
 }
 
 pub(super) fn conj(u: Unary<'_>) -> Value {
@@ -21,7 +21,7 @@ pub(super) fn complex(o: Binary<'_>) -> [Value; 2] {
     [o.cotangent.real(), o.cotangent.imag()]
 }
 
-/// A complex number times a real one, part by part.
+/// A complex number times a real number, part by part.
 pub(super) fn scaled(z: &Value, factor: &Value) -> Value {
     (z.real() * factor).complex(z.imag() * factor)
 }

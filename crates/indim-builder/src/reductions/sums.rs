@@ -1,16 +1,16 @@
-//! Sums, products, means and what is counted.
+//! Sums, products, means, variances and counts.
 
 use indim_graph::GraphError;
 use indim_ops::{DType, DTypeClass, Op, ReduceOp};
 
-use super::reduced::Reduced;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 
-/// Sizes that a program does not know are at least so.
+/// Minimum size that a symbol stands for.
 const MIN_SYMBOL: f64 = 2.0;
 
-impl Reduced<'_> {
-    /// The type in which elements are summed: floats in double precision.
+impl ReductionContext<'_> {
+    /// The type of the accumulator: double precision for floats.
     fn sum_dtype(&self) -> DType {
         let widens = self.along.widens_integers && self.along.dtype.is_none();
         match (self.dtype().class(), widens) {
@@ -22,7 +22,7 @@ impl Reduced<'_> {
         }
     }
 
-    /// The type of a sum: floats keep theirs.
+    /// The result type of a sum: floats keep their type.
     fn result_dtype(&self) -> DType {
         let own = match self.dtype().class() {
             DTypeClass::Float | DTypeClass::Complex => self.dtype(),
@@ -31,7 +31,7 @@ impl Reduced<'_> {
         self.along.dtype.unwrap_or(own)
     }
 
-    /// The type of a mean; `f64` of integers.
+    /// The result type of a mean: `f64` for integers.
     fn mean_dtype(&self) -> DType {
         let own = match self.dtype().class() {
             DTypeClass::Float | DTypeClass::Complex => self.dtype(),
@@ -40,7 +40,7 @@ impl Reduced<'_> {
         self.along.dtype.unwrap_or(own)
     }
 
-    /// The real type of the parts of a mean.
+    /// The real type of the parts of a complex mean.
     fn component_dtype(&self) -> DType {
         match self.mean_dtype() {
             DType::C64 => DType::F32,
@@ -49,20 +49,20 @@ impl Reduced<'_> {
         }
     }
 
-    /// A sum or product of the elements in the type in which they are summed, with axes of size 1.
+    /// A sum or product of the elements in the type of the accumulator, with axes of size 1.
     fn total(&self, op: ReduceOp) -> BuildResult {
-        self.fold_kept(op, &self.builder().convert(&self.x, self.sum_dtype())?)
+        self.fold_keepdims(op, &self.builder().convert(&self.x, self.sum_dtype())?)
     }
 
     /// The mean in double precision, with axes of size 1.
     pub(super) fn wide_mean(&self) -> BuildResult {
-        self.over_count(self.fold_kept(ReduceOp::Add, &self.wide()?)?)
+        self.divide_by_count(self.fold_keepdims(ReduceOp::Add, &self.wide()?)?)
     }
 
-    /// A sum in double precision over the number of its terms.
-    fn over_count(&self, sum: Value) -> BuildResult {
+    /// A sum in double precision divided by the number of its terms.
+    fn divide_by_count(&self, sum: Value) -> BuildResult {
         match self.fixed_count(0.0) {
-            Some(_) => self.over_fixed_count(sum, 0.0),
+            Some(_) => self.divide_by_fixed_count(sum, 0.0),
             None => Ok(&sum / self.count()?.convert(sum.array_type()?.dtype)),
         }
     }
@@ -74,10 +74,10 @@ impl Reduced<'_> {
         if let Some(degrees) = self.fixed_count(correction) {
             let is_always_free = correction < MIN_SYMBOL;
             if !is_always_free {
-                self.pin_count("a variance without a degree of freedom is no number");
+                self.pin_count("a variance without a degree of freedom is NaN");
             }
             return match degrees > 0.0 {
-                true => self.over_fixed_count(sum, correction),
+                true => self.divide_by_fixed_count(sum, correction),
                 false => Ok(sum * f64::NAN),
             };
         }
@@ -87,14 +87,14 @@ impl Reduced<'_> {
 
     /// The mean of squared magnitudes as an `f64`, with axes of size 1.
     pub(super) fn wide_mean_square(&self) -> BuildResult {
-        self.over_count(self.sum_of_squares(&self.wide()?)?)
+        self.divide_by_count(self.sum_of_squares(&self.wide()?)?)
     }
 
     /// The sum of the squared magnitudes of the selected elements of `x`. The others become 0 before the
-    /// square, since the derivative of the square of a NaN is a NaN.
+    /// square, because the derivative of the square of NaN is NaN.
     fn sum_of_squares(&self, x: &Value) -> BuildResult {
-        let taken = self.taken(ReduceOp::Add, x)?;
-        self.fold_every(ReduceOp::Add, squared_magnitudes(&taken)?)
+        let masked = self.masked(ReduceOp::Add, x)?;
+        self.fold_unmasked(ReduceOp::Add, squared_magnitudes(&masked)?)
     }
 
     fn is_nonzero(&self) -> BuildResult {
@@ -110,85 +110,85 @@ fn squared_magnitudes(x: &Value) -> Result<Value, GraphError> {
     })
 }
 
-/// The square root, whose derivative is 0 at 0: no division by 0 is hidden in it.
+/// The square root with derivative 0 at 0, without a division by 0.
 fn root(x: &Value) -> Value {
     let is_zero = x.eq(0);
     is_zero.select(0, is_zero.select(1, x).sqrt())
 }
 
-pub(super) fn sum(r: &Reduced<'_>, exact: bool, partial: bool) -> BuildResult {
+pub(super) fn sum(r: &ReductionContext<'_>, exact: bool, partial: bool) -> BuildResult {
     let total = if exact { r.exact_sum()? } else { r.total(ReduceOp::Add)? };
     let dtype = r.result_dtype();
-    let total = r.begun(Op::Add, total, dtype)?;
-    if partial { r.left(&total) } else { r.rounded(total, dtype) }
+    let total = r.with_initial(Op::Add, total, dtype)?;
+    if partial { r.to_result_shape(&total) } else { r.rounded(total, dtype) }
 }
 
-pub(super) fn prod(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn prod(r: &ReductionContext<'_>) -> BuildResult {
     let dtype = r.result_dtype();
-    r.rounded(r.begun(Op::Mul, r.total(ReduceOp::Mul)?, dtype)?, dtype)
+    r.rounded(r.with_initial(Op::Mul, r.total(ReduceOp::Mul)?, dtype)?, dtype)
 }
 
-pub(super) fn mean(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn mean(r: &ReductionContext<'_>) -> BuildResult {
     r.rounded(r.wide_mean()?, r.mean_dtype())
 }
 
-pub(super) fn var(r: &Reduced<'_>, correction: f64) -> BuildResult {
+pub(super) fn var(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
     r.rounded(r.wide_variance(correction)?, r.component_dtype())
 }
 
-pub(super) fn std(r: &Reduced<'_>, correction: f64) -> BuildResult {
+pub(super) fn std(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
     r.rounded(root(&r.wide_variance(correction)?), r.component_dtype())
 }
 
-pub(super) fn nansum(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn nansum(r: &ReductionContext<'_>) -> BuildResult {
     sum(&r.without_nans(), false, false)
 }
 
-pub(super) fn nanprod(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn nanprod(r: &ReductionContext<'_>) -> BuildResult {
     prod(&r.without_nans())
 }
 
-pub(super) fn nanmean(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn nanmean(r: &ReductionContext<'_>) -> BuildResult {
     mean(&r.without_nans())
 }
 
-pub(super) fn nanvar(r: &Reduced<'_>, correction: f64) -> BuildResult {
+pub(super) fn nanvar(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
     var(&r.without_nans(), correction)
 }
 
-pub(super) fn nanstd(r: &Reduced<'_>, correction: f64) -> BuildResult {
+pub(super) fn nanstd(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
     std(&r.without_nans(), correction)
 }
 
-pub(super) fn all(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn all(r: &ReductionContext<'_>) -> BuildResult {
     r.fold(ReduceOp::And, &r.is_nonzero()?)
 }
 
-pub(super) fn any(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn any(r: &ReductionContext<'_>) -> BuildResult {
     r.fold(ReduceOp::Or, &r.is_nonzero()?)
 }
 
-pub(super) fn count_nonzero(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn count_nonzero(r: &ReductionContext<'_>) -> BuildResult {
     r.fold(ReduceOp::Add, &r.is_nonzero()?.convert(DType::I64))
 }
 
-pub(super) fn norm(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn norm(r: &ReductionContext<'_>) -> BuildResult {
     r.rounded(root(&r.sum_of_squares(&r.wide()?)?), r.component_dtype())
 }
 
-pub(super) fn dot(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn dot(r: &ReductionContext<'_>) -> BuildResult {
     let y = r.others[0].clone();
     if r.dtype() == DType::Bool {
         return r.fold(ReduceOp::Or, &(&r.x & y));
     }
     let wide = r.sum_dtype();
     let products = r.x.convert(wide) * y.convert(wide);
-    r.rounded(r.fold_kept(ReduceOp::Add, &products)?, r.dtype())
+    r.rounded(r.fold_keepdims(ReduceOp::Add, &products)?, r.dtype())
 }
 
-pub(super) fn vecdot(r: &Reduced<'_>) -> BuildResult {
+pub(super) fn vecdot(r: &ReductionContext<'_>) -> BuildResult {
     match r.dtype().class() {
-        DTypeClass::Complex => dot(&Reduced { x: r.x.conj(), ..r.clone() }),
+        DTypeClass::Complex => dot(&ReductionContext { x: r.x.conj(), ..r.clone() }),
         _ => dot(r),
     }
 }

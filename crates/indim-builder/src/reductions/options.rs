@@ -1,4 +1,4 @@
-//! Options of functions along axes, and the check of their calls.
+//! Options of functions along axes, and the checks of their calls.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ReductionRuleName, RuleSet, Shape, TargetRule};
 
 use super::Reduction;
-use super::reduced::Reduced;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::composition::Parameter;
 use crate::operand::Operand;
 
-/// Options of a reduction: axes, mask, initial value, element type, `keepdims`.
+/// Options of a function along axes: axes, mask, initial value, element type, `keepdims`.
 ///
 /// ```
 /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -38,30 +38,31 @@ use crate::operand::Operand;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ReduceOptions {
-    /// The axes, from the end where they are negative; all without a list.
+    /// The axes; negative ones count from the end; `None` for all.
     pub axes: Option<Vec<i64>>,
-    /// The axes by their names, in place of `axes`; the operand's axes must have these.
+    /// The axes by name, instead of `axes`.
     pub names: Option<Vec<String>>,
-    /// Whether the axes stay, with size 1.
+    /// Whether the result keeps the axes, with size 1.
     pub keepdims: bool,
-    /// The rule for the axes: their default, and which axes are legal.
+    /// The rule for the axes: the default, and the legal axes.
     pub rule: ReductionRuleName,
-    /// Whether integers are summed in 64 bits, as under the numpy rule.
+    /// Whether integers are summed in 64 bits, like under the numpy rule.
     pub widens_integers: bool,
-    /// The element type to which elements are converted before, and that the result has.
+    /// The element type of the result, to which elements are converted first.
     pub dtype: Option<DType>,
-    /// Truth values that broadcast onto the operand: only where they hold are elements taken.
+    /// A mask of type `bool` that broadcasts to the operand; only selected elements are reduced.
     pub selected: Option<Value>,
-    /// Initial value, combined with the result at the end; an element of the result's type.
+    /// An initial value, combined with the result; an element of the result's type.
     pub initial: Option<Initial>,
 }
 
-/// Initial value of a reduction: a number, or a value that broadcasts onto the result.
+/// The initial value of a reduction: a number, or a value that broadcasts to the result.
 #[derive(Debug, Clone)]
 pub enum Initial {
-    /// A number, which must be one of the result's element type.
+    /// A number, which the result's element type must represent.
     Number(Literal),
-    /// A value, which is converted unless that would lose a fraction or an imaginary part.
+    /// A value. It is converted to the result's type; an error if that may lose a fraction or an imaginary
+    /// part.
     Value(Value),
 }
 
@@ -78,7 +79,7 @@ impl From<Value> for Initial {
 }
 
 impl ReduceOptions {
-    /// Keyword of expressions: whether reduced axes stay, with size 1.
+    /// Keyword of expressions: whether the result keeps reduced axes, with size 1.
     pub const KEEPDIMS: Parameter = Parameter::new::<bool>("keepdims", &["false"]);
 
     /// Keyword of expressions: the element type.
@@ -90,19 +91,19 @@ impl ReduceOptions {
     /// Keyword of expressions: the mask of selected elements.
     pub const WHERE: Parameter = Parameter::described("where", "truth values");
 
-    /// Along these axes, which go; integers keep their type.
+    /// Options for these axes, which the result does not keep; integers keep their type.
     pub fn axes(axes: &[i64]) -> ReduceOptions {
         ReduceOptions { axes: Some(axes.to_vec()), ..ReduceOptions::default() }
     }
 
-    /// Along the axes of these names, which go.
+    /// Options for the axes with these names, which the result does not keep.
     pub fn named(names: &[&str]) -> ReduceOptions {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         ReduceOptions { names: Some(names), ..ReduceOptions::default() }
     }
 
-    /// Whether what is said by the argument of this name is said.
-    fn gives(&self, argument: &Parameter) -> bool {
+    /// Whether the option for this argument is set.
+    fn has(&self, argument: &Parameter) -> bool {
         match argument.name() {
             "keepdims" => self.keepdims,
             "dtype" => self.dtype.is_some(),
@@ -113,8 +114,8 @@ impl ReduceOptions {
 }
 
 impl GraphBuilder {
-    /// A function of one operand along axes; `numbers` are its [parameters](Reduction::parameters), or
-    /// nothing for their defaults.
+    /// A function of one operand along axes. `numbers` are its [parameters](Reduction::parameters); `None` is
+    /// the default.
     ///
     /// # Errors
     /// Like [`GraphBuilder::along_of`].
@@ -126,12 +127,12 @@ impl GraphBuilder {
         along: &ReduceOptions,
         numbers: &[Option<Literal>],
     ) -> BuildResult {
-        let operand = self.value(self.given_id(function.name(), operand)?);
+        let operand = self.value(self.operand_id(function.name(), operand)?);
         self.along_of(function, &[operand], along, numbers, &RuleSet::None)
     }
 
     /// A function of one or several operands along axes. If it [pairs](Reduction::pairs) the elements of two
-    /// operands, `rule` says how they broadcast, and the axes are those of the broadcast shape.
+    /// operands, they are broadcast under `rule`, and the axes are those of the broadcast shape.
     ///
     /// ```
     /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -149,9 +150,9 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `wrong-operand-count`; TY1 and TY2; [R1 to R6](indim_shape::rules#reductions-r), `unknown-axis-name`;
-    /// `argument-not-taken`;
-    /// `empty-reduction` where an extreme is sought among nothing, `initial-required` where that is so as
-    /// soon as no element is selected; `matrix-product`; the labels of `rule`; E5 `too-large`.
+    /// `argument-not-taken`; `empty-reduction` for an extreme of no elements; `initial-required` for an
+    /// extreme with a mask and without an initial value; `matrix-product`; the labels of `rule`; E5
+    /// `too-large`.
     #[track_caller]
     pub fn along_of(
         &self,
@@ -186,7 +187,8 @@ impl GraphBuilder {
             Some(selected) => Some(self.selected(name, &x, selected)?),
             None => None,
         };
-        let reduced = Reduced { x, others: &operands[1..], array_type, axes, selected, along };
+        let reduced =
+            ReductionContext { x, others: &operands[1..], array_type, axes, selected, along };
         function.define(&reduced, numbers)
     }
 
@@ -212,11 +214,11 @@ impl GraphBuilder {
         y: &Value,
         rule: &RuleSet,
     ) -> Result<[Value; 2], GraphError> {
-        let operands = [x, y].map(crate::operand::sealed::Sealed::given);
+        let operands = [x, y].map(crate::operand::sealed::Sealed::into_arg);
         self.expanded(name, operands, rule, |types| Ok(types[0].dtype))
     }
 
-    /// The truth values that select elements of `x`, in its shape.
+    /// The mask, checked and broadcast to the shape of `x`.
     #[track_caller]
     fn selected(&self, name: &'static str, x: &Value, selected: &Value) -> BuildResult {
         let dtype = selected.array_type()?.dtype;
@@ -226,7 +228,7 @@ impl GraphBuilder {
             return Err(self.error(name, &ids, kind));
         }
         let shape = x.array_type()?.shape;
-        let everywhere = self.spread(selected, &TargetRule::Unidirectional, shape)?;
+        let everywhere = self.broadcast_onto(selected, &TargetRule::Unidirectional, shape)?;
         self.equate(everywhere.known_id(), x.known_id());
         Ok(everywhere)
     }
@@ -250,7 +252,7 @@ fn check_call(
         function.arguments().iter().any(|taken| taken.name() == argument.name())
     };
     if let Some(argument) =
-        arguments.iter().find(|argument| along.gives(argument) && !is_taken(argument))
+        arguments.iter().find(|argument| along.has(argument) && !is_taken(argument))
     {
         return Err(GraphErrorKind::ArgumentNotTaken { argument: argument.name() });
     }
@@ -270,7 +272,7 @@ fn check_call(
     }
 }
 
-/// `dot` without axes is that of vectors.
+/// `dot` without axes takes vectors only.
 fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
     match operands.iter().any(|operand| operand.shape.rank() > 1) {
         true => Err(GraphErrorKind::MatrixProduct),
@@ -278,8 +280,8 @@ fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
     }
 }
 
-/// The axes, counted from the front, in ascending order; an error if they hold no elements and the function
-/// needs some.
+/// The reduced axes, counted from the front, in ascending order. An error if one has size 0, the result has
+/// elements, and the function has no value for no elements.
 fn checked_axes(
     function: Reduction,
     along: &ReduceOptions,
@@ -289,19 +291,22 @@ fn checked_axes(
     let form = rule.elaborate(shape).map_err(GraphErrorKind::Reduction)?;
     let axes = form.axes().to_vec();
     let has_results = !form.result().contains(&0);
-    let seeks = match function {
-        Reduction::Max | Reduction::Min => !begins(along),
+    let needs_elements = match function {
+        Reduction::Max | Reduction::Min => !has_start_value(along),
         _ if function.is_extreme() => along.initial.is_none(),
         _ => function.is_arg_reduction(),
     };
     match axes.iter().find(|&&axis| shape[axis] == 0) {
-        Some(&axis) if seeks && has_results => Err(GraphErrorKind::EmptyReduction { axis }),
+        Some(&axis) if needs_elements && has_results => {
+            Err(GraphErrorKind::EmptyReduction { axis })
+        }
         _ => Ok(axes),
     }
 }
 
-/// Whether a fold has something to begin with: by what is said, or by a rule that has a value for it.
-fn begins(along: &ReduceOptions) -> bool {
+/// Whether an extreme of no elements has a value: the initial value, or the identity under rules that allow
+/// it.
+fn has_start_value(along: &ReduceOptions) -> bool {
     use ReductionRuleName::{Onnx, StableHlo, Xla};
     along.initial.is_some() || matches!(along.rule, Xla | StableHlo | Onnx)
 }

@@ -1,74 +1,75 @@
-//! The correctly rounded sum, by a superaccumulator: a fixed-point number that holds every sum of `f64`.
+//! Correctly rounded sums, by a superaccumulator: a fixed-point number that represents every sum of `f64`.
 //!
-//! A finite element is a whole number of 53 bits times a power of two, and so is cut into digits of 32 bits
-//! at fixed places. The digits of all elements are added as `i64`, place by place: that is exact, and in any
-//! order the same. Carries then leave digits between -(2^31 + 1) and 2^31. The highest nonzero digit has the
-//! sign of the number. This digit, the two below and the sign of the rest decide the rounding.
+//! A finite element is an integer of 53 bits times a power of two. It is split into digits of 32 bits at
+//! fixed positions. The digits of all elements are added as `i64`, position by position, which is exact in
+//! any order. After two carry steps, digits are between -(2^31 + 1) and 2^31. The sign of the highest nonzero
+//! digit is the sign of the sum. This digit, the next two, and the sign of the rest determine the rounding.
 
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, ReduceOp};
 
-use super::reduced::Reduced;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
-/// The places: elements reach the 66th, and sums of as many as may be carry into the next.
+/// Number of digits. Elements have up to 66 digits, and the sum of [`MAX_ELEMENTS`] carries into the next.
 const DIGITS: usize = 68;
 
-/// So many digits of 32 bits add up to less than 2^63.
+/// Maximum number of elements: the sum of this number of 32-bit digits is less than 2^63.
 const MAX_ELEMENTS: usize = (1 << 31) - 1;
 
-impl Reduced<'_> {
+impl ReductionContext<'_> {
     /// The exact sum of `f64` or `c128`, rounded once, with axes of size 1.
     pub(super) fn exact_sum(&self) -> BuildResult {
         let b = self.builder();
         let broken = match self.dtype() {
-            DType::F64 | DType::C128 if self.most_elements() <= MAX_ELEMENTS => None,
+            DType::F64 | DType::C128 if self.element_count() <= MAX_ELEMENTS => None,
             DType::F64 | DType::C128 => Some(GraphErrorKind::ExactSumTooLong),
-            dtype => Some(GraphErrorKind::ExactSumOf { dtype }),
+            dtype => Some(GraphErrorKind::ExactSumType { dtype }),
         };
         if let Some(kind) = broken {
             return Err(b.error("sum", &[b.id("sum", &self.x)?], kind));
         }
-        let x = self.taken(ReduceOp::Add, &self.x)?;
-        let of_rows = |part: &Value| {
+        let x = self.masked(ReduceOp::Add, &self.x)?;
+        let rows_to_result = |part: &Value| {
             let (rows, axis) = self.rows(part)?;
-            b.reshape(exact_sum(&rows, axis)?, self.kept_shape())
+            b.reshape(exact_sum(&rows, axis)?, self.keepdims_shape())
         };
         match self.dtype() {
-            DType::F64 => of_rows(&x),
-            _ => Ok(of_rows(&x.real())?.complex(of_rows(&x.imag())?)),
+            DType::F64 => rows_to_result(&x),
+            _ => Ok(rows_to_result(&x.real())?.complex(rows_to_result(&x.imag())?)),
         }
     }
 
-    fn most_elements(&self) -> usize {
+    fn element_count(&self) -> usize {
         let sizes = self.axes.iter().map(|&axis| self.array_type.shape[axis]);
         sizes.fold(1, usize::saturating_mul)
     }
 }
 
-/// The sums of `x`, of `f64`, along its last axis.
+/// The sums of `x`, an array of `f64`, along its last axis.
 fn exact_sum(x: &Value, axis: usize) -> BuildResult {
     let b = x.builder();
     let is_finite = x.is_finite();
     let digits = Digits::new(&is_finite.select(x, 0), axis)?;
     let sum = digits.carried()?.carried()?.rounded()?;
-    // 0 for finite elements, but it moves as they do: digits are bits, which have no derivative.
+    // Digits are bits, which have no derivative. This is 0 for finite elements, with derivative 1.
     let others = is_finite.select(x - without_derivative(x)?, x);
     let others = b.reduce(ReduceOp::Add, others, axis as i64)?;
     let are_finite = b.reduce(ReduceOp::And, is_finite, axis as i64)?;
     Ok(are_finite.select(sum + &others, others))
 }
 
-/// The digits of numbers, the least first, along a last axis.
+/// The digits of numbers along a last axis, the least significant digit first.
 struct Digits {
     digits: Value,
-    /// That axis.
+    /// The axis of the digits.
     axis: usize,
 }
 
 impl Digits {
-    /// The digits of the sums of `x`, which is finite, along its last axis; each the sum of its elements'.
+    /// The digits of the sums of `x`, which is finite, along its last axis: each is the sum of the elements'
+    /// digits.
     fn new(x: &Value, axis: usize) -> Result<Digits, GraphError> {
         let b = x.builder();
         let bits = b.bitcast(x, DType::U64)?;
@@ -76,7 +77,7 @@ impl Digits {
         let exponent = bits.shr_logical(52) & 0x7ff;
         let leading_one = exponent.ne(0).convert(DType::U64).shl(52);
         let mantissa = (bits & ((1u64 << 52) - 1)) | leading_one;
-        // The lowest bit of the mantissa, counted from that of the least number.
+        // The position of the lowest mantissa bit, counted from that of the smallest subnormal number.
         let position = exponent.max(1) - 1;
 
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -86,19 +87,20 @@ impl Digits {
         let place = b.iota(DType::U64, sizes.clone(), axis as i64 + 1)?;
         let up = everywhere(&position)? - place * 32;
         let mantissa = everywhere(&mantissa)?;
-        // One of the two amounts is a shift, the other wraps to one that leaves nothing.
+        // One of the two shift amounts is valid; the other wraps to a large number, which shifts out all
+        // bits.
         let shifted = mantissa.shl(&up) | mantissa.shr_logical(0 - &up);
         let digit = (shifted & 0xffff_ffffu32).convert(DType::I64);
         let signed = everywhere(&is_negative)?.select(-&digit, digit);
         Ok(Digits { digits: b.reduce(ReduceOp::Add, signed, axis as i64)?, axis })
     }
 
-    /// The same numbers: what is beyond 32 bits of a digit goes to the next.
+    /// One carry step: the bits of a digit beyond 32 are added to the next digit.
     fn carried(&self) -> Result<Digits, GraphError> {
         let digits = &self.digits;
         let carry = (digits + (1i64 << 31)).shr_arithmetic(32);
         let kept = digits - carry.shl(32);
-        // In a table of digits by digits, the one below each.
+        // Moves each carry to the next digit by a table of digits by digits.
         let b = digits.builder();
         let mut sizes = digits.array_type()?.shape.to_vec();
         sizes.push(DIGITS);
@@ -112,30 +114,30 @@ impl Digits {
         Ok(Digits { digits, axis: self.axis })
     }
 
-    /// For each digit its place.
+    /// The position of each digit.
     fn places(&self) -> BuildResult {
         let shape = self.digits.array_type()?.shape;
         self.digits.builder().iota(DType::I64, shape, self.axis as i64)
     }
 
-    /// A place for each number, for each of its digits.
-    fn beside_digits(&self, place: &Value) -> BuildResult {
+    /// A position for each number, broadcast to its digits.
+    fn broadcast_to_digits(&self, place: &Value) -> BuildResult {
         let dims: Vec<i64> = (0..self.axis as i64).collect();
         let shape = self.digits.array_type()?.shape;
         self.digits.builder().broadcast_in_dim(place, &dims, shape)
     }
 
-    /// The digits at `place`; 0 outside of the digits.
+    /// The digits at `place`; 0 for a position out of range.
     fn at(&self, place: &Value) -> BuildResult {
-        let is_there = self.places()?.eq(self.beside_digits(place)?);
+        let is_there = self.places()?.eq(self.broadcast_to_digits(place)?);
         let digit = is_there.select(&self.digits, 0);
         self.digits.builder().reduce(ReduceOp::Add, digit, self.axis as i64)
     }
 
-    /// The place of the highest nonzero digit below `place`; -1 if all are 0.
+    /// The position of the highest nonzero digit below `place`; -1 if all are 0.
     fn highest_below(&self, place: &Value) -> BuildResult {
         let places = self.places()?;
-        let is_one = self.digits.ne(0) & places.lt(self.beside_digits(place)?);
+        let is_one = self.digits.ne(0) & places.lt(self.broadcast_to_digits(place)?);
         let b = self.digits.builder();
         b.reduce(ReduceOp::Max, is_one.select(places, -1), self.axis as i64)
     }
@@ -143,8 +145,8 @@ impl Digits {
     /// The numbers as the nearest `f64`, ties to even.
     fn rounded(&self) -> BuildResult {
         let b = self.digits.builder();
-        let left = self.digits.array_type()?.shape.to_vec();
-        let end = b.broadcast_in_dim(b.scalar(DIGITS as i64), &[], &left[..self.axis])?;
+        let sizes = self.digits.array_type()?.shape.to_vec();
+        let end = b.broadcast_in_dim(b.scalar(DIGITS as i64), &[], &sizes[..self.axis])?;
         let top = self.highest_below(&end)?;
         let is_negative = self.at(&top)?.lt(0);
         let magnitude = |place: &Value| {
@@ -160,17 +162,17 @@ impl Digits {
     }
 }
 
-/// The nearest `f64` to `high * 2^32 + low`, and a little more or less as `rest` says, in units of the digit
-/// two places below `top`. `high` is at least 2^30; that it may be 2^63 and more is no matter, its bits
-/// count.
+/// The nearest `f64` to `high * 2^32 + low`, plus or minus a fraction with the sign of `rest`, in units of
+/// the digit two positions below `top`. `high` is at least 2^30. It may be 2^63 or more, because its bits are
+/// used as unsigned.
 fn nearest(high: &Value, low: &Value, rest: &Value, top: &Value) -> BuildResult {
     let b = high.builder();
-    // Downwards, so that what is left out is positive, and the lower half too.
+    // Rounds down, so that the dropped fraction and `low` are non-negative.
     let low = low - rest.lt(0).convert(DType::I64);
     let borrowed = low.lt(0).convert(DType::I64);
     let high = b.bitcast(high - &borrowed, DType::U64)?;
     let low = b.bitcast(low + borrowed.shl(32), DType::U64)?;
-    // 64 bits: the first is 1; the last is sticky, it stands for all bits behind it.
+    // 64 significant bits: the first is 1, the last is the sticky bit of all dropped bits.
     let zeros = high.clz();
     let above = 32 - &zeros;
     let bits = high.shl(&zeros) | low.shl(0 - &above) | low.shr_logical(&above);
@@ -178,13 +180,13 @@ fn nearest(high: &Value, low: &Value, rest: &Value, top: &Value) -> BuildResult 
     let left_out = low & (b.scalar(1u64).shl(below) - 1);
     let is_inexact = rest.ne(0) | left_out.ne(0);
     let significand = (bits | is_inexact.convert(DType::U64)).convert(DType::F64);
-    // In two steps, as the power alone may be too small; below the normal numbers nothing is rounded.
+    // Scales in two steps, because the whole power may underflow. Results below the normal range are exact.
     let exponent = (top - 1) * 32 - b.bitcast(zeros, DType::I64)? - 1074;
     let half = exponent.shr_arithmetic(1);
     Ok(significand * power_of_two(&half)? * power_of_two(&(exponent - &half))?)
 }
 
-/// `2^exponent`, for exponents of normal numbers.
+/// `2^exponent`, for the exponents of normal numbers.
 fn power_of_two(exponent: &Value) -> BuildResult {
     exponent.builder().bitcast((exponent + 1023).shl(52), DType::F64)
 }

@@ -1,13 +1,13 @@
-//! Graphs whose counters are parameters give what the graphs give that they are made of.
+//! Graphs with counters as parameters give the results of their original graphs.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
-use indim_graph::chunks::{Counted, CutPolicy, Cuts};
+use indim_graph::chunks::{CounterGraph, CutPolicy, Cuts};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::DType;
 
-/// What both graphs give of the same array.
+/// Evaluates both graphs on one array and compares the results.
 fn compare(graph: &Graph, x: &Array) {
-    let counted = Counted::of(graph).unwrap().graph;
+    let counted = CounterGraph::of(graph).unwrap().graph;
     let mut arguments = vec![x.clone()];
     for &counter in &counted.parameters()[1..] {
         let size = counted[counter].array_type.shape[0];
@@ -15,16 +15,16 @@ fn compare(graph: &Graph, x: &Array) {
     }
     let expected = evaluate(graph, std::slice::from_ref(x)).unwrap();
     assert_eq!(evaluate(&counted, &arguments).unwrap(), expected, "{graph}\n{counted}");
-    // Whatever axis is searched may be cut.
+    // Every axis of an arg-reduction may be cut.
     let cuts = Cuts::of(&counted);
     for &value in counted.parameters() {
         for cut in cuts.axes(value).iter().flatten() {
-            assert_eq!(cuts.cuts()[*cut].place, CutPolicy::Anywhere, "{counted}");
+            assert_eq!(cuts.cuts()[*cut].policy, CutPolicy::Anywhere, "{counted}");
         }
     }
 }
 
-/// Few different numbers, so that many tie, with NaNs, infinities and zeros of both signs.
+/// Few distinct numbers, so that many tie, with NaNs, infinities and zeros of both signs.
 fn elements(count: usize, seed: usize) -> Vec<f64> {
     const FEW: [f64; 7] = [1.0, f64::NAN, -0.0, 0.0, f64::NEG_INFINITY, 1.0, f64::INFINITY];
     (0..count)
@@ -33,7 +33,7 @@ fn elements(count: usize, seed: usize) -> Vec<f64> {
 }
 
 #[test]
-fn searches_over_several_axes() {
+fn arg_reductions_over_several_axes() {
     use Reduction::{All, Any, ArgMax, ArgMin, NanArgMax, NanArgMin};
     let all: [&[i64]; 9] =
         [&[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2], &[1, 3], &[0, 3], &[0, 1, 2, 3]];
@@ -65,8 +65,8 @@ fn counters_of_every_type() {
 }
 
 #[test]
-fn what_a_reshape_makes_otherwise_stays() {
-    // Rows that are not whole axes, a sum of floats, and what else reads the reshape.
+fn other_reshapes_stay() {
+    // Rows that are not whole axes, a sum of floats, and another use of the reshape.
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [4, 3, 2]).unwrap();
     let halves = b.reshape(&x, [2, 12]).unwrap();
@@ -79,9 +79,9 @@ fn what_a_reshape_makes_otherwise_stays() {
         flat,
     ];
     let graph = b.finish(&outputs).unwrap();
-    let counted = Counted::of(&graph).unwrap();
+    let counted = CounterGraph::of(&graph).unwrap();
     let places: Vec<CutPolicy> =
-        Cuts::of(&counted.graph).cuts().iter().map(|cut| cut.place).collect();
+        Cuts::of(&counted.graph).cuts().iter().map(|cut| cut.policy).collect();
     assert!(places.contains(&CutPolicy::Nowhere));
     assert_eq!(counted.first_reductions.len(), 1);
 }

@@ -1,9 +1,9 @@
-//! Graphs in which counters are parameters, so that the axes along which they count can be cut: a chunk of
-//! a counter says where it lies.
+//! Graphs in which counters are parameters, so that the axes of the counters can be cut: a chunk of a counter
+//! contains its position.
 //!
-//! `iota` reads such a counter. A reduction along axes that a reshape made one, as a search over several
-//! axes is, goes along one after the other, and a search then says by counters where in all of them the
-//! extreme is.
+//! `iota` reads such a counter. A reduction along several axes that a reshape merged, such as an
+//! arg-reduction over several axes, becomes a sequence of reductions along one axis each. An arg-reduction
+//! then computes the index of the extreme from counters.
 
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
@@ -13,7 +13,7 @@ use crate::assemble::GraphAssembler;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 
-/// A graph with parameters that count elements.
+/// A graph with counters as parameters.
 ///
 /// ```
 /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
@@ -25,7 +25,7 @@ use crate::verify::VerifyErrorKind;
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [2, 3])?;
 /// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default(), &[])?])?;
-/// let of_x = |graph| Cuts::of(graph).cuts()[0].place;
+/// let of_x = |graph| Cuts::of(graph).cuts()[0].policy;
 /// assert_eq!(of_x(&graph), CutPolicy::Nowhere);
 ///
 /// let counted = Counted::of(&graph).unwrap();
@@ -38,23 +38,22 @@ use crate::verify::VerifyErrorKind;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Counted {
-    /// The graph, with the parameters it had, and behind them one for each counter: an `i64[n]` of the
-    /// numbers from 0.
+pub struct CounterGraph {
+    /// The graph. Its parameters are followed by one for each counter: an `i64[n]` of the numbers from 0.
     pub graph: Graph,
-    /// Reductions that are better computed for each chunk, even where the chunk has all of the axis: what
-    /// comes after them then reads no more than their results.
+    /// Reductions that should be computed chunk by chunk even if a chunk has the whole axis, so that the
+    /// later stages read only their results.
     pub first_reductions: Vec<ValueId>,
 }
 
-impl Counted {
-    /// The graph with parameters in the place of counters.
+impl CounterGraph {
+    /// Replaces the counters of a graph by parameters.
     ///
     /// # Errors
-    /// When an array would be too large.
-    pub fn of(graph: &Graph) -> Result<Counted, VerifyErrorKind> {
-        let mut rewriting =
-            Rewriting { assembler: GraphAssembler::new(), first_reductions: Vec::new() };
+    /// If an array would be too large.
+    pub fn of(graph: &Graph) -> Result<CounterGraph, VerifyErrorKind> {
+        let mut rewriter =
+            CounterRewriter { assembler: GraphAssembler::new(), first_reductions: Vec::new() };
         let is_read = values_read(graph);
         let mut renamed = vec![ValueId::from_index(0); graph.len()];
         // Counters follow the existing parameters.
@@ -62,33 +61,33 @@ impl Counted {
         for &value in graph.parameters() {
             let node = &graph[value];
             renamed[value.index()] =
-                rewriting.assembler.add(node.kind.clone(), &[], node.array_type.clone())?;
+                rewriter.assembler.add(node.kind.clone(), &[], node.array_type.clone())?;
         }
         for (value, node) in graph.iter() {
             if is_read[value.index()] && !is_parameter(node) {
-                renamed[value.index()] = rewriting.add(graph, node, &renamed)?;
+                renamed[value.index()] = rewriter.add(graph, node, &renamed)?;
             }
         }
         let outputs = graph.outputs().iter().map(|output| renamed[output.index()]).collect();
-        let Rewriting { assembler, first_reductions } = rewriting;
-        Ok(Counted { graph: assembler.finish(outputs)?, first_reductions })
+        let CounterRewriter { assembler, first_reductions } = rewriter;
+        Ok(CounterGraph { graph: assembler.finish(outputs)?, first_reductions })
     }
 }
 
-struct Rewriting {
+struct CounterRewriter {
     assembler: GraphAssembler,
     first_reductions: Vec<ValueId>,
 }
 
-/// Several axes, one after another, that a reshape makes one and a reduction goes along.
-struct Merged<'a> {
+/// Adjacent axes that a reshape merges into the axis of a reduction.
+struct MergedAxes<'a> {
     op: ReduceOp,
     operand: ValueId,
     shape: &'a Shape,
     axes: core::ops::Range<usize>,
 }
 
-impl Rewriting {
+impl CounterRewriter {
     fn add(
         &mut self,
         graph: &Graph,
@@ -104,12 +103,12 @@ impl Rewriting {
                     DType::I64 => counter,
                     _ => self.assembler.add(NodeKind::Convert, &[counter], counted)?,
                 };
-                self.spread(counter, &[*axis], shape)
+                self.broadcast(counter, &[*axis], shape)
             }
             NodeKind::Reduce { op, axis } => match merged(graph, *op, *axis, node.operands[0]) {
                 Some(merged) => {
                     let operand = renamed[merged.operand.index()];
-                    self.one_after_the_other(&Merged { operand, ..merged })
+                    self.reduce_axes(&MergedAxes { operand, ..merged })
                 }
                 None => self.copy(node, renamed),
             },
@@ -123,16 +122,16 @@ impl Rewriting {
         self.assembler.add(node.kind.clone(), &operands, node.array_type.clone())
     }
 
-    /// The numbers below `size`.
+    /// A parameter for the numbers below `size`.
     fn counter(&mut self, size: usize) -> Result<ValueId, VerifyErrorKind> {
         let index = self.assembler.parameter_count();
-        // No name of a program begins so.
+        // No other parameter name begins with `#`.
         let kind = NodeKind::Parameter { index, name: format!("#{index}") };
         self.assembler.add(kind, &[], ArrayType::new(DType::I64, [size]))
     }
 
-    /// The reduction along the last axis, then along the one before it, and so on.
-    fn one_after_the_other(&mut self, merged: &Merged<'_>) -> Result<ValueId, VerifyErrorKind> {
+    /// The reduction along one axis after another, the last axis first.
+    fn reduce_axes(&mut self, merged: &MergedAxes<'_>) -> Result<ValueId, VerifyErrorKind> {
         let mut axes = merged.axes.clone().rev();
         let last = axes.next().expect("invariant: several axes");
         let mut folded = self.reduce(merged.op.extremum(), merged.operand, last)?;
@@ -142,40 +141,42 @@ impl Rewriting {
             }
             return Ok(folded);
         }
-        let mut found = self.reduce(merged.op, merged.operand, last)?;
-        self.first_reductions.push(found);
-        let mut behind = merged.shape[last];
+        let mut index = self.reduce(merged.op, merged.operand, last)?;
+        self.first_reductions.push(index);
+        let mut row_elements = merged.shape[last];
         for axis in axes {
             let size = merged.shape[axis];
-            (found, folded) = self.search(merged.op, (found, folded), (axis, size, behind))?;
-            behind *= size;
+            (index, folded) =
+                self.arg_reduce(merged.op, (index, folded), (axis, size, row_elements))?;
+            row_elements *= size;
         }
-        Ok(found)
+        Ok(index)
     }
 
-    /// The position of the first extreme along an axis of `size` rows of `behind` elements, where these are
-    /// `folded` to their extremes, which are `found` in them; and the extreme.
-    fn search(
+    /// The index of the first extreme over `axis` and the inner axes, and the extreme. The operand has `size`
+    /// rows of `row_elements` elements along them; `folded` has the extreme of each row, `index` its index in
+    /// the row.
+    fn arg_reduce(
         &mut self,
         op: ReduceOp,
-        (found, folded): (ValueId, ValueId),
-        (axis, size, behind): (usize, usize, usize),
+        (index, folded): (ValueId, ValueId),
+        (axis, size, row_elements): (usize, usize, usize),
     ) -> Result<(ValueId, ValueId), VerifyErrorKind> {
         let ArrayType { dtype, shape } = self.assembler[folded].array_type.clone();
         let extreme = self.reduce(op.extremum(), folded, axis)?;
         let kept: Vec<usize> = (0..shape.rank()).filter(|&other| other != axis).collect();
-        let everywhere = self.spread(extreme, &kept, &shape)?;
+        let everywhere = self.broadcast(extreme, &kept, &shape)?;
         let mut is_it = self.elementwise(Op::Eq, &[folded, everywhere])?;
         if dtype.is_float() {
-            // An extreme among NaNs is one, which equals nothing.
+            // If any element is NaN, so is the extreme, and no element equals it.
             let is_nan = self.elementwise(Op::Ne, &[folded, folded])?;
             is_it = self.elementwise(Op::Or, &[is_it, is_nan])?;
         }
         let row = self.counter(size)?;
-        let row = self.spread(row, &[axis], &shape)?;
-        let behind = self.number(i64::try_from(behind).unwrap_or(i64::MAX), &shape)?;
-        let before = self.elementwise(Op::Mul, &[row, behind])?;
-        let index = self.elementwise(Op::Add, &[before, found])?;
+        let row = self.broadcast(row, &[axis], &shape)?;
+        let row_elements = self.number(i64::try_from(row_elements).unwrap_or(i64::MAX), &shape)?;
+        let before = self.elementwise(Op::Mul, &[row, row_elements])?;
+        let index = self.elementwise(Op::Add, &[before, index])?;
         let nowhere = self.number(i64::MAX, &shape)?;
         let index = self.elementwise(Op::Select, &[is_it, index, nowhere])?;
         Ok((self.reduce(ReduceOp::Min, index, axis)?, extreme))
@@ -204,10 +205,10 @@ impl Rewriting {
         let number = Array::scalar(number);
         let array_type = number.array_type();
         let number = self.assembler.add(NodeKind::Constant(number), &[], array_type)?;
-        self.spread(number, &[], shape)
+        self.broadcast(number, &[], shape)
     }
 
-    fn spread(
+    fn broadcast(
         &mut self,
         value: ValueId,
         axes: &[usize],
@@ -223,7 +224,7 @@ impl Rewriting {
     }
 }
 
-/// The values that the outputs depend on, without reshapes that only reductions read.
+/// The values that the outputs depend on, without reshapes that only such reductions read.
 fn values_read(graph: &Graph) -> Vec<bool> {
     let mut is_read = vec![false; graph.len()];
     graph.outputs().iter().for_each(|output| is_read[output.index()] = true);
@@ -243,9 +244,13 @@ fn values_read(graph: &Graph) -> Vec<bool> {
     is_read
 }
 
-/// The axes of a reduction along `axis` of `operand`, if a reshape merged several axes into it,
-/// in any order.
-fn merged<'g>(graph: &'g Graph, op: ReduceOp, axis: usize, operand: ValueId) -> Option<Merged<'g>> {
+/// The axes that a reshape merged into `axis` of `operand`, if the reduction may run along them one by one.
+fn merged<'g>(
+    graph: &'g Graph,
+    op: ReduceOp,
+    axis: usize,
+    operand: ValueId,
+) -> Option<MergedAxes<'g>> {
     let Node { kind: NodeKind::Reshape, operands, array_type } = &graph[operand] else {
         return None;
     };
@@ -257,6 +262,6 @@ fn merged<'g>(graph: &'g Graph, op: ReduceOp, axis: usize, operand: ValueId) -> 
         && !shape.contains(&0);
     let is_sum = matches!(op.operation(), Op::Add | Op::Mul)
         && matches!(array_type.dtype.class(), DTypeClass::Float | DTypeClass::Complex);
-    // Sums of floats go along the one axis by a tree of their own.
-    (is_whole && !is_sum).then(|| Merged { op, operand: operands[0], shape, axes })
+    // A sum of floats has a fixed tree along the merged axis.
+    (is_whole && !is_sum).then(|| MergedAxes { op, operand: operands[0], shape, axes })
 }

@@ -1,26 +1,30 @@
-//! Operand of a function along axes, with its reduced axes and its mask: the vocabulary of their definitions.
+//! The operands, axes and mask of a call of a function along axes, with the helper functions of the
+//! definitions.
 
 use indim_graph::{Array, GraphError, GraphErrorKind, Literal, count_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
-use super::arguments::{Initial, ReduceOptions};
+use super::options::{Initial, ReduceOptions};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// An operand and the axes along which it is reduced, in ascending order.
+/// The checked operands and options of a call.
 #[derive(Clone)]
-pub(super) struct Reduced<'a> {
+pub(super) struct ReductionContext<'a> {
+    /// The first operand, which is reduced.
     pub(super) x: Value,
-    /// The operands behind the first.
+    /// The other operands.
     pub(super) others: &'a [Value],
+    /// The type of `x`.
     pub(super) array_type: ArrayType,
+    /// The reduced axes, in ascending order.
     pub(super) axes: Vec<usize>,
-    /// Truth values in the shape of `x`: the elements that are taken; without them all.
+    /// A mask in the shape of `x`; `None` if all elements are selected.
     pub(super) selected: Option<Value>,
     pub(super) along: &'a ReduceOptions,
 }
 
-impl Reduced<'_> {
+impl ReductionContext<'_> {
     pub(super) fn builder(&self) -> &GraphBuilder {
         self.x.builder()
     }
@@ -29,88 +33,90 @@ impl Reduced<'_> {
         self.array_type.dtype
     }
 
-    /// The sizes of the axes that are left.
-    fn left_shape(&self) -> Shape {
+    /// The shape without the reduced axes.
+    fn result_shape(&self) -> Shape {
         let shape = &self.array_type.shape;
-        self.left_axes().iter().map(|&axis| shape[axis]).collect()
+        self.kept_axes().iter().map(|&axis| shape[axis]).collect()
     }
 
-    /// The axes that are left.
-    fn left_axes(&self) -> Vec<usize> {
+    /// The axes that are not reduced.
+    fn kept_axes(&self) -> Vec<usize> {
         let is_left = |axis: &usize| !self.axes.contains(axis);
         (0..self.array_type.shape.rank()).filter(is_left).collect()
     }
 
-    /// The operand's shape with axes of size 1 for those that are reduced.
-    pub(super) fn kept_shape(&self) -> Shape {
+    /// The operand's shape with size 1 for each reduced axis.
+    pub(super) fn keepdims_shape(&self) -> Shape {
         let size =
             |axis: usize| if self.axes.contains(&axis) { 1 } else { self.array_type.shape[axis] };
         (0..self.array_type.shape.rank()).map(size).collect::<Vec<usize>>().into()
     }
 
-    /// `value`, which has the operand's shape, with what `op` does not see in place of the elements that are
-    /// not taken.
-    pub(super) fn taken(&self, op: ReduceOp, value: &Value) -> BuildResult {
+    /// `value`, which has the operand's shape, with the identity of `op` in place of unselected elements.
+    pub(super) fn masked(&self, op: ReduceOp, value: &Value) -> BuildResult {
         let Some(selected) = &self.selected else { return Ok(value.clone()) };
         let identity = Array::identity(op, value.array_type()?.dtype);
-        let stand_in = identity.expect("invariant: the element type has been checked");
-        Ok(selected.select(value, self.builder().constant(stand_in)))
+        let identity = identity.expect("invariant: the element type has been checked");
+        Ok(selected.select(value, self.builder().constant(identity)))
     }
 
-    /// `value`, which has the operand's shape, reduced along the axes, the last axis first; they stay, with
-    /// size 1.
-    pub(super) fn fold_kept(&self, op: ReduceOp, value: &Value) -> BuildResult {
-        self.fold_every(op, self.taken(op, value)?)
+    /// The selected elements of `value`, which has the operand's shape, reduced along the axes, the last axis
+    /// first. The result keeps the axes, with size 1.
+    pub(super) fn fold_keepdims(&self, op: ReduceOp, value: &Value) -> BuildResult {
+        self.fold_unmasked(op, self.masked(op, value)?)
     }
 
-    /// Like [`Reduced::fold_kept`], of elements among which those that are not taken are no more.
-    pub(super) fn fold_every(&self, op: ReduceOp, mut folded: Value) -> BuildResult {
+    /// Like [`ReductionContext::fold_keepdims`], for elements that need no mask.
+    pub(super) fn fold_unmasked(&self, op: ReduceOp, mut folded: Value) -> BuildResult {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
         }
         self.kept(folded)
     }
 
-    /// A reduced value with axes of size 1 for those that are reduced.
+    /// Adds an axis of size 1 to a reduced value for each reduced axis.
     fn kept(&self, folded: Value) -> BuildResult {
-        let kept = self.builder().reshape_units(&folded, self.kept_shape())?;
-        let left = self.left_axes();
-        let place = |axis| left.iter().position(|&left| left == axis);
+        let kept = self.builder().reshape_units(&folded, self.keepdims_shape())?;
+        let kept_axes = self.kept_axes();
+        let place = |axis| kept_axes.iter().position(|&kept_axes| kept_axes == axis);
         Ok(self.builder().keep_axis_names(&folded, kept, place))
     }
 
-    /// Like [`Reduced::fold_kept`], in the shape that was asked for.
+    /// Like [`ReductionContext::fold_keepdims`], in the shape of the result.
     pub(super) fn fold(&self, op: ReduceOp, value: &Value) -> BuildResult {
-        self.left(&self.fold_kept(op, value)?)
+        self.to_result_shape(&self.fold_keepdims(op, value)?)
     }
 
-    /// A reduced value with axes of size 1, in the shape that was asked for.
-    pub(super) fn left(&self, kept: &Value) -> BuildResult {
+    /// A reduced value with axes of size 1, in the shape of the result, which depends on `keepdims`.
+    pub(super) fn to_result_shape(&self, kept: &Value) -> BuildResult {
         match self.along.keepdims {
             true => Ok(kept.clone()),
             false => {
-                let result = self.builder().reshape_units(kept, self.left_shape())?;
-                let left = self.left_axes();
-                Ok(self.builder().keep_axis_names(kept, result, |axis| left.get(axis).copied()))
+                let result = self.builder().reshape_units(kept, self.result_shape())?;
+                let kept_axes = self.kept_axes();
+                Ok(self
+                    .builder()
+                    .keep_axis_names(kept, result, |axis| kept_axes.get(axis).copied()))
             }
         }
     }
 
-    /// A reduced value with axes of size 1, combined with what is given to begin with as an element of type
+    /// A reduced value with axes of size 1, combined with the initial value, if any, as an element of type
     /// `dtype`.
-    pub(super) fn begun(&self, op: Op, kept: Value, dtype: DType) -> BuildResult {
+    pub(super) fn with_initial(&self, op: Op, kept: Value, dtype: DType) -> BuildResult {
         let Some(initial) = &self.along.initial else { return Ok(kept) };
         let initial = initial.element(self.builder(), dtype)?;
         let b = self.builder();
-        let everywhere = b.spread(initial, &TargetRule::Unidirectional, self.left_shape())?;
-        let everywhere = b.reshape_units(everywhere, self.kept_shape())?;
+        let everywhere =
+            b.broadcast_onto(initial, &TargetRule::Unidirectional, self.result_shape())?;
+        let everywhere = b.reshape_units(everywhere, self.keepdims_shape())?;
         let initial = b.convert(everywhere, kept.array_type()?.dtype)?;
         b.elementwise(op, &[initial, kept], &RuleSet::None)
     }
 
-    /// A value in double precision rounded to `dtype`, and in the shape that was asked for.
+    /// A reduced value with axes of size 1, rounded to `dtype`, in the shape of the result.
     pub(super) fn rounded(&self, kept: Value, dtype: DType) -> BuildResult {
-        self.left(&self.builder().convert(kept, dtype)?)
+        self.to_result_shape(&self.builder().convert(kept, dtype)?)
     }
 
     /// The elements in double precision.
@@ -119,35 +125,36 @@ impl Reduced<'_> {
         self.builder().convert(&self.x, if is_complex { DType::C128 } else { DType::F64 })
     }
 
-    /// The number of elements that become one, less a number, if it is the same everywhere.
+    /// The number of elements along the axes, minus `less`; `None` if a mask determines it.
     pub(super) fn fixed_count(&self, less: f64) -> Option<f64> {
         let sizes = self.axes.iter().map(|&axis| self.array_type.shape[axis]);
         self.selected.is_none().then(|| count_of(sizes, less))
     }
 
-    /// A value divided by the number of elements that become one, less a number; that follows their sizes.
-    pub(super) fn over_fixed_count(&self, value: Value, less: f64) -> BuildResult {
+    /// A value divided by the number of elements along the axes minus `less`, as a constant that follows the
+    /// sizes.
+    pub(super) fn divide_by_fixed_count(&self, value: Value, less: f64) -> BuildResult {
         let b = self.builder();
         let (of, dtype) = (b.id("mean", &self.x)?, value.array_type()?.dtype);
         Ok(value / b.count(of, &self.axes, less, dtype))
     }
 
-    /// Says that what is made of it is so for this number of elements.
+    /// Pins the sizes of the axes, because the graph depends on the number of elements.
     pub(super) fn pin_count(&self, reason: &'static str) {
         self.axes.iter().for_each(|&axis| self.builder().pin(&self.x, axis, reason));
     }
 
-    /// The number of elements that become one as an `f64`, with axes of size 1.
+    /// The number of selected elements along the axes as an `f64`, with axes of size 1.
     pub(super) fn count(&self) -> BuildResult {
         let everywhere = || {
             let one = self.builder().scalar(true);
             self.builder().broadcast_like(one, &[], &self.x)
         };
         let selected = self.selected.clone().map_or_else(everywhere, Ok)?;
-        Ok(self.fold_kept(ReduceOp::Add, &selected.convert(DType::I64))?.convert(DType::F64))
+        Ok(self.fold_keepdims(ReduceOp::Add, &selected.convert(DType::I64))?.convert(DType::F64))
     }
 
-    /// The elements that are no NaNs alone.
+    /// The same call for only the elements that are not NaN.
     pub(super) fn without_nans(&self) -> Self {
         if !matches!(self.dtype().class(), DTypeClass::Float | DTypeClass::Complex) {
             return self.clone();
@@ -157,31 +164,32 @@ impl Reduced<'_> {
             Some(selected) => selected & is_number,
             None => is_number,
         };
-        Reduced { selected: Some(selected), ..self.clone() }
+        ReductionContext { selected: Some(selected), ..self.clone() }
     }
 
-    /// `value`, which has the operand's shape, with its reduced axes as one last axis, and that axis.
+    /// `value`, which has the operand's shape, with its reduced axes merged into one last axis; also returns
+    /// that axis.
     pub(super) fn rows(&self, value: &Value) -> Result<(Value, usize), GraphError> {
         let shape = &self.array_type.shape;
-        let left = self.left_axes();
-        let order: Vec<i64> = left.iter().chain(&self.axes).map(|&axis| axis as i64).collect();
-        let mut sizes: Vec<usize> = left.iter().map(|&axis| shape[axis]).collect();
+        let kept_axes = self.kept_axes();
+        let order: Vec<i64> = kept_axes.iter().chain(&self.axes).map(|&axis| axis as i64).collect();
+        let mut sizes: Vec<usize> = kept_axes.iter().map(|&axis| shape[axis]).collect();
         sizes.push(self.axes.iter().map(|&axis| shape[axis]).product());
         // The reshape node itself states that several axes merge into one, by their sizes.
         let turned = self.builder().transpose(value, &order)?;
         let rows = self.builder().reshape_units(&turned, sizes)?;
-        let place = |axis: usize| Some(axis).filter(|&axis| axis < left.len());
-        Ok((self.builder().keep_axis_names(&turned, rows, place), left.len()))
+        let place = |axis: usize| Some(axis).filter(|&axis| axis < kept_axes.len());
+        Ok((self.builder().keep_axis_names(&turned, rows, place), kept_axes.len()))
     }
 
-    /// One element for each row of [`Reduced::rows`], in the shape that was asked for.
-    pub(super) fn of_rows(&self, found: Value) -> BuildResult {
-        self.left(&self.kept(found)?)
+    /// One element for each row of [`ReductionContext::rows`], in the shape of the result.
+    pub(super) fn rows_to_result(&self, found: Value) -> BuildResult {
+        self.to_result_shape(&self.kept(found)?)
     }
 
-    /// An operand that has an axis for each one that is reduced, along these; one in the operand's shape and
-    /// a scalar stay.
-    pub(super) fn lying_along(&self, value: &Value) -> BuildResult {
+    /// Broadcasts an operand with one axis for each reduced axis along these. A scalar and an operand in the
+    /// shape of `x` stay.
+    pub(super) fn broadcast_along(&self, value: &Value) -> BuildResult {
         let shape = value.array_type()?.shape;
         if shape.is_scalar() || shape == self.array_type.shape {
             return Ok(value.clone());
@@ -215,7 +223,7 @@ impl Initial {
     }
 }
 
-/// Whether a value of type `given` is meant to be of type `dtype` where they meet.
+/// Whether an initial value of type `given` may be converted to `dtype`.
 fn holds(dtype: DType, given: DType) -> bool {
     use DTypeClass::{Bool, Complex, Float};
     match (given.class(), dtype.class()) {

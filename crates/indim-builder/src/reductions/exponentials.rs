@@ -1,0 +1,68 @@
+//! `logsumexp`, `softmax` and `log_softmax`, without overflow: the largest element is subtracted before
+//! `exp`.
+
+use indim_ops::{DType, ReduceOp};
+
+use super::context::ReductionContext;
+use crate::builder::{BuildResult, Value};
+use crate::derivative::without_derivative;
+
+impl ReductionContext<'_> {
+    /// The largest elements, with axes of size 1. Results do not depend on this shift, so it has no
+    /// derivative.
+    fn maximum(&self) -> BuildResult {
+        without_derivative(&self.fold_keepdims(ReduceOp::Max, &self.x)?)
+    }
+
+    /// The largest elements; 0 instead of non-finite ones.
+    fn finite_maximum(&self) -> BuildResult {
+        let largest = self.maximum()?;
+        Ok(largest.is_finite().select(&largest, 0))
+    }
+
+    /// The elements minus the largest element.
+    fn below_maximum(&self) -> BuildResult {
+        self.below(&self.maximum()?)
+    }
+
+    /// The elements minus `shift`; -inf for unselected elements.
+    fn below(&self, shift: &Value) -> BuildResult {
+        self.builder().numpy().sub(self.masked(ReduceOp::Max, &self.x)?, shift)
+    }
+
+    /// The sum of exponentials in double precision, with axes of size 1. Those of unselected elements are 0.
+    fn wide_sum(&self, elements: &Value) -> BuildResult {
+        self.fold_unmasked(ReduceOp::Add, elements.convert(DType::F64))
+    }
+
+    /// `value` for selected elements, else `other`.
+    fn where_selected(&self, value: Value, other: f64) -> BuildResult {
+        Ok(match &self.selected {
+            Some(selected) => selected.select(value, other),
+            None => value,
+        })
+    }
+}
+
+pub(super) fn logsumexp(r: &ReductionContext<'_>) -> BuildResult {
+    let largest = r.finite_maximum()?;
+    let exponentials = r.below(&largest)?.exp();
+    let sum = r.wide_sum(&exponentials)?;
+    // Avoiding the logarithm of 0 makes the derivative of a row of -inf 0.
+    let is_zero = sum.eq(0);
+    let logarithm = is_zero.select(f64::NEG_INFINITY, is_zero.select(1, sum).log());
+    r.rounded(logarithm + largest.convert(DType::F64), r.dtype())
+}
+
+pub(super) fn softmax(r: &ReductionContext<'_>) -> BuildResult {
+    let exponentials = r.below_maximum()?.exp();
+    let sum = r.wide_sum(&exponentials)?;
+    r.where_selected(r.builder().numpy().div(&exponentials, sum.convert(r.dtype()))?, 0.0)
+}
+
+pub(super) fn log_softmax(r: &ReductionContext<'_>) -> BuildResult {
+    let below = r.below_maximum()?;
+    let sum = r.wide_sum(&below.exp())?;
+    let result = r.builder().numpy().sub(&below, sum.log().convert(r.dtype()))?;
+    r.where_selected(result, f64::NEG_INFINITY)
+}
