@@ -23,7 +23,8 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::Fact;
 
 use crate::value_source::{
-    OperandView, ValueSource, is_computed, is_arg_reduction, iteration, operand_views, reduction_operand,
+    OperandView, ValueSource, is_arg_reduction, is_computed, iteration, operand_views,
+    reduction_operand,
 };
 use crate::view::View;
 use crate::view_base::ViewBases;

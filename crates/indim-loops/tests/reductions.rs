@@ -56,26 +56,26 @@ fn reductions_along_one_axis_share_a_nest() {
 
 #[test]
 fn arg_reductions_have_nests_of_their_own() {
-    let searches = |function: &dyn Fn(&GraphBuilder, &Value) -> Value, length: usize| {
+    let arg_reductions = |function: &dyn Fn(&GraphBuilder, &Value) -> Value, length: usize| {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F64, [length, 9]).unwrap();
         let y = function(&b, &x);
         let along = |op| b.reduce(op, &y, 0).unwrap();
         let results = [along(ReduceOp::Max), along(ReduceOp::ArgMax), along(ReduceOp::ArgMin)];
         let nests = lower(&b.finish(&results).unwrap()).nests;
-        let searches = nests.iter().filter(|nest| nest.is_arg_reduction());
-        searches.map(|nest| (nest.stores.len(), nest.instructions.len())).collect::<Vec<_>>()
+        let arg_reductions = nests.iter().filter(|nest| nest.is_arg_reduction());
+        arg_reductions.map(|nest| (nest.stores.len(), nest.instructions.len())).collect::<Vec<_>>()
     };
     let (all, reversed) = (|_: &GraphBuilder, x: &Value| x.clone(), [0i64]);
     for length in [2, 63, 64] {
-        assert_eq!(searches(&all, length), [(2, 0)]);
-        assert_eq!(searches(&|b, x| b.reverse(x, &reversed).unwrap(), length), [(2, 0)]);
+        assert_eq!(arg_reductions(&all, length), [(2, 0)]);
+        assert_eq!(arg_reductions(&|b, x| b.reverse(x, &reversed).unwrap(), length), [(2, 0)]);
     }
     // The index of a single element is a constant.
-    assert_eq!(searches(&all, 1), []);
+    assert_eq!(arg_reductions(&all, 1), []);
     // A cheap operand is recomputed in the arg-reduction; another is materialised, because max reads it too.
-    assert_eq!(searches(&|_, x| x * x, 64), [(2, 1)]);
-    assert_eq!(searches(&|_, x| x.exp(), 64), [(2, 0)]);
+    assert_eq!(arg_reductions(&|_, x| x * x, 64), [(2, 1)]);
+    assert_eq!(arg_reductions(&|_, x| x.exp(), 64), [(2, 0)]);
 }
 
 #[test]
