@@ -37,7 +37,7 @@ impl GraphBuilder {
     /// let graph = b.finish(&[b.numpy().add(x, v)?])?;
     /// let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
     /// assert_eq!(symbolic.guards().to_string(), "x: [rows, 3], v: [3]; rows >= 2");
-    /// assert_eq!(symbolic.guards().not_free().count(), 0); // `rows` may vary
+    /// assert_eq!(symbolic.guards().fixed_names().count(), 0); // `rows` may vary
     ///
     /// let other = b.symbolic_parameter("y", DType::F32, &["columns", "3"])?;
     /// let x = b.symbolic_parameter("z", DType::F32, &["rows", "3"])?;

@@ -70,7 +70,7 @@ impl AxisIndex {
         AxisIndex { start: 0, term: (size != 1).then_some(AxisTerm { axis, step: 1 }) }
     }
 
-    /// This constant index plus `step` times the index `walked`.
+    /// The index `start + step * walked`, with the start of this index.
     pub(crate) fn along(&self, step: isize, walked: &AxisIndex) -> AxisIndex {
         let moved = step.wrapping_mul(walked.start as isize);
         let product =

@@ -114,8 +114,8 @@ macro_rules! for_each_composition {
 /// NumPy's promotion of integers and `bool` that a composition does not accept.
 ///
 /// ```
-/// use indim_builder::{Composition, WholeNumbers};
-/// assert_eq!(Composition::Gelu.whole_numbers(), WholeNumbers::Double);
+/// use indim_builder::{Composition, IntegerPromotion};
+/// assert_eq!(Composition::Gelu.integer_promotion(), IntegerPromotion::F64);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntegerPromotion {

@@ -17,7 +17,7 @@ use crate::verify::VerifyErrorKind;
 ///
 /// ```
 /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
-/// use indim_graph::chunks::{Counted, Cuts, CutPolicy};
+/// use indim_graph::chunks::{CounterGraph, Cuts, CutPolicy};
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 ///
@@ -28,7 +28,7 @@ use crate::verify::VerifyErrorKind;
 /// let of_x = |graph| Cuts::of(graph).cuts()[0].policy;
 /// assert_eq!(of_x(&graph), CutPolicy::Nowhere);
 ///
-/// let counted = Counted::of(&graph).unwrap();
+/// let counted = CounterGraph::of(&graph).unwrap();
 /// assert_eq!(of_x(&counted.graph), CutPolicy::Anywhere);
 /// let rows = counted.graph.parameters()[1];
 /// assert_eq!(counted.graph[rows].array_type.to_string(), "i64[2]");

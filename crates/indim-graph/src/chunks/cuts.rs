@@ -41,8 +41,8 @@ pub struct Cut {
 /// let [x, v] = [graph.parameters()[0], graph.parameters()[1]];
 /// assert_eq!(cuts.axes(x)[1], cuts.axes(v)[0]); // one cut, because the operands meet
 /// let [rows, columns] = [cuts.axes(x)[0].unwrap(), cuts.axes(x)[1].unwrap()];
-/// assert_eq!(cuts.cuts()[rows].place, CutPolicy::Aligned); // a sum runs along it
-/// assert_eq!(cuts.cuts()[columns].place, CutPolicy::Anywhere);
+/// assert_eq!(cuts.cuts()[rows].policy, CutPolicy::Aligned); // a sum runs along it
+/// assert_eq!(cuts.cuts()[columns].policy, CutPolicy::Anywhere);
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -78,14 +78,14 @@ impl Cuts {
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
-/// use indim_graph::chunks::meeting_axes;
+/// use indim_graph::chunks::axis_classes;
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [5, 3])?;
 /// let v = b.parameter("v", DType::F64, [1])?;
 /// let graph = b.finish(&[b.numpy().sub(&x, &v)?])?;
-/// let axes = meeting_axes(&graph);
+/// let axes = axis_classes(&graph);
 /// let [x, v] = [graph.parameters()[0], graph.parameters()[1]];
 /// assert_eq!(axes[x.index()][1], axes[v.index()][0]);
 /// # Ok::<(), indim_graph::GraphError>(())
