@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 //! Nests larger than the caches, with non-temporal stores: outputs at any alignment, and row by row.
-=======
-//! Nests larger than the caches, with non-temporal stores: any start address of outputs, and row by row.
->>>>>>> ce6bb81 (Graph, builder, loops: names of the field, plain sentences)
 
 mod executors;
 

@@ -24,15 +24,9 @@ fn listed(
 ) -> String {
     let operands = |layout: &OperandLayout| {
         let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
-<<<<<<< HEAD
         let outputs = outputs.map(|(output, (&register, &streams))| {
-            let past = if streams { ", written past the caches" } else { "" };
-            format!("; output {output} is {}{past}\n", written(code, nest, register, describe))
-=======
-        let outputs = outputs.map(|(output, (&slot, &streams))| {
             let stores = if streams { ", written by non-temporal stores" } else { "" };
-            format!("; output {output} is {}{stores}\n", written(code, nest, slot, describe))
->>>>>>> ce6bb81 (Graph, builder, loops: names of the field, plain sentences)
+            format!("; output {output} is {}{stores}\n", written(code, nest, register, describe))
         });
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
         let inputs = inputs.map(|(input, (&register, form))| {

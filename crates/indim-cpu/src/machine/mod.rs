@@ -81,15 +81,9 @@ fn fallback(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
         return Some(KernelFallback::BaselineLevel);
     }
     let takes = |it: &Instruction| matches!(it.kind, InstructionKind::Take { .. });
-<<<<<<< HEAD
-    nest.instructions.iter().all(takes).then(|| match nest.searches() {
+    nest.instructions.iter().all(takes).then(|| match nest.is_arg_reduction() {
         true => KernelFallback::ArgReduction,
         false => KernelFallback::NoOperation,
-=======
-    nest.instructions.iter().all(takes).then(|| match nest.is_arg_reduction() {
-        true => KernelFallback::Searches,
-        false => KernelFallback::ComputesNothing,
->>>>>>> ce6bb81 (Graph, builder, loops: names of the field, plain sentences)
     })
 }
 
