@@ -1,5 +1,5 @@
-//! The long measurement of accuracy: all 2^32 arguments in 32 bits, all 2^16 of the 16-bit floats,
-//! many in 64 bits; and the checksums by which another machine shows that it gives the same bits.
+//! The complete measurement of accuracy: all 2^32 arguments in 32 bits, all 2^16 of the 16-bit floats, many
+//! in 64 bits; and checksums, by which other machines show that they give the same bits.
 //!
 //! `cargo run --release -p indim-ops --example accuracy -- [record | check] [every=N] [FUNCTION...]`
 //!
@@ -31,7 +31,7 @@ use record::FunctionLine;
 const DOUBLE_SAMPLES: u64 = 1 << 25;
 const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/accuracy/measured.txt");
 
-/// Splits the work over all cores and puts the parts together.
+/// Divides the work among all cores, and combines the results.
 fn in_parallel<T: Send>(work: impl Fn(u64, u64) -> T + Sync, together: impl Fn(T, T) -> T) -> T {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     thread::scope(|scope| {
@@ -136,7 +136,7 @@ fn binary_lines(case: &BinaryCase) -> Vec<FunctionLine> {
     vec![line(case.name, "f32", binary_single(case)), line(case.name, "f64", binary_double(case))]
 }
 
-/// Puts the lines into the record, in the place of older ones of the same function and type.
+/// Writes the lines into the record, in place of older ones of the same function and type.
 fn put_on_record(lines: &[FunctionLine]) -> std::io::Result<()> {
     let text = std::fs::read_to_string(Path::new(RECORD))?;
     let mut all = FunctionLine::read_all(&text);
@@ -150,7 +150,7 @@ fn put_on_record(lines: &[FunctionLine]) -> std::io::Result<()> {
     std::fs::write(RECORD, FunctionLine::write_all(&all))
 }
 
-/// Whether the checksum of `case` is the recorded one; says so.
+/// Whether the checksum of `case` is the recorded one; prints the verdict.
 #[allow(clippy::print_stdout, reason = "the report is what this program is for")]
 fn check(function: &UnaryFunction, recorded: &[FunctionLine]) -> bool {
     let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";

@@ -35,7 +35,7 @@ fn shown(result: Option<Lane>) -> String {
     format!("{:?}", result.expect("operands of the signature's types"))
 }
 
-/// All combinations of elements that an operation takes where the last operand is of this type.
+/// All combinations of elements that an operation takes if the last operand is of this type.
 fn combinations(op: Op, dtype: DType) -> Vec<Vec<Lane>> {
     let with_each = |rows: Vec<Vec<Lane>>, index: usize| -> Vec<Vec<Lane>> {
         let operand = elements(op.operand_dtype(index, dtype));
@@ -64,7 +64,7 @@ fn exchanged_operands_give_the_same_as_the_mirrored_operation() {
     assert!(checked > 100);
 }
 
-/// In 16 bits as in 32: where nothing is rounded, it does not matter in which type it is computed.
+/// 16 bits give the same as 32: an exact result does not depend on the type of the computation.
 #[test]
 fn exact_operations_round_nothing() {
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! The edges of operations that no other system in the tests has, bit for bit.
+//! Edge cases of operations that no other system in the tests has, bit for bit.
 
 use indim_ops::operations::*;
 use indim_ops::{Binary, Complex, Unary, bf16, c64, f16};
@@ -85,7 +85,7 @@ fn logaddexp_is_near_the_exact_value() {
     }
 }
 
-/// Where `e^x + e^y` is nearly 1, the error stays below the last bit of the larger operand.
+/// If `e^x + e^y` is nearly 1, the error stays below the last bit of the larger operand.
 #[test]
 #[allow(clippy::approx_constant, reason = "a number beside ln 2 is meant")]
 fn logaddexp_near_zero_keeps_its_absolute_error() {
@@ -207,7 +207,8 @@ fn complex_parts_come_apart_and_together() {
     assert_eq!(<Abs as Unary<c64>>::apply(Complex::new(3.0, -4.0)), 5.0);
 }
 
-/// By the formulas of the functions something overflows or vanishes on the way; values by CPython's `cmath`.
+/// The plain formulas of these functions overflow or underflow in intermediate results; expected values by
+/// CPython's `cmath`.
 #[test]
 fn complex_functions_reach_the_largest_numbers() {
     const MOST: f64 = f64::MAX;
@@ -249,7 +250,7 @@ mod operations_complex {
 #[test]
 fn conversions_to_16_bits_are_rounded_once() {
     use indim_ops::ConvertTo;
-    // One above the middle of two bf16: through f32 it would land on the middle.
+    // One above the middle of two bf16: a conversion through f32 would round to the middle.
     let middle = (1i64 << 40) + (1 << 32);
     let up = |x: i64| ConvertTo::<bf16>::convert(x).to_f64();
     assert_eq!(up(middle), 2f64.powi(40));

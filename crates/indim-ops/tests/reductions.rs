@@ -1,4 +1,4 @@
-//! Reductions: the tree in which elements are combined, and what each fold makes of special ones.
+//! Reductions: the tree that combines elements, and the results of each fold for special elements.
 
 use indim_ops::operations::{Add, Mul};
 use indim_ops::{
@@ -26,8 +26,8 @@ fn numbers(count: usize) -> Vec<f64> {
     (0..count).map(number).collect()
 }
 
-/// The sum as a counter makes it that knows nothing of pairs: a block is pushed, and joined once with the
-/// node before it for each trailing 1 of its number. In a block lane after lane is finished.
+/// The sum by another algorithm, a binary counter: a block is pushed on a stack, and combined with the node
+/// before it once for each trailing 1 of its number. Within a block, the lanes are summed one after another.
 fn sum_by_counter(x: &[f64]) -> f64 {
     let mut nodes: Vec<f64> = Vec::new();
     for (number, block) in x.chunks(512).enumerate() {

@@ -1,4 +1,4 @@
-//! How far the functions are from the exact values, on a sample.
+//! The errors of the functions against the exact values, on a sample.
 
 use indim_ops::{Binary, operations};
 
@@ -6,7 +6,7 @@ use crate::functions::SAMPLE_STEP;
 use crate::measure::{BINARY, WorstError, unary_cases};
 use crate::random::Random;
 
-/// All exponents with the significands where roundings turn, and both signs.
+/// All exponents and both signs, with significands at which the rounding changes.
 fn boundaries_single() -> impl Iterator<Item = f32> {
     let significands =
         [0, 1, 2, 0x2a_aaaa, 0x35_04f2, 0x35_04f3, 0x35_04f4, 0x40_0000, 0x7f_fffe, 0x7f_ffff];
@@ -27,8 +27,8 @@ fn boundaries_double() -> impl Iterator<Item = f64> {
     (0u64..4096).flat_map(move |top| significands.map(|low| f64::from_bits(top << 52 | low)))
 }
 
-/// The neighbours of multiples of `π / 2`, where reduction must be exact, among them those that come
-/// closest to one (Muller, Elementary Functions, table of worst cases).
+/// The neighbours of multiples of `π / 2`, which need an exact reduction, among them the closest ones
+/// (Muller, Elementary Functions, table of worst cases).
 fn near_quarter_turns() -> impl Iterator<Item = f64> {
     let multiples = (1..2000).map(|count| f64::from(count) * core::f64::consts::FRAC_PI_2);
     let neighbours = multiples.flat_map(|x| [x.next_down(), x, x.next_up()]);
@@ -40,8 +40,8 @@ fn near_quarter_turns() -> impl Iterator<Item = f64> {
     ])
 }
 
-/// They are those of 32 bits, rounded once more: correctly rounded, but for the few results that lie
-/// so near to the middle of two floats that the first rounding reaches it.
+/// Results in 16 bits are those of 32 bits, rounded once more: correctly rounded, except for the few that are
+/// so close to the middle of two floats that the first rounding reaches it.
 #[test]
 fn unary_functions_in_16_bits_are_rounded_but_for_double_rounding() {
     for case in unary_cases() {
@@ -115,7 +115,7 @@ fn binary_functions_in_64_bits_are_within_1_float_of_the_nearest() {
     }
 }
 
-/// The exponents that `pow` takes as products, and others.
+/// The exponents that `pow` computes by products, and others.
 fn small_exponents() -> impl Iterator<Item = f64> {
     (-8..=40).filter(|&twice| twice != 0).map(|twice| f64::from(twice) / 2.0)
 }

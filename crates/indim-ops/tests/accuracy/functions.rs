@@ -1,5 +1,5 @@
-//! The elementary functions of one operand, and the checksums by which a machine shows that it gives the
-//! same bits as another. No reference is needed for that, so it runs on every machine.
+//! The elementary functions of one operand, and checksums of their bits. Checksums need no reference, so
+//! every machine can compare its bits with those of another.
 
 use indim_ops::{Unary, bf16, f16, operations};
 
@@ -14,8 +14,8 @@ pub(crate) struct UnaryFunction {
     pub(crate) bf16: fn(bf16) -> bf16,
 }
 
-/// Every elementary function of one operand: its name, its operation, and what the correctly rounded
-/// functions are called in 32 and in 64 bits.
+/// Every elementary function of one operand: its name, its operation, and the names of the correctly rounded
+/// functions for 32 and 64 bits.
 macro_rules! for_each_unary_function {
     ($callback:ident) => {
         $callback! {

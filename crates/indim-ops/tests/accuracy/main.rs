@@ -1,8 +1,8 @@
 //! Accuracy and special values of the elementary functions: a sample for every test run. The whole
 //! measurement is `examples/accuracy.rs`.
 
-// The reference is C with integers of 128 bits, which compilers for 32-bit machines lack. There the
-// checksums show that the functions give the bits that were measured elsewhere.
+// The reference is C with 128-bit integers, which compilers for 32-bit machines lack. On such machines the
+// checksums show that the functions give the measured bits.
 #[cfg(target_pointer_width = "64")]
 mod errors;
 #[cfg_attr(not(target_pointer_width = "64"), allow(dead_code))]
@@ -19,7 +19,7 @@ mod special_values;
 use functions::{UNARY_FUNCTIONS, sample_checksum};
 use record::FunctionLine;
 
-/// The record holds what `examples/accuracy.rs` measured over all arguments; here a sample shows
+/// The record has the measurements of `examples/accuracy.rs` over all arguments. This test shows by a sample
 /// that the functions still give the same bits, and that the record keeps its form.
 #[test]
 fn the_bits_are_those_of_the_record() {

@@ -61,8 +61,8 @@ binary_cases! {
     "hypot" Hypot core_math::hypotf, core_math::hypot;
 }
 
-/// The error of a 32-bit result in ULP of the exact value, which is given in 64 bits. Infinite where
-/// one is a NaN and the other is not, or where the sign of a zero is wrong.
+/// The error of a 32-bit result in ULP of the exact value, which is given in 64 bits. Infinite if only one of
+/// them is a NaN, or if the sign of a zero is wrong.
 pub(crate) fn ulp_error_single(result: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if result.to_bits() == rounded.to_bits() {
@@ -74,7 +74,7 @@ pub(crate) fn ulp_error_single(result: f32, exact: f64) -> f64 {
     if result == 0.0 && rounded == 0.0 {
         return f64::INFINITY;
     }
-    // An overflow counts as if the exponent went on.
+    // An overflow counts as the next power of two.
     let reached = if result.is_infinite() {
         2f64.powi(128).copysign(f64::from(result))
     } else {
@@ -84,7 +84,7 @@ pub(crate) fn ulp_error_single(result: f32, exact: f64) -> f64 {
     (reached - exact).abs() / 2f64.powi(exponent - 23)
 }
 
-/// How many floats a 64-bit result lies from the correctly rounded one.
+/// The distance of a 64-bit result from the correctly rounded one, in floats.
 pub(crate) fn distance_double(result: f64, rounded: f64) -> u64 {
     let ordered = |x: f64| {
         let bits = x.to_bits() as i64;
@@ -97,7 +97,7 @@ pub(crate) fn distance_double(result: f64, rounded: f64) -> u64 {
     }
 }
 
-/// How many floats one 16-bit float lies from another; infinite where the signs differ.
+/// The distance of two 16-bit floats, in floats; infinite if the signs differ.
 pub(crate) fn distance_half(result: u16, rounded: u16) -> f64 {
     if (result ^ rounded) & 0x8000 != 0 {
         return f64::INFINITY;
@@ -105,7 +105,7 @@ pub(crate) fn distance_half(result: u16, rounded: u16) -> f64 {
     f64::from(result.abs_diff(rounded))
 }
 
-/// The largest error so far, and where it was.
+/// The largest error so far, and its argument.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WorstError {
     pub(crate) error: f64,
@@ -148,7 +148,7 @@ impl UnaryCase {
         worst
     }
 
-    /// The same for the other 16-bit float.
+    /// Measures all arguments of `bf16`, like [`UnaryCase::measure_f16`].
     pub(crate) fn measure_bf16(&self) -> WorstError {
         let mut worst = WorstError::default();
         for x in (0..=u16::MAX).map(bf16::from_bits) {

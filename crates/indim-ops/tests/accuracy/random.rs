@@ -1,4 +1,4 @@
-//! Arguments to try the functions on.
+//! Random arguments for the functions.
 
 /// A small generator of bits with a fixed start (Steele, Lea and Flood's SplitMix64).
 pub(crate) struct Random(pub u64);

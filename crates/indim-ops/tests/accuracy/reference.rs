@@ -1,5 +1,5 @@
-//! The functions that results are measured against: those of `core-math`, and those that it has not, which
-//! are computed here by sums of two floats and other methods than the definitions use.
+//! Reference functions: those of `core-math`, and those that it lacks, computed by sums of two floats and by
+//! other methods than the definitions.
 
 pub(crate) use core_math::*;
 
@@ -119,7 +119,7 @@ const BERNOULLI: [(f64, f64); 12] = [
     (-236364091.0, 2730.0),
 ];
 
-/// The argument of the series, 25 at least, and the terms by which the recurrence goes there.
+/// The argument raised to 25 or more by the recurrence, for the series, and the terms of the recurrence.
 fn raised(x: f64, term: fn(Double) -> Double) -> (Double, Double) {
     let (mut y, mut terms) = (Double::of(x), Double::of(0.0));
     while y.0 < 25.0 {

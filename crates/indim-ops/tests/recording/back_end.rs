@@ -1,5 +1,5 @@
-//! A lane back end that computes nothing: each primitive is written down as a step, and the steps are
-//! replayed later, on scalars.
+//! A lane back end that computes nothing: it records each primitive as a step, and a test replays the steps
+//! on scalars.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -25,7 +25,7 @@ impl LaneBackend for RecordingBackend {
     type F64 = RecordedLane<f64>;
 }
 
-/// A lane: which value it is, the operands coming first and then the result of each step.
+/// A lane: the index of its value. Operands have the first indices, results of steps the following ones.
 pub(crate) struct RecordedLane<T> {
     pub(crate) index: usize,
     types: PhantomData<T>,
@@ -69,7 +69,7 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Writes down what `define` does with `operands` values, and which values it says are the result.
+    /// Records the primitives that `define` calls on `operands` values, and the indices of its results.
     pub(crate) fn record(operands: usize, define: impl FnOnce() -> Vec<usize>) -> Tape {
         STEPS.set((operands, Vec::new()));
         let results = define();
@@ -120,7 +120,7 @@ fn three<A: Word, T: Word>(
     })
 }
 
-/// `x`, which arithmetic made, with the sign of its processor if it is a NaN.
+/// The result `x` of arithmetic; a NaN gets the sign of the emulated processor.
 fn made<R: Word>(x: RecordedLane<R>) -> RecordedLane<R> {
     step(move |values, sign| R::of_word(values[x.index]).with_nan(sign).to_word())
 }
@@ -144,7 +144,7 @@ impl<A: Word + Cast<B>, B: Word> Cast<RecordedLane<B>> for RecordedLane<A> {
     }
 }
 
-/// The methods of a trait that hand lanes to the same methods of a scalar.
+/// Methods of a trait that record the same methods of a scalar.
 macro_rules! recorded {
     ($($arity:ident [$($name:ident)*];)*) => { $(recorded!(@$arity $($name)*);)* };
     (@one $($name:ident)*) => { $(fn $name(self) -> Self { one(self, T::$name) })* };

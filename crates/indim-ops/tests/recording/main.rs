@@ -1,10 +1,10 @@
-//! The meaning of operations and conversions is written over the lanes of any back end: one that computes
-//! nothing, but writes down the primitives, gives the bits of Rust's scalars when these are replayed.
+//! Definitions of operations and conversions work with any lane back end. A back end that only records the
+//! primitives gives the bits of Rust's scalars when the test replays them.
 //!
-//! Nothing that is replayed can have looked at an operand, for there was none. And no definition looks at
-//! the sign of a NaN that arithmetic made, which IEEE 754 leaves to the processor: the bits are the same
-//! under both signs. A complex definition does not even look at the signs of NaNs among its operands: what
-//! widens them need not keep those.
+//! A recorded definition cannot depend on the values of operands, because none exist during the recording. No
+//! definition depends on the sign of a NaN that arithmetic made, which IEEE 754 leaves to the processor: the
+//! bits are the same under both signs. A complex definition does not even depend on the signs of NaNs among
+//! its operands, because widening need not keep them.
 
 mod back_end;
 mod special;
@@ -15,7 +15,7 @@ use indim_ops::{AnyLane, DType, Op, ScalarBackend};
 use special::{lane_count, special_values};
 use words::{Word, WordLanes, any_of, words_of};
 
-/// The operands' types, and what is done to them in any back end.
+/// A definition: the types of its operands, and its function in each back end.
 struct Definition<'a> {
     name: String,
     dtypes: Vec<DType>,
@@ -47,7 +47,7 @@ impl Definition<'_> {
         self.dtypes.iter().fold(vec![vec![]], appended)
     }
 
-    /// Records the definition once, and compares what is replayed with the scalars.
+    /// Records the definition once, and compares the replay with the scalars.
     fn check(&self) {
         let count: usize = self.dtypes.iter().map(|&dtype| lane_count(dtype)).sum();
         let indices: Vec<u64> = (0..count as u64).collect();
@@ -64,7 +64,7 @@ impl Definition<'_> {
         }
     }
 
-    /// The words, where those of complex numbers have NaNs of this sign.
+    /// The words; NaNs of complex numbers get this sign.
     fn with_nans(&self, words: &[u64], sign: NanSign) -> Vec<u64> {
         match self.dtypes.last() {
             Some(DType::C64) => {

@@ -1,13 +1,13 @@
-//! Elements where something happens, as words, one for each lane; the tests of `indim-codegen` try them too.
+//! Special elements as words, one for each lane; the tests of `indim-codegen` use them too.
 
 use indim_ops::{DType, DTypeClass, bf16, f16};
 
-/// How many lanes an element has.
+/// The number of lanes of an element.
 pub(crate) fn lane_count(dtype: DType) -> usize {
     if dtype.class() == DTypeClass::Complex { 2 } else { 1 }
 }
 
-/// Floats where something happens, in any of the types.
+/// Special floats, representable in any of the types.
 const FLOATS: [f64; 28] = [
     0.0,
     -0.0,
@@ -39,10 +39,10 @@ const FLOATS: [f64; 28] = [
     1e19,
 ];
 
-/// So many of them for the parts of complex numbers that meet others.
+/// The number of special floats for the parts of complex numbers in operations of several operands.
 const PARTS: usize = 12;
 
-/// Integers where something happens; the low bits of them in the narrower types.
+/// Special integers; narrower types take their low bits.
 const INTEGERS: [u64; 20] = [
     0,
     1,
@@ -66,7 +66,7 @@ const INTEGERS: [u64; 20] = [
     0x0123_4567_89ab_cdef,
 ];
 
-/// Special elements of a type; fewer complex numbers where an operation has several `operands`.
+/// Special elements of a type; fewer complex numbers if an operation has several `operands`.
 pub(crate) fn special_values(dtype: DType, operands: usize) -> Vec<Vec<u64>> {
     let parts = if operands > 1 { PARTS } else { FLOATS.len() };
     let pairs = |part: DType| {
@@ -96,7 +96,7 @@ fn float_words(dtype: DType, more: &[u64]) -> Vec<u64> {
         let magnitude = match dtype {
             DType::F16 => f16::from_f64(x.abs()).to_bits().into(),
             DType::Bf16 => bf16::from_f64(x.abs()).to_bits().into(),
-            // Not by a conversion, which need not keep the sign of a NaN.
+            // By bits, because a conversion need not keep the sign of a NaN.
             DType::F32 if x.is_nan() => f32::NAN.to_bits().into(),
             DType::F32 => (x.abs() as f32).to_bits().into(),
             _ => x.abs().to_bits(),

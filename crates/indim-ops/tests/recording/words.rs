@@ -1,4 +1,4 @@
-//! Elements as words, one for each lane: what operands and results are compared as.
+//! Elements as words, one for each lane: the form in which operands and results are compared.
 
 use indim_ops::lane::{FloatBits, LaneBackend};
 use indim_ops::{AnyLane, Complex, DType, ScalarBackend, for_each_element};
@@ -53,7 +53,7 @@ macro_rules! float_words {
 
 float_words!(f32 u32 f64 u64);
 
-/// A lane as a word: of a scalar its bits, of what is recorded which value it is.
+/// A lane as a word: the bits of a scalar, or the index of a recorded value.
 pub(crate) trait WordLane {
     fn word(self) -> u64;
     fn of(word: u64) -> Self;
