@@ -129,8 +129,8 @@ impl Expression {
     /// ```
     ///
     /// # Errors
-    /// Like [`build`](Self::build), without `several-results`; `assigned-input` if a value is bound to an assigned
-    /// name.
+    /// Like [`build`](Self::build), without `several-results`; `assigned-input` if a value is bound to an
+    /// assigned name.
     pub fn build_results(
         &self,
         builder: &GraphBuilder,

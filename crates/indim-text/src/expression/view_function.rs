@@ -103,9 +103,9 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         call: "take(x, indices, axis=None, mode=error)",
         types: "any; indices S U",
         doc: "Gathers the elements at `indices` along the axis, by default in row-major order; the indices' \
-              shape replaces the axis. With `error`, negative indices count from the end, and an index out of \
-              range is an error before anything is written. `clip` takes the nearest element, the first for \
-              a negative index; `wrap` takes the index modulo the size.",
+              shape replaces the axis. With `error`, negative indices count from the end, and an index \
+              out of range is an error before anything is written. `clip` takes the nearest element, the \
+              first for a negative index; `wrap` takes the index modulo the size.",
     },
     ViewRow {
         function: ViewFunction::Diff,
