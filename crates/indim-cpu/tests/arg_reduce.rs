@@ -28,7 +28,7 @@ fn mixed(index: usize) -> u64 {
 }
 
 /// An array with any strides.
-struct Stored<T> {
+struct StridedArray<T> {
     elements: Vec<T>,
     shape: Vec<usize>,
     /// Strides, in elements.
@@ -36,25 +36,25 @@ struct Stored<T> {
     first: usize,
 }
 
-impl<T: Element> Stored<T> {
-    /// An array whose axes have this order in memory, outermost first; the axes in `turned` are reversed.
+impl<T: Element> StridedArray<T> {
+    /// An array whose axes have this order in memory, outermost first; the axes in `reversed` are reversed.
     fn new(
         shape: &[usize],
         order: &[usize],
-        turned: &[usize],
+        reversed: &[usize],
         element: impl Fn(usize) -> T,
     ) -> Self {
         let mut strides = vec![0; shape.len()];
         let (mut count, mut first) = (1, 0);
         for &axis in order.iter().rev() {
             strides[axis] = count as isize;
-            if turned.contains(&axis) {
+            if reversed.contains(&axis) {
                 first += (shape[axis] - 1) * count;
                 strides[axis] = -strides[axis];
             }
             count *= shape[axis];
         }
-        Stored {
+        StridedArray {
             elements: (0..count).map(element).collect(),
             shape: shape.to_vec(),
             strides,
@@ -117,15 +117,15 @@ impl<T: Element> Stored<T> {
 }
 
 /// Argmax and argmin of `x` along `axis`.
-fn searches(array_type: ArrayType, axis: usize) -> Graph {
+fn arg_reductions(array_type: ArrayType, axis: usize) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", array_type.dtype, array_type.shape).unwrap();
-    let search = |op| b.reduce(op, &x, axis as i64).unwrap();
-    b.finish(&[search(ReduceOp::ArgMax), search(ReduceOp::ArgMin)]).unwrap()
+    let arg_reduce = |op| b.reduce(op, &x, axis as i64).unwrap();
+    b.finish(&[arg_reduce(ReduceOp::ArgMax), arg_reduce(ReduceOp::ArgMin)]).unwrap()
 }
 
 /// Argmax and argmin of a computed value with the same elements: the maximum of `x` and of the least element.
-fn computed_searches(array_type: ArrayType, axis: usize) -> Graph {
+fn computed_arg_reductions(array_type: ArrayType, axis: usize) -> Graph {
     let b = GraphBuilder::new();
     let ArrayType { dtype, shape } = array_type;
     let last = shape.rank() - 1;
@@ -133,8 +133,8 @@ fn computed_searches(array_type: ArrayType, axis: usize) -> Graph {
     let least = b.parameter("least", dtype, [shape[last]]).unwrap();
     let least = b.broadcast_in_dim(least, &[last as i64], shape).unwrap();
     let y = b.elementwise(Op::Max, &[x, least], &RuleSet::Numpy).unwrap();
-    let search = |op| b.reduce(op, &y, axis as i64).unwrap();
-    b.finish(&[search(ReduceOp::ArgMax), search(ReduceOp::ArgMin)]).unwrap()
+    let arg_reduce = |op| b.reduce(op, &y, axis as i64).unwrap();
+    b.finish(&[arg_reduce(ReduceOp::ArgMax), arg_reduce(ReduceOp::ArgMin)]).unwrap()
 }
 
 fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
@@ -144,21 +144,21 @@ fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
 
 /// Executables of arg-reductions of arrays and of computed values, by kernels and by machine code.
 fn all_executables(array_type: ArrayType, axis: usize) -> Vec<Executable> {
-    let computed = computed_searches(array_type.clone(), axis);
+    let computed = computed_arg_reductions(array_type.clone(), axis);
     let by = |&executor: &ExecutorChoice| {
         compile(&computed, &CompileOptions { executor, ..CompileOptions::default() }).unwrap()
     };
     let executors = [ExecutorChoice::Blocks, ExecutorChoice::Machine];
-    executables(&searches(array_type, axis)).chain(executors.iter().map(by)).collect()
+    executables(&arg_reductions(array_type, axis)).chain(executors.iter().map(by)).collect()
 }
 
-fn check<T: Element>(stored: &Stored<T>, axis: usize, of: impl Fn(T) -> f64, what: &str) {
+fn check<T: Element>(stored: &StridedArray<T>, axis: usize, of: impl Fn(T) -> f64, what: &str) {
     check_with(&all_executables(stored.array_type(), axis), stored, axis, of, what);
 }
 
 fn check_with<T: Element>(
     executables: &[Executable],
-    stored: &Stored<T>,
+    stored: &StridedArray<T>,
     axis: usize,
     of: impl Fn(T) -> f64,
     what: &str,
@@ -169,7 +169,7 @@ fn check_with<T: Element>(
     ];
     for executable in executables {
         for (result, expected) in stored.run(executable).iter().zip(&expected) {
-            let Stored { shape, strides, .. } = stored;
+            let StridedArray { shape, strides, .. } = stored;
             let found = result.elements::<i64>().unwrap();
             assert!(
                 found == expected,
@@ -194,8 +194,9 @@ fn check_layouts_along<T: Element>(
 ) {
     let executables = all_executables(ArrayType::new(T::DTYPE, shape), axis);
     for (what, pattern) in PATTERNS {
-        for (order, turned) in [([0, 1], &[][..]), ([1, 0], &[]), ([0, 1], &[0]), ([0, 1], &[1])] {
-            let stored = Stored::new(&shape, &order, turned, |index| from(pattern(index)));
+        for (order, reversed) in [([0, 1], &[][..]), ([1, 0], &[]), ([0, 1], &[0]), ([0, 1], &[1])]
+        {
+            let stored = StridedArray::new(&shape, &order, reversed, |index| from(pattern(index)));
             check_with(&executables, &stored, axis, of, what);
         }
     }
@@ -212,7 +213,7 @@ fn rows_and_columns_in_blocks() {
 }
 
 #[test]
-fn short_rows_are_searched_side_by_side() {
+fn short_rows_are_transposed() {
     for length in [1, 2, 3, 4, 5, 8, 9, 16, 31, 33, 63] {
         for others in [1, 5, 31, 32, 33, 300, 1100] {
             check_layouts_along([length, others], 0, |x| x as f32, f64::from);
@@ -233,7 +234,7 @@ fn short_axes_between_others() {
     for shape in [[40, 10, 3], [3, 10, 90], [7, 33, 40], [300, 3, 2]] {
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 1, 0]] {
             for (what, pattern) in [PATTERNS[0], PATTERNS[3], PATTERNS[5]] {
-                let stored = Stored::new(&shape, &order, &[2], |index| pattern(index) as f32);
+                let stored = StridedArray::new(&shape, &order, &[2], |index| pattern(index) as f32);
                 check(&stored, 1, f64::from, what);
             }
         }
@@ -242,10 +243,10 @@ fn short_axes_between_others() {
 
 /// The first NaN along a short axis, of either sign. Infinities are not NaNs.
 #[test]
-fn nans_of_16_bits_end_a_search() {
+fn nothing_replaces_a_nan_of_16_bits() {
     let elements = [0x7c00u16, 0xfc00, 0xfe01, 0x7e00, 0x0000, 0x8000, 0x3c00, 0xbc00];
     for first in 0..elements.len() {
-        let stored = Stored::new(&[40, 8], &[0, 1], &[], |index| {
+        let stored = StridedArray::new(&[40, 8], &[0, 1], &[], |index| {
             f16::from_bits(elements[(first + index + index / 8 * 3) % elements.len()])
         });
         check(&stored, 1, |x| f64::from(x.to_f32()), "NaNs");
@@ -276,11 +277,13 @@ fn indices_are_outputs_and_operands() {
 }
 
 #[test]
-fn more_columns_than_are_taken_together() {
+fn more_columns_than_a_unit() {
     for (rows, columns) in [(64, 600), (100, 513), (130, 1025)] {
         for (what, pattern) in PATTERNS {
-            let stored = |turned: &[usize]| {
-                Stored::new(&[rows, columns], &[0, 1], turned, |index| pattern(index) as f32)
+            let stored = |reversed: &[usize]| {
+                StridedArray::new(&[rows, columns], &[0, 1], reversed, |index| {
+                    pattern(index) as f32
+                })
             };
             check(&stored(&[]), 0, f64::from, what);
             check(&stored(&[0, 1]), 0, f64::from, what);
@@ -312,7 +315,7 @@ fn middle_axes_in_every_order_of_memory() {
     for shape in [[3, 700, 5], [4, 100, 300], [2, 1030, 33]] {
         for order in orders {
             for (what, pattern) in [PATTERNS[0], PATTERNS[5]] {
-                let stored = Stored::new(&shape, &order, &[2], |index| pattern(index) as f32);
+                let stored = StridedArray::new(&shape, &order, &[2], |index| pattern(index) as f32);
                 check(&stored, 1, f64::from, what);
             }
         }
@@ -323,7 +326,7 @@ fn middle_axes_in_every_order_of_memory() {
 fn check_threads(shape: [usize; 2], axis: usize) {
     let executables = all_executables(ArrayType::new(DType::F32, shape), axis);
     for (what, pattern) in PATTERNS {
-        let stored = Stored::new(&shape, &[0, 1], &[], |index| pattern(index) as f32);
+        let stored = StridedArray::new(&shape, &[0, 1], &[], |index| pattern(index) as f32);
         for threads in [1, 2, 7] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let what = format!("{what}, {threads} threads");
@@ -345,20 +348,14 @@ fn long_axes_are_cut_into_pieces() {
 }
 
 #[test]
-fn one_place_found_in_every_block_and_piece() {
+fn an_extreme_is_found_in_every_block_and_piece() {
     const LENGTH: usize = 40_000;
     let executables = all_executables(ArrayType::new(DType::F32, [LENGTH]), 0);
     for place in (0..LENGTH).step_by(499).chain([LENGTH - 1]) {
         for (element, other) in [(1.0, 0.0), (f32::NAN, 0.0), (f32::INFINITY, f32::NEG_INFINITY)] {
-            let stored =
-                Stored::new(
-                    &[LENGTH],
-                    &[0],
-                    &[],
-                    |index| {
-                        if index == place { element } else { other }
-                    },
-                );
+            let stored = StridedArray::new(&[LENGTH], &[0], &[], |index| {
+                if index == place { element } else { other }
+            });
             for executable in &executables {
                 let found = stored.run(executable)[0].elements::<i64>().unwrap()[0];
                 assert_eq!(found, place as i64, "{element} among {other}");
@@ -372,9 +369,9 @@ fn check_view(shape: &[usize], function: impl Fn(&GraphBuilder, Value) -> Value)
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, shape).unwrap();
     let y = function(&b, x);
-    let search = |op| b.reduce(op, &y, 0).unwrap();
+    let arg_reduce = |op| b.reduce(op, &y, 0).unwrap();
     let largest = b.reduce(ReduceOp::Max, &y, 0).unwrap();
-    let outputs = [search(ReduceOp::ArgMax), search(ReduceOp::ArgMin), largest];
+    let outputs = [arg_reduce(ReduceOp::ArgMax), arg_reduce(ReduceOp::ArgMin), largest];
     let graph = b.finish(&outputs).unwrap();
     let count = shape.iter().product();
     let x = Array::new(shape, (0..count).map(PATTERNS[4].1).collect::<Vec<f64>>()).unwrap();
@@ -388,7 +385,7 @@ fn check_view(shape: &[usize], function: impl Fn(&GraphBuilder, Value) -> Value)
 }
 
 #[test]
-fn views_are_searched_where_they_are_and_values_where_they_are_computed() {
+fn arg_reductions_read_views_and_computed_values() {
     check_view(&[700, 90], |_, x| x);
     check_view(&[90, 700], |b, x| b.transpose(x, &[1, 0]).unwrap());
     check_view(&[700, 90], |b, x| b.reshape(x, [63_000]).unwrap());
@@ -416,7 +413,7 @@ fn views_are_searched_where_they_are_and_values_where_they_are_computed() {
 
 /// The argmax of a value, the value, its sum, and the argmax of another value and of `x`.
 #[test]
-fn what_is_searched_is_also_used_beside_that() {
+fn operands_of_arg_reductions_have_other_readers() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [300, 40]).unwrap();
     let values = [x.exp() - 3.0, &x * &x, x];
@@ -439,8 +436,8 @@ fn what_is_searched_is_also_used_beside_that() {
 
 #[test]
 fn pieces_are_held_and_counted() {
-    for searches in [searches, computed_searches] {
-        let graph = searches(ArrayType::new(DType::F64, [1 << 20]), 0);
+    for graph_of in [arg_reductions, computed_arg_reductions] {
+        let graph = graph_of(ArrayType::new(DType::F64, [1 << 20]), 0);
         let executable = compile(&graph, &CompileOptions::default()).unwrap();
         let bytes = executable.forecast().temporary_bytes;
         assert!((2 * 64 * 16..2 * 64 * 512).contains(&bytes), "{bytes} bytes");

@@ -15,7 +15,7 @@ use indim_text::{Expression, ParseLimits};
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 fn counted(layout: Layout) -> usize {
     (layout.size() + 8).next_multiple_of(16).max(32)
@@ -25,7 +25,7 @@ fn counted(layout: Layout) -> usize {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(counted(layout), Ordering::Relaxed) + counted(layout);
-        MOST.fetch_max(held, Ordering::Relaxed);
+        PEAK.fetch_max(held, Ordering::Relaxed);
         // SAFETY: the caller has the obligations of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -122,7 +122,7 @@ fn texts() -> Vec<(String, String)> {
 
 // The only test of this program, because the allocator counts the memory of all its threads.
 #[test]
-fn compiling_holds_no_more_than_it_says() {
+fn compilation_holds_at_most_its_bound() {
     drop(compile(&graph("x + 1", 2), &CompileOptions::default()));
     let ranks = [2, 64];
     let of_texts = texts().into_iter().flat_map(|(name, text)| {
@@ -132,12 +132,12 @@ fn compiling_holds_no_more_than_it_says() {
     for (name, graph) in of_texts.chain([("folded".to_owned(), folded())]) {
         let promised = promised(&graph);
         let before = HELD.load(Ordering::Relaxed);
-        MOST.store(before, Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
         let executable: Executable = compile(&graph, &CompileOptions::default()).unwrap();
-        let most = MOST.load(Ordering::Relaxed) - before;
+        let peak = PEAK.load(Ordering::Relaxed) - before;
         let held = HELD.load(Ordering::Relaxed) - before;
         let said = executable.held_bytes();
-        let fits = most <= promised && promised <= 16 * most + 4096;
+        let fits = peak <= promised && promised <= 16 * peak + 4096;
         let is_true = said * 5 >= held * 4 && said <= 2 * held + 4096;
         if !fits || !is_true {
             wrong.push(format!("{name}: took {most} of {promised}, holds {held} and says {said}"));

@@ -46,7 +46,7 @@ fn growing(size: usize) -> Executable {
 }
 
 #[test]
-fn a_broadcast_operand_is_read_once_and_held_nowhere() {
+fn a_broadcast_operand_is_read_once_and_needs_no_memory() {
     let forecast = row_bias().forecast();
     assert_eq!(forecast.bytes_read, 4 * 3 * 4 + 3 * 4);
     assert_eq!(forecast.bytes_written, 4 * 3 * 4);
@@ -54,7 +54,7 @@ fn a_broadcast_operand_is_read_once_and_held_nowhere() {
 }
 
 #[test]
-fn temporaries_that_one_nest_reads_are_held_together() {
+fn temporaries_that_one_nest_reads_are_live_together() {
     let executable = outer_product();
     assert_eq!(executable.nests().len(), 3);
     let forecast = executable.forecast();
@@ -93,7 +93,7 @@ fn a_temporary_makes_room_after_its_last_use() {
 }
 
 #[test]
-fn numbers_along_an_axis_count_as_held() {
+fn counters_count_as_memory() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [100]).unwrap();
     let unused = b.parameter("unused", DType::F32, [1000]).unwrap();

@@ -65,7 +65,7 @@ const SHAPES: [(&[usize], usize, &[usize]); 10] = [
 ];
 
 #[test]
-fn rows_and_elements_are_gathered_as_the_reference_does() {
+fn gathers_give_the_bits_of_the_reference() {
     for (shape, axis, of_indices) in SHAPES {
         for dtype in [DType::U8, DType::F16, DType::I32, DType::F64, DType::C128] {
             let b = GraphBuilder::new();
@@ -124,7 +124,7 @@ fn first_of(shape: &[usize]) -> Vec<indim_builder::Index> {
 
 /// The check without comparisons, at the ends of each type of indices.
 #[test]
-fn the_first_index_outside_is_found_wherever_it_is() {
+fn the_first_index_out_of_range_is_found_at_any_position() {
     let checked = |dtype: DType, list: &[i64], size: usize| {
         let b = GraphBuilder::new();
         let t = b.parameter("t", DType::F32, [size, 2]).unwrap();

@@ -78,7 +78,7 @@ fn check(shape: &[usize], axis: i64) {
 }
 
 #[test]
-fn parts_give_the_bits_of_the_whole() {
+fn tiles_give_the_bits_of_the_whole() {
     for (shape, axis) in [
         (vec![601, 1000], 1),
         (vec![150, 4096], 1),
@@ -113,7 +113,7 @@ fn softmax(shape: &[usize]) -> Graph {
 }
 
 #[test]
-fn what_passes_between_nests_is_a_part() {
+fn temporaries_between_nests_have_the_size_of_a_tile() {
     let graph = softmax(&[1000, 1000]);
     let forecast = compile(&graph, &CompileOptions::default()).unwrap().forecast();
     // In addition to tiles of at most 256 KiB a thread has results of pieces, and registers.
@@ -135,7 +135,7 @@ fn the_result_may_lie_over_the_input() {
 }
 
 #[test]
-fn a_group_is_stopped_between_parts() {
+fn a_group_stops_between_tiles() {
     let x = array(&[2000, 1000]);
     let executable = compile(&softmax(&[2000, 1000]), &CompileOptions::default()).unwrap();
     let calls = std::sync::atomic::AtomicUsize::new(0);
@@ -149,7 +149,7 @@ fn a_group_is_stopped_between_parts() {
 }
 
 #[test]
-fn temporaries_of_a_group_share_no_memory_with_those_around_it() {
+fn temporaries_of_a_group_share_no_memory_with_others() {
     // One thread writes its tiles while another one still reads results of earlier nests.
     let shape = [900, 600];
     let x = array(&shape);

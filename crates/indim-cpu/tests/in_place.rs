@@ -71,7 +71,7 @@ fn an_input_is_read_before_it_is_overwritten() {
 }
 
 #[test]
-fn inputs_may_change_places() {
+fn inputs_may_be_exchanged() {
     let swapped = of_two(|_, [x, y]| vec![y, x]);
     assert_eq!(run(&swapped, &[0, 1]), [expected(y), expected(x)]);
     let same = of_two(|_, [x, y]| vec![x, y]);
@@ -79,7 +79,7 @@ fn inputs_may_change_places() {
 }
 
 #[test]
-fn an_input_that_is_also_read_elsewhere_is_copied() {
+fn an_input_with_another_reader_is_copied() {
     // `x` is read in another order than the result is written.
     let transposed = of_two(|b, [x, y]| {
         let flat = b.reshape(&x, [50, 60]).unwrap();
@@ -92,7 +92,7 @@ fn an_input_that_is_also_read_elsewhere_is_copied() {
 }
 
 #[test]
-fn outputs_may_lie_between_the_elements_of_one_another_and_of_inputs() {
+fn outputs_and_inputs_may_interleave() {
     let halves =
         of_two(|b, [x, y]| vec![b.add(&x, &y, &[0, 1]).unwrap(), b.mul(x, y, &[0, 1]).unwrap()]);
     // Four interleaved arrays: `x`, `y`, the sum and the product.

@@ -27,7 +27,7 @@ fn number(index: usize) -> f32 {
 }
 
 #[test]
-fn large_results_are_whole_wherever_they_begin() {
+fn large_results_are_complete_at_any_alignment() {
     let x: Vec<f32> = (0..ROWS * COLUMNS).map(number).collect();
     let c: Vec<f32> = (0..ROWS).map(number).collect();
     let inputs = [

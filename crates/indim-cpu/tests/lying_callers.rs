@@ -29,7 +29,7 @@ fn refused(guilty: Node) -> &'static str {
 }
 
 #[test]
-fn a_graph_that_would_leave_its_arrays_cannot_be_made() {
+fn a_graph_that_reads_out_of_bounds_is_refused() {
     let onto = |axes: &[usize]| NodeKind::BroadcastInDim(AxisMap::from(axes.to_vec()));
     let neg = || NodeKind::Elementwise(Op::Neg);
     let cases = [
@@ -78,7 +78,7 @@ fn a_graph_that_would_leave_its_arrays_cannot_be_made() {
 }
 
 #[test]
-fn arrays_have_the_elements_that_their_shapes_say() {
+fn arrays_have_as_many_elements_as_their_shapes() {
     assert!(Array::new([4], vec![1.0f32; 3]).is_err());
     assert!(Array::from_data([4_000_000], ArrayData::F64(vec![1.0])).is_err());
     assert!(Array::scalar(1.0f32).reshaped(Shape::from([2])).is_err());
@@ -146,7 +146,7 @@ fn arrays_without_elements_may_have_any_strides() {
 }
 
 #[test]
-fn runs_refuse_what_does_not_fit() {
+fn runs_refuse_arguments_that_do_not_fit() {
     let negated = of_one(DType::F32, &[4, 4], |_, x| vec![-x]);
     let short = [1.0f32; 4];
     let wrong: [&[ArrayView<'_>]; 4] = [
@@ -196,7 +196,7 @@ fn a_bool_may_have_any_bits_and_results_are_0_and_1() {
 }
 
 #[test]
-fn only_levels_of_this_processor_can_be_had() {
+fn only_levels_of_this_processor_exist() {
     for name in ["avx2", "baseline", "avx10", ""] {
         match name.parse::<Level>() {
             Ok(level) => assert!(Level::available().contains(&level)),
@@ -206,7 +206,7 @@ fn only_levels_of_this_processor_can_be_had() {
 }
 
 #[test]
-fn there_is_no_kernel_for_what_an_operation_does_not_take() {
+fn no_kernel_exists_for_types_that_an_operation_does_not_take() {
     for op in Op::ALL {
         for &dtype in DType::ALL {
             // The look-up of a kernel is safe; its call is not.

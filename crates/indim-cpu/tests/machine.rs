@@ -183,7 +183,7 @@ fn check_guarded(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) {
 }
 
 #[test]
-fn rows_of_every_length_end_where_they_end() {
+fn rows_of_every_length_access_only_their_elements() {
     use DType::*;
     for n in (0..=70).chain([95, 96, 97, 127, 128, 129, 191, 193, 255, 257]) {
         let vector = vec![n];
@@ -203,7 +203,7 @@ fn rows_of_every_length_end_where_they_end() {
 }
 
 #[test]
-fn rows_and_columns_of_every_length_are_read_where_they_lie() {
+fn rows_and_columns_of_every_length_are_read_in_place() {
     for n in (1..=40).chain([63, 64, 65, 130, 600]) {
         check_guarded(
             &["x * r + c * x", "x - c", "sum(x * r, axis=1)", "sum(x * c, axis=0)"],
@@ -217,7 +217,7 @@ fn rows_and_columns_of_every_length_are_read_where_they_lie() {
 }
 
 #[test]
-fn what_is_folded_is_read_where_it_lies() {
+fn folded_values_are_read_in_place() {
     use DType::*;
     for n in [9, 31, 32, 33, 40, 64, 65, 100, 256, 300, 513, 1025, 2600] {
         for rows in [3, 37, 600] {
@@ -245,7 +245,7 @@ fn what_is_folded_is_read_where_it_lies() {
 }
 
 #[test]
-fn results_may_lie_over_what_they_are_computed_from() {
+fn results_may_lie_over_their_operands() {
     for n in (1..=70).chain([128, 500, 5000]) {
         let types = [("x", DType::F32, vec![n]), ("y", DType::F32, vec![n])];
         let graph = graph(&["x + y * 2", "x * x - y"], &types);
@@ -309,7 +309,7 @@ fn nests_of_thousands_of_operations_give_the_same_bits() {
 }
 
 #[test]
-fn machine_code_is_made_once_the_work_has_paid_for_it() {
+fn machine_code_is_generated_once_the_budget_pays() {
     let types = [("x", DType::F32, vec![16])];
     let graph = graph(&["exp(x) * x + 1"], &types);
     let x = numbers(DType::F32, &[16], 3);
@@ -356,7 +356,7 @@ fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, KernelFallback>> 
 }
 
 #[test]
-fn nests_are_listed_or_say_why_kernels_run_them() {
+fn nests_have_a_listing_or_the_reason_for_kernels() {
     if listed("x + y", [40, 30]) == [Err(KernelFallback::Processor)] {
         return;
     }
@@ -418,7 +418,7 @@ fn the_baseline_of_a_better_processor_has_kernels() {
 }
 
 #[test]
-fn strides_without_end_are_computed_with() {
+fn more_layouts_than_functions_are_computed() {
     // Each operand may be one element or many: more layouts than `MAX_FUNCTIONS`.
     let names = ["a", "b", "c", "d", "e", "f"];
     let n = 200;
@@ -457,7 +457,7 @@ fn strides_without_end_are_computed_with() {
 }
 
 #[test]
-fn threads_may_run_what_is_being_made() {
+fn threads_may_run_a_nest_during_its_compilation() {
     let n = 3000;
     let graph = graph(&["tanh(x) * x - 1"], &[("x", DType::F32, vec![n])]);
     let x = numbers(DType::F32, &[n], 5);

@@ -76,7 +76,7 @@ fn strides(size: isize, count: usize) -> [isize; 10] {
 }
 
 #[test]
-fn gather_copies_every_element_to_its_place() {
+fn gather_copies_every_element() {
     for size in SIZES {
         for (count, steps) in COUNTS.into_iter().flat_map(|c| STEPS.map(|s| (c, s))) {
             for stride in strides(size as isize, 1) {
@@ -93,7 +93,7 @@ fn gather_copies_every_element_to_its_place() {
 }
 
 #[test]
-fn scatter_writes_every_element_to_its_place_and_nothing_else() {
+fn scatter_writes_every_element_and_nothing_else() {
     for size in SIZES {
         for (count, steps) in COUNTS.into_iter().flat_map(|c| STEPS.map(|s| (c, s))) {
             for stride in [1, -1, 2, -3].map(|stride| stride * size as isize) {

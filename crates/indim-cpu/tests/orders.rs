@@ -118,7 +118,7 @@ fn order_k_is_that_of_numpy() {
 }
 
 #[test]
-fn the_other_orders_are_as_they_are_named() {
+fn every_order_of_row_and_column_major_operands() {
     let memory = memory();
     let executable = numpy_sum(&[2, 3, 4], &[3, 4]);
     let row_major = [view(&[2, 3, 4], &[12, 4, 1], &memory), view(&[3, 4], &[4, 1], &memory)];
@@ -140,7 +140,7 @@ fn the_other_orders_are_as_they_are_named() {
 }
 
 #[test]
-fn an_input_is_followed_along_its_broadcast_dimensions() {
+fn order_k_follows_an_input_along_broadcast_dimensions() {
     let memory = memory();
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [3, 3]).unwrap();
@@ -152,7 +152,7 @@ fn an_input_is_followed_along_its_broadcast_dimensions() {
 }
 
 #[test]
-fn an_input_is_followed_through_a_transposition_and_what_is_kept() {
+fn order_k_follows_an_input_through_transpositions_and_temporaries() {
     let memory = memory();
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
@@ -169,7 +169,7 @@ fn an_input_is_followed_through_a_transposition_and_what_is_kept() {
 }
 
 #[test]
-fn each_output_follows_the_inputs_that_it_is_computed_from() {
+fn order_k_of_an_output_follows_its_own_inputs() {
     let memory = memory();
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();

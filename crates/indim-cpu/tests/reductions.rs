@@ -77,7 +77,7 @@ const LENGTHS: [usize; 17] =
     [2, 3, 4, 5, 16, 17, 31, 33, 64, 100, 255, 300, 511, 512, 513, 1025, 5000];
 
 #[test]
-fn rows_columns_and_what_lies_between() {
+fn rows_columns_and_middle_axes() {
     for length in LENGTHS {
         for others in [1, 2, 3, 40, 257, 600] {
             if length * others > 300_000 {
@@ -154,7 +154,7 @@ fn long_axes_are_cut_into_nodes_of_the_tree() {
 }
 
 #[test]
-fn whole_arrays_and_searches_by_several_threads() {
+fn whole_arrays_and_arg_reductions_by_several_threads() {
     let shape = [700, 1300];
     let x = Array::new(shape, numbers(700 * 1300, |x| x as f32)).unwrap();
     let b = GraphBuilder::new();
@@ -279,7 +279,7 @@ fn check_outputs(name: &str, outputs: impl Fn(&GraphBuilder, &Value) -> Vec<Valu
 }
 
 #[test]
-fn a_search_is_an_output_and_an_operand() {
+fn an_arg_reduction_is_an_output_and_an_operand() {
     let argmax = |b: &GraphBuilder, x: &Value| b.reduce(ReduceOp::ArgMax, x, 1).unwrap();
     check_outputs("a sum of indices", |b, x| {
         let i = argmax(b, x);

@@ -64,7 +64,7 @@ fn updates_shape(shape: &[usize], axis: usize, indices: &[usize]) -> Vec<usize> 
 }
 
 #[test]
-fn updates_of_one_place_are_added_in_row_major_order() {
+fn updates_of_one_target_are_added_in_row_major_order() {
     for (shape, axis, of_indices) in SHAPES {
         let of_updates = updates_shape(shape, axis, of_indices);
         for dtype in DType::ALL.iter().copied().filter(|&dtype| dtype != DType::Bool) {
@@ -128,7 +128,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 /// Work counts each array once, even if targets are much larger than updates: 1 MiB takes several threads.
 #[test]
-fn a_scatter_is_as_much_work_as_it_moves() {
+fn the_work_of_a_scatter_is_the_bytes_it_moves() {
     const MIB: usize = 1 << 20;
     // A target is read and written; an update is an index of 8 bytes and an `f32`.
     let moved = |places: usize, indices: usize, elements: usize| {
@@ -184,7 +184,7 @@ fn operands_are_read_through_views() {
 }
 
 #[test]
-fn an_index_that_names_no_place_is_found_before_anything_is_written() {
+fn an_index_out_of_range_is_found_before_anything_is_written() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [4]).unwrap();
     let i = b.parameter("i", DType::I64, [3]).unwrap();
@@ -202,7 +202,7 @@ fn an_index_that_names_no_place_is_found_before_anything_is_written() {
 }
 
 #[test]
-fn updates_have_the_shape_and_type_of_what_the_indices_take() {
+fn updates_have_the_shape_and_type_of_a_gather() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4, 3]).unwrap();
     let i = b.parameter("i", DType::I64, [5]).unwrap();

@@ -20,7 +20,7 @@ fn negation() -> Executable {
 }
 
 #[test]
-fn a_run_stops_between_pieces_and_says_so() {
+fn a_run_stops_between_pieces_with_an_error() {
     let executable = negation();
     let x = vec![1.0f32; LENGTH];
     for threads in [1, 2] {

@@ -21,7 +21,7 @@ fn program() -> SymbolicExecutable {
 }
 
 #[test]
-fn nests_that_run_together_do_so_for_other_sizes() {
+fn groups_are_the_same_for_other_sizes() {
     let program = program();
     for shape in [[600, 1000], [2, 300_000], [2001, 257], [4, 3]] {
         let compiled = compile(&softmax(shape).0, &CompileOptions::default()).unwrap();
@@ -68,7 +68,7 @@ fn standardised(b: &GraphBuilder, x: &Value) -> Value {
 }
 
 #[test]
-fn a_thousand_lengths_give_what_each_does_alone() {
+fn a_thousand_lengths_give_the_bits_of_separate_programs() {
     let options = CompileOptions::default();
     let (program, _) = over_vector(|_, x| vec![2.0 * x + 1.0], &options);
     let numbers: Vec<f32> = (0..2000).map(|number| number as f32).collect();
@@ -84,7 +84,7 @@ fn a_thousand_lengths_give_what_each_does_alone() {
 }
 
 #[test]
-fn what_depends_on_no_size_is_shared() {
+fn nests_that_depend_on_no_size_are_shared() {
     let options = CompileOptions::default();
     let (program, alone) = over_vector(|b, x| vec![standardised(b, x)], &options);
     let [first, second] = [700, 900].map(|length: usize| program.bind(&[&[length]]).unwrap());
@@ -106,7 +106,7 @@ fn what_depends_on_no_size_is_shared() {
 }
 
 #[test]
-fn arrays_of_one_axis_give_the_bits_of_kernels_whatever_their_length() {
+fn arrays_of_one_axis_give_the_bits_of_kernels_at_every_length() {
     let options = |executor| CompileOptions { executor, ..CompileOptions::default() };
     let build = |b: &GraphBuilder, x: &Value| {
         let sum = b.along(Reduction::Sum, x, &ReduceOptions::axes(&[0]), &[]).unwrap();
@@ -149,7 +149,7 @@ fn arrays_of_one_axis_give_the_bits_of_kernels_whatever_their_length() {
 }
 
 #[test]
-fn what_is_bound_is_kept_within_bounds() {
+fn cached_bindings_are_bounded() {
     let program = program();
     let before = program.held_bytes();
     for rows in 2..1000 {

@@ -104,7 +104,7 @@ fn helpers_join_a_run_that_has_work_for_them() {
 }
 
 #[test]
-fn a_run_of_little_work_and_one_of_the_caller_alone_ask_nobody() {
+fn short_runs_and_runs_of_the_caller_alone_have_no_helpers() {
     let (caller, pool) = (thread::current().id(), pool(3));
     let little = threads_seen(100, 1, Threads::Pool(&pool));
     // 256 KiB: a sleeping worker would come after the caller is done.

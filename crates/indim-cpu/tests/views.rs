@@ -124,7 +124,7 @@ fn a_slice_costs_no_memory_and_no_loop() {
 }
 
 #[test]
-fn parts_are_written_where_they_belong() {
+fn operands_of_a_concatenation_are_written_in_place() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4, 3]).unwrap();
     let y = b.parameter("y", DType::F32, [4, 2]).unwrap();
@@ -264,7 +264,7 @@ fn xla_pads_as_index_arithmetic_says() {
 
 /// Every element type of indices, every mode, every axis of tables.
 #[test]
-fn elements_are_taken_as_index_arithmetic_says() {
+fn gathers_follow_index_arithmetic() {
     let shape = [3, 5, 4];
     let x: Vec<i32> = (0..60).collect();
     for index in [
@@ -319,7 +319,7 @@ fn elements_are_taken_as_index_arithmetic_says() {
 }
 
 #[test]
-fn an_index_that_names_nothing_is_found_before_anything_is_written() {
+fn an_index_out_of_range_is_found_before_any_write() {
     for is_computed in [false, true] {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F32, [4]).unwrap();
@@ -360,7 +360,7 @@ fn an_index_that_names_nothing_is_found_before_anything_is_written() {
 }
 
 #[test]
-fn indices_that_can_name_nothing_else_are_not_checked() {
+fn indices_that_cannot_be_out_of_range_are_not_checked() {
     let check_count = |index: DType, size: usize| {
         let b = GraphBuilder::new();
         let table = b.parameter("table", DType::F32, [size]).unwrap();

@@ -127,10 +127,10 @@ impl NestCode for Scatter {
     ) -> fmt::Result {
         let [operand, indices, updates] = [self.operand, self.indices, self.updates]
             .map(|operand| describe(&nest.accesses[operand - self.stores]));
-        writeln!(formatter, "sort {indices} by the places it names")?;
+        writeln!(formatter, "sort {indices} by target")?;
         for store in &nest.stores {
             let target = describe(&store.target);
-            writeln!(formatter, "  {operand} + {updates} of each place -> {target}")?;
+            writeln!(formatter, "  {operand} + {updates} of each target -> {target}")?;
         }
         Ok(())
     }
@@ -356,9 +356,9 @@ impl StridedRun {
     unsafe fn read<T: RunningSum>(self, sums: &mut [T::Sum], combine: impl Fn(&mut T::Sum, T)) {
         let each = |sums: &mut [T::Sum], stride: isize| {
             for (number, sum) in sums.iter_mut().enumerate() {
-                let place = self.first.wrapping_offset(number as isize * stride).cast::<T>();
+                let from = self.first.wrapping_offset(number as isize * stride).cast::<T>();
                 // SAFETY: the caller ensures a readable element for each sum.
-                combine(sum, unsafe { place.read_unaligned() });
+                combine(sum, unsafe { from.read_unaligned() });
             }
         };
         // A constant stride lets the compiler use vectors.
@@ -374,9 +374,9 @@ impl StridedRun {
     /// One element for each sum is valid for writes.
     unsafe fn write<T: RunningSum>(self, sums: &[T::Sum]) {
         for (number, &sum) in sums.iter().enumerate() {
-            let place = self.first.wrapping_offset(number as isize * self.stride).cast::<T>();
+            let to = self.first.wrapping_offset(number as isize * self.stride).cast::<T>();
             // SAFETY: the caller ensures a writable element for each sum.
-            unsafe { place.write_unaligned(T::finish(sum)) }
+            unsafe { to.write_unaligned(T::finish(sum)) }
         }
     }
 }

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn all_helpers_join_and_have_numbers_of_their_own() {
+    fn all_helpers_join_with_different_numbers() {
         let pool = pool(8);
         for helpers in [1, 3, 7] {
             // Each waits for all others, so none can leave before all have joined.
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_outside_of_the_work_lets_the_caller_go_on() {
+    fn a_panic_outside_the_work_does_not_block_the_caller() {
         /// The payload of a panic. Dropping it panics once more.
         struct Payload;
 
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_within_tasks_and_of_workers_run() {
+    fn nested_tasks_and_tasks_of_workers_run() {
         let pool = pool(3);
         let calls = AtomicUsize::new(0);
         let outer = |thread: usize| {

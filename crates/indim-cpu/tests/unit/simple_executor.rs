@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_executor_says_what_is_listed_and_held() {
+    fn an_executor_has_a_listing_and_counts_its_memory() {
         let b = GraphBuilder::new();
         let x = b.parameter("x", DType::F32, [2]).unwrap();
         let graph = b.finish(&[-x]).unwrap();
