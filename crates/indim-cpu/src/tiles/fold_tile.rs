@@ -85,8 +85,8 @@ impl FoldTile<'_> {
     /// - if a unit has fewer columns than a step of the function's loop, the missing elements are readable
     ///   before it: the columns before the unit, or [`MARGIN_BYTES`](crate::tiles::tile::MARGIN_BYTES);
     /// - steps `0..first` have been folded, and no others;
-    /// - lanes and nodes are memory of this thread, with room for what `FoldFunction` counts, and overlap no
-    ///   input.
+    /// - lanes and nodes are memory of this thread, with room for the accumulators that `FoldFunction`
+    ///   counts, and overlap no input.
     pub(super) unsafe fn fold(&self, count: usize) {
         let steps = self.first..self.first + count;
         // SAFETY: the caller has the same obligations, and each arm folds `steps` in order.
@@ -166,8 +166,8 @@ impl FoldTile<'_> {
     /// # Safety
     /// - `inputs` are valid for reads at all elements of the rows, with the strides of `fold_function`;
     /// - a row has at least as many elements as a step of the function's loop;
-    /// - lanes and nodes are memory of this thread, with room for what `FoldFunction` counts, and overlap no
-    ///   input.
+    /// - lanes and nodes are memory of this thread, with room for the accumulators that `FoldFunction`
+    ///   counts, and overlap no input.
     pub(super) unsafe fn fold_rows(&self, count: usize, length: usize) {
         let block = if self.fold_function.is_ordered { BLOCK } else { length };
         let blocks = length.div_ceil(block);

@@ -260,7 +260,7 @@ fn access_blocks(
 }
 
 /// For each store, whether its value is written straight into the array. Into an array over an input only a
-/// function may do that, because a call would overwrite what later calls read.
+/// function may do that, because a call would overwrite operands of later calls.
 fn direct_stores(
     code: &TileCode,
     stores: &[OperandWalk],
