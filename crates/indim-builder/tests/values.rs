@@ -1,7 +1,7 @@
 //! Values in user code: operators, numbers, helper functions, and errors.
 
-use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, GraphError, evaluate};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
+use indim_graph::{Array, AxisSlice, GraphError, Literal, evaluate};
 use indim_ops::{ArrayType, Complex, DType, Element};
 
 /// The elements of `function(x)`.
@@ -132,4 +132,20 @@ fn broadcast_operands_count_towards_the_size() {
     assert_eq!(b.numpy().eq(&column, &row).unwrap_err().code(), "too-large");
     let [column, row] = [column, row].map(|x| x.gt(0));
     assert!(b.numpy().and(column, row).is_ok());
+}
+
+#[test]
+fn mistakes_that_only_the_builder_allows_have_their_codes() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [3]).unwrap();
+    let initial =
+        ReduceOptions { initial: Some(Literal::Int(0).into()), ..ReduceOptions::default() };
+    let mistakes = [
+        (b.along(Reduction::ArgMax, &x, &initial, &[]), "argument-not-taken"),
+        (b.slice(&x, &[AxisSlice::new(0, 9, 1)]), "slice-out-of-range"),
+        (b.symbolic_parameter("y", DType::F32, &["2n"]), "bad-size"),
+    ];
+    for (mistake, code) in mistakes {
+        assert_eq!(mistake.unwrap_err().code(), code);
+    }
 }

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use indim::files::{
-    FileErrorKind, Member, NpySink, OutputFile, npz_sinks, safetensors_sinks, write_npy_to,
-    write_npz_to, write_safetensors_to,
+    FileError, FileErrorKind, Member, NpySink, OutputFile, npz_sinks, safetensors_sinks,
+    write_npy_to, write_npz_to, write_safetensors_to,
 };
 use indim::stores::{self, Complete, Like, write_whole};
 use indim::stream::Sink;
@@ -16,7 +16,7 @@ use indim_graph::terminal::shown;
 use crate::progress::Progress;
 use crate::signals;
 
-/// Bytes that are written at a time, so that the bar moves.
+/// Bytes of one write, few enough that the progress bar moves.
 const PIECE: usize = 4 << 20;
 
 /// The destination of a result, open for writing.
@@ -62,7 +62,7 @@ impl FileFormat {
             "npy" => Ok(FileFormat::Npy),
             "npz" => Ok(FileFormat::Npz),
             "safetensors" => Ok(FileFormat::Safetensors),
-            // Pipes and devices take any bytes, and none that a format of files needs to seek for.
+            // Pipes and devices have no format, and cannot seek as some formats must.
             _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
                 Ok(FileFormat::Npy)
             }
@@ -87,8 +87,8 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
 }
 
 impl Destination {
-    /// Opens what is given with `-o`, `-` for standard output, for a result of this type, which takes
-    /// over what it is like; an archive takes any.
+    /// Opens the argument of `-o` (`-`: standard output) for a result of this type. `like` has the metadata
+    /// that the result inherits. An archive takes any type.
     ///
     /// # Errors
     /// When the file cannot be written, or its format cannot hold the result.
@@ -110,8 +110,8 @@ impl Destination {
         Ok(Destination::File { file: Box::new(file), format })
     }
 
-    /// The sinks of streamed results, with disk space reserved for all of them: one, or those of an
-    /// archive, whose members are called so.
+    /// The sinks of streamed results, with disk space reserved for all: one sink, or one per archive
+    /// member of these names.
     ///
     /// # Errors
     /// If the disk is full, or they cannot be written.
@@ -154,7 +154,7 @@ impl Destination {
         }
     }
 
-    /// Writes results that were computed elsewhere: one, or those of an archive, whose members are called so.
+    /// Writes results from other memory: one, or all members of an archive, under these names.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -195,15 +195,14 @@ impl Destination {
         };
         drop(progress);
         match written {
-            // A reader that has seen enough is no error.
+            // A closed pipe is no error.
             Err(FileErrorKind::Io(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => written.map_err(|error| {
-                Diagnostic::new(ErrorCode::IO, format!("{}: {error}", self.name()))
-            }),
+            written => written
+                .map_err(|kind| FileError { path: self.path().to_owned(), kind }.diagnostic()),
         }
     }
 
-    /// Completes the file on the disk, so that nothing is left to do but put it in its place.
+    /// Completes the file on the disk; only its move to the final name is left.
     ///
     /// # Errors
     /// When the disk fails.
@@ -242,11 +241,12 @@ impl Destination {
         }
     }
 
-    fn name(&self) -> String {
+    /// The path; for standard output its name in messages.
+    fn path(&self) -> &Path {
         match self {
-            Destination::StandardOutput => "standard output".to_owned(),
-            Destination::File { file, .. } => shown(&file.path().to_string_lossy()),
-            Destination::Stored { path, .. } => shown(&path.to_string_lossy()),
+            Destination::StandardOutput => Path::new("standard output"),
+            Destination::File { file, .. } => file.path(),
+            Destination::Stored { path, .. } => path,
         }
     }
 }

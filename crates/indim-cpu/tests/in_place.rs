@@ -124,5 +124,30 @@ fn outputs_and_inputs_may_interleave() {
     };
     let error = halves.run_into(&inputs, &mut [at(0), at(15)]).unwrap_err();
     assert_eq!(error, RunError::OutputsOverlap { first: 0, second: 1 });
+    assert_eq!(error.code(), "outputs-overlap");
     assert_eq!(halves.run_into(&inputs, &mut [at(0), at(8)]), Ok(()));
+}
+
+/// Whether two elements meet is a subset sum of 20 strides.
+#[test]
+fn outputs_in_an_intricate_order_are_refused() {
+    const RANK: usize = 10;
+    let b = GraphBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::I8, [2; RANK]).unwrap());
+    let graph = b.finish(&[-x, -y]).unwrap();
+    let program = compile(&graph, &CompileOptions::default()).unwrap();
+    let strides: Vec<isize> =
+        (1..=20).map(|i: isize| 2 * (2_000_001 + i.pow(5) * 7_919 % 1_000_003)).collect();
+    // Zeros that are not touched take no memory.
+    let mut memory = vec![0u8; strides.iter().sum::<isize>() as usize];
+    let first = NonNull::from(&mut memory[0]);
+    let ones = vec![1i8; 1 << RANK];
+    let inputs = [0, 1].map(|_| ArrayView::from_slice([2; RANK], &ones).unwrap());
+    let array_type = ArrayType::new(DType::I8, [2; RANK]);
+    let mut outputs = [(0, &strides[..RANK]), (1000, &strides[RANK..])].map(|(offset, strides)| {
+        // SAFETY: inside of the memory, which is used through these views alone.
+        unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.to_vec(), first.add(offset)) }
+    });
+    let error = program.run_into(&inputs, &mut outputs).unwrap_err();
+    assert_eq!(error.code(), "overlap-undecided", "{error}");
 }

@@ -163,6 +163,8 @@ fn cached_bindings_are_bounded() {
 fn sizes_that_do_not_fit_are_refused() {
     let program = program();
     let refused = |shape: &[usize]| program.bind(&[shape]).unwrap_err().to_string();
+    let short = ArrayView::from_slice([1, 3], &[0.0f32; 3]).unwrap();
+    assert_eq!(program.run(&[short]).unwrap_err().code(), "guard-not-met");
     assert_eq!(
         refused(&[1, 3]),
         "axis 0 of `x` is 1, the program was made for sizes from 2 to 2147483647"

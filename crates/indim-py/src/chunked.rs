@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim::{ArrayType, Graph, Order, ReduceOp, parse_graph};
+use indim::{ArrayType, Diagnostic, Graph, Order, ReduceOp, parse_graph};
 use indim_graph::chunks::{
     CounterGraph, Cut, CutPolicy, Cuts, Stage, axis_classes, combine, partial_count, stages,
 };
@@ -141,8 +141,10 @@ impl ChunkedProgram {
         if is_cut.len() != self.cuts.cuts().len() {
             return Err(PyValueError::new_err("one answer for each cut"));
         }
-        stages(&self.graph, &self.cuts, is_cut)
-            .map_err(|error| PyValueError::new_err(error.to_string()))
+        stages(&self.graph, &self.cuts, is_cut).map_err(|error| {
+            let diagnostic = Diagnostic::new(error.error_code(), error.to_string());
+            PyValueError::new_err(diagnostic.to_string())
+        })
     }
 }
 

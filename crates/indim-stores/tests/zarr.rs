@@ -69,6 +69,19 @@ fn what_is_no_array_of_numbers_is_refused_by_name() {
     assert_eq!(limited.code(), "memory-limit", "{limited}");
 }
 
+#[test]
+fn options_are_one_for_each_axis() {
+    let folder = tempfile::tempdir().unwrap();
+    let array_type = ArrayType::new(DType::F32, [4, 6]);
+    let chunks = ZarrOptions { chunks: Some(vec![2]), ..ZarrOptions::default() };
+    let axis_names = Some(vec!["row".to_owned()]);
+    for options in [chunks, ZarrOptions { axis_names, ..ZarrOptions::default() }] {
+        let path = folder.path().join("x.zarr");
+        let error = ZarrSink::create(&path, &array_type, &options).unwrap_err();
+        assert_eq!(error.code(), "wrong-options", "{error}");
+    }
+}
+
 /// The numbers from 1 on as an array; no element is the fill value.
 fn counted(array_type: &ArrayType) -> Buffer {
     let size = array_type.dtype.size();

@@ -58,6 +58,15 @@ fn shapes_are_bounded() {
 }
 
 #[test]
+fn fields_without_a_meaning_are_refused() {
+    let operands = json!([{"name": "x", "shape": "2"}]);
+    let request = json!({"rule": "pdpd", "operands": operands, "axis": "one"});
+    assert_eq!(refused(&broadcast(&request.to_string()))["code"], "bad-field");
+    let request = json!({"rule": "numpi", "operands": operands});
+    assert_eq!(refused(&broadcast(&request.to_string()))["code"], "unknown-rule");
+}
+
+#[test]
 fn mistakes_of_many_axes_are_drawn() {
     let shape = |size: usize| vec![size.to_string(); 64].join(",");
     let operands: Vec<Value> =

@@ -1,13 +1,72 @@
-//! The examples in the table of error codes raise their errors.
+//! A test raises each error code: the command in its example, or the test of a library.
 
+use std::path::Path;
 use std::process::Command;
 
 use indim_shape::{ErrorCode, ErrorExample};
 
 use crate::run::{Folder, Run, binary, finish};
 
-/// Codes that no command raises: their examples are in words.
-const CODES_WITHOUT_COMMAND: usize = 58;
+/// Codes that no command raises, and the test that does, within `crates/`.
+const TESTS_OF_CODES: &[(&str, &str)] = &[
+    ("owner-not-kept", "indim-cli/tests/command/files.rs"),
+    ("outside-of-array", "indim-stores/tests/regions.rs"),
+    ("wrong-piece", "indim-stores/tests/regions.rs"),
+    ("incomplete", "indim-stores/tests/regions.rs"),
+    ("file-changed", "indim/tests/npz.rs"),
+    ("wrong-options", "indim-stores/tests/zarr.rs"),
+    ("several-pages", "indim-stores/tests/pictures.rs"),
+    ("wrong-order", "indim-stores/tests/pictures.rs"),
+    ("terminal", "indim-cli/tests/command/pipes.rs"),
+    ("too-many-operands", "indim-web/tests/hostile.rs"),
+    ("name-too-long", "indim-web/tests/hostile.rs"),
+    ("bad-field", "indim-web/tests/hostile.rs"),
+    ("internal-error", "indim-py/tests/test_messages.py"),
+    ("not-a-parameter", "indim-builder/tests/axis_names.rs"),
+    ("argument-not-taken", "indim-builder/tests/values.rs"),
+    ("slice-out-of-range", "indim-builder/tests/values.rs"),
+    ("scatter-shape", "indim-cpu/tests/scatters.rs"),
+    ("bitcast-width", "indim-cpu/tests/lying_callers.rs"),
+    ("duplicate-parameter", "indim-graph/tests/verify.rs"),
+    ("bad-size", "indim-builder/tests/values.rs"),
+    ("foreign-value", "indim-builder/tests/values.rs"),
+    ("argument-type", "indim-builder/tests/derivative/graphs.rs"),
+    ("not-differentiable", "indim-builder/tests/derivative/graphs.rs"),
+    ("not-one-number", "indim-builder/tests/derivative/graphs.rs"),
+    ("unknown-parameter", "indim-builder/tests/derivative/graphs.rs"),
+    ("operand-not-earlier", "indim-graph/tests/verify.rs"),
+    ("operand-shape", "indim-graph/tests/verify.rs"),
+    ("result-type", "indim-graph/tests/verify.rs"),
+    ("parameter-index", "indim-graph/tests/verify.rs"),
+    ("unknown-output", "indim-cpu/tests/lying_callers.rs"),
+    ("missing-attribute", "indim-shape/tests/attributes.rs"),
+    ("not-elementwise", "indim-shape/tests/attributes.rs"),
+    ("unknown-rule", "indim-web/tests/hostile.rs"),
+    ("guard-not-met", "indim-cpu/tests/symbolic.rs"),
+    ("unknown-input", "indim-cpu/tests/named.rs"),
+    ("duplicate-input", "indim-cpu/tests/named.rs"),
+    ("missing-input", "indim-cpu/tests/named.rs"),
+    ("unused-input", "indim/tests/evaluate.rs"),
+    ("output-count", "indim-cpu/tests/named.rs"),
+    ("output-type", "indim-cpu/tests/lying_callers.rs"),
+    ("outputs-overlap", "indim-cpu/tests/in_place.rs"),
+    ("overlap-undecided", "indim-cpu/tests/in_place.rs"),
+    ("stopped", "indim-cpu/tests/groups.rs"),
+    ("stride-count", "indim-cpu/tests/lying_callers.rs"),
+    ("element-count", "indim-cpu/tests/named.rs"),
+    ("out-of-bounds", "indim-cpu/tests/lying_callers.rs"),
+    ("shared-elements", "indim-cpu/tests/lying_callers.rs"),
+    ("element-type", "indim/tests/ecosystem.rs"),
+    ("not-scalar", "indim/tests/ecosystem.rs"),
+    ("axis-count", "indim/tests/ecosystem.rs"),
+    ("too-many-readings", "indim-graph/tests/reread_limit.rs"),
+    ("threads", "indim-py/tests/test_threads.py"),
+    ("axis-or-operand", "indim-text/tests/expression_errors.rs"),
+    ("text-too-long", "indim-text/tests/expression_errors.rs"),
+    ("too-many-nodes", "indim-text/tests/expression_errors.rs"),
+    ("undefined-value", "indim-text/tests/graph_text.rs"),
+    ("duplicate-value", "indim-text/tests/graph_text.rs"),
+];
 
 /// Runs lines of a shell in an empty folder.
 fn run_lines(lines: &[&str]) -> Run {
@@ -27,11 +86,9 @@ fn raises(run: &Run, code: ErrorCode) -> bool {
 
 #[test]
 fn examples_raise_their_codes() {
-    let mut without_command = 0;
     let mut failures = Vec::new();
     for code in ErrorCode::all() {
         let ErrorExample::Command(lines) = code.entry().example else {
-            without_command += 1;
             continue;
         };
         let run = run_lines(lines);
@@ -40,8 +97,20 @@ fn examples_raise_their_codes() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    assert_eq!(
-        without_command, CODES_WITHOUT_COMMAND,
-        "write a command for a new code if one raises it"
-    );
+}
+
+#[test]
+fn codes_without_a_command_have_a_test() {
+    let without_command: Vec<&str> = ErrorCode::all()
+        .filter(|code| !matches!(code.entry().example, ErrorExample::Command(_)))
+        .map(ErrorCode::as_str)
+        .collect();
+    let tested: Vec<&str> = TESTS_OF_CODES.iter().map(|(code, _)| *code).collect();
+    assert_eq!(tested, without_command, "a code has a command that raises it, or a test here");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder");
+    for (code, test) in TESTS_OF_CODES {
+        let text = std::fs::read_to_string(crates.join(test)).expect("a test");
+        let is_named = [format!("\"{code}\""), format!("error[{code}]")];
+        assert!(is_named.iter().any(|name| text.contains(name)), "{test} has no {code}");
+    }
 }

@@ -6,6 +6,8 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
+use indim_shape::ErrorCode;
+
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 use super::cuts::preserved_axes;
@@ -19,6 +21,18 @@ const MAX_USES_PER_VALUE: usize = 16;
 /// The error of a graph that reads its values through too many different transpositions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RereadLimit;
+
+impl RereadLimit {
+    /// The stable code.
+    pub const fn code(self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The same code with its explanation.
+    pub const fn error_code(self) -> ErrorCode {
+        ErrorCode::TOO_MANY_READINGS
+    }
+}
 
 impl fmt::Display for RereadLimit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -59,7 +59,7 @@ codes! {
     ELEMENT_TYPE_NOT_IN_FORMAT = "element-type-not-in-format" {
         title: "A format does not have this element type",
         explanation: "Write another format, or convert the array.",
-        example: Words("An array of `c128` is written to a safetensors file, in Rust."),
+        example: Command(&["indim eval 'x' 'x=c128([1])' -o x.safetensors"]),
         raised_by: ["indim"],
     }
     WRONG_LENGTH = "wrong-length" {

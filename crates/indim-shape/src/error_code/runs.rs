@@ -176,11 +176,12 @@ codes! {
         raised_by: ["indim-arrays", "indim-model"],
     }
     TOO_MANY_READINGS = "too-many-readings" {
-        title: "A program reads its values in too many orders to be streamed",
+        title: "A program reads its values in too many orders to be computed over chunks",
         explanation: "Transposes multiply the orders in which a value is read. Compute the transposed part \
             separately.",
-        example: Words("A streamed program has many steps, each of which adds a value and its transposes."),
-        raised_by: ["indim-stream"],
+        example: Words("In Python, a program over Dask arrays adds a value and its transposes in each of many \
+            steps."),
+        raised_by: ["indim-graph"],
     }
     THREADS = "threads" {
         title: "The system cannot start a thread",
