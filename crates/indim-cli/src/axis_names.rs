@@ -1,5 +1,5 @@
 //! Axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
-//! `x=x.npy[time, lat]`, and in files that say it themselves.
+//! `x=x.npy[time, lat]`, and in files that store them.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use indim_text::{parse_array_type, split_trailing_axis_names};
 
 use crate::source::OpenOperand;
 
-/// A source without the names of axes that stand behind it, and these.
+/// Splits `x.npy[time, lat]` into the source and its axis names.
 pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
     match split_trailing_axis_names(source) {
-        // A type stays one, and so does a file that is called like that.
+        // A type, or a file of this name, is not split.
         Some((plain, names))
             if plain.trim().parse::<DType>().is_err()
                 && parse_array_type(source).is_err()
@@ -24,7 +24,7 @@ pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
     }
 }
 
-/// The names of the axes of an opened source: those that were given, else those that it says itself.
+/// The axis names of an opened source: those of the argument, else those of the file.
 pub(crate) fn names_of(source: &OpenOperand, given: Option<AxisNames>) -> Option<AxisNames> {
     let own = || {
         let names = source.regions()?.axis_names()?;
@@ -33,7 +33,7 @@ pub(crate) fn names_of(source: &OpenOperand, given: Option<AxisNames>) -> Option
     given.or_else(own)
 }
 
-/// Refuses names that were written for axes of `name` under a rule that does not go by them.
+/// Refuses axis names in the argument for `name` under a rule that ignores names.
 pub(crate) fn check_rule(name: &str, rule: RuleChoice) -> Result<(), Diagnostic> {
     check_axis_names(name, rule, "--rule named")
 }

@@ -39,7 +39,7 @@ impl AttributeOptions {
     }
 }
 
-/// The option that does not belong, and what does.
+/// The error for an option that the rule does not have, with the options that it has.
 pub(crate) fn refuse_attributes(error: AttributeError) -> Failure {
     let option = match error.attribute() {
         Some(Attribute::Names) => "the names of axes: ".to_owned(),
@@ -49,8 +49,7 @@ pub(crate) fn refuse_attributes(error: AttributeError) -> Failure {
     Failure::Usage(format!("{option}{error}; {}", error.advice()))
 }
 
-/// An operand without a name: its element type where that is known, its shape, and what its axes are called
-/// where that is said.
+/// An operand without a name: its element type if known, its shape, and the names of its axes if given.
 pub(crate) struct Operand {
     dtype: Option<DType>,
     pub(crate) shape: Shape,
@@ -75,7 +74,7 @@ pub(crate) fn operand_labels(operands: &[Operand]) -> Vec<(String, String)> {
     operands.iter().enumerate().map(label).collect()
 }
 
-/// The names of the axes of each operand, where some are said.
+/// The axis names of each operand; `None` if no operand has names.
 fn axis_names(operands: &[Operand]) -> Option<Vec<AxisNames>> {
     let is_said = operands.iter().any(|operand| operand.axis_names.is_some());
     let names = |operand: &Operand| {
@@ -85,7 +84,7 @@ fn axis_names(operands: &[Operand]) -> Option<Vec<AxisNames>> {
     is_said.then(|| operands.iter().map(names).collect())
 }
 
-/// One argument that holds a list, which clap would otherwise take for several arguments.
+/// A list in one argument; clap would make several arguments of a `Vec`.
 #[derive(Debug, Clone)]
 pub(crate) struct List(pub(crate) Vec<i64>);
 
@@ -99,7 +98,7 @@ fn parse_target(text: &str) -> Result<Shape, String> {
         .map_err(|error| error.to_string().trim_end().to_owned())
 }
 
-/// A rule with attributes, elaborated on some operands, and what it is called with them.
+/// A rule with attributes, its name, and its elaboration on operands.
 pub(crate) fn elaborate(
     rule: RuleChoice,
     attributes: &AttributeOptions,

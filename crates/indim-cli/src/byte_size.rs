@@ -14,10 +14,10 @@ const UNITS: [(&str, u64); 10] = [
     ("", 1),
 ];
 
-/// The number of bytes that `text` says.
+/// Parses a size in bytes.
 ///
 /// # Errors
-/// When it is no number with one of the units, or more than memory has addresses.
+/// If the text is not a number with one of the units, or exceeds `usize::MAX`.
 pub(crate) fn parse_byte_size(text: &str) -> Result<usize, String> {
     let explain = || format!("`{text}` is not a size such as 4096, 512MiB, 1.5GiB or 2GB");
     let (number, unit) = UNITS
@@ -35,7 +35,7 @@ pub(crate) fn parse_byte_size(text: &str) -> Result<usize, String> {
     }
     let scaled = number.parse::<f64>().map_err(|_| explain())? * unit as f64;
     match scaled < isize::MAX as f64 {
-        // Less than a byte of difference is of no account.
+        // A fraction of a byte does not matter.
         true => Ok(scaled as usize),
         false => Err(format!("`{text}` is more than memory can have")),
     }
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(parse_byte_size("1.5 GiB"), Ok(3 << 29));
         assert_eq!(parse_byte_size("2GB"), Ok(2_000_000_000));
         assert_eq!(parse_byte_size("0.5 KB"), Ok(500));
-        // More than the memory of 32-bit machines can have.
+        // Beyond the address space of 32-bit machines.
         for (text, bytes) in [("2TiB", 2u64 << 40), ("3TB", 3_000_000_000_000)] {
             assert_eq!(parse_byte_size(text).ok(), usize::try_from(bytes).ok(), "{text}");
         }

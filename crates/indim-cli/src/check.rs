@@ -1,4 +1,4 @@
-//! `indim check`: programs that say what they give are run, and their results compared.
+//! `indim check`: runs programs that contain their expected results, and compares.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::model::open;
 use crate::output::print;
 
-/// Run programs that say themselves what they give, and compare.
+/// Run programs that contain their expected results, and compare.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx,
@@ -34,7 +34,7 @@ pub(crate) struct Check {
     /// The absolute tolerance for floats of ONNX tests.
     #[arg(long, value_name = "DIFFERENCE", default_value_t = 1e-7)]
     absolute: f64,
-    /// Say nothing of what passes.
+    /// Print failures only.
     #[arg(long)]
     quiet: bool,
 }
@@ -73,7 +73,7 @@ impl Check {
         Ok(())
     }
 
-    /// A folder of one test, or of folders of tests.
+    /// Checks a folder that contains one test, or folders of tests.
     fn check_folder(&self, folder: &Path, count: &mut Count) -> Result<(), Diagnostic> {
         let model = folder.join("model.onnx");
         if model.exists() {
@@ -82,7 +82,7 @@ impl Check {
         let mut inside: Vec<PathBuf> = listed(folder)?;
         inside.retain(|path| path.join("model.onnx").exists());
         if inside.is_empty() {
-            let message = format!("{}: there is no test in the folder", shown_path(folder));
+            let message = format!("{}: the folder contains no test", shown_path(folder));
             return Err(Diagnostic::new(ErrorCode::NO_TEST, message));
         }
         inside.iter().try_for_each(|test| self.check_onnx(test, &test.join("model.onnx"), count))
@@ -139,7 +139,7 @@ impl Check {
     }
 }
 
-/// A piece of a file is told by its first line.
+/// The label of a piece of a file: its first line.
 fn piece_name(source: &SourceFile) -> String {
     let name = shown(source.name());
     match source.line_and_column(0).0 {
@@ -169,7 +169,7 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     Ok(paths)
 }
 
-/// The arrays in the files `input_0.pb`, `input_1.pb`, ... of a folder, up to the first that is not there.
+/// The arrays in the files `input_0.pb`, `input_1.pb`, ... of a folder, up to the first missing one.
 fn tensors(folder: &Path, start: &str) -> Result<Vec<Array>, Diagnostic> {
     let files = (0..).map(|index| folder.join(format!("{start}{index}.pb")));
     let read = |path: PathBuf| {

@@ -1,4 +1,4 @@
-//! When messages are coloured: `--color`, else on terminals, unless `NO_COLOR` is set.
+//! Colours of messages: `--color`, else on terminals, unless `NO_COLOR` is set.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -20,7 +20,7 @@ enum When {
 #[derive(Debug, Args)]
 pub(crate) struct Color {
     /// When messages are coloured.
-    // `set_choice` has read it by now, for the errors of the arguments themselves.
+    // `set_choice` has already read it, so that errors of the arguments are coloured too.
     #[arg(
         id = "color",
         long = "color",
@@ -38,7 +38,7 @@ pub(crate) fn choice() -> ColorChoice {
     *CHOICE.get().unwrap_or(&ColorChoice::Auto)
 }
 
-/// Takes the last `--color` of the arguments, before they are checked.
+/// The last `--color` of the arguments, read before clap checks them.
 pub(crate) fn set_choice(arguments: impl Iterator<Item = OsString>) {
     let arguments: Vec<String> =
         arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();

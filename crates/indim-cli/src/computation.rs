@@ -25,11 +25,11 @@ pub(crate) struct Resources {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
     /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB,
-    /// TB. What is too large to hold is computed piece by piece, within the limit; large .npy files that are
-    /// mapped as a whole, and a result that is, do not count.
+    /// TB. Arrays above the limit are computed piece by piece, within it; large .npy files that are mapped as
+    /// a whole, and a result that is, do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
-    /// Say on standard error how long it takes to open, compile, compute and write.
+    /// Print to standard error the times to open, compile, compute and write.
     #[arg(long)]
     timing: bool,
 }
@@ -40,12 +40,12 @@ impl Resources {
         Timing::new(self.timing)
     }
 
-    /// The compile options for them.
+    /// The compile options for these resources.
     pub(crate) fn compile_options(&self) -> Result<CompileOptions, Diagnostic> {
         Ok(CompileOptions { memory_limit: self.memory_limit, ..compile_options()? })
     }
 
-    /// The threads that compute.
+    /// The thread pool of the computation.
     pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, Diagnostic> {
         let threads = self.threads.unwrap_or(0).into();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -70,7 +70,7 @@ pub(crate) struct Computation<'a> {
 }
 
 impl<'a> Computation<'a> {
-    /// That of `sources`, by name, which are bound to the inputs in their order.
+    /// The computation over `sources`, which are bound to the inputs in their order.
     pub(crate) fn new(
         executable: &'a Executable,
         sources: Vec<(&'a str, LoadedOperand)>,
@@ -86,8 +86,8 @@ impl<'a> Computation<'a> {
         self.run(|inputs, options| self.executable.run_with(inputs, options))
     }
 
-    /// Computes the results where they belong, or writes them there: each to its own destination, or all to
-    /// one archive, where they are called `members`. No file appears before all are complete.
+    /// Computes each result in its destination's memory, or writes it there. An archive takes all results
+    /// under the names `members`. No file appears before all are complete.
     pub(crate) fn deliver(
         &self,
         mut destinations: Vec<Destination>,
@@ -96,7 +96,7 @@ impl<'a> Computation<'a> {
         let types = self.executable.outputs();
         let share = types.len() / destinations.len();
         let mapped = destinations.iter_mut().zip(types).map(|(to, of)| to.map(of).transpose());
-        // With one that is no memory, all are written as one writes to a pipe.
+        // If one destination cannot be mapped, all are written after the run.
         match mapped.collect::<Option<Result<Vec<_>, _>>>() {
             Some(outputs) => self.run_into(&mut outputs?)?,
             None => {
@@ -118,7 +118,7 @@ impl<'a> Computation<'a> {
         self.run(|inputs, options| self.executable.run_into_with(inputs, outputs, options))
     }
 
-    /// Runs on the threads asked for, and makes sure that the inputs are still what they were.
+    /// Runs on the requested threads, and checks afterwards that no input file changed.
     fn run<T: Send>(
         &self,
         run: impl FnOnce(&[ArrayView<'_>], &RunOptions<'_>) -> Result<T, RunError> + Send,

@@ -1,5 +1,4 @@
-//! `indim convert`: one rule set's broadcast in the words of another, or one system's program as a file of
-//! another.
+//! `indim convert`: translates a broadcast between rule sets, or a program between formats.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use crate::output::print;
 use crate::report::Report;
 use crate::rule::{any_rule, rule_set_or_format};
 
-/// Say a broadcast of one rule set under another, or write a program for another system.
+/// Translate a broadcast from one rule set to another, or write a program for another system.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,10 +26,10 @@ Examples:
   indim convert step.mlir --to openvino --exact -o step.xml
   indim convert model.onnx x=f32[8,3] --to hlo")]
 pub(crate) struct Convert {
-    /// The rule set that is known; without it a program is converted.
+    /// The rule set to translate from; without it a program is converted.
     #[arg(long, value_name = "RULE", value_parser = any_rule())]
     from: Option<RuleChoice>,
-    /// The rule set that is wanted, or the format of the file: stablehlo, hlo, openvino, onnx.
+    /// The rule set to translate to, or the format of the file: stablehlo, hlo, openvino, onnx.
     #[arg(long, value_name = "RULE | FORMAT", value_parser = rule_set_or_format())]
     to: String,
     #[command(flatten)]

@@ -17,7 +17,7 @@ pub(crate) struct ProgramOptions {
     /// The version of the operation set to write, where the format has several.
     #[arg(long, value_name = "N", conflicts_with = "from")]
     opset: Option<u32>,
-    /// Refuse what the format lacks, rather than compose it of other operations.
+    /// Refuse operations that the format lacks, instead of composing them of others.
     #[arg(long, conflicts_with = "from")]
     exact: bool,
     /// The function of the file, if it has several.
@@ -29,7 +29,7 @@ pub(crate) struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// Converts the program in `file`, whose inputs are given by their types where the file leaves them open.
+    /// Converts the program in `file`; `inputs` are the types that the file leaves open.
     pub(crate) fn convert(
         &self,
         file: &str,
@@ -61,7 +61,7 @@ impl ProgramOptions {
         Ok(())
     }
 
-    /// Refuses a name that files of another format have.
+    /// Refuses an output name with the ending of another format.
     fn check_name(&self, to: ModelFormat) -> Result<(), Diagnostic> {
         let Some(path) = &self.output else { return Ok(()) };
         // Pipes and devices take any bytes.
@@ -84,7 +84,7 @@ impl ProgramOptions {
     }
 }
 
-/// Says on standard error what stands for what, and where the other system may compute something else.
+/// Prints to standard error the composed operations, and where the other system's results may differ.
 fn tell(written: &WrittenModel) {
     for composed in &written.composed {
         let (operation, by) = (shown(&composed.operation), shown(&composed.by));

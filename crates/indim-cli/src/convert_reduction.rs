@@ -1,4 +1,4 @@
-//! `indim convert-reduction`: which axes go under one system's rule, in the words of another.
+//! `indim convert-reduction`: translates the axes of a reduction between systems.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::print;
 use indim_text::parse_type;
 
-/// Say which axes a reduction takes under another system's rule.
+/// Translate the axes of a reduction to another system's rule.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What onnx is converted to is of opset 18, where the axes are an input.
@@ -21,16 +21,16 @@ Examples:
   indim convert-reduction --from onnx --opset 11 --axes 0,1 --to array-api 4x3
   indim convert-reduction --from onnx --opset 18 --axes-input 1 --to openvino 4x3")]
 pub(crate) struct ConvertReduction {
-    /// The rule that is known.
+    /// The rule to translate from.
     #[arg(long, value_name = "RULE", value_parser = rule())]
     from: ReductionRuleName,
-    /// The rule that is wanted.
+    /// The rule to translate to.
     #[arg(long, value_name = "RULE", value_parser = rule())]
     to: ReductionRuleName,
-    /// The axes: 0,2. Without them all, or what the rule says.
+    /// The axes: 0,2; by default all axes, or the default of the rule.
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     axes: Option<List>,
-    /// The axes where ONNX has them in an input: of its ReduceSum from opset 13 on, of the others from 18 on.
+    /// ONNX: the axes as an input: ReduceSum from opset 13 on, the others from 18 on.
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     axes_input: Option<List>,
     /// Whether the axes stay, with size 1; false if not given, but true for onnx.

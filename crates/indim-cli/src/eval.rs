@@ -40,7 +40,7 @@ by `;`.
   indim eval 'mean(t, axis=0)' t=climate.zarr/temperature -o mean.zarr
   cat x.npy | indim eval 'x * 2' x=- -o - | indim eval 'sum(x)' x=-")]
 pub(crate) struct Eval {
-    /// The expression, maybe with statements before it.
+    /// The expression, after optional statements.
     #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
     expression: String,
     /// The operands of its names.
@@ -64,7 +64,7 @@ pub(crate) struct Eval {
     show: Show,
 }
 
-/// Names with their sources, and what is said of the axes of each.
+/// Names with their sources, and the axis names given for each.
 type Bindings<'a> = (Vec<(&'a str, &'a str)>, Vec<Option<AxisNames>>);
 
 impl Eval {
@@ -94,7 +94,7 @@ impl Eval {
         program.run(sources, memory_left, &outputs)
     }
 
-    /// The names with their sources, and what is said of the axes of each.
+    /// The names with their sources, and the axis names given for each.
     fn bindings(&self, expression: &Expression) -> Result<Bindings<'_>, Failure> {
         let missing = self.first_unbound(expression).unwrap_or("x");
         let bindings = self.bindings.iter().map(|text| split_binding_of(missing, text));
@@ -122,7 +122,7 @@ impl Eval {
         expression.names().into_iter().find(|name| !is_bound(name))
     }
 
-    /// The graph, and what the axes of each result are called.
+    /// The graph, and the axis names of each result.
     fn graph(
         &self,
         expression: &Expression,

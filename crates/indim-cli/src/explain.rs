@@ -1,4 +1,4 @@
-//! `indim explain`: what an expression or a bare rule does, as text, as JSON, as a drawing.
+//! `indim explain`: explains an expression or a bare rule, as text, as JSON, as a drawing.
 
 use std::path::{Path, PathBuf};
 
@@ -63,11 +63,11 @@ pub(crate) struct Explain {
     /// List the machine code of each loop nest for dense arrays too: instructions below what they compute.
     #[arg(long)]
     machine_code: bool,
-    /// Say for which other sizes the program of an expression stands, and which sizes are numbers to it.
+    /// Print the sizes for which the program of an expression is valid, and which of them are fixed.
     #[arg(long, conflicts_with = "json")]
     sizes: bool,
-    /// Say in which passes and pieces an expression is computed over files that are too large to hold,
-    /// within so much memory (256MiB).
+    /// Print the passes and pieces of an expression over files larger than memory, within this memory limit
+    /// (256MiB).
     #[arg(
         long,
         value_name = "SIZE",
@@ -112,7 +112,7 @@ impl Explain {
         self.svg.as_deref().is_some_and(is_output)
     }
 
-    /// An error, in the form in which the explanation was wanted.
+    /// An error, in the form of the requested explanation.
     fn refuse(&self, report: Report) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
             write_drawing(path, &message_svg(report.text().trim_end()))?;
@@ -258,7 +258,7 @@ impl Explain {
         let named = |error| in_binding(name, error);
         let (source, behind) = match split_source(source) {
             (file, names) if LoadedOperand::is_file(file) => (file, names),
-            // A type that is misspelt.
+            // A misspelt type.
             _ => (source, None),
         };
         let (plain, within) = split_axis_names(source).map_err(named)?;

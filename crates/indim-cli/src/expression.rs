@@ -6,11 +6,11 @@ use indim_graph::terminal::shown;
 
 use crate::report::Report;
 
-/// An argument that may begin with a minus, but is no misspelt option.
+/// Parses an argument that may begin with a minus, but not a misspelt option.
 pub(crate) fn no_misspelt_option(text: &str) -> Result<String, String> {
     match text.strip_prefix("--") {
         Some(option) if option.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-            Err("there is no such option".to_owned())
+            Err("no option has this name".to_owned())
         }
         _ => Ok(text.to_owned()),
     }
@@ -24,7 +24,7 @@ pub(crate) fn parse_expression(text: &str) -> Result<Expression, Report> {
 
 /// Refuses names that are bound twice, or that the expression does not use.
 pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(), Diagnostic> {
-    // With a name unbound, one that is not used may be its misspelling: the expression says so itself.
+    // An unused name may be a misspelling of an unbound one; the error of the expression reports that.
     let are_all_bound = expression.names().iter().all(|name| names.contains(name));
     for (index, name) in names.iter().enumerate() {
         if are_all_bound && !expression.mentions(name) && !expression.assigns(name) {

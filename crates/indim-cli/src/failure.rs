@@ -1,4 +1,4 @@
-//! Why a command ends without success, and with which exit code.
+//! Failures of a command, and their exit codes.
 
 use std::process::ExitCode;
 
@@ -10,21 +10,21 @@ use crate::report::Report;
 /// The exit code of a broken invariant: `EX_SOFTWARE` of `sysexits.h`.
 const INTERNAL_EXIT_CODE: u8 = 70;
 
-/// The message for standard error, by whose mistake it is.
+/// A failure, by its cause, with the message for standard error.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The input is at fault: exit code 1.
     Input(Report),
-    /// So too, and it has been said: exit code 1.
+    /// The input is at fault, and the message has been printed: exit code 1.
     Told,
-    /// The arguments do not go together, which clap cannot see: exit code 2, as clap's own.
+    /// Arguments contradict each other in a way that clap cannot check: exit code 2, like clap's own.
     Usage(String),
     /// An invariant of indim is broken: exit code 70, `EX_SOFTWARE` of `sysexits.h`.
     Internal(Diagnostic),
 }
 
 impl Failure {
-    /// Says what went wrong; the answer is the exit code.
+    /// Prints the message and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Failure::Input(report) => {
@@ -44,7 +44,7 @@ impl Failure {
     }
 }
 
-/// Runs a command; a panic in it is [`Failure::Internal`].
+/// Runs a command; a panic becomes [`Failure::Internal`].
 pub(crate) fn guard(command: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     indim::internal_error::catch(command).unwrap_or_else(|panic| Err(Failure::Internal(panic)))
 }

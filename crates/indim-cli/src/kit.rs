@@ -11,7 +11,7 @@ use indim::oracle::{Kit, KitCase, native_rules};
 use indim::{Array, Diagnostic, ErrorCode, RuleSetName};
 use indim_graph::terminal::shown;
 
-/// More cases make no better kit.
+/// More cases do not improve a kit.
 pub(crate) const MAX_CASES: i64 = 1_000_000;
 
 /// The kit and its folder.
@@ -27,11 +27,11 @@ pub(crate) struct Plan<'a> {
 /// Reads a format that has rules of its own.
 pub(crate) fn formats() -> impl TypedValueParser<Value = ModelFormat> {
     let formats = ModelFormat::ALL.into_iter().filter(|format| !native_rules(*format).is_empty());
-    let named = |name: String| ModelFormat::named(&name).ok_or("there is no such format");
+    let named = |name: String| ModelFormat::named(&name).ok_or("no format has this name");
     PossibleValuesParser::new(formats.map(ModelFormat::name)).try_map(named)
 }
 
-/// Writes a kit to its folder, which is made.
+/// Makes the folder and writes the kit to it.
 pub(crate) fn write(plan: &Plan<'_>) -> Result<(), Diagnostic> {
     let kit = match plan.files {
         None => Kit::new(plan.rule, plan.seed),

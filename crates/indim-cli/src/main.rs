@@ -3,44 +3,40 @@
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own); 70 for a broken invariant.
 //!
 //! - `axis_names.rs`: axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
-//!   `x=x.npy[time, lat]`, and in files that say it themselves;
+//!   `x=x.npy[time, lat]`, and in files that store them;
 //! - `bare.rs`: a rule and its attributes without an operation, as `explain` and `convert` take them;
 //! - `byte_size.rs`: sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`;
-//! - `check.rs`: `indim check`: programs that say what they give are run, and their results compared;
-//! - `color.rs`: when messages are coloured: `--color`, else on terminals, unless `NO_COLOR` is set;
-//! - `computation.rs`: a computation over sources: run on threads, with a bar, and its results delivered;
-//! - `convert.rs`: `indim convert`: one rule set's broadcast in the words of another, or one system's
-//!   program as a file of another;
-//! - `convert_program.rs`: `indim convert FILE`: a program of one system as a file of another;
-//! - `convert_reduction.rs`: `indim convert-reduction`: which axes go under one system's rule, in the words
-//!   of another;
+//! - `check.rs`: `indim check`: runs programs that contain their expected results, and compares;
+//! - `color.rs`: colours of messages: `--color`, else on terminals, unless `NO_COLOR` is set;
+//! - `computation.rs`: runs a computation over sources on threads, with a progress bar, and delivers results;
+//! - `convert.rs`: `indim convert`: translates a broadcast between rule sets, or a program between formats;
+//! - `convert_program.rs`: `indim convert FILE`: translates a program between formats;
+//! - `convert_reduction.rs`: `indim convert-reduction`: translates the axes of a reduction between systems;
 //! - `destination.rs`: destinations of results: a file, in the format of its name, or standard output;
 //! - `error_page.rs`: `indim explain --code`: the page of an error code;
 //! - `eval.rs`: `indim eval`: an expression over files, literals and standard input, printed or written to
 //!   files;
-//! - `explain.rs`: `indim explain`: what an expression or a bare rule does, as text, as JSON, as a drawing;
+//! - `explain.rs`: `indim explain`: explains an expression or a bare rule, as text, as JSON, as a drawing;
 //! - `expression.rs`: expressions as arguments, and their graphs; for `indim eval` and `indim explain`;
-//! - `failure.rs`: why a command ends without success, and with which exit code;
+//! - `failure.rs`: failures of a command, and their exit codes;
 //! - `kit.rs`: kits of cases for testing other systems, in a folder;
-//! - `model.rs`: a program in a file of another system, and what its inputs are bound to; for `indim run`,
+//! - `model.rs`: a program in a file of another system, and the bindings of its inputs; for `indim run`,
 //!   `indim explain` and `indim convert`;
 //! - `ops.rs`: `indim ops`: the operations and functions, with their types, accuracy and other names;
-//! - `oracle.rs`: `indim oracle`: a stream of cases in, a stream of verdicts out;
+//! - `oracle.rs`: `indim oracle`: reads a stream of cases, writes a stream of verdicts;
 //! - `output.rs`: output of commands: results on standard output, warnings on standard error;
 //! - `outputs.rs`: the outputs of `-o`: a destination for each result;
-//! - `program.rs`: a program over sources: computed as a whole or piece by piece, and its results printed
-//!   or written;
+//! - `program.rs`: computes a program over sources, as a whole or piece by piece, and prints or writes its
+//!   results;
 //! - `progress.rs`: progress of a command, drawn on the terminal if it takes long enough;
 //! - `report.rs`: an error in the input, for people and for programs;
 //! - `rule.rs`: the rules as options of the command line;
 //! - `run.rs`: `indim run`: a program in a file of another system, over files, literals and standard input;
-//! - `shell.rs`: `indim completions` and `indim man`: what shells and `man` read, made from the arguments;
+//! - `shell.rs`: `indim completions` and `indim man`: completions and manual pages, made from the arguments;
 //! - `show.rs`: printing of results: in NumPy's form, as CSV, or as JSON;
-//! - `signals.rs`: signals that would end the command in a bad way: without a message, or with files left
-//!   behind;
+//! - `signals.rs`: handlers of signals that would end the command without a message, or leave files behind;
 //! - `source.rs`: sources of operands: a file, a member of an archive, a literal, or standard input;
-//! - `streamed.rs`: computations over files that are too large to be held: read, computed and written piece
-//!   by piece;
+//! - `streamed.rs`: computations over files larger than memory, piece by piece;
 //! - `timing.rs`: `--timing`: how long each phase of a command takes.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]
@@ -146,8 +142,8 @@ fn parse() -> Result<Arguments, clap::Error> {
     Arguments::from_arg_matches(&matches)
 }
 
-/// What clap says instead of arguments: help and the version as it has them, and its errors, which
-/// repeat arguments, as everything on standard error.
+/// Prints clap's help or version unchanged, but its errors, which quote arguments, with control characters
+/// escaped.
 fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();

@@ -1,4 +1,4 @@
-//! A program in a file of another system, and what its inputs are bound to; for `indim run`,
+//! A program in a file of another system, and the bindings of its inputs; for `indim run`,
 //! `indim explain` and `indim convert`.
 
 use std::path::Path;
@@ -39,7 +39,8 @@ pub(crate) fn open(path: &Path) -> Result<SourceFile, Diagnostic> {
     })
 }
 
-/// Whether this can only be the path of a program: the file is there, or the name ends as those of programs.
+/// Whether the argument can only be the path of a program: the file exists, or the name has an ending of
+/// programs.
 pub(crate) fn is_path(text: &str) -> bool {
     let path = Path::new(text);
     ModelFormat::names_a_program(path) || path.is_file()
@@ -94,7 +95,7 @@ pub(crate) fn declared_inputs(
     let bound = given.map(|(index, (_, given))| match (given, &model.inputs()[index]) {
         (Some(given), _) => bound_input(model, index, given),
         (None, input) if input.has_default => Ok(InputBinding::Default),
-        // One whose type the file leaves open is found missing.
+        // The build reports an input without a declared type as missing.
         (None, input) => Ok(input.array_type().map_or(InputBinding::Default, InputBinding::Type)),
     });
     bound.collect()
@@ -131,7 +132,7 @@ pub(crate) fn described_inputs(model: &LoadedModel) -> String {
     }
 }
 
-/// The error of a program, with its inputs where one is missing or of another type.
+/// The error of a program; if an input is missing or of another type, with a list of all inputs.
 pub(crate) fn refused(error: &LoadError, model: &LoadedModel) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     if error.code().starts_with("input-") {
@@ -180,8 +181,8 @@ fn example(input: &ModelInput) -> Option<String> {
     })
 }
 
-/// What the program itself is refused for, were all inputs of the types that it declares; sizes that it
-/// leaves open are taken as 1, so only faults that no size mends count where there are any.
+/// The error of the program itself: the one that inputs of the declared types would give. Open sizes are
+/// taken as 1, and a program with open sizes has only those errors that no size can avoid.
 pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
     let is_open = |input: &ModelInput| !input.has_default && input.array_type().is_none();
     let has_open = model.inputs().iter().any(is_open);

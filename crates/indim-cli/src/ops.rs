@@ -10,7 +10,7 @@ use indim_text::catalogue::{Entry, entries, find};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// List the functions of expressions, or say all of one.
+/// List the functions of expressions, or print all about one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128; behind the arrow the
@@ -43,7 +43,7 @@ impl Ops {
 fn unknown(name: &str, near: Option<&str>) -> Diagnostic {
     let name: String = name.escape_debug().take(80).collect();
     let mut unknown =
-        Diagnostic::new(ErrorCode::UNKNOWN_OPERATION, format!("there is no operation `{name}`"));
+        Diagnostic::new(ErrorCode::UNKNOWN_OPERATION, format!("no operation is called `{name}`"));
     unknown.help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`indim ops` lists them all".to_owned(),
@@ -51,7 +51,7 @@ fn unknown(name: &str, near: Option<&str>) -> Diagnostic {
     unknown
 }
 
-/// A line for each: the call, the types, the largest error of f32, other names.
+/// One line per function: the call, the types, the largest error of f32, other names.
 fn list() -> String {
     let rows: Vec<[String; 4]> = entries()
         .map(|entry| {
@@ -77,7 +77,7 @@ fn list() -> String {
     text + "\nf32 ULP is the largest error measured; `indim ops NAME` says the rest.\n"
 }
 
-/// All of one: what it means, its types, its other names, what was measured.
+/// All about one function: meaning, types, other names, measured accuracy.
 fn one(entry: &Entry) -> String {
     let mut text = format!("{}\n\n  {}\n\n  types        {}\n", entry.call, entry.doc, entry.types);
     for parameter in &entry.parameters {

@@ -1,4 +1,4 @@
-//! `indim oracle`: a stream of cases in, a stream of verdicts out.
+//! `indim oracle`: reads a stream of cases, writes a stream of verdicts.
 
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::kit;
 use crate::output;
 use crate::rule::rule_set;
 
-/// A longer line is refused unread: a text of numbers takes some ten times its size once read.
+/// A longer line is refused unread: parsed numbers take about ten times the size of their text.
 const MAXIMUM_LINE: usize = 16 << 20;
 
 /// Answer cases, one JSON object a line on standard input, with verdicts on standard output; or write a kit
@@ -43,7 +43,7 @@ pub(crate) struct Oracle {
 }
 
 impl Oracle {
-    /// Writes a kit, or answers every line of standard input; only broken pipes and unreadable input end the
+    /// Writes a kit, or answers every line of standard input. Only a broken pipe or unreadable input ends the
     /// stream early.
     pub(crate) fn run(&self) -> Result<(), Diagnostic> {
         if let (Some(folder), Some(rule)) = (&self.kit, self.rule) {
@@ -62,9 +62,9 @@ impl Oracle {
 
 /// The limits of a case.
 struct OracleLimits {
-    /// The maximal bytes of a line.
+    /// The maximum number of bytes of a line.
     line: usize,
-    /// The maximal elements of a computed result.
+    /// The maximum number of elements of a computed result.
     elements: usize,
 }
 
@@ -100,7 +100,8 @@ fn answer_lines<R: Read>(
     output::written(output.flush())
 }
 
-/// Reads a line; whether it is whole, or was too long and the rest of it is skipped. `None` at the end.
+/// Reads a line and returns whether it is complete; the rest of a line that is too long is skipped. `None`
+/// at the end.
 fn next_line(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(answers, [refusal, VERDICT, VERDICT]);
     }
 
-    /// Lines come and verdicts go one by one.
+    /// Each line gets its verdict before the next one is read.
     struct Lines(Receiver<String>);
     struct Verdicts(Sender<()>);
 

@@ -11,7 +11,7 @@ use indim_graph::terminal::{lines_shown, shown};
 
 use crate::color;
 
-/// Writes to standard output; a reader that has seen enough is no error.
+/// Writes to standard output; a closed pipe is no error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
     let mut output = io::stdout().lock();
     written(output.write_all(bytes).and_then(|()| output.flush()))
@@ -27,8 +27,8 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
     }
 }
 
-/// Says something on standard error. All that is said there passes through here or through [`tell`], so that
-/// nothing in a name, a file or an argument can steer the terminal.
+/// Prints to standard error. All messages go through here or through [`tell`], so that control characters
+/// in a name, a file or an argument never reach the terminal.
 pub(crate) fn say(message: &str) {
     let message = lines_shown(message.trim_end());
     write_error(&match message
@@ -40,7 +40,7 @@ pub(crate) fn say(message: &str) {
     });
 }
 
-/// Draws a mistake on standard error.
+/// Prints an error, drawn, to standard error.
 pub(crate) fn tell(diagnostic: &Diagnostic) {
     let mut text = String::new();
     let drawn = diagnostic.write_parts(&mut |piece, part| {
@@ -51,9 +51,9 @@ pub(crate) fn tell(diagnostic: &Diagnostic) {
     write_error(text.trim_end());
 }
 
-/// Writes a line with styles to standard error, without them where they are not wanted.
+/// Writes a styled line to standard error; without colours the styles are removed.
 fn write_error(text: &str) {
-    // Nobody could be told that standard error is closed.
+    // A closed standard error cannot be reported.
     let _ = writeln!(AutoStream::new(io::stderr().lock(), color::choice()), "{text}");
 }
 
@@ -79,7 +79,7 @@ fn piece_style(piece: DiagnosticPart) -> Style {
     }
 }
 
-/// Says on standard error which broadcasts are outer products that may surprise.
+/// Warns on standard error of surprising outer products.
 pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     for broadcast in broadcasts {
         if let Some(warning) = broadcast.outer_product_warning() {
@@ -88,7 +88,7 @@ pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     }
 }
 
-/// Says on standard error which names are assigned for nothing.
+/// Warns on standard error of names that are assigned but not used.
 pub(crate) fn note_unused(expression: &Expression) {
     for name in expression.unused() {
         say(&format!(

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::report::Report;
 
-/// Chunks are not made smaller that take less to be written.
+/// Chunks that take fewer bytes to write are not made smaller.
 const MIN_CHUNK_BYTES: usize = 64 << 10;
 
 /// Bytes of the longest name of a file on the common file systems.
@@ -26,21 +26,21 @@ const MAX_NAME_BYTES: usize = 255;
 /// A `FILE` or `NAME=FILE` of the command line.
 #[derive(Debug)]
 struct Output<'a> {
-    /// The result that is asked for; `None` for the only one, or all of an archive.
+    /// The name of the result; `None` for the only result, or for all in an archive.
     name: Option<&'a str>,
     path: Cow<'a, Path>,
     format: FileFormat,
 }
 
-/// All that are asked for; none to print the results.
+/// All outputs; empty if the results are printed.
 #[derive(Debug)]
 pub(crate) struct Outputs<'a> {
     each: Vec<Output<'a>>,
-    /// A folder that is made before anything is written, and goes again if it stays empty.
+    /// A folder that is made before the first write, and removed if it stays empty.
     folder: Option<NewFolder>,
 }
 
-/// A folder for results that was not there. Dropped, it is removed if nothing was written there.
+/// A new folder for results; drop removes it if it is empty.
 #[derive(Debug)]
 struct NewFolder {
     path: PathBuf,
@@ -61,7 +61,7 @@ impl NewFolder {
 impl Drop for NewFolder {
     fn drop(&mut self) {
         if self.is_made.load(Ordering::Relaxed) {
-            // Only an empty folder can be removed so.
+            // `remove_dir` removes empty folders only.
             let _ = std::fs::remove_dir(&self.path);
         }
     }
@@ -100,7 +100,7 @@ impl<'a> Outputs<'a> {
         Ok(Outputs { each: outputs, folder: None })
     }
 
-    /// The expression with the results that are asked for.
+    /// The expression with the requested results.
     ///
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is no archive.
@@ -134,7 +134,7 @@ impl<'a> Outputs<'a> {
                 Ok((self, (0..names.len()).collect()))
             }
             [Output { name: None, path, format }]
-                // A folder that is an array of Zarr is replaced as one.
+                // A Zarr array, which is a folder, is replaced.
                 if *format == FileFormat::Npy && (path.is_dir() || is_new_folder(path)) =>
             {
                 let file = |name: &'a String| in_folder(path, name);
@@ -174,8 +174,7 @@ impl<'a> Outputs<'a> {
             .map(|stored| stored.concat())
     }
 
-    /// Makes the largest chunks of results smaller whose chunks are chosen here; says whether there were
-    /// any.
+    /// Halves the chunks of the Zarr result with the largest ones; returns whether it could.
     pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, Like)]) -> bool {
         let zarr = stores::ArrayFormat::Zarr;
         let is_chosen = |output: &Output<'_>| output.format == FileFormat::Stored(zarr);
@@ -186,7 +185,7 @@ impl<'a> Outputs<'a> {
         })
     }
 
-    /// Says whose chunks became smaller.
+    /// Prints a note on each result whose chunks became smaller.
     pub(crate) fn note_smaller_chunks(
         &self,
         results: &[(ArrayType, Like)],
@@ -203,8 +202,8 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Opens all of them for writing: each for its result, of this type and like this, or one archive for
-    /// all.
+    /// Opens all outputs for writing: one per result, with its type and the metadata of `like`, or one archive
+    /// for all.
     ///
     /// # Errors
     /// When one cannot be written, or two are the same file.
@@ -237,8 +236,8 @@ impl<'a> Outputs<'a> {
 }
 
 impl Output<'_> {
-    /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, where
-    /// nothing is written before all is known.
+    /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, which
+    /// is written after all results are known.
     fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
@@ -270,12 +269,12 @@ impl Output<'_> {
     }
 }
 
-/// Whether a path names a folder that is not there: it ends with a separator.
+/// Whether a path names a folder to be made: it ends with a separator.
 fn is_new_folder(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator) && !path.exists()
 }
 
-/// A result in a folder, in a file of its name.
+/// The path of a result in a folder: a file with the name of the result.
 fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
     let file = file_name(name).ok_or_else(|| {
         let message = format!("the result `{}` cannot be the name of a file", shown(name));
@@ -290,10 +289,9 @@ fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic>
     Ok(Output { name: Some(name), path: path.into(), format: FileFormat::Npy })
 }
 
-/// The name of a file for a result of this name, in which each byte that names of files had better not have
-/// stands as in URLs: those of separators, of characters that are not printable, of a percent sign, and of a
-/// dot at the beginning. Different names stay different. `None` for an empty name, and for one that is too
-/// long.
+/// The file name of a result, percent-encoded: separators, unprintable characters, percent signs and a
+/// leading dot become `%` and two digits. Different names stay different. `None` for a name that is empty or
+/// too long.
 fn file_name(name: &str) -> Option<String> {
     let mut file = String::new();
     for (index, character) in name.char_indices() {
@@ -322,7 +320,7 @@ fn position(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
     })
 }
 
-/// The name and the file of `NAME=FILE`; what stands before `=` and is no name belongs to the file's.
+/// Splits `NAME=FILE`; a text before `=` that is not a name belongs to the file's name.
 fn named(argument: &Path) -> (Option<&str>, &Path) {
     let split = argument.to_str().and_then(|text| text.split_once('='));
     match split {
@@ -349,7 +347,7 @@ fn terminal() -> Diagnostic {
 
 fn several_results(results: &[Option<&str>]) -> Diagnostic {
     let count = results.len();
-    let message = format!("there are {count} results for one file");
+    let message = format!("{count} results cannot go to one file");
     let mut several = Diagnostic::new(ErrorCode::SEVERAL_RESULTS, message);
     let name = |index: usize| results.get(index).copied().flatten();
     several.help(match (name(0), name(1)) {

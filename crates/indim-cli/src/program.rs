@@ -1,4 +1,4 @@
-//! A program over sources: computed as a whole or piece by piece, and its results printed or written.
+//! Computes a program over sources, as a whole or piece by piece, and prints or writes its results.
 
 use indim::stores::Like;
 use indim::stream::{Source, StreamError};
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::outputs::Outputs;
 use crate::show::Show;
 use crate::source::{OpenOperand, map_files, read_all, read_pipe};
-use crate::streamed::{RunMode, output_types, way};
+use crate::streamed::{RunMode, choose_run_mode, output_types};
 use crate::timing::Timing;
 
 /// A program to run.
@@ -46,14 +46,14 @@ impl Program<'_> {
                 let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
                 like.axis_names = Some(names.collect());
             }
-            if like.geography.is_some() && is_turned(self.graph, index, &sources) {
+            if like.geography.is_some() && is_transposed_grid(self.graph, index, &sources) {
                 like.geography = None;
                 like.has_other_size = true;
             }
             (result.clone(), like)
         };
         let results: Vec<(ArrayType, Like)> = types.iter().enumerate().map(like).collect();
-        match way(self.graph, &sources, outputs, &results, self.resources)? {
+        match choose_run_mode(self.graph, &sources, outputs, &results, self.resources)? {
             RunMode::StreamedRun(streamed) => {
                 outputs.note_smaller_chunks(&results, &streamed.results);
                 let destinations = outputs.open(&streamed.results)?;
@@ -103,8 +103,8 @@ impl Program<'_> {
     }
 }
 
-/// Whether a result has the rows of a grid on the earth for its columns.
-fn is_turned(graph: &Graph, result: usize, sources: &[(&str, OpenOperand)]) -> bool {
+/// Whether a result is transposed with respect to a geographic grid.
+fn is_transposed_grid(graph: &Graph, result: usize, sources: &[(&str, OpenOperand)]) -> bool {
     let cuts = Cuts::of(graph);
     let is_grid =
         |source: &OpenOperand| source.regions().is_some_and(|it| it.geography().is_some());
@@ -118,7 +118,7 @@ fn is_turned(graph: &Graph, result: usize, sources: &[(&str, OpenOperand)]) -> b
     }
 }
 
-/// A source as a shell takes it.
+/// A source, quoted for a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
     let text = shown(text);
@@ -128,7 +128,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// Why a program does not go piece by piece within the limit.
+/// The error of a program that cannot be computed piece by piece within the limit.
 fn in_pieces(
     error: &StreamError,
     sources: &[(&str, OpenOperand)],

@@ -36,7 +36,7 @@ impl Progress {
         Progress { bar: bar.with_style(style), done: AtomicUsize::new(0) }
     }
 
-    /// Hears of more that is done, from any thread.
+    /// Adds to the amount that is done; any thread may call it.
     pub(crate) fn advance(&self, count: usize) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
         if self.bar.elapsed() > HIDDEN {

@@ -27,7 +27,7 @@ struct Facts {
     sizes: Option<[SizeFacts; 2]>,
 }
 
-/// An operand of the operation that is refused.
+/// An operand of the refused operation.
 #[derive(Debug, Serialize)]
 struct OperandFacts {
     name: String,
@@ -102,7 +102,7 @@ impl Report {
         &self.diagnostic
     }
 
-    /// The same as text.
+    /// The text for people, without colours.
     pub(crate) fn text(&self) -> String {
         self.diagnostic.to_string()
     }
@@ -127,8 +127,8 @@ impl Report {
 }
 
 impl Facts {
-    /// The broken rule, and what is known of operands, one of which may be guilty, and of the mistake in
-    /// their shapes.
+    /// The broken rule, the known facts about the operands and the guilty one, and the clash of their
+    /// shapes.
     fn new(
         rule: Option<&'static str>,
         operands: Vec<OperandFacts>,

@@ -13,7 +13,7 @@ pub(crate) fn rule_set_or_format() -> PossibleValuesParser {
     PossibleValuesParser::new(rules.into_iter().map(value).chain(formats).collect::<Vec<_>>())
 }
 
-/// Reads any rule set, or that the attributes say it.
+/// Reads the name of a rule set, or `as-written`.
 pub(crate) fn any_rule() -> impl TypedValueParser<Value = RuleChoice> {
     listed(RuleChoice::all()).try_map(|name| name.parse::<RuleChoice>())
 }

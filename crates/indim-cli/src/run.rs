@@ -41,7 +41,7 @@ pub(crate) struct Run {
     /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
     /// name, the result of that name; may be given several times then, and no file appears before all are
     /// complete. A .npz or .safetensors file takes all results under their names, a folder all as files of
-    /// their names; a folder that is not there is made where its name ends with `/`.
+    /// their names; a missing folder is made if its name ends with `/`.
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]
@@ -102,7 +102,7 @@ fn as_declared<'a>(
     sources.into_iter().zip(given).map(of).collect()
 }
 
-/// The error of a program over these sources. A fault of the program itself is said before a missing input.
+/// The error of a program over these sources; an error of the program itself precedes a missing input.
 fn fault(
     error: &LoadError,
     model: &LoadedModel,
@@ -126,7 +126,7 @@ fn fault(
     diagnostic
 }
 
-/// A literal without a type as one of the type that its input declares, if that is another.
+/// The argument with the declared type of its input around an untyped literal of another type: `x='f32(1)'`.
 fn typed((name, text): &(&str, &str), source: &OpenOperand, model: &LoadedModel) -> Option<String> {
     let dtype = model.inputs().iter().find(|input| input.name == *name)?.dtype?;
     let OpenOperand::Read(LoadedOperand::Literal(literal)) = source else { return None };
@@ -148,7 +148,7 @@ fn bound_types(
                 let bound = model.bound_input(index, &source.view());
                 bound.map_err(|error| refused(&error, model).into())
             }
-            // Large: it says no shape.
+            // Sources read by regions are too large to determine a shape.
             Some((_, source)) => Ok(InputBinding::Type(source.array_type())),
             None => Ok(InputBinding::Default),
         }

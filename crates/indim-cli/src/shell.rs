@@ -1,4 +1,4 @@
-//! `indim completions` and `indim man`: what shells and `man` read, made from the arguments.
+//! `indim completions` and `indim man`: completions and manual pages, made from the arguments.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
@@ -10,7 +10,7 @@ use indim_text::catalogue::entries;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Print the completions of a shell, to be put where it looks for them.
+/// Print the completions of a shell, for its folder of completions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -26,14 +26,14 @@ pub(crate) struct Completions {
 impl Completions {
     /// Runs the command; `command` is all of `indim`.
     pub(crate) fn run(&self, command: Command) -> Result<(), Failure> {
-        // The command itself takes any text, and says what a misspelt name is like.
+        // The command itself accepts any text, and suggests a near name.
         let names = PossibleValuesParser::new(entries().map(|entry| entry.name));
         let mut command = command
             .mut_subcommand("ops", |ops| ops.mut_arg("name", |name| name.value_parser(names)));
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut command, "indim", &mut text);
         if self.shell == Shell::Fish {
-            // The generator for fish leaves out what operands may be.
+            // The generator for fish omits the values of operands.
             let names: Vec<&str> = entries().map(|entry| entry.name).collect();
             let line = format!(
                 "complete -c indim -n \"__fish_indim_using_subcommand ops\" -f -a \"{}\"\n",
@@ -61,13 +61,13 @@ pub(crate) struct Manual {
 impl Manual {
     /// Runs the command; `command` is all of `indim`.
     pub(crate) fn run(&self, mut command: Command) -> Result<(), Failure> {
-        // The names and usages of subcommands begin with the name of the whole.
+        // Names and usages of subcommands begin with `indim`.
         command.build();
         let page = match &self.of {
             None => command,
             Some(of) => {
                 let usage =
-                    || Failure::Usage(format!("there is no command `{}`", of.escape_debug()));
+                    || Failure::Usage(format!("no command is called `{}`", of.escape_debug()));
                 command.find_subcommand(of).cloned().ok_or_else(usage)?
             }
         };

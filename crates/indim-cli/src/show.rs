@@ -26,10 +26,10 @@ pub(crate) struct Show {
     /// The form of the printed result. CSV and JSON have every element, with all digits.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "output")]
     format: PrintFormat,
-    /// Print every element, also of an array of more than 1000.
+    /// Print every element, also of arrays with more than 1000.
     #[arg(long, conflicts_with = "output")]
     print_all: bool,
-    /// Print at most so many digits behind the point (in text: 8 without it).
+    /// Print at most this number of digits after the point (text: 8 by default).
     #[arg(
         long,
         value_name = "DIGITS",
@@ -40,7 +40,7 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    /// Whether results of these types can be printed so; asked before anything is computed.
+    /// Checks before the computation that results of these types can be printed in this form.
     pub(crate) fn check(&self, types: &[ArrayType]) -> Result<(), Diagnostic> {
         if self.format != PrintFormat::Text && self.precision.is_some() {
             return Err(Diagnostic::new(
@@ -57,8 +57,8 @@ impl Show {
                 _ => Err(Diagnostic::new(
                     ErrorCode::FORMAT,
                     format!(
-                        "CSV is of one array, and there are {} results: end the expression with one of them, \
-                         or print --format json",
+                        "CSV holds one array, and the expression has {} results: end it with one of them, or \
+                         print --format json",
                         types.len()
                     ),
                 )),
@@ -67,8 +67,7 @@ impl Show {
         }
     }
 
-    /// Prints to standard output, several results with their labels; a reader that has seen enough is no
-    /// error.
+    /// Prints to standard output, several results with their labels; a closed pipe is no error.
     pub(crate) fn print(&self, labels: &[String], results: &[Buffer]) -> Result<(), Diagnostic> {
         let mut output = BufWriter::new(io::stdout().lock());
         let written = match results {

@@ -1,7 +1,7 @@
-//! Signals that would end the command in a bad way: without a message, or with files left behind.
-//! Holds unsafe code.
+//! Handlers of signals that would end the command without a message, or leave files behind. Holds unsafe
+//! code.
 //!
-//! A mapped file is safe to read only because of what is done here, so it is mapped here.
+//! Reading a mapped file is safe only with these handlers, so files are mapped here.
 
 use std::io;
 use std::path::Path;
@@ -11,18 +11,18 @@ use indim::MappedFile;
 /// Maps a file for reading.
 ///
 /// # Errors
-/// When the file cannot be opened or mapped, or signals cannot be heard.
+/// If the file cannot be opened or mapped, or the handlers cannot be installed.
 pub(crate) fn map_file(path: &Path) -> io::Result<MappedFile> {
     watch()?;
-    // SAFETY: elements are numbers, for which any bytes are valid, and a result is given out only if the
-    // file `is_unchanged`; who reads what is no longer in it is stopped by `watch`.
+    // SAFETY: any bytes are valid elements. Results are written only if the file `is_unchanged`, and the
+    // handler of `watch` stops a read beyond the end of a file that was cut.
     unsafe { MappedFile::open(path) }
 }
 
 #[cfg(unix)]
 pub(crate) use unix::watch;
 
-/// Other systems do not let a mapped file become shorter.
+/// Other systems do not let a mapped file shrink.
 #[cfg(not(unix))]
 pub(crate) fn watch() -> io::Result<()> {
     Ok(())
@@ -49,8 +49,8 @@ mod unix {
 
     static IS_WATCHING: Mutex<bool> = Mutex::new(false);
 
-    /// From now on a thread hears of the signals: it removes unfinished files, says what happened, and
-    /// ends the process. To call it again does nothing.
+    /// Starts a thread that handles the signals: it removes unfinished files, prints a message, and ends the
+    /// process. Further calls do nothing.
     pub(crate) fn watch() -> io::Result<()> {
         let mut is_watching = IS_WATCHING.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_watching {
@@ -80,22 +80,22 @@ mod unix {
         }
         action.sa_sigaction = on_signal as extern "C" fn(c_int) as libc::sighandler_t;
         action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
-        // SAFETY: the handler does only what a handler may.
+        // SAFETY: the handler calls only async-signal-safe functions.
         match unsafe { libc::sigaction(signal, &raw const action, core::ptr::null_mut()) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
     }
 
-    /// Replaces the handler of Rust's library for `SIGBUS`, which would not wait for the message, and so is
-    /// none that libraries for signals could set, since they call it first.
+    /// The handler. It replaces that of Rust's library for `SIGBUS`, which would not wait for the message.
+    /// Libraries for signals cannot install it, because they call Rust's first.
     extern "C" fn on_signal(signal: c_int) {
         let byte = signal as u8;
         // SAFETY: `write` and `pause` may be called in a handler; the byte lives during the call. The pipe
         // is never full, for the process ends at the first signal.
         unsafe {
             libc::write(PIPE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
-            // To return would be to read again what is not there.
+            // Returning would repeat the faulting read.
             if signal == SIGBUS {
                 loop {
                     libc::pause();
@@ -121,10 +121,10 @@ mod unix {
                  first, or give a copy of it",
             );
             say(&changed.to_string());
-            // SAFETY: ends the process without a word to its threads, and one of them hangs in the handler.
+            // SAFETY: `_exit` ends the process without its threads, one of which hangs in the handler.
             unsafe { libc::_exit(1) }
         }
-        // SAFETY: the signal ends the process as it would have without us, for its parent to see.
+        // SAFETY: the default action of the signal ends the process, so its parent sees the signal.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::signals::map_file;
 
-/// Smaller files are read into memory, where nobody changes them.
+/// Smaller files, in bytes, are read into memory, where other processes cannot change them.
 const MAPPED_FROM: u64 = 1 << 20;
 
 /// An operand that has been read, or mapped.
@@ -53,7 +53,7 @@ impl OpenOperand {
             }
             return match stores::open(text, limit) {
                 Some(Ok(regions)) => {
-                    // An array decoded in one go is unpacked by its name.
+                    // An array that is decoded sequentially is opened again by its name.
                     let again = regions.is_sequential().then(|| text.to_owned());
                     Ok(OpenOperand::Stored { regions, again })
                 }
@@ -116,7 +116,7 @@ impl OpenOperand {
         }
     }
 
-    /// The bytes of memory that the elements take now.
+    /// The bytes of memory that the elements occupy now.
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
             OpenOperand::Read(source) => source.held_bytes(),
@@ -124,7 +124,7 @@ impl OpenOperand {
         }
     }
 
-    /// Reads what has not been read, of at most `limit` bytes.
+    /// Reads the operand if it is not yet read, into at most `limit` bytes.
     pub(crate) fn read(self, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         match self {
             OpenOperand::Read(source) => Ok(source),
@@ -132,7 +132,7 @@ impl OpenOperand {
                 stream.read(limit).map(LoadedOperand::File).map_err(of_standard_input)
             }
             OpenOperand::Stored { again: Some(text), regions } => {
-                // The plan is for the file as it was.
+                // The plan is for the file at the time of opening.
                 regions.check_unchanged().map_err(|error| error.diagnostic())?;
                 LoadedOperand::open(&text, limit)
             }
@@ -141,7 +141,7 @@ impl OpenOperand {
     }
 }
 
-/// The whole of an array of another format, of at most `limit` bytes.
+/// Reads a whole array of another format, into at most `limit` bytes.
 fn read_stored(regions: &dyn Regions, limit: usize) -> Result<LoadedOperand, Diagnostic> {
     let ArrayType { dtype, shape } = regions.array_type();
     let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
@@ -200,8 +200,8 @@ impl LoadedOperand {
             || ArrayFormat::of_content(ArrayFormat::split(text).0).is_some()
     }
 
-    /// The type of what [`LoadedOperand::open`] would open, of which no more is read than tells it, and
-    /// what its axes are called where it says that.
+    /// The type of the operand that [`LoadedOperand::open`] would return, and its axis names if the file
+    /// stores them; reads metadata only.
     pub(crate) fn type_of(text: &str) -> Result<(ArrayType, Option<AxisNames>), Diagnostic> {
         if let Some(source) = stores::open(text, usize::MAX) {
             let source = source.map_err(|error| error.diagnostic())?;
@@ -245,7 +245,7 @@ impl LoadedOperand {
         }
     }
 
-    /// The bytes of memory that the elements take.
+    /// The bytes of memory that the elements occupy.
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
             LoadedOperand::File(file) => file.held_bytes(),
@@ -258,14 +258,14 @@ impl LoadedOperand {
         }
     }
 
-    /// Refuses what was computed from a file that has changed since it was opened.
+    /// Refuses the results if the file has changed since it was opened.
     pub(crate) fn check_unchanged(&self, name: &str) -> Result<(), Diagnostic> {
         match self {
             LoadedOperand::File(file) if !file.is_unchanged() => Err(Diagnostic::new(
                 ErrorCode::FILE_CHANGED,
                 format!(
-                    "the file of `{name}` changed while it was read, so that there is no telling of what the \
-                     result would be; let its writer finish first, or give a copy of it"
+                    "the file of `{name}` changed while it was read, so the result could mix old and new \
+                     elements; let its writer finish first, or give a copy of it"
                 ),
             )),
             _ => Ok(()),
@@ -329,7 +329,7 @@ fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     }
     parse_literal(text).map(SourceName::Literal).or_else(|error| {
         match Path::new(text).exists() {
-            // Also a folder, a pipe or a device: opening it tells what is wrong.
+            // Also a folder, a pipe or a device: opening it gives the error.
             true => Ok(file),
             _ if looks_like_literal(text) => Err(error.diagnostic(text)),
             _ => Err(Diagnostic::new(
@@ -343,7 +343,7 @@ fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     })
 }
 
-/// Whether a text that is no literal was meant as one: it begins like a number or a list, or has brackets.
+/// Whether a text that is no literal looks like one: it begins like a number or a list, or has brackets.
 fn looks_like_literal(text: &str) -> bool {
     let begins_like_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
     let begins = text.trim_start().starts_with(begins_like_number);
@@ -373,7 +373,7 @@ pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
     split_binding_of("x", text)
 }
 
-/// Like [`split_binding`]; an argument that is a source without a name is advised to be `missing`.
+/// Like [`split_binding`]; the error for a source without a name suggests the name `missing`.
 pub(crate) fn split_binding_of<'t>(
     missing: &str,
     text: &'t str,
@@ -390,7 +390,7 @@ pub(crate) fn split_binding_of<'t>(
     }
 }
 
-/// Sources with the names that they are bound to, and how much memory is left for what has not been read.
+/// Sources with the names that they are bound to, and the memory left for unread ones, in bytes.
 type OpenedSources<'a> = (Vec<(&'a str, OpenOperand)>, usize);
 
 /// Opens sources; at most one is standard input.
@@ -416,7 +416,7 @@ pub(crate) fn open_all<'a>(
     Ok((sources, memory_left))
 }
 
-/// Reads what has not been read of the sources, of at most `limit` bytes.
+/// Reads the unread sources, into at most `limit` bytes.
 pub(crate) fn read_all(
     sources: Vec<(&str, OpenOperand)>,
     limit: usize,
@@ -428,8 +428,8 @@ pub(crate) fn read_all(
     sources.into_iter().map(read).collect()
 }
 
-/// Reads standard input, where a source is that; what is read by regions stays where it is. The answer says
-/// how many bytes of the limit are left.
+/// Reads standard input if it is a source; sources that are read by regions stay on disk. Returns the bytes
+/// of the limit that are left.
 pub(crate) fn read_pipe(
     sources: Vec<(&str, OpenOperand)>,
     limit: usize,
@@ -437,8 +437,8 @@ pub(crate) fn read_pipe(
     read_some(sources, limit, |source| matches!(source, OpenOperand::Pipe(_)))
 }
 
-/// Maps or reads as a whole what could be read by regions. The answer says how many bytes of the limit are
-/// left.
+/// Maps or reads as a whole the sources that could be read by regions. Returns the bytes of the limit that
+/// are left.
 pub(crate) fn map_files(
     sources: Vec<(&str, OpenOperand)>,
     limit: usize,

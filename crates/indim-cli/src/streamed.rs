@@ -1,4 +1,4 @@
-//! Computations over files that are too large to be held: read, computed and written piece by piece.
+//! Computations over files larger than memory, piece by piece.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -18,8 +18,7 @@ use crate::outputs::Outputs;
 use crate::progress::Progress;
 use crate::source::OpenOperand;
 
-/// Total bytes of inputs and results below which they are mapped as a whole, unless that is more than
-/// the limit of memory.
+/// Inputs and results of fewer bytes in total are mapped as a whole, unless that exceeds the memory limit.
 const LARGE_BYTES: usize = 256 << 20;
 
 /// The default memory limit, in bytes; more does not speed up a disk.
@@ -28,7 +27,7 @@ const HELD_BYTES: usize = 256 << 20;
 /// A plan for a computation larger than memory.
 pub(crate) struct StreamedRun {
     plan: Plan,
-    /// The results, in chunks that are as small as the limit asks for.
+    /// The results, with chunks small enough for the limit.
     pub(crate) results: Vec<(ArrayType, Like)>,
     options: StreamOptions<'static>,
     pool: rayon::ThreadPool,
@@ -37,17 +36,17 @@ pub(crate) struct StreamedRun {
 /// The run mode of a computation: streamed, or as a whole.
 pub(crate) enum RunMode {
     StreamedRun(Box<StreamedRun>),
-    /// As a whole: the arrays are small, or none is read by regions.
+    /// In one run: the arrays are small, or none is read by regions.
     Whole,
-    /// As a whole, because no plan exists for this reason.
+    /// In one run, because no plan exists, for this reason.
     NotStreamed(StreamError),
 }
 
-/// Finds the way for a graph over these sources, whose results go there, or are printed.
+/// Chooses the run mode of a graph over these sources, whose results go to `outputs` or are printed.
 ///
 /// # Errors
-/// `threads`; where it is large and cannot be compiled.
-pub(crate) fn way(
+/// `threads`; if the graph is large and cannot be compiled.
+pub(crate) fn choose_run_mode(
     graph: &Graph,
     sources: &[(&str, OpenOperand)],
     outputs: &Outputs<'_>,
@@ -76,7 +75,7 @@ pub(crate) fn way(
     let input_bytes = held.fold(0, usize::saturating_add);
     let default = HELD_BYTES.saturating_add(input_bytes);
     let limit = resources.memory_limit.unwrap_or(default);
-    // The rest is for memory that is kept from piece to piece: two of four pieces, and what is rounded up.
+    // The rest is for memory that the pool retains between pieces: two of four pieces, and rounding.
     let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
     let inputs = read.map(|source| match source.regions() {
         Some(regions) => StorageInfo::input(&StreamInput::Stored(regions)),
@@ -91,7 +90,7 @@ pub(crate) fn way(
             Ok(RunMode::StreamedRun(Box::new(StreamedRun { plan, results, options, pool })))
         }
         Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
-            // With what would be kept from piece to piece, as the limit was given.
+            // With the memory retained between pieces, as in the given limit.
             let with_kept = |bytes: usize| {
                 let pieces = bytes.saturating_sub(input_bytes);
                 rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
@@ -104,15 +103,15 @@ pub(crate) fn way(
     }
 }
 
-/// The bytes that are held while sources are read as a whole: their arrays, and what decodes the largest.
+/// The bytes in memory while sources are read as a whole: their arrays, and the decoder of the largest.
 fn whole_bytes<'a>(sources: impl Iterator<Item = &'a OpenOperand> + Clone) -> usize {
     let arrays = sources.clone().map(|source| bytes(&source.array_type()));
     let decoding = sources.filter_map(OpenOperand::regions).map(Source::scratch_bytes);
     arrays.fold(decoding.max().unwrap_or(0), usize::saturating_add)
 }
 
-/// Whether a run over the whole stays within the limit, if all that is read and written, `moved` bytes, is
-/// held, and reading takes `read_whole` bytes before.
+/// Whether one run over the whole stays within the limit: its inputs and outputs take `moved` bytes, and
+/// reading takes `read_whole` bytes before it.
 fn fits_as_a_whole(
     graph: &Graph,
     moved: usize,
@@ -126,17 +125,17 @@ fn fits_as_a_whole(
     }
     // A run over the whole reports compilation errors.
     let Ok(executable) = compile(graph, &resources.compile_options()?) else { return Ok(true) };
-    let beside = limit.checked_sub(moved);
-    Ok(beside.is_some_and(|beside| executable.check_memory_limit(beside, threads, false).is_ok()))
+    let left = limit.checked_sub(moved);
+    Ok(left.is_some_and(|left| executable.check_memory_limit(left, threads, false).is_ok()))
 }
 
-/// A number of bytes that is easier to say, by a thirtieth more at most.
+/// Rounds a number of bytes up for a message, by a thirtieth at most.
 fn rounded_up(bytes: usize) -> usize {
     let unit = bytes.checked_next_power_of_two().map_or(1, |above| (above / 64).max(1));
     bytes.checked_next_multiple_of(unit).unwrap_or(bytes)
 }
 
-/// The plan, and the results in the chunks that it is for: smaller ones where the limit asks for them.
+/// The plan, and the storage of the results, with chunks small enough for the limit.
 fn plan_in_chunks(
     graph: &Graph,
     inputs: &[StorageInfo],
@@ -151,7 +150,7 @@ fn plan_in_chunks(
             return Ok((plan, chosen));
         }
         if !outputs.halve_chunks(&mut chosen) {
-            // Says which limit does.
+            // Its error names a sufficient limit.
             return Ok((Plan::new(graph, inputs, &stored, options)?, chosen));
         }
     }
@@ -169,7 +168,7 @@ fn stored_outputs(
     results: &[(ArrayType, Like)],
 ) -> Option<Vec<StorageInfo>> {
     if outputs.is_empty() {
-        // While they are gathered they are held twice.
+        // Gathering holds each result twice.
         let held = |(array_type, _): &(ArrayType, Like)| StorageInfo {
             scratch_bytes: bytes(array_type).saturating_mul(2),
             ..StorageInfo::default()
@@ -211,7 +210,7 @@ impl StreamedRun {
             Ok(complete) => complete
                 .into_iter()
                 .try_for_each(|result| result.put_in_place().map_err(|error| error.diagnostic())),
-            // A reader that has seen enough is no error.
+            // A closed pipe is no error.
             Err(StreamError::Store(StoreError { kind: StoreErrorKind::Io(error), .. }))
                 if error.kind() == ErrorKind::BrokenPipe =>
             {
@@ -240,7 +239,7 @@ impl StreamedRun {
         Ok(results.iter().filter_map(MemoryResult::take).collect())
     }
 
-    /// Says which inputs are read several times.
+    /// Prints a note on each input that is read several times.
     fn say_what_is_read_again(&self) {
         let again = self.plan.readings().into_iter().filter(|(_, count)| *count > 1);
         let again = again.map(|(name, count)| format!("`{}` is read {count} times", shown(name)));

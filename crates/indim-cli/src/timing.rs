@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use crate::output::say;
 
-/// A clock that notes phases, and says them when it is dropped after at least one.
+/// A clock that records phases, and prints them on drop if it has any.
 pub(crate) struct Timing {
-    /// The end of the phase before; `None` where nothing is noted.
+    /// The end of the phase before; `None` if the clock is off.
     last: RefCell<Option<Instant>>,
     phases: RefCell<Vec<(&'static str, Duration)>>,
 }
 
 impl Timing {
-    /// A clock that starts now, or never.
+    /// A clock that starts now, or stays off.
     pub(crate) fn new(is_on: bool) -> Self {
         Timing { last: RefCell::new(is_on.then(Instant::now)), phases: RefCell::default() }
     }
 
-    /// Notes that a phase, named by what was done, ends now.
+    /// Records the end of a phase, by its name.
     pub(crate) fn mark(&self, phase: &'static str) {
         if let Some(last) = &mut *self.last.borrow_mut() {
             self.phases.borrow_mut().push((phase, last.elapsed()));

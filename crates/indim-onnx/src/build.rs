@@ -82,7 +82,7 @@ impl<'m> ProgramBuilder<'m> {
             InputBinding::Elements(array) if input.is_shape => {
                 let name = indim_graph::terminal::shown(&input.name);
                 self.model_builder.remark(format!(
-                    "the program is made for these elements of the input {name}, of which it makes shapes"
+                    "the program is valid for these elements of the input {name}, which determine shapes"
                 ));
                 KnownValue::with_elements(value, array.clone())
             }

@@ -92,7 +92,7 @@ pub(super) fn power(call: &Call<'_>) -> LoweringResult {
         _ if base == exponent || call.version() < 12 => {
             return binary(call, Op::Pow, AcceptedTypes::Numbers);
         }
-        // As `i64`, exponents from 2^63 on would be negative; powers wrap equally as `u64`.
+        // Exponents from 2^63 on would be negative as `i64`; powers wrap equally as `u64`.
         _ if base.is_integer() && exponent == DType::U64 => DType::U64,
         _ if base.is_integer() && exponent.is_integer() => DType::I64,
         _ if holds_all(base, exponent) => base,

@@ -90,7 +90,7 @@ pub(super) fn instance(call: &Call<'_>) -> LoweringResult {
     one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
 }
 
-/// The opset since which there is one scale per channel instead of one per group.
+/// The opset since which each channel has a scale, instead of each group.
 const SCALES_OF_CHANNELS_SINCE: i64 = 21;
 
 /// Normalises over the channels of each group.
@@ -119,7 +119,7 @@ pub(super) fn group(call: &Call<'_>) -> LoweringResult {
 /// Normalises by given statistics: mean and variance of each channel.
 pub(super) fn batch(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
-    // Without a second axis there is one channel. Before version 9 each element of an image could have its
+    // An operand without a second axis has one channel. Before version 9 each element of an image could have its
     // own scale.
     let is_spatial = call.version() >= 9 || call.int("spatial", 1)? != 0;
     let dims: Vec<i64> = match (shape.rank(), is_spatial) {

@@ -1,7 +1,7 @@
-//! The arguments of a compiled function: operands, what is passed as it is, and containers of both.
+//! The arguments of a compiled function: operands, static objects, and containers of both.
 //!
-//! A list, tuple or dict that holds arrays is handed to the function as a container of tracing values.
-//! One of numbers alone is an array, as it is to NumPy.
+//! The function gets a list, tuple or dict with arrays as a container of tracing values. A list of numbers
+//! alone is an array, as for NumPy.
 
 use indim::Literal;
 use pyo3::PyTraverseError;
@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::operand::{Operand, OperandType, is_number};
 
-/// The maximal nesting depth of containers.
+/// The maximum nesting depth of containers.
 const MAXIMUM_DEPTH: usize = 32;
 
 /// An argument of a call.
@@ -35,7 +35,7 @@ pub(crate) struct Container<'py> {
     items: Vec<Argument<'py>>,
 }
 
-/// The type of an argument, by which traces are found.
+/// The type of an argument: the key of a trace.
 pub(crate) enum ArgumentType {
     Operand(OperandType),
     /// With the key.
@@ -47,21 +47,21 @@ pub(crate) enum ArgumentType {
     },
 }
 
-/// An argument as `indim/_tracing.py` takes it: a name, what it is (`"array"`, `"number"`, which is an input,
-/// `"constant"`, which is part of the program, `"static"` or `"container"`), the object,
-/// and the items of a container.
-pub(crate) type Described<'py> = (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
+/// An argument for `indim/_tracing.py`: name, kind, object, and the items of a container. The kinds are
+/// `"array"`, `"number"` (an input), `"constant"` (part of the program), `"static"` and `"container"`.
+pub(crate) type ArgumentDescription<'py> =
+    (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static NO_ARGUMENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Makes what is otherwise made at its first use.
+/// Imports objects that would else be imported at their first use.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     NO_ARGUMENT.import(py, "indim._arrays", "no_argument")?;
     STATIC_KEY.import(py, "indim._statics", "key").map(|_| ())
 }
 
-/// The error of an argument that is no array, with what to do about that.
+/// The error of an argument that is no array, with advice.
 fn no_argument(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let py = object.py();
     let advised = NO_ARGUMENT.import(py, "indim._arrays", "no_argument");
@@ -72,7 +72,7 @@ fn no_argument(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> PyErr {
 }
 
 impl<'py> Argument<'py> {
-    /// An argument that is passed to the function as it is.
+    /// A static argument: the function gets the object itself.
     pub(crate) fn passed_as_is(value: Bound<'py, PyAny>) -> PyResult<Self> {
         let is_simple = value.is_none()
             || value.is_exact_instance_of::<PyString>()
@@ -85,10 +85,10 @@ impl<'py> Argument<'py> {
         Ok(Argument::Static { value, key })
     }
 
-    /// An argument that holds arrays or numbers; `name` is what messages call it.
+    /// An argument of arrays or numbers; messages use `name`.
     ///
     /// # Errors
-    /// When it or one of its items is no array of numbers and cannot be made one.
+    /// If the argument or one of its items cannot be converted to an array of numbers.
     pub(crate) fn of_arrays(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         Self::nested(object, name, 0)
     }
@@ -119,7 +119,8 @@ impl<'py> Argument<'py> {
         Ok(Argument::Container(Container { container: object.clone(), keys, items }))
     }
 
-    /// Whether a trace for `expected` holds: element types and ranks are equal, and sizes where they matter.
+    /// Whether a trace for `expected` is valid: equal element types and ranks, and equal sizes if the function
+    /// used them.
     pub(crate) fn is_of(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
         match (self, expected) {
             (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
@@ -140,7 +141,7 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// The type by which a trace for this argument is found.
+    /// The type of this argument.
     pub(crate) fn argument_type(&self) -> ArgumentType {
         match self {
             Argument::Operand(operand) => ArgumentType::Operand(operand.operand_type()),
@@ -153,8 +154,12 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// The argument for the tracer, under a name that is one in the text of expressions.
-    pub(crate) fn described(&self, py: Python<'py>, name: String) -> PyResult<Described<'py>> {
+    /// The argument for the tracer, under a name that is valid in expressions.
+    pub(crate) fn described(
+        &self,
+        py: Python<'py>,
+        name: String,
+    ) -> PyResult<ArgumentDescription<'py>> {
         Ok(match self {
             Argument::Operand(Operand::Array(array)) => {
                 (name, "array", array.object().clone(), Vec::new())
@@ -181,7 +186,7 @@ impl<'py> Argument<'py> {
         })
     }
 
-    /// Reads the element types anew, once all arguments are there.
+    /// Reads the element types again, after all arguments are converted.
     ///
     /// # Errors
     /// Like [`Operand::settle`].
@@ -195,8 +200,7 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// Adds the arrays and the numbers that are inputs to `operands`, in the order in which the tracer makes
-    /// parameters of them.
+    /// Adds the arrays and the numbers that are inputs to `operands`, in the order of the tracer's parameters.
     pub(crate) fn into_operands(self, operands: &mut Vec<Operand<'py>>) {
         match self {
             Argument::Operand(operand @ Operand::Array(_)) => operands.push(operand),
@@ -223,7 +227,7 @@ impl<'py> Argument<'py> {
 }
 
 impl ArgumentType {
-    /// Shows the collector of cycles what is held.
+    /// Visits the held objects for the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
             ArgumentType::Operand(_) => Ok(()),
@@ -316,7 +320,7 @@ fn is_identifier(key: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// The number as Python's own.
+/// The number as a Python object.
 pub(crate) fn python_number(py: Python<'_>, number: Literal) -> PyResult<Bound<'_, PyAny>> {
     Ok(match number {
         Literal::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),

@@ -1,7 +1,7 @@
-//! Computations with what was compiled of them, and how much memory all of them may hold.
+//! The cache of computations and their compiled programs, and its memory limit.
 //!
-//! Bounded: a server that is sent ever new texts, or a function that meets ever new shapes, does not grow.
-//! The least recently used computation is evicted first; it is parsed or compiled again when needed.
+//! The limit bounds a server that gets ever new texts, and a function that gets ever new shapes. The least
+//! recently used computation is evicted first; it is parsed or compiled again when needed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,38 +11,38 @@ use pyo3::types::PyString;
 
 use crate::computation::{Compiled, Computation, SymbolicProgram, Target};
 use crate::error::ComputationError;
-use crate::held::{Held, held_bytes};
+use crate::memory_use::{MemoryUse, held_bytes};
 use crate::operand::{Operand, OperandType, inputs_among};
 use crate::text_cache::forget;
 use crate::variants::Variants;
 
-/// Bytes that computations may hold in all, before and after they are compiled; one that is used may hold
-/// more.
-const MAX_HELD_BYTES: usize = 64 << 20;
+/// Limit of the memory of all computations and their programs, in bytes. The computation in use may exceed
+/// it alone.
+const MAX_CACHE_BYTES: usize = 64 << 20;
 
-/// Programs for all sizes that are kept of each computation; beyond that the oldest goes.
+/// Cached programs for all sizes of each computation; beyond that the oldest is evicted.
 const MAX_PROGRAMS: usize = 8;
 
 /// Estimated bytes of a computation per byte of its text, before compilation.
 const BYTES_PER_TEXT_BYTE: usize = 80;
 
-/// Counts the uses of computations.
+/// The clock of the eviction order: it counts the uses of computations.
 static USES: AtomicU64 = AtomicU64::new(0);
 
-/// Every computation that is kept somewhere.
+/// All live computations.
 static COMPUTATIONS: Mutex<Vec<Weak<CachedComputation>>> = Mutex::new(Vec::new());
 
-/// A computation with what was compiled of it.
+/// A computation with its compiled programs.
 pub(crate) struct CachedComputation {
     pub(crate) computation: Computation,
-    /// The parameters' names as Python's own strings.
+    /// The parameters' names as Python strings.
     pub(crate) names: Vec<Py<PyString>>,
     variants: Mutex<Variants>,
-    /// The program for all sizes, compiled at the second shape.
+    /// Programs for all sizes, compiled at the second shape of their types.
     programs: Mutex<Vec<Arc<SymbolicProgram>>>,
-    /// When it was used last.
+    /// The time of the last use, on the clock of [`USES`].
     used: AtomicU64,
-    _held: Held,
+    _memory_use: MemoryUse,
 }
 
 impl CachedComputation {
@@ -56,7 +56,7 @@ impl CachedComputation {
             variants: Mutex::default(),
             programs: Mutex::new(Vec::new()),
             used: AtomicU64::new(USES.fetch_add(1, Ordering::Relaxed)),
-            _held: Held::new(text.saturating_mul(BYTES_PER_TEXT_BYTE)),
+            _memory_use: MemoryUse::new(text.saturating_mul(BYTES_PER_TEXT_BYTE)),
         });
         let mut computations = lock(&COMPUTATIONS);
         computations.retain(|computation| computation.strong_count() > 0);
@@ -65,13 +65,13 @@ impl CachedComputation {
         cached
     }
 
-    /// The variant for these operands and targets, compiled now if there is none.
+    /// The variant for these operands and targets, compiled now if none exists.
     pub(crate) fn variant(
         &self,
         operands: &[Operand<'_>],
         targets: &[Target],
     ) -> Result<Arc<Compiled>, ComputationError> {
-        // That two threads count the same use is no harm.
+        // Two threads may count the same use, which does no harm.
         let uses = USES.load(Ordering::Relaxed);
         USES.store(uses + 1, Ordering::Relaxed);
         self.used.store(uses, Ordering::Relaxed);
@@ -93,8 +93,8 @@ impl CachedComputation {
         Ok(compiled)
     }
 
-    /// The program for these types: bound to their sizes if a program for all sizes exists, and compiled
-    /// for them alone, where they are the first of their kind.
+    /// The program for these types: bound to their sizes if a program for all sizes exists. The first types
+    /// of their kind are compiled for their sizes alone.
     fn compiled(
         &self,
         types: Vec<OperandType>,
@@ -120,16 +120,16 @@ impl CachedComputation {
         Ok(compiled)
     }
 
-    /// Lets other computations go, and then older variants of this one, until the bound holds.
+    /// Evicts other computations, and then older variants of this one, until the limit holds.
     pub(crate) fn make_room(&self) {
-        let is_too_much = || held_bytes() > MAX_HELD_BYTES;
+        let is_too_much = || held_bytes() > MAX_CACHE_BYTES;
         if !is_too_much() {
             return;
         }
         let mut computations: Vec<Arc<CachedComputation>> =
             lock(&COMPUTATIONS).iter().filter_map(Weak::upgrade).collect();
         computations.sort_by_key(|computation| computation.used.load(Ordering::Relaxed));
-        // Each is dropped before the next is looked at.
+        // Each is dropped before the memory use is read again.
         for computation in computations {
             if !is_too_much() {
                 return;
@@ -146,13 +146,13 @@ impl CachedComputation {
         }
     }
 
-    /// The types for which it was compiled last.
+    /// The types of the last compilation.
     pub(crate) fn last_types(&self) -> Option<Vec<OperandType>> {
         lock(&self.variants).iter().next_back().map(|compiled| compiled.types.clone())
     }
 }
 
-/// Locks are taken while attached to the interpreter, and given back before it is left.
+/// Locks are taken while attached to the interpreter, and released before detaching.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

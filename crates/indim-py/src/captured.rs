@@ -1,6 +1,6 @@
 //! Objects that a traced function read from outside its arguments, and checks that they are unchanged.
 //!
-//! `indim/_captured.py` finds the places when the function is traced; here they are looked at, at each call.
+//! `indim/_captured.py` finds the places when the function is traced; each call checks them here.
 
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
@@ -8,14 +8,14 @@ use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// A place as Python describes it: its kind, what holds it, its key, what was there.
+/// A place as Python describes it: its kind, its holder, its key, the value at tracing.
 pub(crate) type Place<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// A place and what was there. Holding the object keeps another from getting its identity.
-enum Captured {
-    /// A name among a module's; `None` where it was not.
+/// A place and its value at tracing. The reference keeps other objects from reusing the value's identity.
+enum Capture {
+    /// A name of a module; `None` if it did not exist.
     Name { names: Py<PyDict>, name: Py<PyString>, value: Option<Py<PyAny>> },
-    /// An attribute, or what a closure's cell holds.
+    /// An attribute, or the content of a closure's cell.
     Attribute { holder: Py<PyAny>, name: Py<PyString>, value: Option<Py<PyAny>> },
     /// The elements of a list.
     List { list: Py<PyList>, elements: Vec<Py<PyAny>> },
@@ -24,31 +24,31 @@ enum Captured {
 }
 
 /// The dependencies of a trace other than its arguments.
-pub(crate) struct Surroundings(Vec<Captured>);
+pub(crate) struct Captures(Vec<Capture>);
 
-impl Surroundings {
+impl Captures {
     pub(crate) fn new(py: Python<'_>, places: Vec<Place<'_>>) -> PyResult<Self> {
         let missing = py.import("indim._captured")?.getattr("MISSING")?;
         let captured = |(kind, holder, key, value): Place<'_>| {
             let present = || (!value.is(&missing)).then(|| value.clone().unbind());
             Ok(match kind.as_str() {
-                "name" => Captured::Name {
+                "name" => Capture::Name {
                     names: holder.cast_into::<PyDict>()?.unbind(),
                     name: key.cast_into::<PyString>()?.unbind(),
                     value: present(),
                 },
-                "attribute" => Captured::Attribute {
+                "attribute" => Capture::Attribute {
                     holder: holder.unbind(),
                     name: key.cast_into::<PyString>()?.unbind(),
                     value: present(),
                 },
-                _ => Captured::entries(&holder, value.cast_into::<PyTuple>()?)?,
+                _ => Capture::entries(&holder, value.cast_into::<PyTuple>()?)?,
             })
         };
-        places.into_iter().map(captured).collect::<PyResult<_>>().map(Surroundings)
+        places.into_iter().map(captured).collect::<PyResult<_>>().map(Captures)
     }
 
-    /// Whether everything is as it was when the function was traced.
+    /// Whether all values are those at tracing.
     pub(crate) fn are_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
         for captured in &self.0 {
             if !captured.is_unchanged(py)? {
@@ -58,30 +58,30 @@ impl Surroundings {
         Ok(true)
     }
 
-    /// Shows the collector of cycles what is held.
+    /// Visits the held objects for the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.0.iter().try_for_each(|captured| captured.traverse(visit))
     }
 }
 
-impl Captured {
-    fn entries(holder: &Bound<'_, PyAny>, values: Bound<'_, PyTuple>) -> PyResult<Captured> {
+impl Capture {
+    fn entries(holder: &Bound<'_, PyAny>, values: Bound<'_, PyTuple>) -> PyResult<Capture> {
         let values = values.iter().map(Bound::unbind).collect();
         if let Ok(list) = holder.cast::<PyList>() {
-            return Ok(Captured::List { list: list.clone().unbind(), elements: values });
+            return Ok(Capture::List { list: list.clone().unbind(), elements: values });
         }
         match holder.cast::<PyDict>() {
-            Ok(dict) => Ok(Captured::Dict { dict: dict.clone().unbind(), entries: values }),
+            Ok(dict) => Ok(Capture::Dict { dict: dict.clone().unbind(), entries: values }),
             Err(_) => Err(PyTypeError::new_err("entries are those of a list or a dict")),
         }
     }
 
     fn is_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
         match self {
-            Captured::Name { names, name, value } => {
+            Capture::Name { names, name, value } => {
                 is_same(names.bind(py).get_item(name)?.as_ref(), value.as_ref())
             }
-            Captured::Attribute { holder, name, value } => match holder.bind(py).getattr(name) {
+            Capture::Attribute { holder, name, value } => match holder.bind(py).getattr(name) {
                 Ok(now) => is_same(Some(&now), value.as_ref()),
                 // An empty cell is a `ValueError`.
                 Err(error)
@@ -92,11 +92,11 @@ impl Captured {
                 }
                 Err(error) => Err(error),
             },
-            Captured::List { list, elements } => {
+            Capture::List { list, elements } => {
                 let list = list.bind(py);
                 are_same(list.len(), list.iter(), elements)
             }
-            Captured::Dict { dict, entries } => {
+            Capture::Dict { dict, entries } => {
                 let dict = dict.bind(py);
                 let now = dict.keys().into_iter().chain(dict.values());
                 are_same(2 * dict.len(), now, entries)
@@ -106,19 +106,19 @@ impl Captured {
 
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
-            Captured::Name { names, value, .. } => {
+            Capture::Name { names, value, .. } => {
                 visit.call(names)?;
                 visit.call(value)
             }
-            Captured::Attribute { holder, value, .. } => {
+            Capture::Attribute { holder, value, .. } => {
                 visit.call(holder)?;
                 visit.call(value)
             }
-            Captured::List { list, elements } => {
+            Capture::List { list, elements } => {
                 visit.call(list)?;
                 elements.iter().try_for_each(|element| visit.call(element))
             }
-            Captured::Dict { dict, entries } => {
+            Capture::Dict { dict, entries } => {
                 visit.call(dict)?;
                 entries.iter().try_for_each(|entry| visit.call(entry))
             }
@@ -135,7 +135,7 @@ fn are_same<'py>(
         return Ok(false);
     }
     for then in then {
-        // Comparing runs no Python code, so nothing has become shorter.
+        // The comparison runs no Python code, so no container shrank.
         let Some(now) = now.next() else { return Ok(false) };
         if !is_same(Some(&now), Some(then))? {
             return Ok(false);
@@ -144,7 +144,7 @@ fn are_same<'py>(
     Ok(true)
 }
 
-/// Whether two are the same object, or the same number or text to a function that is traced.
+/// Whether two are the same object, or the same number or text for a traced function.
 fn is_same(now: Option<&Bound<'_, PyAny>>, then: Option<&Py<PyAny>>) -> PyResult<bool> {
     let (now, then) = match (now, then) {
         (Some(now), Some(then)) => (now, then.bind(now.py())),

@@ -19,7 +19,7 @@ impl Casting {
         })
     }
 
-    /// Refuses what NumPy refuses.
+    /// Refuses the casts that NumPy refuses.
     pub(crate) fn check(self, py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
         if from == to {
             return Ok(());

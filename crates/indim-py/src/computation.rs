@@ -1,8 +1,8 @@
 //! A computation: values defined one after another, each by an expression over parameters and
 //! earlier values.
 //!
-//! A text given to `evaluate` makes one definition; `jit` records one for each operation of a
-//! function. A computation knows no types: it is compiled for those of each call.
+//! A text given to `evaluate` is one definition; `jit` records one for each operation of a function. A
+//! computation has no types: it is compiled for those of each call.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use indim_text::{CallOperand, RecordedCall};
 use crate::derivative::Derivative;
 use crate::detached::detached;
 use crate::error::ComputationError;
-use crate::held::Held;
+use crate::memory_use::MemoryUse;
 use crate::numpy_api::DenseArray;
 use crate::operand::OperandType;
 use crate::pieces::Pieces;
@@ -28,7 +28,7 @@ use crate::pool;
 /// Values of a computation, by the operation or expression that computes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// Their names in later definitions: one, or several for an expression with several results.
+    /// Their names in later definitions: several for an expression with several results.
     pub(crate) names: Vec<String>,
     pub(crate) expression: Expression,
     pub(crate) rule: Option<RuleSet>,
@@ -62,15 +62,15 @@ pub(crate) struct Target {
 }
 
 impl Definition {
-    /// Parses a text with these results; without names, those that the text states. Texts are also
-    /// those of programs for numexpr, which means something else by `max(x, 1)`.
+    /// Parses a text with these results; without names, those of the text. A text may be written for
+    /// numexpr, for which `max(x, 1)` has another meaning.
     pub(crate) fn parse(
         text: &str,
-        asked: Option<&[String]>,
+        results: Option<&[String]>,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
         let parsed =
-            Expression::parse(text, &ParseLimits::default()).and_then(|expression| match asked {
+            Expression::parse(text, &ParseLimits::default()).and_then(|expression| match results {
                 Some(names) => expression.with_results(names),
                 None => Ok(expression),
             });
@@ -83,12 +83,12 @@ impl Definition {
             text: text.to_owned(),
             error: Box::new(error),
         })?;
-        // No parameter is called so, for a name does not begin with a digit.
+        // No parameter has this name, because names do not begin with a digit.
         let names = (0..expression.results().len()).map(|index| index.to_string()).collect();
         Ok(Definition { names, expression, rule })
     }
 
-    /// The definition of one operation, which has no text to be read.
+    /// The definition of one operation, without a text.
     pub(crate) fn recorded(
         name: &str,
         call: &RecordedCall,
@@ -100,7 +100,7 @@ impl Definition {
         Ok(Definition { names: vec![name.to_owned()], expression, rule })
     }
 
-    /// Adds the definition to a graph; the answer has a value for each name.
+    /// Adds the definition to a graph; returns a value for each name.
     pub(crate) fn build(
         &self,
         builder: &GraphBuilder,
@@ -120,7 +120,7 @@ impl Definition {
         self.expression.build_bindings(builder, &bindings, rule).map_err(|error| self.error(error))
     }
 
-    /// The values of its names.
+    /// The values of its operand names.
     fn bindings(&self, values: &HashMap<String, Binding>) -> Vec<(&str, Binding)> {
         let names = self.expression.names().into_iter().chain(self.expression.constants());
         names.filter_map(|name| Some((name, values.get(name)?.clone()))).collect()
@@ -141,7 +141,7 @@ impl Step {
         }
     }
 
-    /// Adds the step to a graph; the answer has a value for each name.
+    /// Adds the step to a graph; returns a value for each name.
     fn build(
         &self,
         builder: &GraphBuilder,
@@ -155,7 +155,7 @@ impl Step {
         Ok(built.into_iter().map(Binding::Array).collect())
     }
 
-    /// Whether another does the same.
+    /// Whether another step computes the same.
     fn is_same(&self, other: &Step) -> bool {
         match (self, other) {
             (Step::Definition(x), Step::Definition(y)) | (Step::Number(x), Step::Number(y)) => {
@@ -166,7 +166,7 @@ impl Step {
         }
     }
 
-    /// The bytes of its text, that of the function's steps where it is a derivative.
+    /// The length of its text in bytes; of a derivative, that of the function's steps.
     fn text_length(&self) -> usize {
         match self {
             Step::Definition(definition) | Step::Number(definition) => {
@@ -178,14 +178,14 @@ impl Step {
 }
 
 impl Computation {
-    /// The computation of one text with these results; without names, those that the text states.
-    /// Constants that it uses are its last parameters, since something else may be bound to them.
+    /// The computation of one text with these results; without names, those of the text. Constants that it
+    /// uses are its last parameters, so that a caller can bind their names.
     pub(crate) fn of_expression(
         text: &str,
-        asked: Option<&[String]>,
+        results: Option<&[String]>,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
-        let definition = detached(|_| Definition::parse(text, asked, rule))?;
+        let definition = detached(|_| Definition::parse(text, results, rule))?;
         let names =
             definition.expression.names().into_iter().chain(definition.expression.constants());
         let parameters = names.map(str::to_owned).collect();
@@ -216,15 +216,15 @@ impl Computation {
 
     /// The graph for operands of these types, one for each parameter.
     ///
-    /// `as_stored` makes it fit for NumPy's memory, whose bool arrays may hold any byte: they are read
-    /// as u8 and converted.
+    /// With `as_stored` bool arrays are read as u8 and converted, because NumPy's bool arrays may contain
+    /// any byte.
     pub(crate) fn graph(
         &self,
         types: &[OperandType],
         targets: &[Target],
         as_stored: bool,
     ) -> Result<Graph, ComputationError> {
-        let Built { b, outputs, .. } = self.built(types, targets, as_stored)?;
+        let UnfinishedGraph { b, outputs, .. } = self.built(types, targets, as_stored)?;
         Ok(b.finish(&outputs)?)
     }
 
@@ -253,28 +253,27 @@ impl Computation {
         &self,
         types: &[OperandType],
     ) -> Result<(Graph, NumberProgram), ComputationError> {
-        let Built { b, outputs, numbers } = self.built(types, &[], false)?;
+        let UnfinishedGraph { b, outputs, numbers } = self.built(types, &[], false)?;
         Ok((b.finish(&outputs)?, numbers))
     }
 
-    /// Like [`Computation::graph`], of what is as it is stored, with what its sizes may be beside those
-    /// given, and what its numbers may be.
+    /// Like [`Computation::graph`] with `as_stored`, with the facts about other valid sizes and numbers.
     fn symbolic(
         &self,
         types: &[OperandType],
         targets: &[Target],
     ) -> Result<(SymbolicGraph, NumberProgram), ComputationError> {
-        let Built { b, outputs, numbers } = self.built(types, targets, true)?;
+        let UnfinishedGraph { b, outputs, numbers } = self.built(types, targets, true)?;
         Ok((SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()), numbers))
     }
 
-    /// The graph in the making.
+    /// An empty unfinished graph.
     fn built(
         &self,
         types: &[OperandType],
         targets: &[Target],
         as_stored: bool,
-    ) -> Result<Built, ComputationError> {
+    ) -> Result<UnfinishedGraph, ComputationError> {
         let (b, numbers) = (GraphBuilder::new(), Numbers::default());
         let values = self.bound_parameters(&b, &numbers, types, as_stored)?;
         let values = self.carried_out(&b, values)?;
@@ -293,10 +292,10 @@ impl Computation {
             }
             outputs.push(value);
         }
-        Ok(Built { b, outputs, numbers: numbers.program() })
+        Ok(UnfinishedGraph { b, outputs, numbers: numbers.program() })
     }
 
-    /// The parameters, and what the steps make of them.
+    /// The parameters, and the values of the steps.
     fn carried_out(
         &self,
         b: &GraphBuilder,
@@ -350,14 +349,14 @@ impl Computation {
         }
     }
 
-    /// Compiles for operands of these types, without the interpreter's lock; the caller holds no other.
+    /// Compiles for operands of these types, without the interpreter's lock; the caller holds no other lock.
     pub(crate) fn compile(
         &self,
         types: Vec<OperandType>,
         targets: Vec<Target>,
     ) -> Result<Compiled, ComputationError> {
         let (executable, numbers) = detached(|signals| {
-            let Built { b, outputs, numbers } = self.built(&types, &targets, true)?;
+            let UnfinishedGraph { b, outputs, numbers } = self.built(&types, &targets, true)?;
             let graph = b.finish(&outputs)?;
             let executable = compile_with(&graph, &compile_options(), &mut || signals.look())?;
             Ok((executable, numbers))
@@ -383,10 +382,10 @@ impl Computation {
         })?;
         let numbers = Arc::new(numbers);
         let program = executable.map(|executable| {
-            let held = Held::new(executable.held_bytes());
+            let memory_use = MemoryUse::new(executable.held_bytes());
             let (types, numbers) = (types.clone(), Arc::clone(&numbers));
             let target_dtypes = dtypes(&targets);
-            SymbolicProgram { types, target_dtypes, executable, numbers, _held: held }
+            SymbolicProgram { types, target_dtypes, executable, numbers, _memory_use: memory_use }
         });
         let bound = program.as_ref().and_then(|program| program.bound(&types, &targets));
         let alone = alone
@@ -397,7 +396,7 @@ impl Computation {
 }
 
 impl Compiled {
-    /// Compiles a graph, which is made without the interpreter's lock too.
+    /// Builds and compiles a graph without the interpreter's lock.
     pub(crate) fn new(
         graph: impl FnOnce() -> Result<Graph, ComputationError> + Send,
     ) -> Result<Compiled, ComputationError> {
@@ -416,7 +415,7 @@ impl Compiled {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
-        let held = Held::new(executable.own_bytes());
+        let memory_use = MemoryUse::new(executable.own_bytes());
         let dense = |types: &[ArrayType]| types.iter().map(DenseArray::new).collect();
         Compiled {
             types,
@@ -427,7 +426,7 @@ impl Compiled {
             executable,
             is_parallel,
             bytes,
-            _held: held,
+            _memory_use: memory_use,
         }
     }
 }
@@ -443,15 +442,15 @@ pub(crate) struct SymbolicProgram {
     /// The types its outputs are converted to; empty without conversion.
     target_dtypes: Vec<DType>,
     executable: SymbolicExecutable,
-    /// Its numbers.
+    /// The numbers among its inputs.
     numbers: Arc<NumberProgram>,
-    /// The memory of the program itself.
-    _held: Held,
+    /// The memory use of the program itself.
+    _memory_use: MemoryUse,
 }
 
 impl SymbolicProgram {
-    /// Whether operands differ from those it was compiled for in sizes alone, and in numbers for which it
-    /// holds.
+    /// Whether operands differ from those it was compiled for in sizes alone, and in numbers for which it is
+    /// valid.
     pub(crate) fn takes(&self, types: &[OperandType], targets: &[Target]) -> bool {
         types.len() == self.types.len()
             && dtypes(targets) == self.target_dtypes
@@ -459,8 +458,7 @@ impl SymbolicProgram {
             && self.numbers.holds(&inputs_of(types))
     }
 
-    /// The computation for operands of these types, which it takes; `None` where their sizes do not meet the
-    /// guards.
+    /// The program bound to operands of these types; `None` if their sizes do not meet the guards.
     pub(crate) fn bound(&self, types: &[OperandType], targets: &[Target]) -> Option<Compiled> {
         let mut shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
         // Numbers are the last inputs.
@@ -476,8 +474,8 @@ impl SymbolicProgram {
     }
 }
 
-/// A graph in the making, its outputs, and what the numbers among its inputs are.
-struct Built {
+/// A graph under construction, its outputs, and the numbers among its inputs.
+struct UnfinishedGraph {
     b: GraphBuilder,
     outputs: Vec<indim::Value>,
     numbers: NumberProgram,
@@ -502,7 +500,7 @@ fn about_result(mut error: GraphError) -> GraphError {
     error
 }
 
-/// A parameter; truth values as NumPy stores them, where the computation meets NumPy's memory.
+/// Adds a parameter; `as_stored`, a bool array as the bytes that NumPy stores.
 pub(crate) fn parameter(
     b: &GraphBuilder,
     name: &str,
@@ -522,23 +520,23 @@ pub(crate) struct Compiled {
     pub(crate) types: Vec<OperandType>,
     /// The types its outputs were converted to; empty without conversion.
     pub(crate) targets: Vec<Target>,
-    /// The inputs behind the arrays, and for which numbers it holds.
+    /// The inputs after the arrays, and the numbers for which it is valid.
     pub(crate) numbers: Arc<NumberProgram>,
     pub(crate) executable: Executable,
     /// The usual memory layout of its inputs and outputs.
     pub(crate) dense_inputs: Vec<DenseArray>,
     pub(crate) dense_outputs: Vec<DenseArray>,
-    /// Whether a run is work for several threads.
+    /// Whether a run is large enough for several threads.
     pub(crate) is_parallel: bool,
     /// The bytes that a run reads and writes.
     pub(crate) bytes: usize,
-    /// The memory of the computation itself.
-    _held: Held,
+    /// The memory use of the program itself.
+    _memory_use: MemoryUse,
 }
 
 impl Compiled {
     /// Whether operands of these types differ from those it was compiled for in sizes alone, and in numbers
-    /// for which it holds.
+    /// for which it is valid.
     pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[Target]) -> bool {
         self.types.len() == types.len()
             && dtypes(&self.targets) == dtypes(targets)

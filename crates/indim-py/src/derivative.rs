@@ -1,8 +1,7 @@
-//! Derivatives as steps of a computation: the results of a function, recorded by itself, with the gradients
+//! Derivatives as steps of a computation: the results of a separately recorded function, with the gradients
 //! with respect to some of its parameters.
 //!
-//! The function has values of its own, so that it may be given one value twice and moves by one of them
-//! alone.
+//! The function has its own parameters, so that one value can be passed twice and be differentiated once.
 
 use std::collections::HashMap;
 
@@ -21,14 +20,14 @@ pub(crate) struct Derivative {
     pub(crate) computation: Computation,
     /// The names of the values that its parameters stand for.
     pub(crate) arguments: Vec<String>,
-    /// The positions of the parameters with respect to which it is derived.
+    /// The positions of the parameters with respect to which it is differentiated.
     pub(crate) wrt: Vec<usize>,
-    /// The names of the cotangents of its results; without them it gives one number.
+    /// The names of the cotangents of its results; without them its result is one number.
     pub(crate) cotangents: Option<Vec<String>>,
 }
 
 impl Derivative {
-    /// Adds the step to a graph; the answer has a value for each name.
+    /// Adds the step to a graph; returns a value for each name.
     pub(crate) fn build(
         &self,
         builder: &GraphBuilder,
@@ -52,7 +51,7 @@ impl Derivative {
         Ok(builder.inline(&derived, &arguments)?)
     }
 
-    /// Whether another does the same.
+    /// Whether another derivative computes the same.
     pub(crate) fn is_same(&self, other: &Derivative) -> bool {
         self.names == other.names
             && self.arguments == other.arguments

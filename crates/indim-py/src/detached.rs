@@ -15,7 +15,7 @@ use crate::error::ComputationError;
 /// The interval at which long work checks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks for signals now and then.
+/// Checks for signals at intervals.
 pub(crate) struct Signals {
     looked: Instant,
     /// The exception that a signal handler raised, usually `KeyboardInterrupt`.
@@ -42,7 +42,7 @@ impl Signals {
     }
 }
 
-/// Signals for which one thread looks, on behalf of several that do one work.
+/// Signals for several threads of one task; one thread checks.
 pub(crate) struct SharedSignals {
     owner: ThreadId,
     /// Only the owner locks them.
@@ -62,7 +62,7 @@ impl Default for SharedSignals {
 }
 
 impl SharedSignals {
-    /// Breaks once a signal has raised an exception; the owner looks for one now and then.
+    /// Breaks once a signal has raised an exception; the owner checks at intervals.
     pub(crate) fn look(&self) -> ControlFlow<()> {
         if thread::current().id() == self.owner {
             let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,11 +82,11 @@ impl SharedSignals {
     }
 }
 
-/// Does `work` without the interpreter's lock. The caller holds no other lock, for who waits for one while
-/// attached keeps this from coming back.
+/// Does `work` without the interpreter's lock. The caller holds no other lock: a thread that waits for one
+/// while attached would keep this thread from attaching again.
 ///
 /// # Errors
-/// Those of `work`; what a signal raised.
+/// The errors of `work`; the exception that a signal raised.
 pub(crate) fn detached<T: Send>(
     work: impl FnOnce(&mut Signals) -> Result<T, ComputationError> + Send,
 ) -> Result<T, ComputationError> {

@@ -1,5 +1,5 @@
-//! Calls with arrays that others hold: Dask's chunks, and labelled arrays of xarray and pandas.
-//! `indim/_engines.py` computes with them; here is seen that it has to, and what it asks about programs.
+//! Calls with arrays of other packages: Dask, xarray and pandas. `indim/_engines.py` computes with them; this
+//! file detects them and answers questions about programs.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -8,14 +8,14 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-use crate::asked::Form;
 use crate::cached_computation::CachedComputation;
 use crate::error::computation_error;
 use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
+use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::structure::Structure;
-use crate::text_cache::{Asked, computation_of_text};
+use crate::text_cache::{TextKey, computation_of_text};
 
 static FOREIGN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -30,8 +30,8 @@ pub(crate) fn engine<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Py
     py.import("indim._engines")?.getattr(name)
 }
 
-/// The text of a graph, the arrays that its parameters stand for, how its results are returned, and the keys
-/// where that is a dict.
+/// The text of a graph, the arrays of its parameters, the container of its results, and the keys if that is
+/// a dict.
 pub(crate) type GraphParts<'py> = (String, Vec<Bound<'py, PyAny>>, &'static str, Vec<Py<PyAny>>);
 
 /// The graph of a computation for these operands.
@@ -46,12 +46,12 @@ pub(crate) fn graph_parts<'py>(
     Ok((text, arrays(operands), kind, keys))
 }
 
-/// Texts that were made last, to take again for the same types; the last used is at the end.
+/// The cache of texts by types; the last used is at the end.
 static TEXTS: Mutex<Vec<GraphText>> = Mutex::new(Vec::new());
 
-/// So many texts are kept, none of more bytes than that.
+/// Limits of the cache: the number of texts, and the bytes of one text.
 const MAX_TEXTS: usize = 32;
-const LONGEST_TEXT: usize = 64 << 10;
+const MAX_TEXT_BYTES: usize = 64 << 10;
 
 struct GraphText {
     of: Weak<CachedComputation>,
@@ -81,7 +81,7 @@ fn graph_text(
     let types: Vec<OperandType> = types.collect();
     let graph = cached.computation.graph(&types, &[], false);
     let text = graph.map_err(|error| computation_error(py, &error))?.to_string();
-    if text.len() <= LONGEST_TEXT {
+    if text.len() <= MAX_TEXT_BYTES {
         let kept = GraphText { of: Arc::downgrade(cached), types, text: text.clone() };
         let mut texts = texts();
         texts.retain(|kept| kept.of.strong_count() > 0);
@@ -103,9 +103,10 @@ pub(crate) fn _graph_of_expression<'py>(
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GraphParts<'py>> {
     guard(py, || {
-        let (form, names) = Form::asked(results)?;
-        let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
-            .map_err(|error| computation_error(py, &error))?;
+        let (form, names) = ResultsArgument::parse(results)?;
+        let cached =
+            computation_of_text(py, ex, TextKey { rule: rule_of_operations(rule)?, names })
+                .map_err(|error| computation_error(py, &error))?;
         let operand =
             |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
         let parameters = &cached.computation.parameters;
@@ -115,20 +116,20 @@ pub(crate) fn _graph_of_expression<'py>(
     })
 }
 
-/// Whether an expression calls axes by their names.
+/// Whether an expression uses names of axes.
 #[pyfunction]
 pub(crate) fn _names_axes(py: Python<'_>, ex: &str, rule: &str) -> PyResult<bool> {
-    let asked = Asked { rule: rule_of_operations(rule)?, names: None };
+    let asked = TextKey { rule: rule_of_operations(rule)?, names: None };
     let cached =
         computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
     Ok(cached.computation.expressions().any(indim::Expression::names_axes))
 }
 
-/// The names of the axes of each array; none for one that has no name.
+/// The names of the axes of each array; `None` for an axis without.
 type Names = Vec<Vec<Option<String>>>;
 
-/// The graph of an expression under rule named: the names of it stand for `operands`, whose axes are called
-/// as `names` says; and what those of the results are called.
+/// The graph of an expression under rule named over `operands` with these axis `names`, and the axis names
+/// of the results.
 #[pyfunction]
 pub(crate) fn _graph_by_names<'py>(
     py: Python<'py>,
@@ -138,8 +139,8 @@ pub(crate) fn _graph_by_names<'py>(
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(GraphParts<'py>, Names)> {
     guard(py, || {
-        let (form, asked) = Form::asked(results)?;
-        let asked = Asked { rule: Some(RuleSet::Named { names: Vec::new() }), names: asked };
+        let (form, asked) = ResultsArgument::parse(results)?;
+        let asked = TextKey { rule: Some(RuleSet::Named { names: Vec::new() }), names: asked };
         let cached =
             computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
         let operand =

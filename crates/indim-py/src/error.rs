@@ -47,7 +47,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The exception of class `name`, or the error that kept us from making it.
+    /// The exception of class `name`, or the error of its construction.
     fn raise(self, py: Python<'_>, name: &str) -> PyErr {
         let make = || -> PyResult<PyErr> {
             let class = py.import("indim._errors")?.getattr(name)?;
@@ -70,7 +70,7 @@ pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyE
     }
 }
 
-/// The exception for a file that holds no program that is to be had, or for inputs that are not its own.
+/// The exception for a file without a usable program, or for inputs that do not fit it.
 pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
     match &error.kind {
         LoadErrorKind::Compile(error) => compile_error(*error),
@@ -93,7 +93,7 @@ pub(crate) fn compile_error(error: CompileError) -> PyErr {
     }
 }
 
-/// The exception for a mistake that a diagnostic says, of class `name`.
+/// The exception of class `name` for a diagnostic.
 pub(crate) fn diagnostic_error(py: Python<'_>, error: &Diagnostic, name: &str) -> PyErr {
     Report { message: error.to_string(), code: error.code.as_str(), ..Report::default() }
         .raise(py, name)
@@ -145,7 +145,7 @@ pub(crate) fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
     report.raise(py, name)
 }
 
-/// Fills in what the error knows; returns the class of the exception.
+/// Fills in the fields of the error; returns the class of the exception.
 fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str {
     report.code = error.code();
     report.rule = error.label();

@@ -1,4 +1,4 @@
-//! `evaluate` and its kin, with numexpr's habits.
+//! `evaluate`, `re_evaluate` and `validate`, compatible with numexpr.
 
 use core::cell::RefCell;
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
 
-use crate::asked::Form;
 use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
 use crate::engine::{engine, is_for_engine};
@@ -18,15 +17,16 @@ use crate::layout::parse_order;
 use crate::numpy_api::{Caller, NumpyArray};
 use crate::operand::Operand;
 use crate::out::{output_array, variant_into};
+use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::run::run;
 use crate::structure::Structure;
-use crate::text_cache::{Asked, computation_of_text};
+use crate::text_cache::{TextKey, computation_of_text};
 
 /// The last evaluation, for `re_evaluate`. It keeps no array alive.
-struct Last {
+struct LastEvaluation {
     computation: Arc<CachedComputation>,
-    form: Form,
+    form: ResultsArgument,
     /// The arrays of `out`; none without it.
     outputs: Vec<Option<Py<PyWeakrefReference>>>,
     order: Order,
@@ -34,10 +34,10 @@ struct Last {
 }
 
 thread_local! {
-    static LAST: RefCell<Option<Arc<Last>>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<Arc<LastEvaluation>>> = const { RefCell::new(None) };
 }
 
-/// Arguments that numexpr takes and that have no meaning here.
+/// numexpr's arguments that have no effect here.
 const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "disable_cache", "ex_uses_vml"];
 
 /// numexpr's `_frame_depth` of the caller: of `evaluate`, and of the other two.
@@ -53,21 +53,21 @@ struct Names<'a, 'py> {
     caller: Caller<'py>,
 }
 
-/// The operands of a computation, or why another engine computes, with the objects by their names.
-enum Found<'py> {
+/// The operands of a computation; or, if another engine has to compute, the objects by their names.
+enum OperandLookup<'py> {
     Operands(Vec<Operand<'py>>),
     Foreign(PyErr, Bound<'py, PyDict>),
 }
 
-impl<'py> Found<'py> {
+impl<'py> OperandLookup<'py> {
     /// The operands.
     ///
     /// # Errors
-    /// When another engine would have to compute.
+    /// If another engine has to compute.
     fn operands(self) -> PyResult<Vec<Operand<'py>>> {
         match self {
-            Found::Operands(operands) => Ok(operands),
-            Found::Foreign(error, objects) => {
+            OperandLookup::Operands(operands) => Ok(operands),
+            OperandLookup::Foreign(error, objects) => {
                 let advice = PyTypeError::new_err(
                     "re_evaluate takes neither labels nor chunks: call evaluate with the text, which it \
                      keeps compiled, and whose results have them",
@@ -119,13 +119,17 @@ impl<'a, 'py> Names<'a, 'py> {
         Ok(None)
     }
 
-    /// The operands of a computation. Names that are not found are left to the computation's own message.
-    fn operands(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Found<'py>> {
+    /// The operands of a computation. The computation reports names that are not found.
+    fn operands(
+        &self,
+        py: Python<'py>,
+        cached: &CachedComputation,
+    ) -> PyResult<OperandLookup<'py>> {
         let found = match self.found_operands(py, cached) {
             Err(error) if is_for_engine(py, &error) => {
-                self.objects(py, cached).map(|objects| Found::Foreign(error, objects))
+                self.objects(py, cached).map(|objects| OperandLookup::Foreign(error, objects))
             }
-            operands => operands.map(Found::Operands),
+            operands => operands.map(OperandLookup::Operands),
         };
         self.caller.forget_copies()?;
         found
@@ -182,9 +186,9 @@ impl<'a, 'py> Names<'a, 'py> {
 /// Evaluates an expression over arrays.
 ///
 /// Names are looked up among the keywords, then in `local_dict` (the caller's local names), then in
-/// `global_dict` (the caller's global names); those that a statement of the text assigns are not looked up.
-/// The result is a new array, or `out`; several are a tuple. `results` asks for others by their names: of
-/// one name, the array, of a sequence of names, a dict.
+/// `global_dict` (the caller's global names); names that a statement of the text assigns are not looked up.
+/// The result is a new array, or `out`; several results are a tuple. `results` selects results by name: one
+/// name gives the array, a sequence of names a dict.
 #[pyfunction]
 #[pyo3(signature = (
     ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
@@ -206,15 +210,16 @@ pub(crate) fn evaluate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     guard(py, || {
         let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-        let (form, names) = Form::asked(results)?;
-        let cached = computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
-            .map_err(|error| computation_error(py, &error))?;
+        let (form, names) = ResultsArgument::parse(results)?;
+        let cached =
+            computation_of_text(py, ex, TextKey { rule: rule_of_operations(rule)?, names })
+                .map_err(|error| computation_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
         let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
         let operands = match names.operands(py, &cached)? {
-            Found::Operands(operands) => operands,
-            Found::Foreign(_, objects) => {
+            OperandLookup::Operands(operands) => operands,
+            OperandLookup::Foreign(_, objects) => {
                 return engine(py, "evaluate")?.call1((ex, objects, rule, results, out));
             }
         };
@@ -239,7 +244,7 @@ fn outputs<'py>(
     out.map(|out| structure.outputs(out)).transpose()
 }
 
-/// A keyword is a name of the expression, or one of numexpr's arguments that mean nothing here.
+/// A keyword is a name of the expression, or one of numexpr's arguments without effect.
 fn check_keywords(
     cached: &CachedComputation,
     keywords: Option<&Bound<'_, PyDict>>,
@@ -267,7 +272,7 @@ fn check_keywords(
 
 fn remember<'py>(
     computation: Arc<CachedComputation>,
-    form: Form,
+    form: ResultsArgument,
     outputs: &[Option<NumpyArray<'py>>],
     order: Order,
     casting: Casting,
@@ -289,7 +294,7 @@ fn remember<'py>(
         if is_same {
             None
         } else {
-            last.replace(Arc::new(Last { computation, form, outputs, order, casting }))
+            last.replace(Arc::new(LastEvaluation { computation, form, outputs, order, casting }))
         }
     });
     // Dropping objects may run Python code that evaluates, so it is done when nothing is borrowed.
@@ -299,7 +304,7 @@ fn remember<'py>(
 
 /// Evaluates the last expression of this thread again, with the values that its names have now.
 ///
-/// It writes to the same arrays of `out` where they still exist. Names that were keywords are names like
+/// It writes to the same arrays of `out` if they still exist. Names that were keywords are looked up like
 /// others.
 #[pyfunction]
 #[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=OTHERS_DEPTH))]
@@ -351,16 +356,16 @@ pub(crate) fn validate<'py>(
     guard(py, || {
         let check = || -> PyResult<()> {
             let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
-            let (form, names) = Form::asked(results)?;
+            let (form, names) = ResultsArgument::parse(results)?;
             let cached =
-                computation_of_text(py, ex, Asked { rule: rule_of_operations(rule)?, names })
+                computation_of_text(py, ex, TextKey { rule: rule_of_operations(rule)?, names })
                     .map_err(|error| computation_error(py, &error))?;
             check_keywords(&cached, kwargs)?;
             let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
             let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
             let operands = match names.operands(py, &cached)? {
-                Found::Operands(operands) => operands,
-                Found::Foreign(_, objects) => {
+                OperandLookup::Operands(operands) => operands,
+                OperandLookup::Foreign(_, objects) => {
                     engine(py, "evaluate")?.call1((ex, objects, rule, results, out))?;
                     return Ok(());
                 }

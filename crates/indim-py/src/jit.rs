@@ -1,8 +1,8 @@
-//! `CompiledFunction`: what `@indim.jit` makes of a Python function.
+//! `CompiledFunction`: the result of `@indim.jit`.
 //!
-//! A call looks for a variant that was compiled for its operands. Without one, a trace for their
-//! types and ranks is compiled for their shapes; without that, `indim/_tracing.py` runs the function
-//! on tracing values first.
+//! A call looks up the variant for its operands. If none exists, the trace for their types and ranks is
+//! compiled for their shapes; if that does not exist either, `indim/_tracing.py` first runs the function on
+//! tracing values.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,9 +12,9 @@ use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use crate::argument::{Argument, ArgumentType, Described};
+use crate::argument::{Argument, ArgumentDescription, ArgumentType};
 use crate::cached_computation::CachedComputation;
-use crate::captured::{Place, Surroundings};
+use crate::captured::{Captures, Place};
 use crate::casting::Casting;
 use crate::engine::{GraphParts, engine, graph_parts, is_for_engine};
 use crate::error::computation_error;
@@ -22,36 +22,36 @@ use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::operand::{Operand, OperandType};
 use crate::out::variant_into;
-use crate::parameters::{DescribedParameter, Keywords, Parameters};
+use crate::parameters::{Keywords, ParameterDescription, Parameters};
 use crate::recorder::Recorder;
-use crate::rules::{ExplainedTexts, explain_computation};
+use crate::rules::{ExplanationTexts, explain_computation};
 use crate::run::run;
 use crate::structure::Structure;
-use crate::written::{Destination, WrittenParts, write_traced};
+use crate::written::{Destination, ExportParts, write_traced};
 
-/// Traces that are kept for a function; beyond that the oldest goes.
+/// Cached traces of a function; beyond that the oldest is evicted.
 const MAX_TRACES: usize = 64;
 
-/// The operations that a function did for arguments of certain types.
+/// The operations of a function for arguments of certain types.
 struct Trace {
     arguments: Vec<ArgumentType>,
     has_used_sizes: bool,
-    /// For which numbers it holds.
+    /// The numbers for which it is valid.
     numbers: NumberProgram,
     captured: Vec<Py<PyAny>>,
     /// Objects that the function may have read, other than its arguments.
-    surroundings: Surroundings,
+    surroundings: Captures,
     cached: Arc<CachedComputation>,
     structure: Structure,
 }
 
 /// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of
 /// the results, and the places outside of its arguments that it may have read.
-type Traced<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<Place<'py>>);
+type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<Place<'py>>);
 
 /// A Python function that is compiled for the types and ranks it is called with.
 ///
-/// The class in `indim/_jit.py` adds the dict, whose contents the collector of cycles can then see.
+/// The class in `indim/_jit.py` adds the dict, whose contents the garbage collector can then visit.
 #[pyclass(frozen, subclass, module = "indim._indim", name = "CompiledFunction")]
 pub(crate) struct CompiledFunction {
     function: Py<PyAny>,
@@ -75,13 +75,12 @@ impl CompiledFunction {
         Ok(arguments)
     }
 
-    /// The trace for these arguments, made now if none exists, or if an object that the function reads
-    /// outside them has changed since.
+    /// The trace for these arguments; traced now if none exists, or if a captured object has changed since.
     fn trace(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<Trace>> {
         let mut inputs = Vec::new();
         arguments.iter().for_each(|argument| argument.add_inputs(&mut inputs));
-        // Comparing static arguments calls Python code, which the lock must not be held for. Most often it
-        // is the last trace.
+        // Comparing static arguments runs Python code, which must not run under the lock. The last trace is
+        // the most likely one.
         let last = self.traces().last().cloned();
         if let Some(last) = last.filter(|last| last.numbers.holds(&inputs))
             && last.is_for(arguments)?
@@ -108,7 +107,7 @@ impl CompiledFunction {
         Ok(trace)
     }
 
-    /// Adds a trace, in the place of one that no longer holds; returns what is kept no longer.
+    /// Adds a trace, and replaces a stale one; returns evicted traces.
     fn keep(&self, trace: &Arc<Trace>, stale: Option<&Arc<Trace>>) -> Option<Arc<Trace>> {
         let mut traces = self.traces();
         let place =
@@ -131,12 +130,12 @@ impl CompiledFunction {
         stale: Option<&Arc<Trace>>,
     ) -> PyResult<Trace> {
         let recorder = Bound::new(py, Recorder::default())?;
-        let mut values: Vec<Described<'_>> = Vec::new();
+        let mut values: Vec<ArgumentDescription<'_>> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
             values.push(argument.described(py, self.parameters.name(position).to_owned())?);
         }
         let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
-        let (kind, keys, outputs, places): Traced<'_> = traced.extract()?;
+        let (kind, keys, outputs, places): TraceParts<'_> = traced.extract()?;
         let structure = match kind.as_str() {
             "tuple" => Structure::Tuple,
             "list" => Structure::List,
@@ -154,7 +153,7 @@ impl CompiledFunction {
             has_used_sizes: recorded.has_used_sizes,
             numbers: recorded.numbers,
             captured: recorded.captured,
-            surroundings: Surroundings::new(py, places)?,
+            surroundings: Captures::new(py, places)?,
             cached,
             structure,
         })
@@ -168,7 +167,7 @@ fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
 }
 
 impl Trace {
-    /// Whether it was made for arguments like these.
+    /// Whether its arguments had the types of these.
     fn is_for(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
         if self.arguments.len() != arguments.len() {
             return Ok(false);
@@ -181,7 +180,7 @@ impl Trace {
         Ok(true)
     }
 
-    /// Shows the collector of cycles what is held.
+    /// Visits the held objects for the garbage collector.
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.arguments.iter().try_for_each(|argument| argument.traverse(visit))?;
         self.captured.iter().try_for_each(|object| visit.call(object))?;
@@ -211,7 +210,7 @@ impl CompiledFunction {
     fn new(
         py: Python<'_>,
         function: Py<PyAny>,
-        parameters: Vec<DescribedParameter<'_>>,
+        parameters: Vec<ParameterDescription<'_>>,
         bind: Py<PyAny>,
         trace: Py<PyAny>,
     ) -> PyResult<Self> {
@@ -231,7 +230,7 @@ impl CompiledFunction {
             let options = Options::take(kwargs)?;
             let args = this.parameters.bound(args, &options.rest)?;
             let arguments = match this.arguments(&args) {
-                // Called by a function that is being traced: its operations become that one's.
+                // The caller is being traced: the operations become part of its trace.
                 Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
                 Err(error) if is_for_engine(py, &error) => {
                     let out = options.out.as_ref();
@@ -262,7 +261,7 @@ impl CompiledFunction {
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Option<ExplainedTexts>> {
+    ) -> PyResult<Option<ExplanationTexts>> {
         guard(py, || {
             let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
             let (trace, types) = if has_arguments {
@@ -295,14 +294,14 @@ impl CompiledFunction {
         })
     }
 
-    /// The computation for these arguments as a file of another system.
+    /// The computation for these arguments in the file format of another system.
     fn _export<'py>(
         &self,
         py: Python<'py>,
         destination: Destination,
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
-    ) -> PyResult<WrittenParts<'py>> {
+    ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
             let args = self.parameters.bound(args, &keywords(Some(kwargs))?)?;
             let arguments = self.arguments(&args)?;
@@ -325,7 +324,7 @@ impl CompiledFunction {
         traces.iter().try_for_each(|trace| trace.traverse(&visit))
     }
 
-    /// The number of combinations of types and ranks that the function is compiled for.
+    /// The number of combinations of types and ranks for which the function is compiled.
     #[getter]
     fn trace_count(&self) -> usize {
         self.traces().len()

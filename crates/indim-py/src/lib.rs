@@ -1,50 +1,46 @@
 //! The Python package `indim`: its compiled part, the module `indim._indim`.
 //!
-//! Read in this order: `operand.rs` (what Python gives), `computation.rs` (what is compiled),
-//! `run.rs` (how it runs), then `evaluate.rs` and `jit.rs` (what users call). Unsafe code stands only
+//! Read in this order: `operand.rs` (arguments from Python), `computation.rs` (compilation),
+//! `run.rs` (execution), then `evaluate.rs` and `jit.rs` (the functions that users call). Unsafe code stands only
 //! in `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
 //!
-//! - `argument.rs`: the arguments of a compiled function: operands, what is passed as it is, and containers
-//!   of both;
-//! - `asked.rs`: requested results of a text and their container: `results=` of `evaluate`, `validate` and
+//! - `argument.rs`: the arguments of a compiled function: operands, static objects, and containers of both;
+//! - `results_argument.rs`: requested results of a text and their container: `results=` of `evaluate`, `validate` and
 //!   `explain`;
-//! - `cached_computation.rs`: computations with what was compiled of them, and how much memory all of them
-//!   may hold;
+//! - `cached_computation.rs`: the cache of computations and their compiled programs, and its memory limit;
 //! - `captured.rs`: objects that a traced function read from outside its arguments, and checks that they
 //!   are unchanged;
 //! - `casting.rs`: NumPy's `casting`: the allowed casts of a result to the type of `out`;
 //! - `chunked.rs`: programs over arrays that come in chunks, as `indim/_dask.py` runs them: what may be
 //!   cut, the stages, and the program of each for the chunks it is given;
-//! - `derivative.rs`: derivatives as steps of a computation: the results of a function, recorded by itself,
+//! - `derivative.rs`: derivatives as steps of a computation: the results of a separately recorded function,
 //!   with the gradients with respect to some of its parameters;
 //! - `detached.rs`: work without the interpreter's lock: other threads compute meanwhile, and Ctrl-C ends
 //!   it;
-//! - `engine.rs`: calls with arrays that others hold: Dask's chunks, and labelled arrays of xarray and
-//!   pandas;
+//! - `engine.rs`: calls with arrays of other packages: Dask, xarray and pandas;
 //! - `error.rs`: errors as Python exceptions; their classes are in `indim/_errors.py`;
-//! - `held.rs`: the memory held by cached computations and their compiled programs;
+//! - `memory_use.rs`: the memory held by cached computations and their compiled programs;
 //! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`, and
 //!   error codes have pages;
 //! - `layout.rs`: NumPy's `order` argument;
 //! - `model.rs`: programs in files of other systems, as `indim/_models.py` loads them;
-//! - `out.rs`: `out`: arrays that a caller gives for the results;
+//! - `out.rs`: the argument `out`: the caller's arrays for the results;
 //! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
 //! - `pieces.rs`: the expression text of each value of a recording, for messages;
-//! - `pool.rs`: the threads that compute: one pool, made when it is first needed, whose size users choose;
-//!   and how much memory a run may hold;
+//! - `pool.rs`: the thread pool, made at its first use, with a size that users choose; the memory limit of a
+//!   run;
 //! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
 //! - `rule.rs`: the rules by their names in Python;
-//! - `rules.rs`: the rules by themselves: shapes, conversions between rule sets, explanations, the oracle;
+//! - `rules.rs`: functions on rules: shapes, conversions between rule sets, explanations, the oracle;
 //! - `structure.rs`: the container of several results, and of their arrays in `out`: none, a tuple, a list
 //!   or a dict;
-//! - `text_cache.rs`: expressions that have been read, by their texts;
+//! - `text_cache.rs`: the cache of parsed expressions, by text;
 //! - `variants.rs`: the compiled variants of a computation, found by operand types;
-//! - `written.rs`: programs written for other systems, as `indim/_written.py` hands them on.
+//! - `written.rs`: programs written for other systems, for `indim/_written.py`.
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 
 mod argument;
-mod asked;
 mod cached_computation;
 mod captured;
 mod casting;
@@ -55,10 +51,10 @@ mod detached;
 mod engine;
 mod error;
 mod evaluate;
-mod held;
 mod internal_error;
 mod jit;
 mod layout;
+mod memory_use;
 mod model;
 #[expect(unsafe_code, reason = "NumPy's C interface")]
 mod numpy_api;
@@ -68,6 +64,7 @@ mod parameters;
 mod pieces;
 mod pool;
 mod recorder;
+mod results_argument;
 mod rule;
 mod rules;
 mod run;
@@ -80,7 +77,7 @@ use pyo3::prelude::*;
 
 /// The compiled part of the package `indim`.
 ///
-/// It asks for the interpreter's lock where an interpreter can do without: nobody has tested it there.
+/// It enables the lock of free-threaded interpreters, with which it is not tested.
 #[pymodule(gil_used = true)]
 mod _indim {
     #[pymodule_export]
@@ -90,11 +87,11 @@ mod _indim {
     #[pymodule_export]
     use crate::evaluate::{evaluate, re_evaluate, validate};
     #[pymodule_export]
-    use crate::held::held_bytes;
-    #[pymodule_export]
     use crate::internal_error::{_break_invariant, explain_error};
     #[pymodule_export]
     use crate::jit::CompiledFunction;
+    #[pymodule_export]
+    use crate::memory_use::held_bytes;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
@@ -114,7 +111,7 @@ mod _indim {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // Lazy statics are initialised now: a process forked during initialisation would wait forever.
+        // Lazy statics are initialised now: a process that forks during their initialisation would wait forever.
         indim::internal_error::install_hook();
         indim::Level::detect();
         crate::numpy_api::prepare(module.py())?;

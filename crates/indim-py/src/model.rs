@@ -11,9 +11,9 @@ use crate::error::{computation_error, load_error};
 use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::operand::Operand;
-use crate::rules::{ExplainedTexts, explained_texts};
+use crate::rules::{ExplanationTexts, explained_texts};
 use crate::run::run;
-use crate::written::{Destination, WrittenParts};
+use crate::written::{Destination, ExportParts};
 
 /// So many compiled programs of one model are kept.
 const KEPT: usize = 16;
@@ -28,7 +28,7 @@ pub(crate) struct Model {
 
 /// Name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and whether it
 /// says a shape.
-type DescribedInput<'py> =
+type InputDescription<'py> =
     (String, Option<&'static str>, Option<Vec<Bound<'py, PyAny>>>, bool, bool);
 
 #[pymethods]
@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// Its inputs.
-    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<DescribedInput<'py>>> {
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<InputDescription<'py>>> {
         let size = |size: &DeclaredSize| -> PyResult<Bound<'py, PyAny>> {
             Ok(match size {
                 DeclaredSize::Known(size) => size.into_pyobject(py)?.into_any(),
@@ -102,7 +102,7 @@ impl Model {
         py: Python<'py>,
         destination: Destination,
         inputs: Vec<Option<Bound<'py, PyAny>>>,
-    ) -> PyResult<WrittenParts<'py>> {
+    ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
             let given = self.declared(py, &inputs)?;
             destination.written(py, |format, options| self.model.write(format, &given, options))
@@ -114,7 +114,7 @@ impl Model {
         &self,
         py: Python<'py>,
         inputs: Vec<Option<Bound<'py, PyAny>>>,
-    ) -> PyResult<ExplainedTexts> {
+    ) -> PyResult<ExplanationTexts> {
         guard(py, || {
             let given = self.declared(py, &inputs)?;
             let explained = py.detach(|| self.model.explain(&given));

@@ -192,7 +192,7 @@ pub(crate) struct NumpyArray<'py> {
 }
 
 /// Classification of an object for the fast path.
-pub(crate) enum Recognised<'py> {
+pub(crate) enum ObjectKind<'py> {
     /// An array that can be used as it is.
     Array(NumpyArray<'py>),
     /// An array of an element type or byte order that the machine does not compute in.
@@ -203,7 +203,7 @@ pub(crate) enum Recognised<'py> {
 
 impl<'py> NumpyArray<'py> {
     /// Looks at an object without converting it.
-    pub(crate) fn recognise(object: &Bound<'py, PyAny>) -> PyResult<Recognised<'py>> {
+    pub(crate) fn recognise(object: &Bound<'py, PyAny>) -> PyResult<ObjectKind<'py>> {
         let api = api(object.py())?;
         // SAFETY: both are valid; the thread is attached.
         let is_array = unsafe {
@@ -211,12 +211,12 @@ impl<'py> NumpyArray<'py> {
                 || ffi::PyObject_TypeCheck(object.as_ptr(), api.array_type) != 0
         };
         if !is_array {
-            return Ok(Recognised::Other);
+            return Ok(ObjectKind::Other);
         }
         // SAFETY: it is an array; the thread is attached.
         Ok(match unsafe { current_dtype(object.as_ptr(), api) } {
-            Some(dtype) => Recognised::Array(NumpyArray { object: object.clone(), dtype }),
-            None => Recognised::Foreign,
+            Some(dtype) => ObjectKind::Array(NumpyArray { object: object.clone(), dtype }),
+            None => ObjectKind::Foreign,
         })
     }
 

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
-use crate::numpy_api::{NumpyArray, Recognised};
+use crate::numpy_api::{NumpyArray, ObjectKind};
 
 /// One operand of a call.
 pub(crate) enum Operand<'py> {
@@ -77,12 +77,12 @@ impl<'py> Operand<'py> {
     /// When it is no array of numbers and cannot be made one, or a number beyond 128 bits.
     pub(crate) fn from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         match NumpyArray::recognise(object)? {
-            Recognised::Array(array) => {
+            ObjectKind::Array(array) => {
                 refuse_mask(object, name)?;
                 Ok(Operand::Array(array))
             }
-            Recognised::Foreign => converted(object, name).map(Operand::Array),
-            Recognised::Other => match number(object, name)? {
+            ObjectKind::Foreign => converted(object, name).map(Operand::Array),
+            ObjectKind::Other => match number(object, name)? {
                 Some(number) => Ok(Operand::Number(number)),
                 None if is_traced_number(object)? => {
                     Operand::from_python(&object.call_method0("_plain")?, name)
@@ -235,7 +235,7 @@ fn converted<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray
     let py = object.py();
     let array = AS_ARRAY.import(py, "indim._arrays", "as_array")?.call1((object, name))?;
     match NumpyArray::recognise(&array)? {
-        Recognised::Array(array) => Ok(array),
+        ObjectKind::Array(array) => Ok(array),
         _ => Err(PyTypeError::new_err(format!(
             "`{name}` has elements of type {}, which indim does not compute with",
             array.getattr("dtype")?

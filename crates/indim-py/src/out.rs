@@ -10,18 +10,18 @@ use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
 use crate::computation::{Compiled, Target};
 use crate::error::computation_error;
-use crate::numpy_api::{NumpyArray, Recognised};
+use crate::numpy_api::{NumpyArray, ObjectKind};
 use crate::operand::Operand;
 
 /// A NumPy array to write to.
 pub(crate) fn output_array<'py>(out: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
     let problem = match NumpyArray::recognise(out)? {
-        Recognised::Array(array) if array.is_writeable() => return Ok(array),
-        Recognised::Array(_) => {
+        ObjectKind::Array(array) if array.is_writeable() => return Ok(array),
+        ObjectKind::Array(_) => {
             return Err(PyValueError::new_err(format!("`{name}` is read-only")));
         }
-        Recognised::Foreign => "has an element type or byte order that indim does not write",
-        Recognised::Other => "is not a NumPy array",
+        ObjectKind::Foreign => "has an element type or byte order that indim does not write",
+        ObjectKind::Other => "is not a NumPy array",
     };
     Err(PyTypeError::new_err(format!("`{name}` {problem}")))
 }

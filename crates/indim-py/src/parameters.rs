@@ -12,7 +12,7 @@ pub(crate) type Keywords<'py> = Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>;
 
 /// A parameter as `indim/_signatures.py` describes it: its name, its kind, whether it is static, and its
 /// default with whether the function gets that as it is.
-pub(crate) type DescribedParameter<'py> =
+pub(crate) type ParameterDescription<'py> =
     (Bound<'py, PyString>, String, bool, Option<(Bound<'py, PyAny>, bool)>);
 
 /// The kind of a parameter: how arguments are bound to it.
@@ -51,7 +51,7 @@ pub(crate) struct Parameters {
 impl Parameters {
     pub(crate) fn new(
         py: Python<'_>,
-        described: Vec<DescribedParameter<'_>>,
+        described: Vec<ParameterDescription<'_>>,
         bind: Py<PyAny>,
     ) -> PyResult<Self> {
         let (mut all, mut rest) = (Vec::with_capacity(described.len()), None);
@@ -153,7 +153,7 @@ impl Parameters {
         Argument::of_arrays(object, self.name(position))
     }
 
-    /// Shows the collector of cycles what is held.
+    /// Visits the held objects for the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         let parameters = self.all.iter().chain(&self.rest);
         let defaults = parameters.filter_map(|parameter| parameter.default.as_ref());

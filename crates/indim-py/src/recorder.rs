@@ -39,7 +39,7 @@ struct Recording {
 }
 
 /// Description of a value: its name, its text in messages, the name of its element type, its shape.
-type Described<'py> = (String, String, &'static str, Bound<'py, PyTuple>);
+type ValueDescription<'py> = (String, String, &'static str, Bound<'py, PyTuple>);
 
 /// The operations of one function, for operands of certain types.
 #[pyclass(frozen, module = "indim._indim")]
@@ -47,7 +47,7 @@ type Described<'py> = (String, String, &'static str, Bound<'py, PyTuple>);
 pub(crate) struct Recorder(Mutex<Recording>);
 
 /// A recording that is over.
-pub(crate) struct Recorded {
+pub(crate) struct RecordedFunction {
     pub(crate) computation: Computation,
     pub(crate) captured: Vec<Py<PyAny>>,
     pub(crate) has_used_sizes: bool,
@@ -61,10 +61,10 @@ impl Recorder {
     }
 
     /// Ends the recording.
-    pub(crate) fn take(&self, outputs: Vec<String>) -> Recorded {
+    pub(crate) fn take(&self, outputs: Vec<String>) -> RecordedFunction {
         let recording = core::mem::take(&mut *self.recording());
         let computation = Computation { outputs, ..recording.computation };
-        Recorded {
+        RecordedFunction {
             computation,
             captured: recording.captured,
             has_used_sizes: recording.has_used_sizes,
@@ -78,7 +78,7 @@ fn described<'py>(
     name: String,
     piece: String,
     array_type: &ArrayType,
-) -> PyResult<Described<'py>> {
+) -> PyResult<ValueDescription<'py>> {
     Ok((name, piece, array_type.dtype.name(), PyTuple::new(py, array_type.shape.iter())?))
 }
 
@@ -97,7 +97,11 @@ impl Recorder {
     }
 
     /// A parameter of the type of `array`, under a name like `name`.
-    fn parameter<'py>(&self, name: &str, array: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+    fn parameter<'py>(
+        &self,
+        name: &str,
+        array: &Bound<'py, PyAny>,
+    ) -> PyResult<ValueDescription<'py>> {
         let py = array.py();
         let array_type = match Operand::from_python(array, name)? {
             Operand::Array(array) => array.array_type(),
@@ -120,7 +124,7 @@ impl Recorder {
         name: &str,
         around: &Bound<'py, Recorder>,
         value: &str,
-    ) -> PyResult<Described<'py>> {
+    ) -> PyResult<ValueDescription<'py>> {
         let array_type = around.get().recording().type_of(value);
         let array_type = array_type.map_err(|error| computation_error(py, &error.into()))?;
         let name = self.recording().parameter(name, &array_type);
@@ -159,7 +163,11 @@ impl Recorder {
     }
 
     /// An array that the function uses without being given it.
-    fn capture<'py>(&self, name: &str, array: &Bound<'py, PyAny>) -> PyResult<Described<'py>> {
+    fn capture<'py>(
+        &self,
+        name: &str,
+        array: &Bound<'py, PyAny>,
+    ) -> PyResult<ValueDescription<'py>> {
         let described = self.parameter(name, array)?;
         self.recording().captured.push(array.clone().unbind());
         Ok(described)
@@ -174,7 +182,7 @@ impl Recorder {
         operands: Vec<Bound<'py, PyAny>>,
         attributes: Vec<(Option<String>, Bound<'py, PyAny>)>,
         rule: &str,
-    ) -> PyResult<Described<'py>> {
+    ) -> PyResult<ValueDescription<'py>> {
         let rule = rule_of_operations(rule)?;
         let operands = operands.iter().map(operand).collect::<PyResult<_>>()?;
         let attributes = attributes
@@ -207,7 +215,7 @@ impl Recorder {
         wrt: Vec<usize>,
         cotangents: Option<Vec<String>>,
         text: &str,
-    ) -> PyResult<Vec<Described<'py>>> {
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
         let recorded = function.get().take(results);
         if recorded.has_used_sizes {
             self.use_sizes();
@@ -293,7 +301,7 @@ fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
 }
 
 /// A value added by a step: its name, its text in messages, and its type.
-type Added = (String, String, ArrayType);
+type StepValue = (String, String, ArrayType);
 
 impl Recording {
     /// `name`, or one like it that no value has.
@@ -362,7 +370,7 @@ impl Recording {
         &mut self,
         mut derivative: Derivative,
         text: &str,
-    ) -> Option<Result<Vec<Added>, ComputationError>> {
+    ) -> Option<Result<Vec<StepValue>, ComputationError>> {
         let index = self.computation.steps.len();
         if index == MAXIMUM_OPERATIONS {
             return None;
@@ -394,7 +402,7 @@ impl Recording {
         &mut self,
         call: &RecordedCall,
         rule: Option<RuleSet>,
-    ) -> Option<Result<Added, ComputationError>> {
+    ) -> Option<Result<StepValue, ComputationError>> {
         let index = self.computation.steps.len();
         if index == MAXIMUM_OPERATIONS {
             return None;

@@ -22,7 +22,7 @@ use crate::operand::{Operand, OperandType};
 use crate::rule::{attribute_error, parse_rule, rule_of_operations};
 
 /// The attributes of a rule, as Python gives them.
-struct GivenAttributes {
+struct AttributeArguments {
     dims: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
@@ -34,10 +34,10 @@ fn elaborate(
     py: Python<'_>,
     shapes: &[Vec<usize>],
     rule: &str,
-    attributes: GivenAttributes,
+    attributes: AttributeArguments,
 ) -> PyResult<Broadcast> {
     let rule: RuleChoice = parse_rule(rule)?;
-    let GivenAttributes { dims, axis, target, names } = attributes;
+    let AttributeArguments { dims, axis, target, names } = attributes;
     let of_names = names.iter().flatten().map(Vec::len);
     let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
     let lists = lists.chain(of_names);
@@ -70,7 +70,7 @@ pub(crate) fn broadcast_shapes<'py>(
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     guard(py, || {
-        let attributes = GivenAttributes { dims, axis, target, names };
+        let attributes = AttributeArguments { dims, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         PyTuple::new(py, form.result().iter())
     })
@@ -91,7 +91,7 @@ pub(crate) fn convert(
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<String> {
     guard(py, || {
-        let attributes = GivenAttributes { dims, axis, target, names };
+        let attributes = AttributeArguments { dims, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         match convert_broadcast(&form, parse_rule::<RuleSetName>(to)?) {
             Ok(said) => Ok(said.to_string()),
@@ -115,7 +115,7 @@ pub(crate) fn _explain_shapes(
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<(String, String, String)> {
     guard(py, || {
-        let attributes = GivenAttributes { dims, axis, target, names };
+        let attributes = AttributeArguments { dims, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         let labels =
             (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();
@@ -131,7 +131,7 @@ pub(crate) fn _explain_expression(
     text: &str,
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
-) -> PyResult<ExplainedTexts> {
+) -> PyResult<ExplanationTexts> {
     guard(py, || {
         let computation = Computation::of_expression(text, None, rule_of_operations(rule)?)
             .map_err(|error| computation_error(py, &error))?;
@@ -172,7 +172,7 @@ pub(crate) fn _explain_types(
     text: &str,
     operands: Vec<(String, Bound<'_, PyAny>)>,
     rule: &str,
-) -> PyResult<ExplainedTexts> {
+) -> PyResult<ExplanationTexts> {
     guard(py, || {
         let operation_rule = rule_of_operations(rule)?;
         let expression = Definition::parse(text, None, operation_rule.clone())
@@ -217,7 +217,7 @@ fn typed_input<'n>(
 }
 
 /// Text, JSON, SVG, and what lists the machine code, which is only made when somebody asks for it.
-pub(crate) type ExplainedTexts = (String, String, String, MachineCode);
+pub(crate) type ExplanationTexts = (String, String, String, MachineCode);
 
 /// Lists the machine code of what was explained.
 #[pyclass(frozen, module = "indim._indim")]
@@ -237,7 +237,7 @@ pub(crate) fn explain_computation(
     computation: &Computation,
     types: &[OperandType],
     numbers: &NumberProgram,
-) -> PyResult<ExplainedTexts> {
+) -> PyResult<ExplanationTexts> {
     let explained = computation.graph_and_numbers(types);
     let (graph, own) = explained.map_err(|error| computation_error(py, &error))?;
     let explanation =
@@ -255,7 +255,7 @@ pub(crate) fn explain_computation(
 }
 
 /// An explanation in its forms.
-pub(crate) fn explained_texts(explanation: Explanation) -> ExplainedTexts {
+pub(crate) fn explained_texts(explanation: Explanation) -> ExplanationTexts {
     let [text, json, svg] = [explanation.to_string(), explanation.to_json(), explanation.to_svg()];
     (text, json, svg, MachineCode(explanation))
 }
@@ -321,7 +321,7 @@ pub(crate) fn _view_functions() -> Vec<(&'static str, &'static str, Vec<&'static
 
 /// A function along axes: its name, its operands, the axes where none are given, its arguments, its
 /// documentation, its aliases.
-type AxisFunctionRow = (
+type ReductionRow = (
     &'static str,
     &'static [&'static str],
     Option<&'static [i64]>,
@@ -332,7 +332,7 @@ type AxisFunctionRow = (
 
 /// Every function along axes.
 #[pyfunction]
-pub(crate) fn _axis_functions() -> Vec<AxisFunctionRow> {
+pub(crate) fn _axis_functions() -> Vec<ReductionRow> {
     let row = |function: &Reduction| {
         let arguments = function.arguments();
         let arguments = arguments

@@ -20,34 +20,34 @@ type Texts = HashMap<String, Arc<CachedComputation>>;
 
 /// A rule, and the names of the results; without names those that a text gives.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct TextKey {
     pub(crate) rule: Option<RuleSet>,
     pub(crate) names: Option<Vec<String>>,
 }
 
 /// The maximal number of rules with requested results; beyond it the cache is cleared.
-const MAX_ASKED: usize = 64;
+const MAX_KEYS: usize = 64;
 
-static TEXTS: Mutex<Vec<(Asked, Texts)>> = Mutex::new(Vec::new());
+static TEXTS: Mutex<Vec<(TextKey, Texts)>> = Mutex::new(Vec::new());
 
-fn texts() -> MutexGuard<'static, Vec<(Asked, Texts)>> {
+fn texts() -> MutexGuard<'static, Vec<(TextKey, Texts)>> {
     TEXTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The computation of what is asked for of `text`; without a rule each operation follows its own attributes.
+/// The computation of what is key for of `text`; without a rule each operation follows its own attributes.
 pub(crate) fn computation_of_text(
     py: Python<'_>,
     text: &str,
-    asked: Asked,
+    key: TextKey,
 ) -> Result<Arc<CachedComputation>, ComputationError> {
-    if let Some((_, texts)) = texts().iter().find(|(of, _)| *of == asked)
+    if let Some((_, texts)) = texts().iter().find(|(of, _)| *of == key)
         && let Some(computation) = texts.get(text)
     {
         return Ok(Arc::clone(computation));
     }
-    let computation = Computation::of_expression(text, asked.names.as_deref(), asked.rule.clone())?;
+    let computation = Computation::of_expression(text, key.names.as_deref(), key.rule.clone())?;
     let computation = CachedComputation::new(py, computation);
-    let before = remember(text, asked, &computation);
+    let before = remember(text, key, &computation);
     // Dropping takes a while; others need not wait for it.
     drop(before);
     computation.make_room();
@@ -55,18 +55,22 @@ pub(crate) fn computation_of_text(
 }
 
 /// Adds a computation; returns those that are kept no longer.
-fn remember(text: &str, asked: Asked, computation: &Arc<CachedComputation>) -> Vec<(Asked, Texts)> {
+fn remember(
+    text: &str,
+    key: TextKey,
+    computation: &Arc<CachedComputation>,
+) -> Vec<(TextKey, Texts)> {
     let mut all = texts();
     let mut before = Vec::new();
-    if !all.iter().any(|(of, _)| *of == asked) {
-        if all.len() >= MAX_ASKED {
+    if !all.iter().any(|(of, _)| *of == key) {
+        if all.len() >= MAX_KEYS {
             before = core::mem::take(&mut *all);
         }
-        all.push((asked.clone(), Texts::default()));
+        all.push((key.clone(), Texts::default()));
     }
-    if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == asked) {
+    if let Some((_, texts)) = all.iter_mut().find(|(of, _)| *of == key) {
         if texts.len() >= MAX_TEXTS {
-            before.push((asked, core::mem::take(texts)));
+            before.push((key, core::mem::take(texts)));
         }
         texts.insert(text.to_owned(), Arc::clone(computation));
     }

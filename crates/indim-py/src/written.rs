@@ -18,7 +18,7 @@ pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
 
 /// The content, the companion file with its name, the compositions (operation, replacement, count), and
 /// warnings.
-pub(crate) type WrittenParts<'py> = (
+pub(crate) type ExportParts<'py> = (
     Bound<'py, PyBytes>,
     Option<(String, Bound<'py, PyBytes>)>,
     Vec<(String, String, usize)>,
@@ -54,17 +54,13 @@ impl Destination {
         &self,
         py: Python<'py>,
         make: impl FnOnce(ModelFormat, &WriteOptions) -> Result<WrittenModel, LoadError> + Send,
-    ) -> PyResult<WrittenParts<'py>> {
+    ) -> PyResult<ExportParts<'py>> {
         let (format, options) = (self.format()?, self.options());
         let written = py.detach(|| make(format, &options));
         self.delivered(py, written.map_err(|error| load_error(py, &error))?)
     }
 
-    fn delivered<'py>(
-        &self,
-        py: Python<'py>,
-        written: WrittenModel,
-    ) -> PyResult<WrittenParts<'py>> {
+    fn delivered<'py>(&self, py: Python<'py>, written: WrittenModel) -> PyResult<ExportParts<'py>> {
         if let Some(path) = &self.1 {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
@@ -83,7 +79,7 @@ pub(crate) fn write_traced<'py>(
     py: Python<'py>,
     graph: &Graph,
     destination: &Destination,
-) -> PyResult<WrittenParts<'py>> {
+) -> PyResult<ExportParts<'py>> {
     let outputs: Vec<String> = match graph.outputs().len() {
         1 => vec!["result".to_owned()],
         count => (0..count).map(|index| format!("result_{index}")).collect(),

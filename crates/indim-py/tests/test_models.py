@@ -131,7 +131,7 @@ def test_a_program_is_written_for_another_system(tmp_path):
     path = tmp_path / "add.xml"
     written = model.to("openvino", path=path)
     assert written.composed == [] and bytes(written) == path.read_bytes() and "Add" in written.text
-    assert written.beside[0] == "add.bin" and (tmp_path / "add.bin").exists()
+    assert written.external_file[0] == "add.bin" and (tmp_path / "add.bin").exists()
     np.testing.assert_array_equal(indim.load(path)(X, V), X + V)
     with pytest.raises(ValueError, match="is no format: stablehlo"):
         model.to("onxx")

@@ -1,4 +1,4 @@
-//! What errors say to write instead, and that it works.
+//! The advice of errors works.
 
 use crate::run::{Folder, f32_bytes, fails, npy, succeeds};
 

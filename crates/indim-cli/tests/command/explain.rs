@@ -72,7 +72,7 @@ fn sizes_may_have_names() {
     assert_eq!(refused, expected);
 }
 
-/// What `--machine-code` prints about `2 * a + 3 * b`, with this variable set.
+/// The output of `--machine-code` for `2 * a + 3 * b`, with this variable set.
 fn machine_code(options: &[&str], variable: (&str, &str)) -> String {
     let mut command = crate::run::command();
     command.args(["explain", "--machine-code", "2 * a + 3 * b", "a=f32[1000]", "b=f32[1000]"]);

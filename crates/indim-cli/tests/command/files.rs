@@ -47,7 +47,7 @@ fn the_format_is_that_of_the_name() {
 #[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
 fn the_output_is_checked_before_anything_is_computed() {
     let folder = Folder::new();
-    // What no memory holds; the error would be another if it were computed first.
+    // More than any memory; the error would be another if it were computed first.
     let endless =
         "iota(f32, [1000000, 1000000, 1000], axis=0) + iota(f32, [1000000, 1000000, 1000], axis=1)";
     let nowhere = eval_to(endless, &folder.file("no/such/y.npz"));
@@ -250,7 +250,7 @@ mod linux {
 
     #[test]
     fn a_full_disk_is_an_error_of_the_file() {
-        // As much as the shell lets a file have, in blocks of 512 bytes.
+        // The shell's limit of a file's size, in blocks of 512 bytes.
         let script = "ulimit -f 100; trap '' XFSZ; cd \"$1\"; exec \"$0\" eval \"$3\" -o \"$2\"";
         let expression = "iota(f32, [1000000], axis=0)";
         let folder = Folder::new();
@@ -267,7 +267,7 @@ mod linux {
     #[test]
     fn a_result_is_held_once() {
         let folder = Folder::new();
-        // 256 MiB of numbers, of which each axis' numbers take no room.
+        // A result of 256 MiB; its computation needs no other array.
         let expression = "iota(u8, [1024, 262144], axis=0)";
         // In the pages of a file they are no memory of ours.
         let mut to_file = eval_to(expression, &folder.file("y.npy"));

@@ -65,7 +65,7 @@ fn sizes_that_no_memory_holds() {
     }
     fails_with("too-large", &["explain", "x + y", "x=u8[4611686018427387904, 1]", "y=u8[4]"]);
     fails_with("too-large", &["explain", "--rule", "numpy", "[9223372036854775807,1]", "[2]"]);
-    // A size that fits a number, and zeros beside sizes that overflow.
+    // A size that fits a number, and zeros among sizes that overflow.
     succeeds(&["explain", "x + 1", "x=u8[9223372036854775807]"]);
     succeeds(&["explain", "x + 1", "x=f32[0, 9223372036854775807, 9223372036854775807]"]);
     fails(&["eval", "iota(u8, [9223372036854775807], axis=0)"]);

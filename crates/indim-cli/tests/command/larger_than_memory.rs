@@ -9,7 +9,7 @@ use crate::run::{Folder, ORDER, command, fails, finish, indim, is_emulated, npy,
 /// Far less than any of the files below.
 const LIMIT: [&str; 2] = ["--memory-limit", "600KiB"];
 
-/// 262,144 numbers between -1 and 1, of which no two neighbours are alike; in this byte order or the other.
+/// 262,144 numbers between -1 and 1; no two neighbours are alike; in this byte order or the other.
 fn elements(is_swapped: bool) -> Vec<u8> {
     let number = |seed: u32| {
         let bits = seed.wrapping_mul(2_654_435_761).rotate_left(13).wrapping_mul(40_503);
@@ -29,7 +29,7 @@ fn bind(folder: &Folder, is_fortran: bool, is_swapped: bool, shape: &str) -> Str
     folder.bind("x", "x.npy", &npy(&format!("{order}f8"), is_fortran, shape, &elements(is_swapped)))
 }
 
-/// What `indim eval` writes.
+/// The output of `indim eval`.
 fn written(folder: &Folder, arguments: &[&str]) -> (Vec<u8>, String) {
     let path = folder.file("y.npy");
     let run = finish(command().args(["eval"]).args(arguments).arg("-o").arg(&path));
@@ -143,7 +143,7 @@ fn compressed_members_of_archives() {
         let printed = |x: &str| succeeds(&[&["eval", "max(x, axis=0)", x], &limited[..]].concat());
         assert_eq!(printed(&member), printed(&x));
     }
-    // Four long rows, of which a sum needs a piece each at a time.
+    // Four long rows; a sum needs a piece of each at a time.
     let x = bind(&folder, false, false, "(4, 65536)");
     let npy = fs::read(folder.file("x.npy")).expect("a file");
     let member = deflated(&folder, &npy);
@@ -156,7 +156,7 @@ fn compressed_members_of_archives() {
     let help = "help: `x` is compressed as a whole, and is read in the order of its elements alone";
     assert!(message.contains(help), "{message}");
     assert!(!folder.file("z.npy").exists());
-    // What it says to do helps, within the same limit.
+    // Its advice helps, within the same limit.
     let (_, advice) = message.split_once("`indim ").expect("a command");
     let (advice, _) = advice.split_once('`').expect("its end");
     let unpacked = folder.file("unpacked.npy").display().to_string();
@@ -180,7 +180,7 @@ fn compressed_members_of_archives() {
     assert!(!folder.file("z.npy").exists());
 }
 
-/// Several results in one file, some of which are known before the others, and tensors as sources.
+/// Several results in one file, known at different times, and tensors as sources.
 #[test]
 fn results_in_archives() {
     let folder = Folder::new();
@@ -427,11 +427,11 @@ mod linux {
         }
     }
 
-    /// A group of processes that may use so much memory, where the system lets us make one.
+    /// A control group of processes with a memory limit, if the system lets us make one.
     struct Group(std::path::PathBuf);
 
     impl Group {
-        /// Of version 2 beside the own group, for a group that has processes has no groups; of version 1
+        /// Version 2: next to the own group, because a group with processes has no subgroups; version 1
         /// below it.
         fn new(bytes: usize) -> Option<Group> {
             let own = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -460,7 +460,7 @@ mod linux {
             fs::create_dir(&folder).ok()?;
             let group = Group(folder);
             fs::write(group.0.join(limit), bytes.to_string()).ok()?;
-            // What is swapped would not count.
+            // Swapped memory would not count.
             let _ = fs::write(group.0.join("memory.swap.max"), "0");
             let mut member = Command::new("sh");
             member.args(["-c", "echo $$ > \"$0\""]).arg(group.processes()).stderr(Stdio::null());
@@ -505,7 +505,7 @@ mod linux {
             assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
             assert_eq!(fs::metadata(&y).expect("a file").len(), 128 + bytes);
         }
-        // What holds more is ended: a line without an end.
+        // A line without an end needs more memory, and is ended.
         let script = "echo $$ > \"$0\"; head -c 134217728 /dev/zero | tail > /dev/null";
         let mut shell = Command::new("sh");
         assert_ne!(finish(shell.args(["-c", script]).arg(group.processes())).code, Some(0));

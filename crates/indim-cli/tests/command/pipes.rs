@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::run::{Folder, ORDER, Run, binary, command, f32_bytes, finish, indim, indim_fed, npy};
 
-/// Runs `indim` with these bytes on its standard input, of which it may leave some unread.
+/// Runs `indim` with these bytes on its standard input; it may leave some unread.
 fn fed(arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
     let (child, writer) = indim_fed(arguments, input);
     let output = child.wait_with_output().expect("ends");

@@ -41,7 +41,7 @@ const V: &str = "f32([10, 20, 30])";
 
 #[test]
 fn a_program_runs_on_sources_by_position_and_by_name() {
-    // The format is seen in the content, whatever the file is called.
+    // The content determines the format, not the name of the file.
     let (_folder, path) = file("add.txt", ADD);
     let expected = "[[11. 22. 33.]\n [14. 25. 36.]]\n";
     assert_eq!(succeeds(&["run", &path, X, V]), expected);
@@ -59,7 +59,7 @@ fn results_are_written_to_files() {
     std::fs::write(folder.file("x.npy"), input).expect("the file is written");
     let x = folder.file("x.npy").display().to_string();
     let at = |name: &str| folder.file(name).display().to_string();
-    assert!(fails(&["run", &path, &x, "-o", &at("one.npy")]).contains("2 results for one file"));
+    assert!(fails(&["run", &path, &x, "-o", &at("one.npy")]).contains("2 results cannot go to one file"));
     succeeds(&["run", &path, &x, "-o", &at("both.npz")]);
     fails_with("several-results", &["run", &path, &x, "-o", &at("results")]);
     succeeds(&["run", &path, &x, "-o", &at("results/")]);
@@ -232,7 +232,7 @@ fn a_path_is_never_an_expression() {
         assert!(message.starts_with("error[io]"), "{message}");
         assert!(message.contains(path), "{message}");
     }
-    // A file that is there is read, although it holds no program.
+    // An existing file is read, although it holds no program.
     let text = folder.file("notes").display().to_string();
     std::fs::write(&text, "1, 2\n").expect("the folder is there");
     fails_with("unknown-format", &["explain", &text]);

@@ -35,7 +35,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the examples of a document, of which there are `least` or more, in a folder with the data.
+/// Runs the examples of a document, at least `least`, in a folder with the data.
 fn run_examples(document: &str, least: usize) -> Folder {
     let root = root();
     let text = std::fs::read_to_string(root.join(document)).expect("the document");

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use tempfile::TempDir;
 
-/// The built binary. Where the machine that it was built for is emulated, `INDIM_TEST_RUNNER` names the
+/// The built binary. If the machine that it was built for is emulated, `INDIM_TEST_RUNNER` names the
 /// emulator, and this is a script that starts it.
 pub(crate) fn binary() -> &'static Path {
     static BINARY: OnceLock<(PathBuf, Option<TempDir>)> = OnceLock::new();
@@ -47,7 +47,7 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// What a finished command left behind.
+/// The exit code and the output of a finished command.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -172,7 +172,7 @@ pub(crate) fn npy(descr: &str, fortran_order: bool, shape: &str, elements: &[u8]
     file
 }
 
-/// What stands before the codes of element types in files of this machine.
+/// The byte order mark of element types in files of this machine.
 pub(crate) const ORDER: char = if cfg!(target_endian = "little") { '<' } else { '>' };
 
 /// The bytes of little-endian f32 elements.

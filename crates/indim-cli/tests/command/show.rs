@@ -100,7 +100,7 @@ fn ops_lists_every_operation_and_shows_one() {
         assert!(list.contains(call), "{call}\n{list}");
     }
     let message = fails(&["ops", "sofplus"]);
-    assert!(message.starts_with("error[unknown-operation]: there is no operation `sofplus`"));
+    assert!(message.starts_with("error[unknown-operation]: no operation is called `sofplus`"));
     assert!(message.contains("did you mean `softplus`?"), "{message}");
 }
 

@@ -51,7 +51,7 @@ fn an_archive_takes_all_results() {
     assert_eq!(["arr_0_", "arr_0", "arr_2"].map(member), ["3\n", "6\n", "6\n"]);
     succeeds(&["eval", "z = x * 2; w = 1", "x=3", "-o", &format!("z={all}")]);
     assert_eq!(member("z"), "6\n");
-    // What cannot be completed leaves the old one.
+    // A result that cannot be completed leaves the old one.
     fails_with("unused-name", &["eval", "1, 2", "x=3", "-o", &all]);
     assert_eq!(member("z"), "6\n");
     assert_eq!(folder.names(), ["all.npz"]);
@@ -81,7 +81,7 @@ fn files_are_told_apart() {
     };
     let (code, message) = write(&[path("x.npy")]);
     assert_eq!(code, Some(1));
-    assert!(message.starts_with("error[several-results]: there are 3 results"), "{message}");
+    assert!(message.starts_with("error[several-results]: 3 results"), "{message}");
     assert!(message.contains("-o low=low.npy -o high=high.npy"), "{message}");
     let (low, high) = (format!("low={}", path("x.npy")), format!("high={}", path("./x.npy")));
     let (code, message) = write(&[low.clone(), high]);
@@ -147,7 +147,7 @@ fn mistakes_stand_in_their_line() {
     fails_with("unused-name", &["eval", "m = 2", "x=missing.npy"]);
 }
 
-/// More results than anybody names, each of which is an output.
+/// Very many results; each is an output.
 #[test]
 fn many_results() {
     let folder = Folder::new();

@@ -169,7 +169,7 @@ fn columns_of_tables() {
     assert!(fails(&eval("x", &table, None)).contains("the columns are name, height"));
 }
 
-/// What is larger than the limit goes piece by piece, with the same result.
+/// Arrays above the limit are computed piece by piece, with the same result.
 #[test]
 fn large_arrays_are_computed_piece_by_piece() {
     let folder = Folder::new();
@@ -222,7 +222,7 @@ fn results_are_in_chunks_that_fit_the_limit() {
     }
 }
 
-/// What would fit the limit but for values between what is read and written goes piece by piece too.
+/// Inputs and results that fit the limit, but not with temporaries, are computed piece by piece too.
 #[test]
 fn a_limit_just_above_the_data_does() {
     let folder = Folder::new();
@@ -307,7 +307,7 @@ fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
     }
 }
 
-/// What decodes a chunk counts beside the array, and the limit that is named is enough.
+/// The decoder of a chunk counts in addition to the array, and the limit in the message is enough.
 #[test]
 fn decoding_is_within_the_limit() {
     let folder = Folder::new();
@@ -325,7 +325,7 @@ fn decoding_is_within_the_limit() {
         let enough = error.split("a limit of ").nth(1).and_then(|rest| rest.split(' ').next());
         assert_eq!(succeeds(&arguments(enough.expect("a limit"))), "1\n", "{error}");
     }
-    // A picture goes row by row, however small the limit is beside it.
+    // A picture is read row by row, even if the limit is far smaller.
     succeeds(&[
         "eval",
         "u8(iota(i64, [2048, 2048], axis=1) % 251)",

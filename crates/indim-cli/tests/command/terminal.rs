@@ -1,4 +1,4 @@
-//! What reaches the terminal: nothing that others wrote can steer it, or fill it.
+//! Texts of files, names and arguments never control the terminal, and never flood it.
 
 use std::io::{Cursor, Write as _};
 

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn large_constants_are_read_back_from_the_file_beside() {
+    fn large_constants_are_read_back_from_an_external_file() {
         let nothing: [indim_builder::Value; 0] = [];
         let graph = indim_builder::GraphBuilder::new().finish(&nothing).unwrap();
         let mut model_writer = ModelWriter::new(&graph, &[], DEFAULT_OPSET);

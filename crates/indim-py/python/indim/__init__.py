@@ -61,7 +61,7 @@ from ._operations import define as _define, exported as _exported
 from . import _array_functions, _compositions, _reductions, _views, expressions, necompiler, none, numpy
 from . import onnx_legacy
 from . import pdpd, stablehlo, utils, xla
-from ._written import Composed, Written
+from ._written import Decomposition, WrittenModel
 from .expressions import E
 from .necompiler import NumExpr, disassemble
 
@@ -91,7 +91,7 @@ if hasattr(_os, "register_at_fork"):
 __all__ = _exported(
     {
         "CompiledFunction",
-        "Composed",
+        "Decomposition",
         "E",
         "ElementTypeError",
         "Explanation",
@@ -106,7 +106,7 @@ __all__ = _exported(
         "NumExpr",
         "ShapeError",
         "UnknownNameError",
-        "Written",
+        "WrittenModel",
         "asarray",
         "astype",
         "broadcast_in_dim",

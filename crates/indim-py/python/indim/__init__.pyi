@@ -95,7 +95,7 @@ class CompiledFunction(Generic[_P, _R]):
     static: tuple[str, ...]
     trace_count: int
     def __init__(self, function: Callable[_P, _R], static: str | Sequence[str] = ...) -> None: ...
-    # With the function's own arguments alone they are checked; beside `out`, `order` or `casting` they cannot be.
+    # Type checkers check the function's own arguments, but not together with `out`, `order` or `casting`.
     @overload
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
     @overload
@@ -121,17 +121,17 @@ class CompiledFunction(Generic[_P, _R]):
         exact: bool = False,
         opset: int | None = None,
         **kwargs: Any,
-    ) -> Written: ...
+    ) -> WrittenModel: ...
 
-class Composed(NamedTuple):
+class Decomposition(NamedTuple):
     operation: str
     by: str
     times: int
 
-class Written:
+class WrittenModel:
     content: bytes
-    beside: tuple[str, bytes] | None
-    composed: list[Composed]
+    external_file: tuple[str, bytes] | None
+    composed: list[Decomposition]
     warnings: list[str]
     @property
     def text(self) -> str: ...
@@ -148,7 +148,7 @@ class Model:
     inputs: tuple[ModelInput, ...]
     outputs: tuple[str, ...]
     def __init__(self, path: str, content: bytes | None = None, function: str | None = None) -> None: ...
-    # An array, or a tuple of as many as there are outputs, which only the file says.
+    # An array, or a tuple with one array for each output of the file.
     def __call__(self, *args: Any, order: _Order = "K", **kwargs: Any) -> Any: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
     def to(
@@ -159,7 +159,7 @@ class Model:
         exact: bool = False,
         opset: int | None = None,
         **kwargs: Any,
-    ) -> Written: ...
+    ) -> WrittenModel: ...
 
 def load(source: str | PathLike[str] | bytes | bytearray | memoryview, *, function: str | None = None) -> Model: ...
 @overload
@@ -272,7 +272,7 @@ def expand_dims(x: Operand, axis: int | Sequence[int]) -> NDArray[Any]: ...
 
 __all__ = [
     "CompiledFunction",
-    "Composed",
+    "Decomposition",
     "E",
     "ElementTypeError",
     "Explanation",
@@ -287,7 +287,7 @@ __all__ = [
     "NumExpr",
     "ShapeError",
     "UnknownNameError",
-    "Written",
+    "WrittenModel",
     "absolute",
     "acos",
     "acosh",

@@ -1,4 +1,4 @@
-"""What messages advise while a function is traced: what to write in place of what cannot be traced."""
+"""Advice in messages of tracing: replacements for code that cannot be traced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refused_keyword(function, ufunc, keyword, kwargs):
 
 
 def method_advice(method):
-    """What to write instead of a method of ufuncs."""
+    """The replacement for a method of ufuncs."""
     if method == "reduce":
         return "write the function along axes, as np.sum(x, axis=0) for np.add.reduce(x)"
     if method == "outer":

@@ -29,7 +29,7 @@ def _where(condition, *choices):
 
 @_implements(np.clip)
 def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
-    """``a`` held between bounds, either of which may be ``None``."""
+    """``a`` limited to bounds; either may be ``None``."""
     low, high = (
         next((bound for bound in bounds if bound is not None and bound is not np._NoValue), None)
         for bounds in ((a_min, min), (a_max, max))

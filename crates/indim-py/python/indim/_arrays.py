@@ -18,8 +18,8 @@ _INDIM_NAMES = {numpy: indim for indim, numpy in NUMPY_NAMES.items()}
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
 
 
-#: indim's names that mean another type to NumPy, which counts bytes where indim counts bits. As strings
-#: in Python they are NumPy's, and NumPy's long double is none of indim's types.
+#: indim's names that mean another type to NumPy, which counts bytes while indim counts bits. Strings in
+#: Python have NumPy's meaning, and NumPy's long double is none of indim's types.
 _NAMES_IN_BYTES = ("i8", "u8", "f16")
 
 
@@ -111,8 +111,8 @@ def placeholder(value):
     """A type such as ``"f32[2, 3]"`` as an array of this type without memory, also in containers; anything
     else as it is.
 
-    Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. What counts bytes (``"i4[3]"``)
-    is refused.
+    Types are written as in messages, so ``"i8[3]"`` has elements of 8 bits. A name that counts bytes
+    (``"i4[3]"``) is refused.
     """
     if isinstance(value, (list, tuple)):
         return type(value)(placeholder(item) for item in value)

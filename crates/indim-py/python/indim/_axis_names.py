@@ -109,7 +109,7 @@ def _labelled(objects, dimensions, computed):
 
 
 def _of_datasets(text, objects, results):
-    """As `_of_arrays`, for each of the variables that all Datasets have."""
+    """Like `_of_arrays`, for each variable that all Datasets have."""
     datasets = {name: value for name, value in objects.items() if isinstance(value, xr.Dataset)}
     first, *others = datasets.values()
     names = [name for name in first.data_vars if all(name in other.data_vars for other in others)]

@@ -1,4 +1,4 @@
-"""What a traced function takes from outside of its arguments, and where from.
+"""Captured objects: those that a traced function reads from outside its arguments, and their places.
 
 A trace holds as long as all that is still there: the compiled part looks at these places at each call. They
 are found in the function's code, and in that of the Python functions it may call: the names that it reads,
@@ -25,7 +25,7 @@ MISSING = object()
 
 
 def read(kind, holder, key):
-    """What is at a place now; of a list or dict, its entries in a tuple."""
+    """The value at a place now; for a list or dict, its entries in a tuple."""
     if kind == "name":
         return holder.get(key, MISSING)
     if kind == "attribute":
@@ -199,7 +199,7 @@ class _Search:
 
 
 def name_of(value):
-    """What the function that is traced calls ``value``, as messages quote it: a name, ``h.weights`` or
+    """The name of ``value`` in the traced function, as messages quote it: a name, ``h.weights`` or
     ``d['weights']``; ``None`` where it has no name."""
     frame = sys._getframe(1)
     # The caller of `trace` is not the function any more.
@@ -217,7 +217,7 @@ _LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask")
 
 
 def _name_in(frame, value):
-    """What the code of a frame calls ``value``."""
+    """The name of ``value`` in the code of a frame."""
     local, mentioned = frame.f_locals, frame.f_code.co_names
     names = local | {name: frame.f_globals[name] for name in mentioned if name in frame.f_globals}
     for name, found in names.items():

@@ -75,7 +75,7 @@ def refuse_out(out):
 
 
 class _Arguments:
-    """The arguments of a call: what is in their containers, and how they are put together again."""
+    """The arguments of a call: the leaves of their containers, and the structure to rebuild them."""
 
     def __init__(self, arguments, parameters):
         self._arguments = arguments
@@ -83,8 +83,8 @@ class _Arguments:
         self._is_static = [
             is_passed_as_is(parameters, position, argument) for position, argument in enumerate(arguments)
         ]
-        #: What is no container, and what messages call it; what is passed to the function as it is; which
-        #: containers there are.
+        #: The leaves of containers, with their names in messages; the static objects; the structure of the
+        #: containers.
         self.leaves, self.names = [], []
         self.static = [argument for argument, static in zip(arguments, self._is_static) if static]
         self.structure = tuple(
@@ -140,7 +140,7 @@ def _replaced(value, leaves):
 
 
 def name_of(compiled):
-    """What messages call a compiled function."""
+    """The name of a compiled function in messages."""
     return getattr(compiled, "__name__", "the function")
 
 

@@ -7,8 +7,8 @@ class IndimError(Exception):
     """A mistake that indim found before it computed anything.
 
     ``code`` is the stable name of the mistake, ``rule`` the label of the rule that was broken,
-    ``operand`` the position of the guilty operand, ``axis`` that of its axis; each is ``None`` where
-    there is none.
+    ``operand`` the position of the guilty operand, ``axis`` that of its axis; each is ``None`` if
+    it does not apply.
     """
 
     def __init__(self, message, code="", rule=None, operand=None, axis=None, text=None, span=None):

@@ -45,7 +45,7 @@ def without_default_labels(value):
 
 
 def package_of(value):
-    """Which of the packages with engines a value is of."""
+    """The package with an engine that a value belongs to."""
     return next(
         (
             name

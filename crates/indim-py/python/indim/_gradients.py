@@ -102,7 +102,7 @@ def grad(f, argnums=0):
 
 
 def value_and_grad(f, argnums=0):
-    """As ``grad``, but the function gives the value of ``f`` and the gradient.
+    """Like ``grad``, but the function returns the value of ``f`` and the gradient.
 
     >>> import indim, numpy as np
     >>> value, gradient = indim.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, -2.0, 3.0]))
@@ -113,8 +113,8 @@ def value_and_grad(f, argnums=0):
 
 
 def vjp(f, *primals):
-    """What ``f`` gives for these arguments, and the function that pulls cotangents back: given one for each
-    result, in the same container, it gives a tuple of gradients, one for each argument.
+    """The results of ``f`` for these arguments, and the function that pulls cotangents back: it takes one for
+    each result, in the same container, and returns a tuple of gradients, one for each argument.
 
     The pullback reads the arguments again when it is called, so they must not have changed by then.
 
@@ -157,8 +157,8 @@ def _compiled_pullback(function):
 
 
 def _derive(function, name, args, kwargs, asked, cotangents=None):
-    """What a function of tracing values gives, in a list, and the gradients with respect to the arguments at
-    the positions ``asked``.
+    """The results of a function of tracing values, in a list, and the gradients with respect to the arguments
+    at the positions ``asked``.
 
     Without ``cotangents`` the function gives one number.
     """
@@ -201,7 +201,7 @@ def _derive(function, name, args, kwargs, asked, cotangents=None):
 
 
 def _cotangents(around, name, results, given, structure):
-    """The names of the cotangents, each of which has the type of its result."""
+    """The names of the cotangents; each has the type of its result."""
     kind, keys, cotangents = flatten(given)
     if (kind, keys) != structure or len(cotangents) != len(results):
         raise TypeError(
@@ -260,7 +260,7 @@ def _as_arrays(value, name):
 
 
 def _leaves(value):
-    """What containers hold, in one another too."""
+    """The leaves of nested containers."""
     if not isinstance(value, (list, tuple, dict)):
         yield value
         return

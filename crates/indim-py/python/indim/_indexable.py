@@ -80,7 +80,7 @@ class Copies:
         return made
 
     def _maker(self, value):
-        """What makes a copy of a value."""
+        """The function that copies a value."""
         if isinstance(value, types.FunctionType):
             is_own = self._is_own(value.__module__) or getattr(value, ADAPTED, None) is self._root
             return self._function if is_own else None

@@ -11,7 +11,7 @@ from ._explain import Explanation
 from ._indim import CompiledFunction as _CompiledFunction
 from ._signatures import binder
 from ._tracing import trace
-from ._written import Written
+from ._written import WrittenModel
 
 
 class CompiledFunction(_CompiledFunction):
@@ -69,7 +69,7 @@ class CompiledFunction(_CompiledFunction):
         """
         args = tuple(_arrays.placeholder(value) for value in args)
         kwargs = {key: _arrays.placeholder(value) for key, value in kwargs.items()}
-        return Written(*self._export((format, path, exact, opset), args, kwargs))
+        return WrittenModel(*self._export((format, path, exact, opset), args, kwargs))
 
     def _repr_svg_(self):
         explained = self._explain()

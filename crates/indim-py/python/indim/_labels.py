@@ -1,8 +1,8 @@
 """Keys of the labels that a function may see, without elements: for equal keys, so are
 the labels.
 
-A program that was traced with labelled arrays serves others with the same key. What is no plain value, or too
-large to be compared faster than the function is traced, has none.
+A program that was traced with labelled arrays serves others with the same key. A label that is no plain
+value, or too large to be compared faster than the function is traced, has no key.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xarray.indexes import PandasIndex, PandasMultiIndex
 
 from ._statics import key as static_key
 
-#: Labels of so many bytes are compared; to trace a function anew costs less than to compare more.
+#: Labels of at most this size in bytes are compared; tracing again costs less than comparing more.
 _MAX_BYTES = 1 << 20
 
 #: What an object among labels is counted for.

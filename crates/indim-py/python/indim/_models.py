@@ -10,7 +10,7 @@ import numpy
 from . import _arrays
 from ._explain import Explanation
 from ._indim import _Model
-from ._written import Written
+from ._written import WrittenModel
 
 
 class ModelInput(NamedTuple):
@@ -67,7 +67,7 @@ class Model:
         written there, and its companion file into the same folder.
         """
         inputs = self._bound(args, kwargs, _arrays.placeholder)
-        return Written(*self._model.write((format, path, exact, opset), inputs))
+        return WrittenModel(*self._model.write((format, path, exact, opset), inputs))
 
     def _bound(self, args, kwargs, convert=None):
         if len(args) > len(self.inputs):
@@ -101,7 +101,7 @@ def _declared(declared):
 
 
 def _given(declared, value, convert):
-    """What an input is given: a number of Python's takes the type that the file declares."""
+    """The argument of an input; a Python number takes the type that the file declares."""
     if value is None:
         return None
     if convert is not None and not (declared.is_shape and not isinstance(value, str)):

@@ -1,6 +1,6 @@
 """Numbers among the arguments of a traced function.
 
-A :class:`Number` stands for a Python number that may be another one at the next call. What it makes with
+A :class:`Number` stands for a Python number that may be another one at the next call. Its result with
 numbers by ``+ - * /``, and what it makes with arrays, is part of the program; a comparison is a condition
 under which the program holds. Any other use gets the plain number, and the program is made for
 it alone.

@@ -24,18 +24,18 @@ def detect_number_of_threads():
 
 
 def get_vml_version():
-    """``None``: there is no VML."""
+    """Returns ``None``, because indim does not use VML."""
     return None
 
 
 def get_vml_num_threads():
-    """``None``: there is no VML."""
+    """Returns ``None``, because indim does not use VML."""
     return None
 
 
 def set_vml_num_threads(nthreads):
-    """Does nothing: there is no VML."""
+    """Does nothing, because indim does not use VML."""
 
 
 def set_vml_accuracy_mode(mode):
-    """Does nothing: there is no VML, and the accuracy is always the same."""
+    """Does nothing, because indim does not use VML; the accuracy is always the same."""

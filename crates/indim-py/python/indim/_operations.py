@@ -58,5 +58,5 @@ def export(namespace, rule):
 
 
 def exported(names):
-    """What `import *` gives of these names: none that is Python's own, such as `abs` and `round`."""
+    """The names for `import *`, without those of Python's builtins, such as `abs` and `round`."""
     return sorted(name for name in names if not hasattr(builtins, name))

@@ -33,7 +33,7 @@ UFUNCS_OF_SYMBOLS = {
 def define_operators(kind, apply):
     """Gives the class ``kind`` the operators of two operands.
 
-    ``apply(self, symbol, x, y)`` computes ``x symbol y``, one of which is ``self``.
+    ``apply(self, symbol, x, y)`` computes ``x symbol y``; one operand is ``self``.
     """
     for name, symbol in {**_ARITHMETIC, **_COMPARISONS}.items():
         setattr(kind, f"__{name}__", lambda x, y, s=symbol: apply(x, s, x, y))

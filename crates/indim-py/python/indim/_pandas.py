@@ -1,7 +1,7 @@
 """Series and DataFrames of pandas: in with their labels, and out with them.
 
-Labels are compared, never joined: the labels of axes that meet are equal, in the same order. Which axes
-meet, and which labels a result has, is read off the program.
+Labels are compared, never joined: axes that meet have equal labels in the same order. The program
+determines the axes that meet, and the labels of a result.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _in_common_type(frame, kinds):
 
 
 class _Labelled:
-    """Which labels the axes of a program have. Those that meet are equal, also where one is of size 1."""
+    """The labels of the axes of a program. Axes that meet have equal labels, even if one has size 1."""
 
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts

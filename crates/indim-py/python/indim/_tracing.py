@@ -77,8 +77,8 @@ class Recording:
         return Tracer(self, described)
 
     def argument(self, given):
-        """What the function gets for an argument: a parameter of its own, even where two arguments are the
-        same value."""
+        """The value that the function gets for an argument: a separate parameter, even if two arguments are
+        the same value."""
         return self.parameter(self.around.lifted(given)) if isinstance(given, Tracer) else given
 
     def lifted(self, tracer):
@@ -425,7 +425,7 @@ def tracer_of(operands):
 
 
 def operator_call(symbol, x, y):
-    """``x symbol y``, one of which is a tracing value."""
+    """``x symbol y``; at least one operand is a tracing value."""
     return tracer_of((x, y))._operator(symbol, x, y)
 
 
@@ -455,15 +455,14 @@ def trace(function, recorder, arguments):
 
 
 def _copied(copies, function, objects):
-    """Copies a function and the objects that it is given as they are; returns whether there are arrays among
-    what it may read."""
+    """Copies a function and its static objects; returns whether they hold arrays."""
     for value in (function, *objects):
         copies.of(value)
     return copies.has_views
 
 
 def _recorded(recording, function, arguments, around, static):
-    """What ``trace`` returns; the function gets ``static(value)`` for a static argument."""
+    """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
     before = _captured.places(*around)
     try:
         result = function(*(_value(recording, static, *argument) for argument in arguments))
@@ -475,8 +474,7 @@ def _recorded(recording, function, arguments, around, static):
 
 
 def _static_objects(arguments):
-    """The objects that are passed as they are, and those in lists, tuples and dicts, of which copies are
-    passed."""
+    """The static objects, with the contents of lists, tuples and dicts, whose copies are passed."""
     pending, objects = [given for _, kind, given, _ in arguments if kind == "static"], []
     while pending:
         value = pending.pop()
@@ -490,7 +488,7 @@ def _static_objects(arguments):
 
 
 def _value(recording, static, name, kind, given, items):
-    """What the function gets for an argument."""
+    """The value that the function gets for an argument."""
     if kind == "array":
         return Tracer(recording, recording.recorder(name).parameter(name, given))
     if kind == "static":

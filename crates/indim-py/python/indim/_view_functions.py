@@ -82,7 +82,7 @@ def define(rule):
     ):
         if prepend is not None or append is not None:
             x = _array(x, "x")
-            parts = [_beside(x, prepend, axis), x, _beside(x, append, axis)]
+            parts = [_as_part(x, prepend, axis), x, _as_part(x, append, axis)]
             x = concatenate([part for part in parts if part is not None], axis)
         attributes = [("n", operator.index(n)), ("axis", operator.index(axis))]
         return _functions.apply("diff", (x,), attributes, rule, out)
@@ -163,8 +163,8 @@ def _number_of(dtype, value):
     return number
 
 
-def _beside(x, part, axis):
-    """What is put in front of an array, or behind it; a number is one element of the axis."""
+def _as_part(x, part, axis):
+    """The part before or after an array; a number is one element along the axis."""
     if part is None:
         return None
     part = _array(part, "part")

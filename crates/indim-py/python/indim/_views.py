@@ -81,7 +81,7 @@ def _converted(arrays, dtype, casting):
 
 
 def _at_least(name, rank_of_parts, axis_of):
-    """`hstack` and its like: parts of at least so many axes, one after another."""
+    """The handler of `hstack` and similar functions: raises the rank of the parts, then concatenates."""
 
     def handler(tup, *, dtype=None, casting="same_kind"):
         parts = [rank_of_parts(part) for part in tup]

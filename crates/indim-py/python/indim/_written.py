@@ -5,35 +5,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Composed(NamedTuple):
-    """An operation that a format lacks, what stands for it, and how often."""
+class Decomposition(NamedTuple):
+    """An operation that a format lacks, its replacement, and how often it occurs."""
 
     operation: str
     by: str
     times: int
 
 
-class Written:
+class WrittenModel:
     """A program in the format of another system.
 
-    ``content`` is the file, ``beside`` its companion file, a name and its content, or ``None``.
-    ``composed`` lists the operations that the format lacks, with what stands for each; ``warnings`` says
-    where the other system may compute something else.
+    ``content`` is the file; ``external_file`` is the name and the content of its companion file, or ``None``.
+    ``composed`` lists the operations that the format lacks, with their replacements; ``warnings`` lists
+    possible differences of the other system's results.
     """
 
-    def __init__(self, content, beside, composed, warnings):
+    def __init__(self, content, external_file, composed, warnings):
         self.content = content
-        self.beside = beside
-        self.composed = [Composed(*entry) for entry in composed]
+        self.external_file = external_file
+        self.composed = [Decomposition(*entry) for entry in composed]
         self.warnings = warnings
 
     @property
     def text(self):
-        """The content as text, of a format that is one."""
+        """The content as text, for text formats."""
         return self.content.decode()
 
     def __bytes__(self):
         return self.content
 
     def __repr__(self):
-        return f"<indim.Written: {len(self.content)} bytes, {len(self.composed)} operations composed>"
+        return f"<indim.WrittenModel: {len(self.content)} bytes, {len(self.composed)} operations composed>"

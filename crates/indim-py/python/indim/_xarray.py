@@ -1,9 +1,9 @@
 """xarray's DataArrays, Datasets and Variables: dimensions by name.
 
-A compiled function is traced with labelled arrays of tracing values, so what their operations mean is said
-by xarray itself: how dimensions and coordinates meet, what becomes of attributes. What the program computes
-is what xarray would have asked of NumPy. It is kept with the labels of its results, for arguments whose
-labels are equal (`_labels.py`). Operations of indim and expressions go through
+A compiled function is traced with labelled arrays of tracing values. So xarray itself defines their
+operations: the alignment of dimensions and coordinates, and the attributes. The program computes exactly
+the operations that xarray would have requested from NumPy. It is cached with the labels of its results, for
+arguments with equal labels (`_labels.py`). Operations of indim and expressions go through
 `xarray.apply_ufunc`.
 """
 
@@ -30,7 +30,7 @@ from ._tracing import Tracer, flatten
 _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
 
-#: Programs for so many combinations of labels are kept of each function.
+#: Cached programs of each function, one for each combination of labels.
 _MAX_KEPT = 32
 
 _lock = threading.Lock()
@@ -189,7 +189,7 @@ def _signature(arguments, coordinates):
 
 
 class _Results:
-    """What a traced function returns, but for the arrays."""
+    """The results of a traced function, except the arrays."""
 
     def __init__(self, kind, keys, templates):
         self._kind, self._keys, self._templates = kind, keys, templates
@@ -339,7 +339,7 @@ def attributes_of(operands):
 
 
 def keep_attributes():
-    """Which attributes operators keep: of the option's default the answer depends on the version."""
+    """The attributes that operators keep; the default of the option depends on the version of xarray."""
     option = xr.get_options()["keep_attrs"]
     if option == "default":
         kept = xr.Variable((), 0.0, {"units": "K"}) * xr.Variable((), 0.0)

@@ -76,7 +76,7 @@ class ConstantNode(ExpressionNode):
 
     @property
     def astKind(self):  # numexpr's name
-        """What numexpr calls the element type: `bool`, `int`, `long`, `float`, `double` or `complex`."""
+        """numexpr's name of the element type: `bool`, `int`, `long`, `float`, `double` or `complex`."""
         if isinstance(self.value, float):
             return "double"
         dtype = np.asarray(self.value).dtype

@@ -19,8 +19,8 @@ class NumExpr:
 
     ``ex`` is a text, or made of ``E``. ``signature`` says the order of the names and the element types, in
     pairs: ``[("a", np.float64)]``; without it the names are in alphabetical order, and every element is a
-    float64. Arguments are cast to these types, where ``casting`` allows it. As in numexpr, ``float`` stands
-    for float32.
+    float64. Arguments are cast to these types, if ``casting`` allows it. Like in numexpr, ``float`` means
+    float32.
     """
 
     def __init__(self, ex, signature=(), sanitize=True, **context):
@@ -67,7 +67,7 @@ def _cast(name, array, dtype, casting):
 
 
 def disassemble(nex):
-    """numexpr's list of the virtual machine's instructions; an error here, where there is no such machine."""
+    """numexpr's list of the virtual machine's instructions; an error, because indim has no such machine."""
     operands = ", ".join(f'{name}="f64[1000]"' for name in nex.input_names)
     raise NotImplementedError(
         "indim has no virtual machine to disassemble; what it does with arrays of a type and shape is "

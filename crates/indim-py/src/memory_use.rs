@@ -6,23 +6,23 @@ use pyo3::prelude::*;
 
 static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes that count as held for as long as this lives.
-pub(crate) struct Held(usize);
+/// Adds bytes to the total; drop subtracts them.
+pub(crate) struct MemoryUse(usize);
 
-impl Held {
-    pub(crate) fn new(bytes: usize) -> Held {
+impl MemoryUse {
+    pub(crate) fn new(bytes: usize) -> MemoryUse {
         HELD_BYTES.fetch_add(bytes, Ordering::Relaxed);
-        Held(bytes)
+        MemoryUse(bytes)
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryUse {
     fn drop(&mut self) {
         HELD_BYTES.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
-/// The bytes held now.
+/// The total of bytes now.
 #[pyfunction]
 #[pyo3(name = "_held_bytes")]
 pub(crate) fn held_bytes() -> usize {
