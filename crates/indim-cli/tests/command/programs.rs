@@ -59,7 +59,10 @@ fn results_are_written_to_files() {
     std::fs::write(folder.file("x.npy"), input).expect("the file is written");
     let x = folder.file("x.npy").display().to_string();
     let at = |name: &str| folder.file(name).display().to_string();
-    assert!(fails(&["run", &path, &x, "-o", &at("one.npy")]).contains("2 results cannot go to one file"));
+    assert!(
+        fails(&["run", &path, &x, "-o", &at("one.npy")])
+            .contains("2 results cannot go to one file")
+    );
     succeeds(&["run", &path, &x, "-o", &at("both.npz")]);
     fails_with("several-results", &["run", &path, &x, "-o", &at("results")]);
     succeeds(&["run", &path, &x, "-o", &at("results/")]);
