@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::formats::{
-    Agreement, Checked, Disagreement, Failed, FormatLimits, LoadError, LoadedModel, ReadOptions,
-    SourceFile, read_onnx_tensor,
+    Agreement, CheckFailure, CheckReport, Disagreement, FormatLimits, LoadError, LoadedModel,
+    ReadOptions, SourceFile, read_onnx_tensor,
 };
 use indim::{Array, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
@@ -106,7 +106,7 @@ impl Check {
     fn tell(
         &self,
         name: &str,
-        checked: Result<Checked, LoadError>,
+        checked: Result<CheckReport, LoadError>,
         count: &mut Count,
     ) -> Result<(), Diagnostic> {
         let text = match checked {
@@ -118,12 +118,12 @@ impl Check {
                 count.failed += 1;
                 format!("failed: {name}\n{}", error.draw())
             }
-            Ok(Checked { failed, .. }) if !failed.is_empty() => {
+            Ok(CheckReport { failures, .. }) if !failures.is_empty() => {
                 count.failed += 1;
-                let differences: String = failed.iter().map(told).collect();
+                let differences: String = failures.iter().map(told).collect();
                 format!("failed: {name}\n{differences}")
             }
-            Ok(Checked { compared: 0, .. }) => {
+            Ok(CheckReport { compared: 0, .. }) => {
                 count.out_of_scope += 1;
                 format!("out of scope: {name}\n   it says nothing of what it gives\n")
             }
@@ -149,8 +149,8 @@ fn piece_name(source: &SourceFile) -> String {
 }
 
 /// `   output 0 `y`: 3 of 24 elements, the first at 5: 1.5 where 1.25 belongs`.
-fn told(failed: &Failed) -> String {
-    let Failed { place, difference } = failed;
+fn told(failure: &CheckFailure) -> String {
+    let CheckFailure { place, difference } = failure;
     let Disagreement { count, elements, first, found, expected } = difference;
     format!(
         "   {place}: {count} of {elements} elements, the first at {first}: {found} where {expected} belongs\n"

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use clap::Args;
-use indim::stores::Complete;
+use indim::stores::CompleteResult;
 use indim::{
     ArrayView, ArrayViewMut, Buffer, CompileOptions, Diagnostic, ErrorCode, Executable, Level,
     RunError, RunOptions,
@@ -109,8 +109,9 @@ impl<'a> Computation<'a> {
         }
         let completed = destinations.into_iter().zip(types.chunks(share));
         let completed = completed.map(|(to, of)| to.complete(of)).collect::<Result<Vec<_>, _>>()?;
-        let put =
-            |result: Box<dyn Complete>| result.put_in_place().map_err(|error| error.diagnostic());
+        let put = |result: Box<dyn CompleteResult>| {
+            result.put_in_place().map_err(|error| error.diagnostic())
+        };
         completed.into_iter().flatten().try_for_each(put)
     }
 

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use indim::files::{
-    FileError, FileErrorKind, Member, NpySink, OutputFile, npz_sinks, safetensors_sinks,
+    FileError, FileErrorKind, NamedArray, NpySink, OutputFile, npz_sinks, safetensors_sinks,
     write_npy_to, write_npz_to, write_safetensors_to,
 };
-use indim::stores::{self, Complete, Like, write_whole};
+use indim::stores::{self, CompleteResult, ResultMetadata, write_whole};
 use indim::stream::Sink;
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
@@ -87,7 +87,7 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
 }
 
 impl Destination {
-    /// Opens the argument of `-o` (`-`: standard output) for a result of this type. `like` has the metadata
+    /// Opens the argument of `-o` (`-`: standard output) for a result of this type. `metadata` has the metadata
     /// that the result inherits. An archive takes any type.
     ///
     /// # Errors
@@ -96,14 +96,15 @@ impl Destination {
         path: &Path,
         format: FileFormat,
         result: &ArrayType,
-        like: &Like,
+        metadata: &ResultMetadata,
     ) -> Result<Self, Diagnostic> {
         if is_standard_output(path) {
             return Ok(Destination::StandardOutput);
         }
         signals::watch().map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
         if let FileFormat::Stored(_) = format {
-            let sink = stores::create(path, result, like).map_err(|error| error.diagnostic())?;
+            let sink =
+                stores::create(path, result, metadata).map_err(|error| error.diagnostic())?;
             return Ok(Destination::Stored { path: path.to_owned(), sink });
         }
         let file = OutputFile::create(path).map_err(|error| error.diagnostic())?;
@@ -209,7 +210,7 @@ impl Destination {
     pub(crate) fn complete(
         self,
         results: &[ArrayType],
-    ) -> Result<Option<Box<dyn Complete>>, Diagnostic> {
+    ) -> Result<Option<Box<dyn CompleteResult>>, Diagnostic> {
         let file = match self {
             Destination::StandardOutput => return Ok(None),
             Destination::Stored { sink, .. } => {
@@ -251,7 +252,7 @@ impl Destination {
     }
 }
 
-fn member<'a>((name, result): (&'a String, &'a Buffer)) -> Member<'a> {
+fn member<'a>((name, result): (&'a String, &'a Buffer)) -> NamedArray<'a> {
     (name, result.array_type(), result.bytes())
 }
 

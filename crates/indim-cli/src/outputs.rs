@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indim::files::largest;
-use indim::stores::{self, Like};
+use indim::stores::{self, ResultMetadata};
 use indim::stream::StorageInfo;
 use indim::{ArrayType, Diagnostic, ErrorCode, Expression, Shape};
 use indim_graph::terminal::shown;
@@ -165,7 +165,10 @@ impl<'a> Outputs<'a> {
     }
 
     /// The storage of streamed results.
-    pub(crate) fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
+    pub(crate) fn stored(
+        &self,
+        results: &[(ArrayType, ResultMetadata)],
+    ) -> Option<Vec<StorageInfo>> {
         let share = results.len().checked_div(self.each.len())?;
         let stored = self.each.iter().zip(results.chunks(share.max(1)));
         stored
@@ -175,24 +178,29 @@ impl<'a> Outputs<'a> {
     }
 
     /// Halves the chunks of the Zarr result with the largest ones; returns whether it could.
-    pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, Like)]) -> bool {
+    pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, ResultMetadata)]) -> bool {
         let zarr = stores::ArrayFormat::Zarr;
         let is_chosen = |output: &Output<'_>| output.format == FileFormat::Stored(zarr);
         let chosen = self.each.iter().zip(results).filter(|(output, _)| is_chosen(output));
-        let largest = chosen.max_by_key(|(_, (result, like))| zarr.scratch_bytes(result, like));
-        largest.is_some_and(|(_, (result, like))| {
-            zarr.scratch_bytes(result, like) > MIN_CHUNK_BYTES && like.halve_chunks(result)
+        let largest =
+            chosen.max_by_key(|(_, (result, metadata))| zarr.scratch_bytes(result, metadata));
+        largest.is_some_and(|(_, (result, metadata))| {
+            zarr.scratch_bytes(result, metadata) > MIN_CHUNK_BYTES && metadata.halve_chunks(result)
         })
     }
 
     /// Prints a note on each result whose chunks became smaller.
     pub(crate) fn note_smaller_chunks(
         &self,
-        results: &[(ArrayType, Like)],
-        chosen: &[(ArrayType, Like)],
+        results: &[(ArrayType, ResultMetadata)],
+        chosen: &[(ArrayType, ResultMetadata)],
     ) {
-        for (output, (before, (result, like))) in self.each.iter().zip(results.iter().zip(chosen)) {
-            if let Some(chunks) = like.chunks.as_ref().filter(|_| before.1.chunks != like.chunks) {
+        for (output, (before, (result, metadata))) in
+            self.each.iter().zip(results.iter().zip(chosen))
+        {
+            if let Some(chunks) =
+                metadata.chunks.as_ref().filter(|_| before.1.chunks != metadata.chunks)
+            {
                 let chunks = Shape::from(chunks.as_slice());
                 say(&format!(
                     "note: {}: {result} is written in chunks of {chunks}, to stay within the limit",
@@ -202,28 +210,29 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Opens all outputs for writing: one per result, with its type and the metadata of `like`, or one archive
+    /// Opens all outputs for writing: one per result, with its type and the metadata of `metadata`, or one archive
     /// for all.
     ///
     /// # Errors
     /// When one cannot be written, or two are the same file.
     pub(crate) fn open(
         &self,
-        results: &[(ArrayType, Like)],
+        results: &[(ArrayType, ResultMetadata)],
     ) -> Result<Vec<Destination>, Diagnostic> {
         if let Some(folder) = &self.folder {
             folder.make()?;
         }
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.each.len());
-        for (output, (result, like)) in self.each.iter().zip(results) {
-            if output.format == FileFormat::Stored(stores::ArrayFormat::Tiff) && like.has_other_size
+        for (output, (result, metadata)) in self.each.iter().zip(results) {
+            if output.format == FileFormat::Stored(stores::ArrayFormat::Tiff)
+                && metadata.has_other_grid_size
             {
                 say(
                     "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
                      whose place on the earth is not written",
                 );
             }
-            let destination = Destination::open(&output.path, output.format, result, like)?;
+            let destination = Destination::open(&output.path, output.format, result, metadata)?;
             if destinations.iter().any(|earlier| earlier.is_same_file(&destination)) {
                 let path = shown(&output.path.to_string_lossy());
                 let message = format!("{path}: two results would be written to this file");
@@ -238,15 +247,16 @@ impl<'a> Outputs<'a> {
 impl Output<'_> {
     /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, which
     /// is written after all results are known.
-    fn stored(&self, results: &[(ArrayType, Like)]) -> Option<Vec<StorageInfo>> {
+    fn stored(&self, results: &[(ArrayType, ResultMetadata)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
             || is_standard_output(&self.path);
         match self.format {
             FileFormat::Stored(format) => {
-                let (result, like) = results.first()?;
-                let (chunks, is_sequential) = (format.chunks(result, like), format.is_sequential());
-                let scratch_bytes = format.scratch_bytes(result, like);
+                let (result, metadata) = results.first()?;
+                let (chunks, is_sequential) =
+                    (format.chunks(result, metadata), format.is_sequential());
+                let scratch_bytes = format.scratch_bytes(result, metadata);
                 Some(vec![StorageInfo {
                     chunks,
                     is_sequential,

@@ -1,6 +1,6 @@
 //! Computes a program over sources, as a whole or piece by piece, and prints or writes its results.
 
-use indim::stores::Like;
+use indim::stores::ResultMetadata;
 use indim::stream::{Source, StreamError};
 use indim::{ArrayType, AxisNames, CompileError, Diagnostic, ErrorCode, Graph, compile};
 use indim_graph::chunks::Cuts;
@@ -39,20 +39,20 @@ impl Program<'_> {
     ) -> Result<(), Failure> {
         let types = output_types(self.graph);
         self.show.check(&types)?;
-        let like = |(index, result): (usize, &ArrayType)| {
+        let metadata = |(index, result): (usize, &ArrayType)| {
             let stored = sources.iter().filter_map(|(_, source)| source.regions());
-            let mut like = Like::of(result, stored);
+            let mut metadata = ResultMetadata::of(result, stored);
             if let Some(names) = self.axis_names.get(index).filter(|names| names.has_any()) {
                 let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
-                like.axis_names = Some(names.collect());
+                metadata.axis_names = Some(names.collect());
             }
-            if like.geography.is_some() && is_transposed_grid(self.graph, index, &sources) {
-                like.geography = None;
-                like.has_other_size = true;
+            if metadata.geography.is_some() && is_transposed_grid(self.graph, index, &sources) {
+                metadata.geography = None;
+                metadata.has_other_grid_size = true;
             }
-            (result.clone(), like)
+            (result.clone(), metadata)
         };
-        let results: Vec<(ArrayType, Like)> = types.iter().enumerate().map(like).collect();
+        let results: Vec<(ArrayType, ResultMetadata)> = types.iter().enumerate().map(metadata).collect();
         match choose_run_mode(self.graph, &sources, outputs, &results, self.resources)? {
             RunMode::StreamedRun(streamed) => {
                 outputs.note_smaller_chunks(&results, &streamed.results);
@@ -84,7 +84,7 @@ impl Program<'_> {
         sources: Vec<(&str, OpenOperand)>,
         memory_left: usize,
         outputs: &Outputs<'_>,
-        results: &[(ArrayType, Like)],
+        results: &[(ArrayType, ResultMetadata)],
     ) -> Result<(), Diagnostic> {
         let options = self.resources.compile_options()?;
         let executable = compile(self.graph, &options).map_err(CompileError::diagnostic)?;

@@ -169,7 +169,7 @@ fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
 /// The parsed text of an operand.
 enum SourceName<'a> {
     File(&'a Path),
-    Member { archive: &'a Path, member: &'a str },
+    NamedArray { archive: &'a Path, member: &'a str },
     Tensor { file: &'a Path, tensor: &'a str },
     Literal(Array),
 }
@@ -184,7 +184,7 @@ impl LoadedOperand {
         }
         let opened = match place(text)? {
             SourceName::File(path) => open_npy(path, limit),
-            SourceName::Member { archive, member } => {
+            SourceName::NamedArray { archive, member } => {
                 read_npz_member_within(archive, member, limit)
             }
             SourceName::Tensor { file, tensor } => open_tensor(file, tensor, limit),
@@ -211,7 +211,7 @@ impl LoadedOperand {
         }
         let read = match place(text)? {
             SourceName::File(path) => read_npy_type(path),
-            SourceName::Member { archive, member } => read_npz_member_type(archive, member),
+            SourceName::NamedArray { archive, member } => read_npz_member_type(archive, member),
             SourceName::Tensor { file, tensor } => read_tensor_type(file, tensor),
             SourceName::Literal(array) => return Ok((array.array_type(), None)),
         };
@@ -317,7 +317,9 @@ fn bytes(array_type: &ArrayType) -> u64 {
 /// the file.
 fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     match archive_member(text) {
-        Some((archive, member, Archive::Npz)) => return Ok(SourceName::Member { archive, member }),
+        Some((archive, member, Archive::Npz)) => {
+            return Ok(SourceName::NamedArray { archive, member });
+        }
         Some((file, tensor, Archive::Safetensors)) => {
             return Ok(SourceName::Tensor { file, tensor });
         }

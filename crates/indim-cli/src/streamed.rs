@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
-use indim::stores::Like;
+use indim::stores::ResultMetadata;
 use indim::stream::{
-    Complete, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
+    CompleteResult, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
     StoreErrorKind, StreamError, StreamInput, StreamOptions,
 };
 use indim::{ArrayType, Buffer, Diagnostic, ErrorCode, Graph, compile, set_memory_pool_limit};
@@ -28,7 +28,7 @@ const HELD_BYTES: usize = 256 << 20;
 pub(crate) struct StreamedRun {
     plan: Plan,
     /// The results, with chunks small enough for the limit.
-    pub(crate) results: Vec<(ArrayType, Like)>,
+    pub(crate) results: Vec<(ArrayType, ResultMetadata)>,
     options: StreamOptions<'static>,
     pool: rayon::ThreadPool,
 }
@@ -50,7 +50,7 @@ pub(crate) fn choose_run_mode(
     graph: &Graph,
     sources: &[(&str, OpenOperand)],
     outputs: &Outputs<'_>,
-    results: &[(ArrayType, Like)],
+    results: &[(ArrayType, ResultMetadata)],
     resources: &Resources,
 ) -> Result<RunMode, Diagnostic> {
     let types = output_types(graph);
@@ -140,9 +140,9 @@ fn plan_in_chunks(
     graph: &Graph,
     inputs: &[StorageInfo],
     outputs: &Outputs<'_>,
-    results: &[(ArrayType, Like)],
+    results: &[(ArrayType, ResultMetadata)],
     options: &StreamOptions<'_>,
-) -> Result<(Plan, Vec<(ArrayType, Like)>), StreamError> {
+) -> Result<(Plan, Vec<(ArrayType, ResultMetadata)>), StreamError> {
     let mut chosen = results.to_vec();
     loop {
         let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
@@ -165,11 +165,11 @@ pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
 /// be written piece by piece.
 fn stored_outputs(
     outputs: &Outputs<'_>,
-    results: &[(ArrayType, Like)],
+    results: &[(ArrayType, ResultMetadata)],
 ) -> Option<Vec<StorageInfo>> {
     if outputs.is_empty() {
         // Gathering holds each result twice.
-        let held = |(array_type, _): &(ArrayType, Like)| StorageInfo {
+        let held = |(array_type, _): &(ArrayType, ResultMetadata)| StorageInfo {
             scratch_bytes: bytes(array_type).saturating_mul(2),
             ..StorageInfo::default()
         };
@@ -234,7 +234,7 @@ impl StreamedRun {
             results.push(result);
         }
         let complete = self.run(sources, sinks).map_err(|error| with_advice(&error))?;
-        let put = |result: Box<dyn Complete>| result.put_in_place();
+        let put = |result: Box<dyn CompleteResult>| result.put_in_place();
         complete.into_iter().try_for_each(put).map_err(|error| error.diagnostic())?;
         Ok(results.iter().filter_map(MemoryResult::take).collect())
     }
@@ -253,7 +253,7 @@ impl StreamedRun {
         &self,
         sources: &[(&str, OpenOperand)],
         mut sinks: Vec<Box<dyn Sink>>,
-    ) -> Result<Vec<Box<dyn Complete>>, StreamError> {
+    ) -> Result<Vec<Box<dyn CompleteResult>>, StreamError> {
         set_memory_pool_limit(
             self.options.memory_limit.saturating_sub(self.options.input_bytes) / 5 * 3,
         );

@@ -4,8 +4,8 @@ use indim_shape::Shape;
 
 use crate::Region;
 
-/// Copies a region of an array of this shape, whose elements of `size` bytes are `from` in row-major order,
-/// into `to`, which is the region alone.
+/// Copies a region of the row-major array `from`, of shape `shape` and `size` bytes per element, to the dense
+/// array `to`.
 ///
 /// ```
 /// use indim_shape::Shape;
@@ -17,7 +17,7 @@ use crate::Region;
 /// ```
 ///
 /// # Panics
-/// When the region is not within the shape, or a slice has not as many bytes.
+/// If the region is outside the array, or a slice is too short.
 pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region, to: &mut [u8]) {
     let zeros = vec![0; shape.rank()];
     let part = BlockOrigin::new(region.extents(), &zeros);
@@ -25,8 +25,8 @@ pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region
     copy_block((from, whole), (to, part), region.extents(), size);
 }
 
-/// Copies `from`, which is a region alone, into that region of an array, as [`copy_from_region`] does the
-/// other way round.
+/// Copies the dense array `from` to a region of the row-major array `to`: the inverse of
+/// [`copy_from_region`].
 ///
 /// ```
 /// use indim_shape::Shape;
@@ -46,17 +46,17 @@ pub fn copy_into_region(from: &[u8], to: &mut [u8], shape: &Shape, size: usize, 
     copy_block((from, part), (to, whole), region.extents(), size);
 }
 
-/// The shape of a dense array, and the index at which a block begins.
+/// The shape of a dense array, and the index of the first element of a block in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockOrigin<'a> {
     pub(crate) shape: &'a [usize],
     pub(crate) starts: &'a [usize],
 }
 
-/// Copies a block of these extents from one dense array to another.
+/// Copies a block of these extents between dense arrays.
 ///
 /// # Panics
-/// When the block is not within both arrays, or a slice has not as many bytes.
+/// If the block is outside one of the arrays, or a slice is too short.
 pub(crate) fn copy_block(
     (from, from_place): (&[u8], BlockOrigin<'_>),
     (to, to_place): (&mut [u8], BlockOrigin<'_>),
@@ -68,10 +68,10 @@ pub(crate) fn copy_block(
     });
 }
 
-/// Sets each element of a block to the one whose bytes are `element`.
+/// Fills a block with one element, given by its bytes.
 ///
 /// # Panics
-/// When the block is not within the array, or the slice has not as many bytes.
+/// If the block is outside the array, or `to` is too short.
 #[cfg(feature = "zarr")]
 pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: BlockOrigin<'_>, extents: &[usize]) {
     for_each_run(place, place, extents, element.len(), |start, _, bytes| {
@@ -85,8 +85,8 @@ pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: BlockOrigin<'_>, 
     });
 }
 
-/// Calls `run` with the two byte offsets and the length of each run that is dense in both arrays. Nothing is
-/// listed: a block may have as many runs as elements.
+/// Calls `run` with both byte offsets and the length of each run that is contiguous in both arrays. The runs
+/// are not collected: a block may have as many runs as elements.
 fn for_each_run(
     from: BlockOrigin<'_>,
     to: BlockOrigin<'_>,
@@ -101,7 +101,7 @@ fn for_each_run(
     if extents.contains(&0) {
         return;
     }
-    // One run covers the trailing axes that are whole in both arrays, and the axis before them.
+    // One run covers the trailing axes that the block spans in both arrays, and the axis before them.
     let is_whole =
         |&axis: &usize| extents[axis] == from.shape[axis] && extents[axis] == to.shape[axis];
     let whole = (0..extents.len()).rev().take_while(is_whole).count();
@@ -112,7 +112,7 @@ fn for_each_run(
     let mut indices = vec![0; outer];
     loop {
         run(source, target, bytes);
-        // The next index; an axis that is at its end goes back to its start.
+        // Advance like an odometer: an axis at its end returns to its start.
         let Some(next) = (0..outer).rev().find(|&axis| indices[axis] + 1 < extents[axis]) else {
             return;
         };
@@ -132,7 +132,7 @@ impl<'a> BlockOrigin<'a> {
         BlockOrigin { shape, starts }
     }
 
-    /// Whether a block of these extents is within the array.
+    /// Whether a block of these extents lies within the array.
     fn has(&self, extents: &[usize]) -> bool {
         let ends =
             self.starts.iter().zip(extents).map(|(start, extent)| start.checked_add(*extent));

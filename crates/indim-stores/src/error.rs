@@ -24,61 +24,61 @@ use crate::{MemoryLimitError, Region};
 /// ```
 #[derive(Debug)]
 pub struct StoreError {
-    /// What holds the array: the path of a file, and what in it; empty where that is not known.
+    /// Path of the array, with its member or page; empty if unknown.
     pub place: String,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: StoreErrorKind,
 }
 
-/// The kinds of mistakes.
+/// The kinds of errors.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The system refuses.
+    /// An error of the operating system.
     Io(io::Error),
-    /// There is no such region in the array.
+    /// The region is not within the array.
     OutsideOfArray {
-        /// The region asked for.
+        /// The requested region.
         region: Region,
         /// The shape of the array.
         shape: Shape,
     },
-    /// A piece is not of the type and shape of the region that it is to be.
+    /// A piece has another element type or shape than its region.
     WrongPiece {
         /// The actual type.
         given: ArrayType,
         /// The expected type.
         expected: ArrayType,
     },
-    /// A result is to be finished of which elements are missing.
+    /// The result to finish misses elements.
     Incomplete {
-        /// How many elements were written.
+        /// Number of elements written.
         written: usize,
         /// The number of elements of the result.
         elements: usize,
     },
-    /// An array cannot be had in memory.
+    /// The array does not fit into memory.
     Array(ArrayError),
-    /// To read it takes more memory than the limit leaves.
+    /// Reading needs more memory than the limit leaves.
     MemoryLimit(MemoryLimitError),
     /// The file changed while it was read.
     FileChanged,
-    /// What another part says of its file, without the place.
+    /// Another error of the format, without the place.
     Other(Box<Diagnostic>),
 }
 
 impl StoreError {
-    /// What is wrong with what is there.
+    /// An error at this place.
     pub fn new(place: impl Into<String>, kind: impl Into<StoreErrorKind>) -> Self {
         StoreError { place: place.into(), kind: kind.into() }
     }
 
-    /// A stable name of the kind of error.
+    /// The stable code.
     pub fn code(&self) -> &'static str {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code with its explanation.
     pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
             StoreErrorKind::Io(_) => ErrorCode::IO,
@@ -135,7 +135,7 @@ impl fmt::Display for StoreErrorKind {
     }
 }
 
-/// What the system says, with what helps where the disk is full.
+/// The message of a system error, with advice if the disk is full.
 ///
 /// ```
 /// let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
@@ -155,7 +155,8 @@ pub fn system_message(error: &io::Error) -> String {
 
 impl core::error::Error for StoreError {}
 
-/// Without a place, for `?` and [`Buffer::filled`](indim_arrays::Buffer::filled) in a source of your own.
+/// The error has no place. For `?` and [`Buffer::filled`](indim_arrays::Buffer::filled) in your own
+/// implementation of [`Source`](crate::Source).
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};

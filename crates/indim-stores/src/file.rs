@@ -1,4 +1,4 @@
-//! Opens files that are read. Only regular files are: a pipe may never answer, a device may never end.
+//! Opens regular files for reading. Others are refused: a pipe may never answer, a device may never end.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -10,7 +10,7 @@ use crate::StoreErrorKind;
 
 /// Opens a regular file, or a link to one.
 pub(crate) fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
-    // Opening a pipe waits for its writer, so the kind is asked for first.
+    // Opening a pipe waits for its writer, so the file type is checked first.
     if !fs::metadata(path)?.is_file() {
         return Err(not_a_file());
     }
@@ -21,7 +21,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
     }
 }
 
-/// The bytes of a regular file of at most `most` bytes; the length is the error of a longer one.
+/// Reads a regular file of at most `most` bytes. A longer file gives its length as the inner error.
 #[cfg(feature = "zarr")]
 pub(crate) fn read_file(path: &Path, most: u64) -> Result<Result<Vec<u8>, u64>, StoreErrorKind> {
     let file = open_file(path)?;

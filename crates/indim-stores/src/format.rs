@@ -1,4 +1,4 @@
-//! `ArrayFormat`: the format of a stored array and of a result.
+//! Formats of stored arrays, and the metadata that results inherit.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,9 +7,9 @@ use std::path::Path;
 
 use indim_ops::{ArrayType, DType};
 
-use crate::{Geography, Source, StoreError, picture};
+use crate::{Geography, Source, StoreError, image};
 
-/// A format in which arrays lie in files or folders.
+/// A file or folder format of arrays.
 ///
 /// ```
 /// use std::path::Path;
@@ -22,18 +22,18 @@ use crate::{Geography, Source, StoreError, picture};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayFormat {
-    /// A table, of which a column is an array; results are not written so.
+    /// A table; each column is an array. Read only.
     Csv,
-    /// A picture.
+    /// An image.
     Png,
-    /// A picture, or a grid with its place on the earth.
+    /// An image, or a grid with a geographic position.
     Tiff,
-    /// An array in chunks, in a folder.
+    /// A chunked array in a folder.
     Zarr,
 }
 
 impl ArrayFormat {
-    /// The format that a file or folder of this name is to have.
+    /// The format that a name implies: by extension, or for Zarr by a parent folder `*.zarr`.
     pub fn of_name(path: &Path) -> Option<ArrayFormat> {
         let extension =
             |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
@@ -46,8 +46,8 @@ impl ArrayFormat {
         }
     }
 
-    /// The format of what is there: of a file as its first bytes say, of a folder as what is in it says,
-    /// and else as the name says.
+    /// The format of an existing file or folder: by the first bytes of a file, by the metadata files of a
+    /// folder, otherwise by the name.
     pub fn of_content(path: &Path) -> Option<ArrayFormat> {
         if path.is_dir() {
             let has = |name: &&str| path.join(name).is_file();
@@ -66,46 +66,45 @@ impl ArrayFormat {
             {
                 Some(ArrayFormat::Tiff)
             }
-            // Other first bytes belong to none of these formats, even if the name suggests one.
+            // CSV and unknown content have no magic bytes, so the name decides.
             _ => ArrayFormat::of_name(path),
         }
     }
 
-    /// The chunks in which a result of this type is written, with what it takes over from others; `None`
-    /// for one that the format cannot hold.
+    /// Chunk shape of a result with this type and metadata; `None` if the format cannot store it.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::{ArrayFormat, Like};
+    /// use indim_stores::{ArrayFormat, ResultMetadata};
     ///
-    /// let like = Like { chunks: Some(vec![2, 3]), ..Like::default() };
+    /// let metadata = ResultMetadata { chunks: Some(vec![2, 3]), ..ResultMetadata::default() };
     /// let result = ArrayType::new(DType::U8, [5, 7]);
-    /// assert_eq!(ArrayFormat::Zarr.chunks(&result, &like), Some(vec![2, 3]));
-    /// assert_eq!(ArrayFormat::Png.chunks(&result, &like), Some(vec![5, 7]));
+    /// assert_eq!(ArrayFormat::Zarr.chunks(&result, &metadata), Some(vec![2, 3]));
+    /// assert_eq!(ArrayFormat::Png.chunks(&result, &metadata), Some(vec![5, 7]));
     /// ```
-    pub fn chunks(self, result: &ArrayType, like: &Like) -> Option<Vec<usize>> {
+    pub fn chunks(self, result: &ArrayType, metadata: &ResultMetadata) -> Option<Vec<usize>> {
         match self {
             ArrayFormat::Csv => None,
-            ArrayFormat::Png | ArrayFormat::Tiff => picture::strip(result),
+            ArrayFormat::Png | ArrayFormat::Tiff => image::strip(result),
             ArrayFormat::Zarr => {
-                Some(like.chunks.clone().unwrap_or_else(|| default_chunks(result)))
+                Some(metadata.chunks.clone().unwrap_or_else(|| default_chunks(result)))
             }
         }
     }
 
-    /// The bytes of memory that writing a result in its chunks takes beside its pieces, as
-    /// [`Sink::scratch_bytes`](crate::Sink::scratch_bytes) of what writes it.
+    /// Bytes of memory that writing a result takes in addition to its pieces: the
+    /// [`Sink::scratch_bytes`](crate::Sink::scratch_bytes) of its sink.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::{ArrayFormat, Like};
+    /// use indim_stores::{ArrayFormat, ResultMetadata};
     ///
     /// let result = ArrayType::new(DType::U8, [1 << 20]);
-    /// let like = Like { chunks: Some(vec![1 << 10]), ..Like::default() };
-    /// assert_eq!(ArrayFormat::Zarr.scratch_bytes(&result, &like), 2 * 8 << 10); // eight chunks at a time
+    /// let metadata = ResultMetadata { chunks: Some(vec![1 << 10]), ..ResultMetadata::default() };
+    /// assert_eq!(ArrayFormat::Zarr.scratch_bytes(&result, &metadata), 2 * 8 << 10); // eight chunks at a time
     /// ```
-    pub fn scratch_bytes(self, result: &ArrayType, like: &Like) -> usize {
-        let chunks = self.chunks(result, like);
+    pub fn scratch_bytes(self, result: &ArrayType, metadata: &ResultMetadata) -> usize {
+        let chunks = self.chunks(result, metadata);
         let chunk = chunks.map_or(0, |chunks| chunk_bytes(result.dtype, &chunks));
         match self {
             ArrayFormat::Csv | ArrayFormat::Tiff => 0,
@@ -114,7 +113,7 @@ impl ArrayFormat {
         }
     }
 
-    /// Whether a result is written row by row, in their order.
+    /// Whether a result must be written row by row, in order.
     ///
     /// ```
     /// use indim_stores::ArrayFormat;
@@ -125,7 +124,7 @@ impl ArrayFormat {
         matches!(self, ArrayFormat::Png | ArrayFormat::Tiff)
     }
 
-    /// Splits `table.csv:height` and `file.tif:2` into the file and the column or page.
+    /// Splits `table.csv:height` and `file.tif:2` into path and column or page.
     ///
     /// ```
     /// use std::path::Path;
@@ -146,15 +145,15 @@ impl ArrayFormat {
     }
 }
 
-/// About how many bytes a chunk has where nothing says how large chunks are.
+/// Approximate bytes of a chunk if neither options nor inputs give a chunk shape.
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// The bytes of a chunk of such elements.
+/// Bytes of an array of this element type and these sizes, saturating.
 pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
     sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
 }
 
-/// The advice where a limit leaves less memory than so many bytes, which decoding a chunk takes.
+/// Advice for a limit below `decoding`, the bytes that decoding a chunk takes.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
 pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
     let array = chunk_bytes(array_type.dtype, &array_type.shape);
@@ -164,27 +163,27 @@ pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
     )
 }
 
-/// Bytes for what else is held while an array is read.
+/// Bytes of all other memory of a read, rounded up.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
 const READ_BYTES: usize = 1 << 20;
 
-/// Chunks are encoded one by one, or several at a time that have so many bytes together.
+/// Bytes of chunks encoded concurrently; a larger chunk is encoded alone.
 const ENCODED_BYTES: usize = 16 << 20;
 
-/// The maximum number of chunks that are encoded at a time.
+/// Maximum number of chunks encoded concurrently.
 const MAX_ENCODED: usize = 8;
 
-/// The number of chunks of `chunk_bytes` bytes that are encoded at a time.
+/// Number of chunks of `chunk_bytes` bytes encoded concurrently.
 pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
     (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MAX_ENCODED)
 }
 
-/// The bytes of chunks that are encoded at a time, and of what becomes of them.
+/// Bytes of concurrently encoded chunks and of their encodings, taken as no larger than the chunks.
 pub(crate) fn encoding_bytes(chunk_bytes: usize) -> usize {
     chunk_bytes.saturating_mul(2 * encoded_at_a_time(chunk_bytes))
 }
 
-/// Chunks of about so many bytes, whole along the last axes.
+/// A chunk shape of about `CHUNK_BYTES`, whole along the last axes.
 pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
     let mut left = (CHUNK_BYTES / array_type.dtype.size()).max(1);
     let chunk = |&size: &usize| {
@@ -197,58 +196,58 @@ pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
     chunks
 }
 
-/// Properties that a result takes over from its inputs.
+/// Metadata that a result inherits from its inputs.
 ///
 /// ```
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::Like;
+/// use indim_stores::ResultMetadata;
 ///
-/// let like = Like::of(&ArrayType::new(DType::F32, [2, 3]), []);
-/// assert_eq!((like.chunks, like.axis_names, like.geography), (None, None, None));
+/// let metadata = ResultMetadata::of(&ArrayType::new(DType::F32, [2, 3]), []);
+/// assert_eq!((metadata.chunks, metadata.axis_names, metadata.geography), (None, None, None));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Like {
-    /// The chunks of the first array of the same shape that is stored in some.
+pub struct ResultMetadata {
+    /// Chunk shape of the first chunked input of the same shape.
     pub chunks: Option<Vec<usize>>,
-    /// The names of the axes of the first array of the same shape that has some.
+    /// Axis names of the first input of the same shape that has some.
     pub axis_names: Option<Vec<String>>,
-    /// Where on the earth the grid of the first array lies that says so, if the result has its height and
-    /// width.
+    /// Geography of the first input that has one, if the result has the same height and width.
     pub geography: Option<Geography>,
-    /// Whether an input has such a grid, but the result has another height or width.
-    pub has_other_size: bool,
+    /// Whether an input has a geography, but the result has another height or width.
+    pub has_other_grid_size: bool,
 }
 
-impl Like {
-    /// The properties that a result of this type takes over.
+impl ResultMetadata {
+    /// The metadata that a result of this type inherits from these sources.
     pub fn of<'a>(result: &ArrayType, sources: impl IntoIterator<Item = &'a dyn Source>) -> Self {
-        let mut like = Like::default();
+        let mut metadata = ResultMetadata::default();
         let mut grid = None;
         for source in sources {
             if source.array_type().shape == result.shape {
-                like.chunks = like.chunks.or_else(|| source.chunks().map(<[usize]>::to_vec));
-                like.axis_names =
-                    like.axis_names.or_else(|| source.axis_names().map(<[String]>::to_vec));
+                metadata.chunks =
+                    metadata.chunks.or_else(|| source.chunks().map(<[usize]>::to_vec));
+                metadata.axis_names =
+                    metadata.axis_names.or_else(|| source.axis_names().map(<[String]>::to_vec));
             }
             grid = grid.or_else(|| source.geography().filter(|geography| !geography.is_empty()));
         }
         let size = result.shape.get(..2).filter(|_| result.shape.rank() <= 3);
         let fits = |grid: &&Geography| size.is_some_and(|size| grid.fits(size[0], size[1]));
-        like.geography = grid.filter(fits).cloned();
-        like.has_other_size = grid.is_some() && like.geography.is_none();
-        like
+        metadata.geography = grid.filter(fits).cloned();
+        metadata.has_other_grid_size = grid.is_some() && metadata.geography.is_none();
+        metadata
     }
 
-    /// Makes the chunks of a result half as long along the first axis along which they are longer than one;
-    /// says whether there was one.
+    /// Halves the chunk shape of a result along its first axis with a chunk size above 1. Returns whether
+    /// such an axis exists.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::Like;
+    /// use indim_stores::ResultMetadata;
     ///
-    /// let mut like = Like { chunks: Some(vec![1, 5]), ..Like::default() };
-    /// assert!(like.halve_chunks(&ArrayType::new(DType::U8, [9, 9])));
-    /// assert_eq!(like.chunks, Some(vec![1, 3]));
+    /// let mut metadata = ResultMetadata { chunks: Some(vec![1, 5]), ..ResultMetadata::default() };
+    /// assert!(metadata.halve_chunks(&ArrayType::new(DType::U8, [9, 9])));
+    /// assert_eq!(metadata.chunks, Some(vec![1, 3]));
     /// ```
     pub fn halve_chunks(&mut self, result: &ArrayType) -> bool {
         let chunks = self.chunks.get_or_insert_with(|| default_chunks(result));
@@ -260,9 +259,9 @@ impl Like {
     }
 }
 
-/// Opens what a text names: `climate.zarr/temperature`, `picture.png`, `grid.tif`, `pages.tif:2`,
-/// `table.csv:height`. Nothing if it names none of these formats, or one whose feature is off. What is
-/// held in memory has at most `limit` bytes.
+/// Opens the array that a text names: `climate.zarr/temperature`, `image.png`, `grid.tif`, `pages.tif:2`,
+/// `table.csv:height`. Returns `None` if the format is unknown or its feature is off. Decoding holds at most
+/// `limit` bytes.
 ///
 /// ```
 /// assert!(indim_stores::open("x.npy", usize::MAX).is_none());

@@ -1,7 +1,7 @@
-//! The geographic position and missing-data value of a grid, as GeoTIFF and GDAL tags record them.
+//! The GeoTIFF and GDAL tags of a grid: its geographic position and its missing-data value.
 
-/// The tags of a file that say where on the earth its grid lies, and what of it is missing, as they stand
-/// there. Those of a GeoTIFF are written to a result of the same height and width.
+/// The geographic position and missing-data value of a grid, as uninterpreted GeoTIFF and GDAL tags. A TIFF
+/// result of the same height and width inherits them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Geography {
     /// The height and the width of the grid.
@@ -9,8 +9,7 @@ pub struct Geography {
     pub(crate) tags: Vec<GeoTag>,
 }
 
-/// A tag as it is written: with its type, how many values there are, and their bytes in the order of this
-/// machine.
+/// A TIFF tag: its number, type, number of values, and their bytes in native byte order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GeoTag {
     pub(crate) number: u16,
@@ -20,7 +19,7 @@ pub(crate) struct GeoTag {
 }
 
 impl Geography {
-    /// Whether the file says where its grid lies, or what of it is missing.
+    /// Whether the file has no such tags.
     ///
     /// ```
     /// use indim_stores::Geography;
@@ -31,7 +30,7 @@ impl Geography {
         self.tags.is_empty()
     }
 
-    /// Whether the tags hold of a result of this height and width.
+    /// Whether the tags apply to a result of this height and width.
     ///
     /// ```
     /// use indim_stores::Geography;

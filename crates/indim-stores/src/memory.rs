@@ -1,4 +1,4 @@
-//! Sources and sinks over arrays in memory.
+//! Sources and sinks over arrays in memory: for small formats such as CSV, and for tests.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use indim_arrays::{ArrayError, Buffer};
 use indim_ops::ArrayType;
 
 use crate::copy::{copy_from_region, copy_into_region};
-use crate::sink::{Complete, Sink, check_complete, with_elements};
+use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
 use crate::source::{Source, check_region};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -28,10 +28,10 @@ impl MemorySource {
         Ok(MemorySource { array, chunks: None })
     }
 
-    /// The same, which says that it is stored in pieces of these sizes.
+    /// Declares chunks of this shape.
     ///
     /// # Panics
-    /// When there is not one size for each axis.
+    /// If `chunks` does not have one size for each axis.
     #[must_use]
     pub fn in_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
         let chunks = chunks.into();
@@ -62,7 +62,7 @@ impl Source for MemorySource {
     }
 }
 
-/// A result that is gathered in memory; [`Sink`] has an example.
+/// A sink that collects its result in memory; [`Sink`] has an example.
 #[derive(Debug)]
 pub struct MemorySink {
     array_type: ArrayType,
@@ -73,19 +73,19 @@ pub struct MemorySink {
     result: MemoryResult,
 }
 
-/// Where the array of a [`MemorySink`] is to be had once the sink is finished.
+/// A handle to the array of a [`MemorySink`], available once the sink is finished.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryResult(Arc<Mutex<Option<Buffer>>>);
 
 impl MemoryResult {
-    /// The array, if the sink is finished and nobody took it before.
+    /// Takes the array. `None` if the sink is not finished, or the array has been taken.
     pub fn take(&self) -> Option<Buffer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl MemorySink {
-    /// Memory for a result, and where that will be.
+    /// A sink, and the handle to its result.
     ///
     /// # Errors
     /// `too-large`, `out-of-memory`.
@@ -106,10 +106,10 @@ impl MemorySink {
         Ok((sink, result))
     }
 
-    /// The same, which says that it is stored in pieces of these sizes.
+    /// Declares chunks of this shape.
     ///
     /// # Panics
-    /// When there is not one size for each axis.
+    /// If `chunks` does not have one size for each axis.
     #[must_use]
     pub fn in_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
         let chunks = chunks.into();
@@ -154,7 +154,7 @@ impl Sink for MemorySink {
         self.store(region, piece).map_err(|kind| StoreError::new("memory", kind))
     }
 
-    fn complete(mut self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(mut self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         let array = self.whole().map_err(|kind| StoreError::new("memory", kind))?;
         Ok(Box::new(CompleteArray { array, result: self.result }))
     }
@@ -166,7 +166,7 @@ struct CompleteArray {
     result: MemoryResult,
 }
 
-impl Complete for CompleteArray {
+impl CompleteResult for CompleteArray {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
         *self.result.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.array);
         Ok(())

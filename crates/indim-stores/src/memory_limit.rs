@@ -1,10 +1,10 @@
-//! The error of a source whose decoding needs more memory than the limit leaves.
+//! The error of a read that needs more memory than the limit leaves.
 
 use core::fmt;
 
 use indim_shape::{Diagnostic, ErrorCode};
 
-/// Reading an array needs more memory than the limit leaves; nothing beyond it has been allocated.
+/// Reading an array needs more memory than the limit leaves. The check precedes the allocation.
 ///
 /// ```
 /// use indim_stores::MemoryLimitError;
@@ -16,15 +16,15 @@ use indim_shape::{Diagnostic, ErrorCode};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryLimitError {
-    /// Bytes that are needed; `None` where only the whole file would tell.
+    /// Needed bytes; `None` if only reading the whole file would tell.
     pub needed: Option<usize>,
-    /// Bytes that are allowed.
+    /// Allowed bytes.
     pub limit: usize,
     message: String,
 }
 
 impl MemoryLimitError {
-    /// The error, and how it is said of this format.
+    /// An error with a message in the terms of the format.
     pub fn new(needed: Option<usize>, limit: usize, message: impl Into<String>) -> Self {
         MemoryLimitError { needed, limit, message: message.into() }
     }

@@ -1,11 +1,11 @@
-//! A part of an array: for each axis where it starts and how far it extends.
+//! Rectangular regions of arrays.
 
 use core::fmt;
 use core::ops::Range;
 
 use indim_shape::Shape;
 
-/// A part of an array: for each axis a start and an extent.
+/// A rectangular part of an array: a start and an extent for each axis, like a NumPy basic slice of step 1.
 ///
 /// ```
 /// use indim_shape::Shape;
@@ -24,17 +24,17 @@ pub struct Region {
 }
 
 impl Region {
-    /// The part that starts there and has this shape.
+    /// The region with these starts and this shape.
     ///
     /// # Panics
-    /// When there is not one start for each extent.
+    /// If `starts` and `extents` have different lengths.
     pub fn new(starts: impl Into<Vec<usize>>, extents: impl Into<Shape>) -> Self {
         let (starts, extents) = (starts.into(), extents.into());
         assert_eq!(starts.len(), extents.rank(), "one start for each axis");
         Region { starts, extents }
     }
 
-    /// All of an array.
+    /// The region that is the whole array.
     ///
     /// ```
     /// use indim_shape::Shape;
@@ -71,9 +71,8 @@ impl Region {
             })
     }
 
-    /// The regions of an array of this shape that begin at multiples of `steps` and are as large, but for
-    /// the last along each axis, in row-major order. A step of 0 counts as 1; an array without elements has
-    /// none.
+    /// The regions of shape `steps` that cover an array, in row-major order; the last along each axis may be
+    /// smaller. A step of 0 counts as 1. An array without elements has no regions.
     ///
     /// ```
     /// use indim_shape::Shape;
@@ -84,7 +83,7 @@ impl Region {
     /// ```
     ///
     /// # Panics
-    /// When there is not one step for each axis.
+    /// If `steps` does not have one step for each axis.
     pub fn grid(shape: &Shape, steps: &[usize]) -> impl Iterator<Item = Region> + use<> {
         assert_eq!(steps.len(), shape.rank(), "one step for each axis");
         let steps: Vec<usize> = steps.iter().map(|&step| step.max(1)).collect();
@@ -102,7 +101,7 @@ impl Region {
     }
 }
 
-/// The starts of the region after this one, if there is one.
+/// The starts of the next region in the grid, or `None` at its end.
 fn next_in_grid(starts: &[usize], shape: &Shape, steps: &[usize]) -> Option<Vec<usize>> {
     let mut next = starts.to_vec();
     for axis in (0..next.len()).rev() {

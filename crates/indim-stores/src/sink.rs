@@ -1,4 +1,4 @@
-//! `Sink`: a result that is written by regions.
+//! The trait `Sink`: a result that is written by regions.
 
 use core::fmt;
 
@@ -8,11 +8,11 @@ use indim_ops::ArrayType;
 use crate::source::check_region;
 use crate::{Region, StoreError, StoreErrorKind};
 
-/// A result that is written by regions and appears complete or not at all.
+/// A result that is written by regions. It appears complete or not at all.
 ///
-/// Whoever writes covers the array by a [grid](Region::grid), region by region in row-major order, each once;
-/// where the sink has [chunks](Sink::chunks), the steps of the grid are multiples of theirs. One that is
-/// dropped before it is complete leaves nothing behind, and what was in its place untouched.
+/// Callers cover the array with a [grid](Region::grid) and write each region once, in row-major order. If the
+/// sink has [chunks](Sink::chunks), the grid steps must be multiples of them. An incomplete sink that is
+/// dropped leaves nothing behind and does not touch an earlier result at its path.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};
@@ -36,19 +36,19 @@ pub trait Sink: fmt::Debug + Send {
     /// Element type and shape of the whole result.
     fn array_type(&self) -> &ArrayType;
 
-    /// The sizes of which those of regions are multiples, but for the last along each axis; `None` where
-    /// regions may be of any size.
+    /// Shape of the chunks. Grid steps must be multiples of it; the last region along an axis may be smaller.
+    /// `None` if regions may have any size.
     fn chunks(&self) -> Option<&[usize]> {
         None
     }
 
-    /// Whether elements are written in row-major order, each region behind the one before, as to a pipe.
+    /// Whether each region must continue where the previous one ended, in row-major order, as in a pipe.
     fn is_sequential(&self) -> bool {
         false
     }
 
-    /// The bytes of memory that the sink holds while it is written, such as one encoded chunk, or, of formats
-    /// that are written in one go, the whole result.
+    /// Bytes of memory that the sink holds while it is written: encoded chunks, or the whole result if the
+    /// format needs it.
     fn scratch_bytes(&self) -> usize {
         0
     }
@@ -56,31 +56,33 @@ pub trait Sink: fmt::Debug + Send {
     /// Writes the elements of a region.
     ///
     /// # Errors
-    /// `outside-of-array`; `wrong-piece` for one of another element type or shape; `io`.
+    /// `outside-of-array`; `wrong-piece` if `piece` has another element type or shape than the
+    /// region; `io`.
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError>;
 
-    /// The first half of [`Sink::finish`], which takes long and may fail: everything is on the disk then. Of
-    /// several results, all are completed before any appears.
+    /// The first half of [`Sink::finish`], which can take long and fail: writes everything to the disk. To
+    /// publish several results together, complete all of them before the first one appears.
     ///
     /// # Errors
-    /// `incomplete` when not every element was written; `io`.
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError>;
+    /// `incomplete` if elements are missing; `io`.
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError>;
 
     /// Makes the result appear.
     ///
     /// # Errors
-    /// Like [`Sink::complete`]; what has been in its place is untouched then.
+    /// Like [`Sink::complete`]; an earlier result at its path is then untouched.
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
         self.complete()?.put_in_place()
     }
 }
 
-/// A result that is complete, and appears by [`Complete::put_in_place`] or vanishes.
-pub trait Complete: fmt::Debug + Send {
+/// A complete result on disk, not yet visible. [`CompleteResult::put_in_place`] makes it appear; dropping it
+/// removes it.
+pub trait CompleteResult: fmt::Debug + Send {
     /// Makes the result appear.
     ///
     /// # Errors
-    /// `io`, when meanwhile its folder has gone; what has been in its place is untouched then.
+    /// `io`, for example if its folder was removed; an earlier result at its path is then untouched.
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError>;
 }
 
@@ -96,7 +98,8 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
     }
 }
 
-/// Passes on the elements of a piece in row-major order; for implementations of [`Sink`].
+/// Checks a piece against its region and calls `write` with its elements in row-major order; for
+/// implementations of [`Sink`].
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};
@@ -117,8 +120,8 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// ```
 ///
 /// # Errors
-/// `outside-of-array` for a region that the array has not, `wrong-piece` for a piece of another element type
-/// or shape, `out-of-memory` for a copy of it, and those of `write`.
+/// `outside-of-array`; `wrong-piece` if the piece has another element type or shape than the region;
+/// `out-of-memory` for its copy in row-major order; the errors of `write`.
 pub fn with_elements(
     region: &Region,
     piece: &Buffer,

@@ -1,4 +1,4 @@
-//! `Source`: a stored array that is read by regions.
+//! The trait `Source`: a stored array that is read by regions.
 
 use core::fmt;
 
@@ -7,10 +7,10 @@ use indim_ops::ArrayType;
 
 use crate::{Geography, Region, StoreError, StoreErrorKind};
 
-/// An array that lies elsewhere and is read by regions, by several threads at once.
+/// A stored array. Threads read regions of it concurrently.
 ///
-/// What [`Source::array_type`] says has been checked against what the format allows, so that a region may be
-/// allocated; no more than the region, and [`Source::scratch_bytes`], is held while one is read.
+/// An implementation checks [`Source::array_type`] against the file when it opens it, so callers may allocate
+/// any region. A read allocates the region and at most [`Source::scratch_bytes`].
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};
@@ -32,8 +32,8 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Element type and shape.
     fn array_type(&self) -> &ArrayType;
 
-    /// The sizes of the pieces that the array is stored in, each of which is read as a whole; `None` where
-    /// regions of any size cost what they hold.
+    /// Shape of the chunks that the array is stored in. A read decodes each chunk that it touches as a whole.
+    /// `None` if the cost of a read depends on the size of its region alone.
     fn chunks(&self) -> Option<&[usize]> {
         None
     }
@@ -43,25 +43,25 @@ pub trait Source: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Whether neighbours along the first axis are stored beside one another, not those along the last, so
-    /// that regions are read fastest that are whole along the first axes.
+    /// Whether the array is stored column-major: regions that are whole along the first axes are read
+    /// fastest.
     fn is_column_major(&self) -> bool {
         false
     }
 
-    /// Whether what lies before the last region that was read is read again from the beginning, as of what is
-    /// compressed as a whole, so that regions are to be read in the order in which elements are stored.
+    /// Whether the array is one compressed stream. A read before the end of the last read starts again at the
+    /// beginning, so read regions in storage order.
     fn is_sequential(&self) -> bool {
         false
     }
 
-    /// The elements of a region, which lie densely in any order, as the strides of the buffer say.
+    /// Reads the elements of a region. The buffer is dense, row-major or column-major; its strides tell.
     ///
     /// # Errors
-    /// `outside-of-array`; what is wrong with the file that the elements come from.
+    /// `outside-of-array`; the errors of the file.
     fn read(&self, region: &Region) -> Result<Buffer, StoreError>;
 
-    /// What its axes are called, where the format has names for them; empty for one without a name.
+    /// Names of the axes, if the format stores them; an unnamed axis has an empty name.
     fn axis_names(&self) -> Option<&[String]> {
         None
     }
@@ -76,7 +76,8 @@ pub trait Source: fmt::Debug + Send + Sync {
         &[]
     }
 
-    /// Refuses what was read of an array that has changed since it was opened, as far as that can be told.
+    /// Fails if the array has changed since it was opened, as far as its file length and modification time
+    /// tell.
     ///
     /// # Errors
     /// `file-changed`.

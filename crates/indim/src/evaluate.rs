@@ -8,7 +8,7 @@ use indim_graph::GraphError;
 use indim_shape::{Diagnostic, ErrorCode};
 use indim_text::{ExprError, Expression, ParseLimits};
 
-use crate::compiled_texts::{BoundExpression, program};
+use crate::expression_cache::{BoundExpression, program};
 use crate::input::Input;
 
 /// Evaluates an expression over named inputs.

@@ -42,7 +42,7 @@
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
 //!
-//! - `compiled_texts.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
+//! - `expression_cache.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
 //!   there have been others, for all sizes;
 //! - `error_page.rs`: the page of an error code, as the command and the Python package print it;
 //! - `formats/`: programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX;
@@ -53,10 +53,10 @@
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
-mod compiled_texts;
 mod error_page;
 mod evaluate;
 pub mod explain;
+mod expression_cache;
 #[cfg(feature = "files")]
 pub mod files;
 #[cfg(feature = "formats")]

@@ -191,8 +191,8 @@ pub fn named_type(text: &str) -> Result<Option<DType>, LiteralError> {
 }
 
 /// The type that a literal names, and its elements.
-fn read(text: &str) -> Result<(Option<DType>, List), LiteralError> {
-    let mut reader = Reader { text, position: 0 };
+fn read(text: &str) -> Result<(Option<DType>, LiteralElements), LiteralError> {
+    let mut reader = LiteralParser { text, position: 0 };
     let dtype = reader.dtype()?;
     let is_in_parentheses = dtype.is_some() && reader.accept('(');
     let list = reader.nested_list()?;
@@ -206,24 +206,24 @@ fn read(text: &str) -> Result<(Option<DType>, List), LiteralError> {
     Ok((dtype, list))
 }
 
-fn array(text: &str, list: List, dtype: DType) -> Result<Array, LiteralError> {
+fn array(text: &str, list: LiteralElements, dtype: DType) -> Result<Array, LiteralError> {
     let data = elements(text, &list.elements, dtype)?;
     Ok(Array::from_data(list.shape, data)
         .expect("invariant: equal lists along each axis hold as many elements as the shape"))
 }
 
 /// The elements of a literal as pieces of its text.
-struct List {
+struct LiteralElements {
     shape: Shape,
     elements: Vec<Range<usize>>,
 }
 
-struct Reader<'a> {
+struct LiteralParser<'a> {
     text: &'a str,
     position: usize,
 }
 
-impl Reader<'_> {
+impl LiteralParser<'_> {
     fn rest(&self) -> &str {
         &self.text[self.position..]
     }
@@ -272,8 +272,8 @@ impl Reader<'_> {
     }
 
     /// Elements in brackets within brackets; a comma may stand behind the last item of a list, as in Python.
-    fn nested_list(&mut self) -> Result<List, LiteralError> {
-        let mut nest = Nest::default();
+    fn nested_list(&mut self) -> Result<LiteralElements, LiteralError> {
+        let mut nest = OpenLists::default();
         let mut elements = Vec::new();
         loop {
             // An item is due: an element, or a list, whose first item is due then.
@@ -303,7 +303,7 @@ impl Reader<'_> {
                 }
             }
             if nest.open.is_empty() {
-                return Ok(List { shape: nest.shape(), elements });
+                return Ok(LiteralElements { shape: nest.shape(), elements });
             }
         }
     }
@@ -311,7 +311,7 @@ impl Reader<'_> {
 
 /// The lists that are open while a literal is read, and the shape as far as it is known.
 #[derive(Default)]
-struct Nest {
+struct OpenLists {
     /// Of each open list, from the outermost: where it begins, and how many items it has so far.
     open: Vec<(usize, usize)>,
     /// Of each axis the size, once a list along it has ended.
@@ -320,7 +320,7 @@ struct Nest {
     rank: Option<usize>,
 }
 
-impl Nest {
+impl OpenLists {
     fn open(&mut self, at: usize) -> Result<(), LiteralError> {
         let span = at..at + 1;
         RankLimitError::check(self.open.len() + 1, MAX_RANK).map_err(|error| LiteralError {

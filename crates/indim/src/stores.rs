@@ -7,13 +7,13 @@
 //!
 //! ```
 //! # #[cfg(feature = "zarr")] {
-//! use indim::stores::{Like, create, open, read_whole, write_whole};
+//! use indim::stores::{ResultMetadata, create, open, read_whole, write_whole};
 //! use indim::{Array, evaluate};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("x.zarr");
 //! let x = evaluate("x * 2", [("x", &Array::new([3], vec![1.0f32, 2.0, 3.0])?)])?;
-//! let mut sink = create(&path, x.array_type(), &Like::default())?;
+//! let mut sink = create(&path, x.array_type(), &ResultMetadata::default())?;
 //! write_whole(&mut *sink, &x)?;
 //! sink.finish()?;
 //!
@@ -33,8 +33,8 @@ use crate::files::CompleteOutput;
 use crate::files::OutputFile;
 
 pub use indim_stores::{
-    ArrayFormat, Complete, Geography, Like, MemoryLimitError, Region, Sink, Source, StoreError,
-    StoreErrorKind, open, read_whole, write_whole,
+    ArrayFormat, CompleteResult, Geography, MemoryLimitError, Region, ResultMetadata, Sink, Source,
+    StoreError, StoreErrorKind, open, read_whole, write_whole,
 };
 
 #[cfg(feature = "csv")]
@@ -54,7 +54,7 @@ pub use indim_stores::zarr;
 pub fn create(
     path: &Path,
     array_type: &ArrayType,
-    like: &Like,
+    metadata: &ResultMetadata,
 ) -> Result<Box<dyn Sink>, StoreError> {
     match ArrayFormat::of_name(path) {
         #[cfg(feature = "png")]
@@ -65,17 +65,17 @@ pub fn create(
         #[cfg(feature = "tiff")]
         Some(ArrayFormat::Tiff) => {
             let file = OutputFile::create(path)?;
-            let geography = like.geography.as_ref();
+            let geography = metadata.geography.as_ref();
             Ok(Box::new(tiff::TiffSink::create(Box::new(file), array_type, geography)?))
         }
         #[cfg(feature = "zarr")]
         Some(ArrayFormat::Zarr) => {
-            let (chunks, axis_names) = (like.chunks.clone(), like.axis_names.clone());
+            let (chunks, axis_names) = (metadata.chunks.clone(), metadata.axis_names.clone());
             let options = zarr::ZarrOptions { chunks, axis_names };
             Ok(Box::new(zarr::ZarrSink::create(path, array_type, &options)?))
         }
         _ => {
-            let _ = (array_type, like);
+            let _ = (array_type, metadata);
             let message = "results are written as .npy, .npz, .png, .tif and .zarr";
             Err(StoreError::new(
                 path.to_string_lossy(),
@@ -85,19 +85,19 @@ pub fn create(
     }
 }
 
-impl Complete for CompleteOutput {
+impl CompleteResult for CompleteOutput {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
         Ok(CompleteOutput::put_in_place(*self)?)
     }
 }
 
 #[cfg(any(feature = "png", feature = "tiff"))]
-impl indim_stores::Output for OutputFile {
+impl indim_stores::OutputStream for OutputFile {
     fn place(&self) -> String {
         self.path().to_string_lossy().into_owned()
     }
 
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         let complete = OutputFile::complete(*self, &mut |_| ())?;
         Ok(Box::new(complete))
     }

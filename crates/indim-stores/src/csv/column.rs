@@ -1,4 +1,4 @@
-//! What the fields of a column become: whole numbers or truths where all are, else numbers with a point.
+//! The values of a column, in the narrowest type of bool, i64 and f64 that has all its fields.
 
 use csv::StringRecord;
 use indim_arrays::Buffer;
@@ -6,34 +6,34 @@ use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode};
 
-use super::table::Table;
+use super::table::CsvTable;
 use crate::{MemoryLimitError, StoreErrorKind};
 
-/// Whether a field is written as a whole number.
+/// Whether a field has the form of an integer, of any size.
 fn is_whole(field: &str) -> bool {
     let digits = field.strip_prefix(['+', '-']).unwrap_or(field);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The elements so far, of the narrowest type that has them all.
-enum Elements {
-    None,
-    Truths(Vec<bool>),
-    Whole(Vec<i64>),
-    Numbers(Vec<f64>),
+/// The values read so far, in the narrowest type that has them all.
+enum ColumnValues {
+    Empty,
+    Bools(Vec<bool>),
+    Integers(Vec<i64>),
+    Floats(Vec<f64>),
 }
 
-/// A column that has been read.
-pub(super) struct Column {
-    elements: Elements,
+/// A parsed column.
+pub(super) struct ParsedColumn {
+    elements: ColumnValues,
     empty: u64,
-    /// The first empty field: the position of its record, then its line.
+    /// The first empty field: while reading the byte offset of its record, afterwards its line.
     first_empty: u64,
 }
 
-/// Reads the column, of at most `limit` bytes.
-pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorKind> {
-    let mut column = Column { elements: Elements::None, empty: 0, first_empty: 0 };
+/// Reads a column of at most `limit` bytes.
+pub(super) fn read(mut table: CsvTable, limit: usize) -> Result<ParsedColumn, StoreErrorKind> {
+    let mut column = ParsedColumn { elements: ColumnValues::Empty, empty: 0, first_empty: 0 };
     let mut record = StringRecord::new();
     while let Some((field, start)) = table.next(&mut record)? {
         if column.bytes() >= limit {
@@ -51,21 +51,21 @@ pub(super) fn read(mut table: Table, limit: usize) -> Result<Column, StoreErrorK
     Ok(column)
 }
 
-/// Whether a field has digits, and is so large that the number that stands for it is an infinity.
+/// Whether a field is a finite decimal that overflows f64.
 fn is_beyond_f64(field: &str, number: f64) -> bool {
     number.is_infinite() && field.contains(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a field is a number, or could be a missing one.
+/// Whether a field is a number or empty.
 pub(super) fn is_number(field: &str) -> bool {
     field.is_empty() || field.parse::<f64>().is_ok()
 }
 
-impl Column {
+impl ParsedColumn {
     fn no_number(&self, field: &str, line: u64, name: &str) -> StoreErrorKind {
         let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
         let is = if is_beyond { "beyond f64" } else { "no number" };
-        let has_truths = matches!(self.elements, Elements::Truths(_));
+        let has_truths = matches!(self.elements, ColumnValues::Bools(_));
         let is = if has_truths { "neither true nor false, as those before it" } else { is };
         let message =
             format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
@@ -82,10 +82,10 @@ impl Column {
 
     fn len(&self) -> usize {
         match &self.elements {
-            Elements::None => 0,
-            Elements::Truths(elements) => elements.len(),
-            Elements::Whole(elements) => elements.len(),
-            Elements::Numbers(elements) => elements.len(),
+            ColumnValues::Empty => 0,
+            ColumnValues::Bools(elements) => elements.len(),
+            ColumnValues::Integers(elements) => elements.len(),
+            ColumnValues::Floats(elements) => elements.len(),
         }
     }
 
@@ -93,7 +93,7 @@ impl Column {
         self.len() * size_of::<f64>()
     }
 
-    /// Takes one more field; nothing if it is no number.
+    /// Adds a field; `None` if it does not parse as a value of this column.
     fn push(&mut self, field: &str, start: u64) -> Option<()> {
         if field.is_empty() {
             self.first_empty = if self.empty == 0 { start } else { self.first_empty };
@@ -101,21 +101,21 @@ impl Column {
             self.numbers()?.push(f64::NAN);
             return Some(());
         }
-        if let Elements::None = self.elements {
+        if let ColumnValues::Empty = self.elements {
             self.elements = match () {
-                () if truth(field).is_some() => Elements::Truths(Vec::new()),
-                () if is_whole(field) => Elements::Whole(Vec::new()),
-                () => Elements::Numbers(Vec::new()),
+                () if truth(field).is_some() => ColumnValues::Bools(Vec::new()),
+                () if is_whole(field) => ColumnValues::Integers(Vec::new()),
+                () => ColumnValues::Floats(Vec::new()),
             };
         }
         match &mut self.elements {
-            Elements::Truths(truths) => truths.push(truth(field)?),
-            Elements::Whole(whole) if field.parse::<i64>().is_ok() => {
+            ColumnValues::Bools(truths) => truths.push(truth(field)?),
+            ColumnValues::Integers(whole) if field.parse::<i64>().is_ok() => {
                 whole.push(field.parse().ok()?)
             }
             _ => {
                 let number = field.parse().ok()?;
-                // A whole number that only a rounded one could stand for.
+                // An integer beyond i64, which f64 would round.
                 let is_rounded = is_whole(field) && field.parse::<i64>().is_err();
                 if is_rounded || is_beyond_f64(field, number) {
                     return None;
@@ -126,19 +126,19 @@ impl Column {
         Some(())
     }
 
-    /// The elements as numbers with a point, which truths are not.
+    /// The values as f64, converted if they were integers; `None` for booleans.
     fn numbers(&mut self) -> Option<&mut Vec<f64>> {
         match &mut self.elements {
-            Elements::Truths(_) => return None,
-            Elements::Whole(whole) => {
+            ColumnValues::Bools(_) => return None,
+            ColumnValues::Integers(whole) => {
                 let numbers = whole.iter().map(|&number| number as f64).collect();
-                self.elements = Elements::Numbers(numbers);
+                self.elements = ColumnValues::Floats(numbers);
             }
-            Elements::None => self.elements = Elements::Numbers(Vec::new()),
-            Elements::Numbers(_) => {}
+            ColumnValues::Empty => self.elements = ColumnValues::Floats(Vec::new()),
+            ColumnValues::Floats(_) => {}
         }
         match &mut self.elements {
-            Elements::Numbers(numbers) => Some(numbers),
+            ColumnValues::Floats(numbers) => Some(numbers),
             _ => None,
         }
     }
@@ -153,14 +153,14 @@ impl Column {
     pub(super) fn into_array(self) -> Result<Buffer, StoreErrorKind> {
         let shape = [self.len()];
         match self.elements {
-            Elements::None => array(DType::F64, shape, Vec::<[u8; 8]>::new()),
-            Elements::Truths(truths) => {
+            ColumnValues::Empty => array(DType::F64, shape, Vec::<[u8; 8]>::new()),
+            ColumnValues::Bools(truths) => {
                 array(DType::Bool, shape, truths.into_iter().map(|truth| [u8::from(truth)]))
             }
-            Elements::Whole(whole) => {
+            ColumnValues::Integers(whole) => {
                 array(DType::I64, shape, whole.into_iter().map(i64::to_ne_bytes))
             }
-            Elements::Numbers(numbers) => {
+            ColumnValues::Floats(numbers) => {
                 array(DType::F64, shape, numbers.into_iter().map(f64::to_ne_bytes))
             }
         }

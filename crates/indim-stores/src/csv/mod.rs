@@ -1,6 +1,7 @@
-//! Columns of tables: CSV, by the library `csv`.
+//! Columns of CSV tables, by the library `csv`.
 //!
-//! `table.rs`: which columns there are; `column.rs`: what the fields of one become.
+//! - `table.rs`: delimiter, header, and the fields of one column;
+//! - `column.rs`: the element type and the values of a column.
 
 mod column;
 mod table;
@@ -13,13 +14,13 @@ use indim_ops::ArrayType;
 use crate::memory::MemorySource;
 use crate::{Region, Source, StoreError, StoreErrorKind};
 
-/// A column of a table in a text file: `i64` where every field is a whole number, `bool` where every field is
-/// `true` or `false`, else `f64`.
+/// A column of a CSV table: `i64` if every field is an integer, `bool` if every field is `true` or `false`,
+/// otherwise `f64`.
 ///
-/// Fields may be quoted; a mark of UTF-8 at the beginning is skipped. The delimiter is a comma, a
-/// semicolon, a tab or `|`, whichever the first line has most of. A first line of numbers alone is no
-/// header but data, whose columns go by their positions, from 0 on; so may any other's. Empty fields are
-/// NaN, which [`Source::remarks`] tells; what is no number is an error with its line.
+/// Fields may be quoted; a UTF-8 byte order mark is skipped. The delimiter is the most frequent of comma,
+/// semicolon, tab and `|` in the first line. A first line of numbers is data, and its columns have positions,
+/// from 0, instead of names; positions also select columns of tables with a header. Empty fields become NaN,
+/// with a note in [`Source::remarks`]. Any other field that is not a number is an error with its line.
 ///
 /// ```
 /// use indim_stores::csv::CsvColumn;
@@ -42,14 +43,14 @@ pub struct CsvColumn {
 }
 
 impl CsvColumn {
-    /// Reads a column, by its name or, where none has that name, by its position; without one the only
-    /// column. Its elements take at most `limit` bytes.
+    /// Reads a column by name, or by position if no column has that name. `None` selects the only column. Its
+    /// elements take at most `limit` bytes.
     ///
     /// # Errors
-    /// `io`; `no-column`, with the columns there are; `not-a-number`; `bad-csv`; `memory-limit`.
+    /// `io`; `no-column`, with the existing columns; `not-a-number`; `bad-csv`; `memory-limit`.
     pub fn open(path: &Path, column: Option<&str>, limit: usize) -> Result<Self, StoreError> {
         let open = || {
-            let table = table::Table::open(path, column)?;
+            let table = table::CsvTable::open(path, column)?;
             let column = column::read(table, limit)?;
             let remarks = column.remarks();
             let array = MemorySource::new(column.into_array()?)?;
@@ -64,7 +65,7 @@ impl Source for CsvColumn {
         self.array.array_type()
     }
 
-    /// The whole column.
+    /// The whole column is in memory.
     fn scratch_bytes(&self) -> usize {
         let ArrayType { dtype, shape } = self.array_type();
         shape.byte_count(dtype.size()).unwrap_or(usize::MAX)

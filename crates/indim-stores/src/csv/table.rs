@@ -1,4 +1,4 @@
-//! A CSV table and its columns.
+//! CSV tables: delimiter, header, and the fields of one column.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, Take};
@@ -11,25 +11,25 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::StoreErrorKind;
 use crate::file::open_file;
 
-/// Lines may be longer, but the delimiter shows in the beginning of the first.
+/// Bytes of the first line that are searched for the delimiter.
 const MAX_SNIFFED_BYTES: u64 = 1 << 20;
-/// No record may be longer: a quote that is not closed takes in the rest of the file.
+/// Maximum bytes of a record: an unclosed quote would extend it to the end of the file.
 const MAX_RECORD_BYTES: u64 = 64 << 20;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// A table, and the one column that is read.
-pub(super) struct Table {
+/// A table, open for reading one column.
+pub(super) struct CsvTable {
     path: PathBuf,
     reader: Reader<Take<File>>,
-    /// The first record, if that is data.
+    /// The first record, if it is data.
     first: Option<StringRecord>,
     column: usize,
-    /// The name of the column in messages.
+    /// Name of the column, for messages.
     pub(super) name: String,
 }
 
-impl Table {
-    pub(super) fn open(path: &Path, column: Option<&str>) -> Result<Table, StoreErrorKind> {
+impl CsvTable {
+    pub(super) fn open(path: &Path, column: Option<&str>) -> Result<CsvTable, StoreErrorKind> {
         let mut file = open_file(path)?;
         let delimiter = sniff(&mut file)?;
         let mut builder = ReaderBuilder::new();
@@ -47,10 +47,10 @@ impl Table {
         let column = find(&names, column, is_data)?;
         let name = names[column].clone();
         let path = path.to_owned();
-        Ok(Table { path, reader, first: is_data.then_some(header), column, name })
+        Ok(CsvTable { path, reader, first: is_data.then_some(header), column, name })
     }
 
-    /// The next field of the column, with the position in the file at which its record begins.
+    /// The next field of the column, with the byte offset of its record.
     pub(super) fn next(
         &mut self,
         record: &mut StringRecord,
@@ -66,13 +66,13 @@ impl Table {
         Ok(Some((record[self.column].trim().to_owned(), start)))
     }
 
-    /// The number of the line in which the record is that begins there, from 1 on.
+    /// Line of the record that begins at byte `start`, counted from 1.
     pub(super) fn line(&self, start: u64) -> Result<u64, StoreErrorKind> {
         let mut bytes = BufReader::new(File::open(&self.path)?).bytes();
         let (mut line, mut before) = (1, 0);
         for position in 0.. {
             let byte = bytes.next().transpose()?.unwrap_or(0);
-            // Ends of lines in front of a record belong to the one before.
+            // Line ends before a record belong to the previous line.
             if position >= start && !matches!(byte, b'\r' | b'\n') {
                 break;
             }
@@ -84,12 +84,12 @@ impl Table {
     }
 }
 
-/// Reads a record with a limit on the bytes held.
+/// Reads a record of at most `MAX_RECORD_BYTES`.
 fn read_record(
     reader: &mut Reader<Take<File>>,
     record: &mut StringRecord,
 ) -> Result<bool, StoreErrorKind> {
-    // What the reader has read ahead counts for the record before.
+    // Bytes that the reader has buffered already count for an earlier record.
     reader.get_mut().set_limit(MAX_RECORD_BYTES);
     let is_there = reader.read_record(record).map_err(|error| error_of(&error))?;
     if reader.get_ref().limit() == 0 {
@@ -101,7 +101,7 @@ fn read_record(
     Ok(is_there)
 }
 
-/// The position of the column that is asked for.
+/// The position of the requested column.
 fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, StoreErrorKind> {
     let found = match wanted {
         None if names.len() == 1 => Some(0),
@@ -144,7 +144,7 @@ fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, 
     })
 }
 
-/// The delimiter that the first line has most of, outside of quotes; a comma if it has none.
+/// The most frequent delimiter in the first line outside quotes; a comma if it has none.
 fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
     let mut line = Vec::new();
     BufReader::new(&mut *file).take(MAX_SNIFFED_BYTES).read_until(b'\n', &mut line)?;
@@ -157,7 +157,7 @@ fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
             counts[index] += 1;
         }
     }
-    // A tie goes to the first.
+    // A tie goes to the first in `DELIMITERS`.
     let most = counts.iter().copied().max().unwrap_or_default();
     Ok(DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or_default()])
 }

@@ -1,9 +1,11 @@
-//! Pictures as PNG, by the library `png`: `read.rs` and `write.rs`.
+//! PNG images, by the library `png`.
 //!
-//! - `shared.rs`: an output that the encoder of PNG writes to, and that can be had back from it.
+//! - `read.rs`: images as sources;
+//! - `write.rs`: results as images;
+//! - `output_handle.rs`: a handle to an output stream that the encoder owns a copy of.
 
+mod output_handle;
 mod read;
-mod shared;
 mod write;
 
 pub use read::PngFile;

@@ -1,4 +1,4 @@
-//! Pictures as sources, decoded row by row.
+//! PNG images as sources, decoded row by row.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -15,51 +15,53 @@ use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::memory::MemorySource;
 use crate::source::check_region;
-use crate::{MemoryLimitError, Region, Source, StoreError, StoreErrorKind, picture};
+use crate::{MemoryLimitError, Region, Source, StoreError, StoreErrorKind, image};
 
-/// Bytes that the library may take for a row and for what it reads around the picture.
+/// Memory limit of the library `png` for one row and for metadata chunks.
 const WORKING_BYTES: usize = 64 << 20;
-/// Bytes that it takes to decompress, however small the picture is.
+/// Bytes of the inflate state of the library, for images of any size.
 const DECODER_BYTES: usize = 128 << 10;
-/// Bytes of decompressed rows that it holds at most, but for some rows.
+/// Maximum bytes of decompressed rows in the library, beyond `HELD_ROWS`.
 const DECOMPRESSED_BYTES: usize = 512 << 10;
-/// Rows that it holds at most, however long they are, with the one that is copied from.
+/// Maximum number of rows held, of any length: in the library, and the one copied from.
 const HELD_ROWS: usize = 10;
-/// The most bytes that deflate makes of one.
+/// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// A picture: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for gray with
-/// alpha (2), RGB (3) and RGBA (4).
+/// An image: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for gray with alpha
+/// (2), RGB (3) and RGBA (4).
 ///
-/// Pictures with a palette become RGB, or RGBA where colours are transparent; gray of less than eight bits
-/// becomes eight, from 0 to 255. Gamma and colour profiles are not applied: elements are as they are stored.
-/// Rows are decoded in their order, and none is kept. An interlaced picture has no rows before it is decoded
-/// as a whole: it is, when a part of it is first read, and kept.
+/// Palettes become RGB, or RGBA if colours are transparent. Gray of fewer than eight bits is scaled to
+/// 0..=255. Gamma and colour profiles are not applied.
+///
+/// Rows are decoded in order and not cached. An interlaced image is decoded as a whole at the first read of a
+/// part, and cached.
 pub struct PngFile {
     path: PathBuf,
     array_type: ArrayType,
     remarks: Vec<String>,
     is_interlaced: bool,
     limit: usize,
-    /// The decoder's position behind the last region.
-    rows: Mutex<Option<Rows>>,
-    /// An interlaced picture, decoded as a whole.
+    /// The decoder after the last region; `None` before the first read, after the last row and after an
+    /// error.
+    rows: Mutex<Option<RowDecoder>>,
+    /// An interlaced image, decoded at the first read of a part.
     decoded: Mutex<Option<MemorySource>>,
 }
 
-/// Rows as they come.
-struct Rows {
-    reader: Reader,
+/// Decodes the rows of an image in order.
+struct RowDecoder {
+    reader: FileReader,
     next: usize,
     limit: usize,
 }
 
 impl PngFile {
-    /// Opens a picture, of which the header is read; one whose decoding takes more than `limit` bytes beside
-    /// what is read of it is refused.
+    /// Opens an image and reads its header. Fails if decoding takes more than `limit` bytes in addition to
+    /// the regions read.
     ///
     /// # Errors
-    /// `io`; `not-a-file`; `bad-png` when it is damaged; `memory-limit`, `too-large`.
+    /// `io`; `not-a-file`; `bad-png` if it is damaged; `memory-limit`, `too-large`.
     ///
     /// ```
     /// use indim_stores::png::PngFile;
@@ -70,7 +72,7 @@ impl PngFile {
         let open = || {
             let reader = read_info(path, limit)?;
             check_length(&reader, path)?;
-            let picture = PngFile {
+            let image = PngFile {
                 path: path.to_owned(),
                 array_type: array_type(&reader)?,
                 remarks: remarks(reader.info()),
@@ -79,18 +81,18 @@ impl PngFile {
                 rows: Mutex::new(None),
                 decoded: Mutex::new(None),
             };
-            let shape = &picture.array_type.shape;
-            shape.byte_count(picture.array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
-            let bytes = picture.scratch_bytes();
+            let shape = &image.array_type.shape;
+            shape.byte_count(image.array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
+            let bytes = image.scratch_bytes();
             match bytes <= limit {
-                true => Ok(picture),
+                true => Ok(image),
                 false => Err(too_large(bytes, limit)),
             }
         };
         open().map_err(|kind: StoreErrorKind| StoreError::new(path.to_string_lossy(), kind))
     }
 
-    fn reader(&self) -> Result<Reader, StoreErrorKind> {
+    fn reader(&self) -> Result<FileReader, StoreErrorKind> {
         let reader = read_info(&self.path, self.limit)?;
         match array_type(&reader)? == self.array_type {
             true => Ok(reader),
@@ -98,7 +100,7 @@ impl PngFile {
         }
     }
 
-    /// The whole picture.
+    /// Decodes the whole image.
     fn decode(&self) -> Result<Buffer, StoreErrorKind> {
         Buffer::filled(self.array_type.clone(), |bytes| {
             let mut reader = self.reader()?;
@@ -118,17 +120,17 @@ impl PngFile {
         source.read(region).map_err(|error| error.kind)
     }
 
-    /// Reads a region into memory of its size.
+    /// Decodes a region into `to`, which has its size.
     fn read_rows(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
         if to.is_empty() {
             return Ok(());
         }
         let (start, count) = (region.starts()[0], region.extents()[0]);
         let mut last = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        // Rows that were read are read again from the beginning.
+        // A region before the decoder's position restarts at the first row.
         let mut rows = match last.take().filter(|rows| rows.next <= start) {
             Some(rows) => rows,
-            None => Rows { reader: self.reader()?, next: 0, limit: self.limit },
+            None => RowDecoder { reader: self.reader()?, next: 0, limit: self.limit },
         };
         let (shape, size) = (&self.array_type.shape[1..], self.array_type.dtype.size());
         let mut row = vec![0; shape.iter().product::<usize>() * size];
@@ -143,7 +145,7 @@ impl PngFile {
             let (from, into) = (BlockOrigin::new(shape, starts), BlockOrigin::new(extents, &zeros));
             copy_block((&row, from), (to, into), extents, size);
         }
-        // A reader that failed is not kept: its next row is unknown.
+        // A decoder that failed is dropped: its next row is unknown.
         match rows.next == self.array_type.shape[0] {
             true => rows.finish(&mut row)?,
             false => *last = Some(rows),
@@ -152,7 +154,7 @@ impl PngFile {
     }
 }
 
-impl Rows {
+impl RowDecoder {
     fn read(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
         let expected = self.reader.output_line_size(self.reader.info().width);
         let read = match expected == Some(row.len()) {
@@ -166,15 +168,15 @@ impl Rows {
         }
     }
 
-    /// Reads what is behind the last row: the checksum.
+    /// Reads past the last row, so that the library compares the checksum.
     fn finish(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
         self.reader.read_row(row).map(drop).map_err(|error| error_of(&error, self.limit))
     }
 }
 
-type Reader = png::Reader<BufReader<File>>;
+type FileReader = png::Reader<BufReader<File>>;
 
-fn read_info(path: &Path, limit: usize) -> Result<Reader, StoreErrorKind> {
+fn read_info(path: &Path, limit: usize) -> Result<FileReader, StoreErrorKind> {
     let file = BufReader::new(open_file(path)?);
     let mut decoder = Decoder::new_with_limits(file, Limits { bytes: WORKING_BYTES.min(limit) });
     decoder.set_transformations(Transformations::EXPAND);
@@ -184,8 +186,8 @@ fn read_info(path: &Path, limit: usize) -> Result<Reader, StoreErrorKind> {
     decoder.read_info().map_err(|error| error_of(&error, limit))
 }
 
-/// Refuses a header that claims more than the file can be decompressed to.
-fn check_length(reader: &Reader, path: &Path) -> Result<(), StoreErrorKind> {
+/// Fails if the header claims a larger image than the file can decompress to.
+fn check_length(reader: &FileReader, path: &Path) -> Result<(), StoreErrorKind> {
     let info = reader.info();
     let bits = u128::from(info.width) * u128::from(info.height) * info.bits_per_pixel() as u128;
     let length = std::fs::metadata(path)?.len();
@@ -220,7 +222,7 @@ fn error_of(error: &DecodingError, limit: usize) -> StoreErrorKind {
     }
 }
 
-fn array_type(reader: &Reader) -> Result<ArrayType, StoreErrorKind> {
+fn array_type(reader: &FileReader) -> Result<ArrayType, StoreErrorKind> {
     let (color, depth) = reader.output_color_type();
     let channels = match color {
         ColorType::Grayscale => 1,
@@ -233,7 +235,7 @@ fn array_type(reader: &Reader) -> Result<ArrayType, StoreErrorKind> {
     };
     let dtype = if depth == BitDepth::Sixteen { DType::U16 } else { DType::U8 };
     let info = reader.info();
-    Ok(ArrayType::new(dtype, picture::shape(info.height as usize, info.width as usize, channels)))
+    Ok(ArrayType::new(dtype, image::shape(info.height as usize, info.width as usize, channels)))
 }
 
 fn remarks(info: &png::Info<'_>) -> Vec<String> {
@@ -244,7 +246,7 @@ fn remarks(info: &png::Info<'_>) -> Vec<String> {
     remarks
 }
 
-/// Numbers of two bytes are stored with the higher first.
+/// PNG stores 16-bit samples in big-endian order.
 fn to_native(bytes: &mut [u8], dtype: DType) {
     if dtype == DType::U16 && cfg!(target_endian = "little") {
         bytes.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
@@ -262,7 +264,7 @@ impl Source for PngFile {
         &self.array_type
     }
 
-    /// Some rows, or the whole of an interlaced picture.
+    /// The held rows; for an interlaced image also the whole image.
     fn scratch_bytes(&self) -> usize {
         let ArrayType { dtype, shape } = &self.array_type;
         let whole = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);

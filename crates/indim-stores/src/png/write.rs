@@ -1,46 +1,49 @@
-//! Results as pictures.
+//! Results as PNG images.
 
 use indim_arrays::Buffer;
 use indim_ops::{ArrayType, DType};
 use png::{BitDepth, ColorType, Encoder, EncodingError, StreamWriter};
 
 use super::bad;
-use crate::output::Output;
-use crate::picture::{self, Rows};
-use crate::png::shared::Shared;
-use crate::sink::{Complete, Sink};
+use crate::image::{self, ImageRows};
+use crate::output_stream::OutputStream;
+use crate::png::output_handle::OutputHandle;
+use crate::sink::{CompleteResult, Sink};
 use crate::{Region, StoreError, StoreErrorKind};
 
-/// A result that becomes a picture: `u8` or `u16` of shape `[height, width]` or `[height, width,
-/// channels]`, of which there are 1 to 4. It is compressed row by row as it comes.
+/// A PNG result: `u8` or `u16` of shape `[height, width]` or `[height, width, channels]`, with 1 to 4
+/// channels. Rows are compressed as they are written.
 pub struct PngSink {
     place: String,
-    rows: Rows,
-    output: Shared,
-    writer: StreamWriter<'static, Shared>,
+    rows: ImageRows,
+    output: OutputHandle,
+    writer: StreamWriter<'static, OutputHandle>,
 }
 
 impl PngSink {
-    /// A picture of this type, in `output`.
+    /// A sink that writes an image of this type to `output`.
     ///
     /// # Errors
-    /// `not-a-picture` for other element types and shapes; `io`.
-    pub fn create(output: Box<dyn Output>, array_type: &ArrayType) -> Result<Self, StoreError> {
+    /// `not-a-image` for an element type or shape that PNG does not support; `io`.
+    pub fn create(
+        output: Box<dyn OutputStream>,
+        array_type: &ArrayType,
+    ) -> Result<Self, StoreError> {
         let place = output.place();
         let create = || {
             let (width, height, color, depth) = header(array_type)?;
-            let output = Shared::new(output);
+            let output = OutputHandle::new(output);
             let mut encoder = Encoder::new(output.clone(), width, height);
             encoder.set_color(color);
             encoder.set_depth(depth);
             let writer = encoder.write_header().and_then(|writer| writer.into_stream_writer());
             let writer = writer.map_err(|error| error_of(&error))?;
-            Ok(PngSink { place: place.clone(), rows: Rows::new(array_type), output, writer })
+            Ok(PngSink { place: place.clone(), rows: ImageRows::new(array_type), output, writer })
         };
         create().map_err(|kind: StoreErrorKind| StoreError::new(place.clone(), kind))
     }
 
-    fn finish_picture(self) -> Result<Box<dyn Complete>, StoreErrorKind> {
+    fn finish_image(self) -> Result<Box<dyn CompleteResult>, StoreErrorKind> {
         self.rows.check_complete()?;
         self.writer.finish().map_err(|error| error_of(&error))?;
         let output = self.output.take().ok_or_else(|| std::io::Error::other("it is complete"))?;
@@ -50,8 +53,8 @@ impl PngSink {
 
 fn header(array_type: &ArrayType) -> Result<(u32, u32, ColorType, BitDepth), StoreErrorKind> {
     let takes = "u8 or u16 of shape [height, width] or [height, width, 1 to 4 channels]";
-    let refuse = || picture::refuse("PNG", array_type, takes, picture::advice(array_type));
-    let (height, width, channels) = picture::sizes(&array_type.shape).ok_or_else(refuse)?;
+    let refuse = || image::refuse("PNG", array_type, takes, image::advice(array_type));
+    let (height, width, channels) = image::sizes(&array_type.shape).ok_or_else(refuse)?;
     let depth = match array_type.dtype {
         DType::U8 => BitDepth::Eight,
         DType::U16 => BitDepth::Sixteen,
@@ -117,8 +120,8 @@ impl Sink for PngSink {
         written.map_err(|kind| StoreError::new(self.place.clone(), kind))
     }
 
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         let place = self.place.clone();
-        self.finish_picture().map_err(|kind| StoreError::new(place, kind))
+        self.finish_image().map_err(|kind| StoreError::new(place, kind))
     }
 }

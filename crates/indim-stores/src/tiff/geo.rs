@@ -1,4 +1,4 @@
-//! The tags of a file that say where on the earth its grid lies.
+//! Reads the GeoTIFF and GDAL tags of a page.
 
 use std::io::{Read, Seek};
 
@@ -11,7 +11,7 @@ use crate::geography::{GeoTag, Geography};
 /// GDAL_METADATA, GDAL_NODATA.
 const TAGS: [u16; 8] = [33550, 33922, 34264, 34735, 34736, 34737, 42112, 42113];
 
-/// Reads the tags; those that are damaged are not there.
+/// Reads the tags; damaged ones count as absent.
 pub(super) fn read(decoder: &mut Decoder<impl Read + Seek>, size: [usize; 2]) -> Geography {
     let mut tags = Vec::new();
     for number in TAGS {

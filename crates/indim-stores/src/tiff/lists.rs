@@ -1,23 +1,23 @@
-//! The lists of tags of a file, checked before the library reads them: it allocates as many values as a tag
-//! claims.
+//! Checks the tag lists (image file directories) of a file before the library `tiff` reads them: the library
+//! allocates as many values as a tag claims.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::bad_text;
 use crate::StoreErrorKind;
 
-/// The byte order of a file, and the widths of its offsets and list lengths.
+/// Byte order of a file, and the widths of its offsets and list lengths.
 #[derive(Debug, Clone, Copy)]
 struct FileWidths {
     is_little: bool,
-    /// The bytes of a position, and of the number of values of a tag.
+    /// Bytes of an offset, and of the value count of a tag.
     wide: usize,
-    /// The bytes of the length of a list.
+    /// Bytes of the length of a list.
     length: usize,
 }
 
 impl FileWidths {
-    /// That of a file with this header; `None` for what is no TIFF.
+    /// Parses the header; `None` if it is not TIFF.
     fn of(header: &[u8]) -> Option<Self> {
         let is_little = header.starts_with(b"II");
         let version = FileWidths { is_little, wide: 0, length: 0 }.number(header.get(2..4)?);
@@ -33,17 +33,17 @@ impl FileWidths {
         if self.is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
     }
 
-    /// The bytes of an entry: a tag, a type, the number of values, and these or their position.
+    /// Bytes of an entry: tag, type, value count, and the values or their offset.
     fn entry(self) -> usize {
         4 + 2 * self.wide
     }
 }
 
-/// Refuses a file of so many bytes in which a tag claims more values than these, or lists claim more tags.
-/// The library says what else is wrong.
+/// Fails if a tag claims more values, or the lists more tags, than a file of `length` bytes can hold. The
+/// library reports all other errors.
 pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), StoreErrorKind> {
     let Some(layout) = FileWidths::of(&bytes_at(file, 0, 4)?) else { return Ok(()) };
-    // Lists do not overlap, so that all together are no longer than the file.
+    // Lists do not overlap, so all together they fit into the file. This bound also ends cycles.
     let mut entries_left = length / layout.entry() as u64;
     let mut pointer = if layout.wide == 8 { 8 } else { 4 };
     loop {
@@ -56,7 +56,7 @@ pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), St
             .checked_sub(count.max(1))
             .ok_or_else(|| bad_text("lists of more tags than the file has room for"))?;
         let first = list + layout.length as u64;
-        // No more than the file has.
+        // `bytes_at` reads at most what the file has.
         let entries = bytes_at(file, first, count as usize * layout.entry())?;
         for entry in entries.chunks_exact(layout.entry()) {
             check_entry(layout, entry, length)?;
@@ -76,7 +76,7 @@ fn check_entry(layout: FileWidths, entry: &[u8], length: u64) -> Result<(), Stor
     }
 }
 
-/// The bytes of a value of a type of tags.
+/// Bytes of one value of a tag type.
 fn size_of_type(of_type: u64) -> u64 {
     match of_type {
         3 | 8 => 2,
@@ -86,7 +86,7 @@ fn size_of_type(of_type: u64) -> u64 {
     }
 }
 
-/// The bytes that stand there; fewer at the end of the file.
+/// Reads `count` bytes at an offset; fewer at the end of the file.
 fn bytes_at(file: &mut (impl Read + Seek), at: u64, count: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(at))?;
@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// A list that is the next one of itself.
+    /// A list whose successor is itself.
     #[test]
     fn lists_without_an_end_are_refused() {
         let mut file = b"II*\0\x08\0\0\0\x01\0".to_vec();

@@ -1,12 +1,14 @@
-//! Pictures and grids as TIFF, with the tags of GeoTIFF: `read.rs`, by the library `tiff` over `padded.rs`;
-//! `lists.rs`: lists of tags, checked; `stored.rs`: the bytes that strips and tiles are stored in;
-//! `write.rs`; `geo.rs`: the tags that say where on the earth a grid lies.
+//! Images and grids as TIFF, with GeoTIFF tags.
+//!
+//! - `read.rs`: pages as sources, with the library `tiff`; `patched_file.rs`: the file as the library sees it;
+//! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles;
+//! - `write.rs`: results; `geo.rs`: reads the geographic tags.
 
 mod geo;
 mod lists;
-mod padded;
+mod page_storage;
+mod patched_file;
 mod read;
-mod stored;
 mod write;
 
 pub use read::TiffFile;

@@ -1,4 +1,4 @@
-//! Pages of files as sources, read strip by strip or tile by tile.
+//! Pages of TIFF files as sources, read by strips or tiles with the library `tiff`.
 
 use std::io::Seek;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,26 +12,26 @@ use tiff::ColorType;
 use tiff::decoder::{ChunkType, Decoder, Limits};
 use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 
-use super::padded::PatchedFile;
-use super::stored::PageStorage;
+use super::page_storage::PageStorage;
+use super::patched_file::PatchedFile;
 use super::{bad, bad_text, geo, lists};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::format::enough;
 use crate::source::check_region;
-use crate::{Geography, MemoryLimitError, Region, Source, StoreError, StoreErrorKind, picture};
+use crate::{Geography, MemoryLimitError, Region, Source, StoreError, StoreErrorKind, image};
 
-/// No strip or tile may decode to more.
+/// Maximum decoded bytes of a strip or tile.
 const MAX_CHUNK_BYTES: usize = 1 << 31;
-/// Pages are counted up to this many.
+/// Maximum number of pages counted.
 const MAX_PAGES: usize = 1 << 16;
 
 type FileDecoder = Decoder<PatchedFile>;
 
-/// A page of a TIFF file: `[height, width]`, or `[height, width, bands]` where there are several, whether
-/// they are stored together or apart; integers of 8 to 64 bits and floats of 16 to 64.
+/// A page of a TIFF file, of shape `[height, width]`, or `[height, width, bands]` with several bands, chunky
+/// or planar. Elements are integers of 8 to 64 bits or floats of 16 to 64 bits.
 ///
-/// Elements are as they are stored: what the tags say of scales, offsets and missing values is not applied.
+/// Scales, offsets and missing values of the tags are not applied.
 ///
 /// ```
 /// use indim_stores::tiff::TiffFile;
@@ -41,28 +41,28 @@ type FileDecoder = Decoder<PatchedFile>;
 pub struct TiffFile {
     path: PathBuf,
     array_type: ArrayType,
-    grid: Grid,
-    stored: PageStorage,
+    grid: ChunkGrid,
+    page_storage: PageStorage,
     geography: Geography,
     decoder: Mutex<FileDecoder>,
-    /// The sizes of a strip or tile, of all bands.
+    /// Shape of a strip or tile, with all bands.
     chunks: Vec<usize>,
 }
 
-/// How a page is cut into strips or tiles.
+/// The grid of strips or tiles of a page.
 #[derive(Debug, Clone, Copy)]
-struct Grid {
+struct ChunkGrid {
     height: usize,
     width: usize,
-    /// The bands of a pixel, and how many files of strips or tiles there are: one for each band, or one.
+    /// Number of bands of a pixel, and of planes: 1 if bands are interleaved, otherwise one per band.
     bands: usize,
     planes: usize,
     chunk: [usize; 2],
-    /// Whether there are tiles: whole ones, also at the edges.
+    /// Whether the chunks are tiles. Tiles at the edges are stored whole, strips are not.
     is_tiled: bool,
 }
 
-impl Grid {
+impl ChunkGrid {
     fn across(&self) -> usize {
         self.width.div_ceil(self.chunk[1])
     }
@@ -71,29 +71,30 @@ impl Grid {
         self.height.div_ceil(self.chunk[0]) * self.across()
     }
 
-    /// The width and the height of all tiles together, where some lie across an edge.
+    /// Width and height rounded up to whole tiles; `None` if no tile crosses an edge.
     fn of_whole_tiles(&self) -> Option<[u32; 2]> {
         let sizes = [(self.width, self.chunk[1]), (self.height, self.chunk[0])];
         let is_across = sizes.iter().any(|(size, tile)| !size.is_multiple_of(*tile));
-        let padded = sizes.map(|(size, tile)| u32::try_from(size.next_multiple_of(tile)).ok());
-        match padded {
+        let patched_file =
+            sizes.map(|(size, tile)| u32::try_from(size.next_multiple_of(tile)).ok());
+        match patched_file {
             [Some(width), Some(height)] if self.is_tiled && is_across => Some([width, height]),
             _ => None,
         }
     }
 
-    /// The bands that one strip or tile has.
+    /// Number of bands in one strip or tile.
     fn bands_of_chunk(&self) -> usize {
         self.bands / self.planes
     }
 }
 
 impl TiffFile {
-    /// Opens a page, counted from 0; without a number the only one, or the first where all others are
-    /// smaller copies of it. Strips or tiles that take more than `limit` bytes are refused.
+    /// Opens a page, counted from 0. `None` selects the only page; overviews (smaller copies of the first
+    /// page) do not count. Fails if decoding a strip or tile takes more than `limit` bytes.
     ///
     /// # Errors
-    /// `io`; `bad-tiff` when it is damaged or of a kind that the library does not read; `several-pages`,
+    /// `io`; `bad-tiff` if it is damaged or uses a feature that the library does not read; `several-pages`,
     /// `no-page`; `unknown-element-type`; `memory-limit`, `too-large`.
     pub fn open(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreError> {
         let open = || guarded(|| Self::open_unnamed(path, page, limit));
@@ -112,9 +113,9 @@ impl TiffFile {
         let mut decoder = decoder_of(PatchedFile::unchanged(file), page)?;
         let (array_type, grid) = describe(&mut decoder)?;
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
-        let stored = PageStorage::of(&mut decoder, grid.is_tiled, file_length)?;
+        let page_storage = PageStorage::of(&mut decoder, grid.is_tiled, file_length)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
-        let (scratch, most) = (stored.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
+        let (scratch, most) = (page_storage.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
         if bytes > most || scratch > limit {
             let message = format!(
                 "to decode its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, of at most \
@@ -127,8 +128,8 @@ impl TiffFile {
         limits.decoding_buffer_size = most;
         limits.intermediate_buffer_size = most;
         if let Some(sizes) = grid.of_whole_tiles() {
-            let padded = PatchedFile::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
-            decoder = decoder_of(padded, page)?;
+            let patched_file = PatchedFile::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
+            decoder = decoder_of(patched_file, page)?;
         }
         let mut decoder = decoder.with_limits(limits);
         let geography = geo::read(&mut decoder, [grid.height, grid.width]);
@@ -136,7 +137,7 @@ impl TiffFile {
         let chunks = [chunk[0], chunk[1], grid.bands];
         let chunks = chunks[..array_type.shape.rank()].to_vec();
         let (path, decoder) = (path.to_owned(), decoder.into());
-        Ok(TiffFile { path, array_type, grid, stored, geography, decoder, chunks })
+        Ok(TiffFile { path, array_type, grid, page_storage, geography, decoder, chunks })
     }
 
     fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
@@ -148,18 +149,20 @@ impl TiffFile {
         })
     }
 
-    /// Refuses a region of which a strip or tile claims more than the file has for it.
+    /// Fails if a strip or tile of the region claims more elements than its stored bytes can decode to.
     fn check_stored(&self, region: &Region) -> Result<(), StoreErrorKind> {
-        self.for_each_chunk(region, |chunk| self.stored.check(chunk.index, self.bytes_of(&chunk)))
+        self.for_each_chunk(region, |chunk| {
+            self.page_storage.check(chunk.index, self.bytes_of(&chunk))
+        })
     }
 
-    /// Calls `each` with the strips or tiles that a region meets.
+    /// Calls `each` with the strips or tiles that intersect a region.
     fn for_each_chunk(
         &self,
         region: &Region,
-        mut each: impl FnMut(Chunk) -> Result<(), StoreErrorKind>,
+        mut each: impl FnMut(PageChunk) -> Result<(), StoreErrorKind>,
     ) -> Result<(), StoreErrorKind> {
-        let Grid { height, width, planes, chunk, .. } = self.grid;
+        let ChunkGrid { height, width, planes, chunk, .. } = self.grid;
         let ranges: Vec<_> = region.ranges().collect();
         let bands = ranges.get(2).cloned().unwrap_or(0..1);
         if region.extents().contains(&0) {
@@ -178,23 +181,23 @@ impl TiffFile {
                     };
                     let index =
                         plane * self.grid.chunks_of_plane() + row * self.grid.across() + column;
-                    each(Chunk { index, start: [top, left, plane], sizes })?;
+                    each(PageChunk { index, start: [top, left, plane], sizes })?;
                 }
             }
         }
         Ok(())
     }
 
-    fn bytes_of(&self, chunk: &Chunk) -> usize {
+    fn bytes_of(&self, chunk: &PageChunk) -> usize {
         let elements = chunk.sizes[0] * chunk.sizes[1] * self.grid.bands_of_chunk();
         elements * self.array_type.dtype.size()
     }
 
-    /// The elements of one strip or tile.
+    /// Decodes one strip or tile.
     fn read_chunk(
         &self,
         decoder: &mut FileDecoder,
-        chunk: &Chunk,
+        chunk: &PageChunk,
     ) -> Result<Vec<u8>, StoreErrorKind> {
         let bytes = self.bytes_of(chunk);
         let index = u32::try_from(chunk.index).map_err(|error| bad(&error))?;
@@ -210,8 +213,8 @@ impl TiffFile {
         Ok(elements)
     }
 
-    /// Copies what of a strip or tile is in the region.
-    fn place(&self, elements: &[u8], chunk: &Chunk, region: &Region, to: &mut [u8]) {
+    /// Copies the intersection of a strip or tile with the region.
+    fn place(&self, elements: &[u8], chunk: &PageChunk, region: &Region, to: &mut [u8]) {
         let rank = self.array_type.shape.rank();
         let whole = [chunk.sizes[0], chunk.sizes[1], self.grid.bands_of_chunk()];
         let (mut within, mut target, mut extents) = (Vec::new(), Vec::new(), Vec::new());
@@ -227,8 +230,8 @@ impl TiffFile {
     }
 }
 
-/// A strip or tile.
-struct Chunk {
+/// A strip or tile of a page.
+struct PageChunk {
     index: usize,
     /// Its first row, column and band.
     start: [usize; 3],
@@ -236,19 +239,19 @@ struct Chunk {
     sizes: [usize; 2],
 }
 
-fn chunk_bytes(grid: &Grid, dtype: DType) -> usize {
+fn chunk_bytes(grid: &ChunkGrid, dtype: DType) -> usize {
     let [rows, columns] = grid.chunk;
     rows.saturating_mul(columns).saturating_mul(grid.bands_of_chunk()).saturating_mul(dtype.size())
 }
 
-/// A decoder at the page that is asked for.
+/// A decoder at the requested page.
 fn decoder_of(file: PatchedFile, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
     let mut decoder = Decoder::new(file).map_err(|error| bad(&error))?;
     choose_page(&mut decoder, page)?;
     Ok(decoder)
 }
 
-/// Goes to the page that is asked for.
+/// Seeks to the requested page.
 fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), StoreErrorKind> {
     match page {
         Some(page) => {
@@ -263,7 +266,7 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
         }
         None if !decoder.more_images() => Ok(()),
         None => {
-            // Overviews, the smaller copies of the first page, are no pages of their own.
+            // Overviews, smaller copies of the first page, are not counted.
             let (mut pages, mut at) = (1, 0);
             while decoder.more_images() && at < MAX_PAGES {
                 at += 1;
@@ -287,8 +290,8 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
     }
 }
 
-/// The type of the page, and how it is cut.
-fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKind> {
+/// Array type and chunk grid of the page.
+fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, ChunkGrid), StoreErrorKind> {
     let (width, height) = decoder.dimensions().map_err(|error| bad(&error))?;
     let color = decoder.colortype().map_err(|error| bad(&error))?;
     let bands = match color {
@@ -316,7 +319,7 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKi
     if sizes.contains(&0) || bands == 0 {
         return Err(bad_text("a grid without elements"));
     }
-    let grid = Grid {
+    let grid = ChunkGrid {
         height,
         width,
         bands,
@@ -324,7 +327,7 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, Grid), StoreErrorKi
         chunk: [if is_tiled { chunk_height } else { chunk_height.min(height) }, chunk_width],
         is_tiled,
     };
-    Ok((ArrayType::new(dtype, picture::shape(height, width, bands)), grid))
+    Ok((ArrayType::new(dtype, image::shape(height, width, bands)), grid))
 }
 
 fn dtype(format: SampleFormat, bits: u8) -> Result<DType, StoreErrorKind> {
@@ -348,7 +351,7 @@ fn dtype(format: SampleFormat, bits: u8) -> Result<DType, StoreErrorKind> {
     })
 }
 
-/// What the library says; that it panics on some data, its users are not to see.
+/// Calls the library, and turns its panics on damaged data into errors.
 fn guarded<T>(call: impl FnOnce() -> Result<T, StoreErrorKind>) -> Result<T, StoreErrorKind> {
     let gave_up = |_| Err(bad_text("damaged: the library that reads it gave up"));
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(gave_up)
@@ -373,9 +376,9 @@ impl Source for TiffFile {
         Some(&self.geography)
     }
 
-    /// A strip or tile, and what it is decoded from.
+    /// A decoded strip or tile, and the memory of its decoding.
     fn scratch_bytes(&self) -> usize {
-        self.stored.scratch_bytes(chunk_bytes(&self.grid, self.array_type.dtype))
+        self.page_storage.scratch_bytes(chunk_bytes(&self.grid, self.array_type.dtype))
     }
 
     fn read(&self, region: &Region) -> Result<Buffer, StoreError> {

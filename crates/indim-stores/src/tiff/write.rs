@@ -1,7 +1,7 @@
-//! Results as TIFF, strip by strip, not compressed.
+//! Results as uncompressed TIFF, written strip by strip.
 //!
-//! The encoder of the library `tiff` borrows itself while it writes a page, and so cannot be handed
-//! regions: what a file needs is a header, the strips, and a list of a dozen tags.
+//! The encoder of the library `tiff` borrows itself while it writes a page, so a sink cannot own it and take
+//! regions. A file is a header, the strips, and a list of a dozen tags, written here.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -9,49 +9,49 @@ use indim_arrays::Buffer;
 use indim_ops::{ArrayType, DType};
 
 use crate::geography::{GeoTag, Geography};
-use crate::output::Output;
-use crate::picture::{self, Rows};
-use crate::sink::{Complete, Sink};
+use crate::image::{self, ImageRows};
+use crate::output_stream::OutputStream;
+use crate::sink::{CompleteResult, Sink};
 use crate::{Region, StoreError, StoreErrorKind};
 
-/// Files beyond this size are BigTIFF, which has 64 bits for positions; tags and strips' lists have their
-/// room.
+/// Larger files are BigTIFF, with 64-bit offsets. The 64 MiB below 4 GiB are for tags and strip lists.
 const MAX_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
 
-/// The types of tags.
+/// Tag types.
 const BYTE: u16 = 1;
 const SHORT: u16 = 3;
 const LONG: u16 = 4;
 const LONG8: u16 = 16;
 
-/// The photometric interpretations that are written.
+/// Values of the tag `PhotometricInterpretation`.
 const BLACK_IS_ZERO: u16 = 1;
 const RGB: u16 = 2;
 
-/// A result that becomes a TIFF file: integers and floats of 8 to 64 bits, of shape `[height, width]` or
-/// `[height, width, bands]`, the bands of a pixel side by side.
+/// A TIFF result: integers and floats of 8 to 64 bits, of shape `[height, width]` or `[height, width,
+/// bands]`, with interleaved bands.
 ///
-/// Three or four bands of `u8` or `u16` are colours, unless the file says where on the earth its grid
-/// lies. Files larger than 4 GiB are BigTIFF.
+/// Three or four bands of `u8` or `u16` are colours, unless the file has geographic tags. Files larger than 4
+/// GiB are BigTIFF.
 #[derive(Debug)]
 pub struct TiffSink {
     place: String,
-    rows: Rows,
-    output: Box<dyn Output>,
+    rows: ImageRows,
+    output: Box<dyn OutputStream>,
     geography: Option<Geography>,
     is_big: bool,
-    /// The offset and the byte count of each strip.
+    /// File offset and byte count of each strip.
     strips: Vec<(u64, u64)>,
     position: u64,
 }
 
 impl TiffSink {
-    /// A file of this type, in `output`, with the tags of a file of the same height and width.
+    /// A sink that writes an array of this type to `output`. `geography` applies if it has the same height
+    /// and width.
     ///
     /// # Errors
-    /// `not-a-picture` for element types and shapes that TIFF has not; `io`.
+    /// `not-a-image` for an element type or shape that TIFF does not support; `io`.
     pub fn create(
-        output: Box<dyn Output>,
+        output: Box<dyn OutputStream>,
         array_type: &ArrayType,
         geography: Option<&Geography>,
     ) -> Result<Self, StoreError> {
@@ -62,7 +62,7 @@ impl TiffSink {
             let is_big = bytes.map_err(indim_arrays::ArrayError::TooLarge)? > MAX_CLASSIC_BYTES;
             let [height, width] = [array_type.shape[0], array_type.shape[1]];
             let geography = geography.filter(|geography| geography.fits(height, width)).cloned();
-            let rows = Rows::new(array_type);
+            let rows = ImageRows::new(array_type);
             let place = place.clone();
             let mut sink = TiffSink {
                 place,
@@ -79,7 +79,7 @@ impl TiffSink {
         create().map_err(|kind: StoreErrorKind| StoreError::new(place.clone(), kind))
     }
 
-    /// The header, in which the position of the tags is not known yet.
+    /// Writes the header, with 0 for the offset of the tags.
     fn write_header(&mut self) -> Result<(), StoreErrorKind> {
         let order = if cfg!(target_endian = "little") { b"II" } else { b"MM" };
         let mut header = order.to_vec();
@@ -96,7 +96,7 @@ impl TiffSink {
         self.append(&header).map(drop)
     }
 
-    /// Writes at the end, and says where that was.
+    /// Appends bytes and returns their file offset.
     fn append(&mut self, bytes: &[u8]) -> Result<u64, StoreErrorKind> {
         self.output.write_all(bytes)?;
         let start = self.position;
@@ -104,10 +104,10 @@ impl TiffSink {
         Ok(start)
     }
 
-    /// The tags in the order of their numbers.
+    /// The tags in ascending order.
     fn tags(&self) -> Vec<GeoTag> {
         let ArrayType { dtype, shape } = self.rows.array_type();
-        let (height, width, bands) = picture::sizes(shape).unwrap_or_default();
+        let (height, width, bands) = image::sizes(shape).unwrap_or_default();
         let is_geographic = self.geography.as_ref().is_some_and(|geography| !geography.is_empty());
         let is_color =
             !is_geographic && (3..=4).contains(&bands) && matches!(dtype, DType::U8 | DType::U16);
@@ -133,7 +133,7 @@ impl TiffSink {
             tag(339, SHORT, &vec![format.into(); bands]),
         ];
         if extra > 0 {
-            // What is beside colours is how much they cover; other bands are not said to be anything.
+            // An extra sample of colours is alpha; other bands are unspecified.
             tags.push(tag(338, SHORT, &vec![if is_color { 2 } else { 0 }; extra]));
         }
         tags.extend(self.geography.iter().flat_map(|geography| geography.tags.iter().cloned()));
@@ -141,7 +141,7 @@ impl TiffSink {
         tags
     }
 
-    /// Writes the tags, and where they are.
+    /// Writes the tags, and their offset into the header.
     fn write_tags(&mut self) -> Result<(), StoreErrorKind> {
         let tags = self.tags();
         let room = if self.is_big { 8 } else { 4 };
@@ -171,7 +171,7 @@ impl TiffSink {
         Ok(())
     }
 
-    /// A position or a count in as many bytes as the file has for it.
+    /// An offset or a count in the width of the file format.
     fn number(&self, number: u64) -> Vec<u8> {
         match self.is_big {
             true => number.to_ne_bytes().to_vec(),
@@ -179,13 +179,13 @@ impl TiffSink {
         }
     }
 
-    /// Values begin at even positions.
+    /// Pads to an even offset, where values must begin.
     fn align(&mut self) -> Result<(), StoreErrorKind> {
         let is_odd = !self.position.is_multiple_of(2);
         if is_odd { self.append(&[0]).map(drop) } else { Ok(()) }
     }
 
-    fn finish_file(mut self) -> Result<Box<dyn Complete>, StoreErrorKind> {
+    fn finish_file(mut self) -> Result<Box<dyn CompleteResult>, StoreErrorKind> {
         self.rows.check_complete()?;
         self.write_tags()?;
         self.output.flush()?;
@@ -211,17 +211,17 @@ fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     let help = match array_type.dtype {
         DType::Bf16 => "f32(x) has a place in TIFF",
         DType::C64 | DType::C128 => "abs(x), real(x) and imag(x) have a place in TIFF",
-        _ => picture::advice(array_type),
+        _ => image::advice(array_type),
     };
     let is_known =
         !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128);
     let fits = |&size: &usize| 0 < size && size < 1 << 31;
-    let has_sizes = picture::sizes(&array_type.shape).is_some_and(|(height, width, bands)| {
+    let has_sizes = image::sizes(&array_type.shape).is_some_and(|(height, width, bands)| {
         fits(&height) && fits(&width) && (1..1 << 16).contains(&bands)
     });
     match is_known && has_sizes {
         true => Ok(()),
-        false => Err(picture::refuse("TIFF", array_type, takes, help)),
+        false => Err(image::refuse("TIFF", array_type, takes, help)),
     }
 }
 
@@ -253,7 +253,7 @@ impl Sink for TiffSink {
         written.map_err(|kind| StoreError::new(self.place.clone(), kind))
     }
 
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         let place = self.place.clone();
         self.finish_file().map_err(|kind| StoreError::new(place, kind))
     }

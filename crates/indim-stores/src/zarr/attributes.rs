@@ -5,7 +5,7 @@ use indim_ops::DType;
 use serde_json::{Map, Value};
 use zarrs::array::Array;
 
-/// The names of the axes: those of version 3, or the attribute by which xarray names them in version 2.
+/// Axis names: `dimension_names` of version 3, or xarray's attribute `_ARRAY_DIMENSIONS` of version 2.
 pub(super) fn axis_names<S: ?Sized>(array: &Array<S>) -> Option<Vec<String>> {
     let rank = array.dimensionality();
     let names: Vec<String> = match array.dimension_names() {

@@ -1,7 +1,8 @@
-//! What Blosc has compressed, the format of version 1: blocks, each of which may be split into the bytes of
-//! equal significance, compressed by one of several libraries, of bytes or bits that were shuffled.
+//! Decompressor of the Blosc 1 format. Data consists of blocks. The encoder shuffles the bytes or bits of a
+//! block by significance, optionally splits it into one stream per byte of an element, and compresses each
+//! stream with one of several libraries.
 //!
-//! Nothing is allocated on the word of the data: all sizes are held against the bytes that are expected.
+//! Sizes that the data claims are checked against the expected size before any allocation.
 
 use std::io::Read;
 
@@ -9,28 +10,28 @@ use super::blosc_lz;
 use super::shuffle::{unshuffle_bits, unshuffle_bytes};
 
 const HEADER_BYTES: usize = 16;
-/// The format of the chunks; later ones, of Blosc2, have other headers and shuffle bits otherwise.
+/// Latest supported format version. Blosc2 has other headers and another bit shuffle.
 const NEWEST_FORMAT: u8 = 2;
-/// Blocks of larger elements, or of fewer of them, are not split.
+/// Limits for splitting: maximum element bytes, and minimum elements of a block.
 const MAX_SPLITS: usize = 16;
 const MIN_SPLIT_BYTES: usize = 128;
 
-/// The flags of the third byte.
+/// Flags in the third byte of the header.
 const BYTES_ARE_SHUFFLED: u8 = 1;
 const IS_COPY: u8 = 2;
 const BITS_ARE_SHUFFLED: u8 = 4;
 const IS_NOT_SPLIT: u8 = 0x10;
 
-/// The fields of the header.
-struct Header {
+/// The header of a buffer.
+struct BloscHeader {
     flags: u8,
     element: usize,
     bytes: usize,
     block: usize,
 }
 
-impl Header {
-    fn parse(data: &[u8], limit: usize) -> Result<Header, String> {
+impl BloscHeader {
+    fn parse(data: &[u8], limit: usize) -> Result<BloscHeader, String> {
         let header = data.get(..HEADER_BYTES).ok_or("less than a header")?;
         if header[0] > NEWEST_FORMAT {
             return Err(format!("format {} of Blosc, which is not read here", header[0]));
@@ -47,14 +48,14 @@ impl Header {
         if bytes > 0 && (block == 0 || block > bytes) {
             return Err(format!("blocks of {block} bytes"));
         }
-        Ok(Header { flags, element, bytes, block })
+        Ok(BloscHeader { flags, element, bytes, block })
     }
 
     fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
-    /// In how many parts a block of so many bytes is compressed.
+    /// Number of streams of a block of `block` bytes.
     fn splits(&self, block: usize) -> usize {
         let is_split = !self.has(IS_NOT_SPLIT)
             && self.element <= MAX_SPLITS
@@ -64,15 +65,15 @@ impl Header {
     }
 }
 
-/// The number of four bytes there.
+/// The little-endian 32-bit number at offset `at`.
 fn number(data: &[u8], at: usize) -> Option<usize> {
     let bytes = data.get(at..at.checked_add(4)?)?;
     usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
 }
 
-/// Decompresses what may be of at most `limit` bytes.
+/// Decompresses to at most `limit` bytes.
 pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
-    let header = Header::parse(data, limit)?;
+    let header = BloscHeader::parse(data, limit)?;
     if header.has(IS_COPY) {
         let copy = &data[HEADER_BYTES..];
         return match copy.len() == header.bytes {
@@ -101,8 +102,12 @@ pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     Ok(decompressed)
 }
 
-/// The parts of one block, each behind its size.
-fn decompress_block(header: &Header, mut parts: &[u8], block: &mut [u8]) -> Result<(), String> {
+/// Decompresses the streams of one block; each follows its size.
+fn decompress_block(
+    header: &BloscHeader,
+    mut parts: &[u8],
+    block: &mut [u8],
+) -> Result<(), String> {
     let splits = header.splits(block.len());
     if !block.len().is_multiple_of(splits) {
         return Err("a block that is not split evenly".to_owned());
@@ -120,7 +125,7 @@ fn decompress_block(header: &Header, mut parts: &[u8], block: &mut [u8]) -> Resu
     Ok(())
 }
 
-/// One part, by the library that the format numbers so.
+/// Decompresses one stream with the library of this number.
 fn decompress_part(library: u8, compressed: &[u8], part: &mut [u8]) -> Result<(), String> {
     let whole = |mut reader: Box<dyn Read + '_>, part: &mut [u8]| {
         reader.read_exact(part).map_err(|error| error.to_string())

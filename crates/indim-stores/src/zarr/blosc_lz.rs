@@ -1,9 +1,9 @@
-//! What BloscLZ has compressed: runs of literal bytes, and matches of what came before.
+//! Decompressor of BloscLZ: runs of literal bytes, and matches with earlier output.
 
-/// Distances beyond this one are written in two more bytes.
+/// Larger distances have two more bytes.
 const FAR: usize = 8191;
 
-/// Decompresses into `to`, and says how many bytes that were; nothing if the data is damaged.
+/// Decompresses into `to` and returns the number of bytes written; `None` if the data is damaged.
 pub(super) fn decompress(from: &[u8], to: &mut [u8]) -> Option<usize> {
     let mut input = from.iter().copied().map(usize::from);
     let mut written = 0;

@@ -1,5 +1,4 @@
-//! The codecs that compress chunks, each decoding no more than a chunk may hold: `zarrs` has some of its own,
-//! which take memory on the word of the data.
+//! Compression codecs for `zarrs` with bounded output. Its own codecs allocate the size that the data claims.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -22,19 +21,19 @@ use zarrs::plugin::{ExtensionName, ZarrVersion};
 
 use super::blosc;
 
-/// The level at which chunks are compressed, that of zarr-python.
+/// Compression level of zarr-python.
 const ZSTD_LEVEL: i32 = 0;
 
-/// The most bytes that deflate makes of one.
+/// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: usize = 1032;
-/// The most bytes that zstd makes of one: a block that repeats a byte has 4 bytes for 128 KiB.
+/// Maximum ratio of zstd: a block that repeats a byte encodes 128 KiB in 4 bytes.
 const ZSTD_RATIO: usize = 1 << 15;
-/// What compression adds to bytes that it cannot make fewer: less than a quarter of them, and a header.
+/// Bound for the header of incompressible data; its body grows by less than a quarter.
 const HEADER_BYTES: u64 = 1 << 10;
-/// The same of gzip, whose header may hold an extra field of 64 KiB, a name and a comment.
+/// The same for gzip, whose header may have an extra field of 64 KiB, a name and a comment.
 const GZIP_HEADER_BYTES: u64 = 1 << 17;
 
-/// The compression of a chunk.
+/// The compression formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodecKind {
     Blosc,
@@ -43,7 +42,7 @@ enum CodecKind {
     Zstd,
 }
 
-/// The names in metadata of either version.
+/// Codec names in metadata of both versions.
 const NAMES: [(&str, CodecKind); 6] = [
     ("blosc", CodecKind::Blosc),
     ("gzip", CodecKind::Gzip),
@@ -57,7 +56,7 @@ fn kind(name: &str) -> Option<(&'static str, CodecKind)> {
     NAMES.into_iter().find(|(known, _)| *known == name)
 }
 
-/// Makes the codecs known to `zarrs`, once.
+/// Registers the codecs with `zarrs`, once.
 pub(super) fn register() {
     static IS_REGISTERED: Once = Once::new();
     IS_REGISTERED.call_once(|| {
@@ -77,7 +76,7 @@ fn codec(name: &str, configuration: Option<Configuration>) -> Codec {
     Codec::BytesToBytes(Arc::new(CompressionCodec { name, kind, configuration }))
 }
 
-/// The codec by which results are compressed.
+/// The codec of results.
 pub(super) fn zstd() -> Arc<dyn BytesToBytesCodecTraits> {
     let mut configuration = serde_json::Map::new();
     configuration.insert("level".to_owned(), ZSTD_LEVEL.into());
@@ -86,7 +85,7 @@ pub(super) fn zstd() -> Arc<dyn BytesToBytesCodecTraits> {
     Arc::new(CompressionCodec { name: "zstd", kind: CodecKind::Zstd, configuration })
 }
 
-/// A codec of one of the kinds, as the metadata has it.
+/// A codec with its name and configuration from the metadata.
 #[derive(Debug, Clone)]
 struct CompressionCodec {
     name: &'static str,
@@ -94,10 +93,10 @@ struct CompressionCodec {
     configuration: Option<Configuration>,
 }
 
-/// The bytes that a codec takes beside what it reads and these bytes, which it makes.
+/// Bytes of memory that a codec takes in addition to its input and its output of `decoded` bytes.
 pub(super) fn scratch_bytes(codec: &dyn Any, decoded: u64) -> u64 {
     match codec.downcast_ref::<CompressionCodec>() {
-        // A block, whose bytes are shuffled; the only one may be as large as the whole.
+        // A buffer for unshuffling one block; a single block may be the whole chunk.
         Some(CompressionCodec { kind: CodecKind::Blosc, .. }) => decoded,
         _ => 0,
     }
@@ -132,7 +131,7 @@ impl CompressionCodec {
     }
 }
 
-/// Room for what compressed bytes decompress to: no more than the format can make of them, or than `limit`.
+/// An output buffer: at most `limit`, and at most what the format can produce from `compressed` bytes.
 fn room(compressed: usize, ratio: usize, limit: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let most = compressed.saturating_mul(ratio).min(limit);
@@ -140,7 +139,7 @@ fn room(compressed: usize, ratio: usize, limit: usize) -> Result<Vec<u8>, String
     Ok(bytes)
 }
 
-/// All that comes of so many bytes of deflate, of at most `limit` bytes.
+/// Inflates `compressed` bytes to at most `limit` bytes.
 fn read_within(reader: impl Read, compressed: usize, limit: usize) -> Result<Vec<u8>, String> {
     let mut bytes = room(compressed, DEFLATE_RATIO, limit)?;
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -151,7 +150,7 @@ fn read_within(reader: impl Read, compressed: usize, limit: usize) -> Result<Vec
     }
 }
 
-/// Decompresses frames of zstd at once: a stream would take memory for the window that a frame asks for.
+/// Decompresses zstd frames in one call: a streaming decoder would allocate the window that the frame claims.
 fn decompress_zstd(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let mut bytes = room(data.len(), ZSTD_RATIO, limit)?;
     let mut decompressor = zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?;
@@ -196,7 +195,7 @@ impl BytesToBytesCodecTraits for CompressionCodec {
         Ok(RecommendedConcurrency::new_maximum(1))
     }
 
-    /// A bound for every writer; what is stored in more bytes is refused.
+    /// Upper bound for any encoder; longer encodings are refused.
     fn encoded_representation(&self, decoded: &BytesRepresentation) -> BytesRepresentation {
         decoded.size().map_or(BytesRepresentation::UnboundedSize, |size| {
             let header = match self.kind {

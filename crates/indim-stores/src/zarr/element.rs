@@ -3,7 +3,7 @@
 use indim_ops::DType;
 use zarrs::array::{DataType, data_type};
 
-/// The element types with what Zarr calls them.
+/// indim's element types and Zarr's data types.
 fn types() -> [(DType, DataType); 15] {
     [
         (DType::Bool, data_type::bool()),

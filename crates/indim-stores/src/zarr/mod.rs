@@ -1,25 +1,27 @@
-//! Arrays of Zarr, versions 2 and 3, in folders: read chunk by chunk by the library `zarrs`.
+//! Zarr arrays, versions 2 and 3, in folders, with the library `zarrs`.
 //!
-//! `attributes.rs`: what the attributes of an array say of it; `codec.rs`: how chunks are compressed, within
-//! bounds, with `blosc.rs`, `blosc_lz.rs` and `shuffle.rs` for what Blosc has compressed; `element.rs`: the
-//! element types; `files.rs`: the folder as a store of `zarrs`; `forecast.rs`: the memory that decoding
-//! takes; `opened.rs`: what `zarrs` opens; `pieces.rs`: the chunks of a region; `read.rs`: reads them;
-//! `sink.rs`: results, `place.rs`: where they go; `unfinished.rs`: folders that have not got their name yet.
+//! - `open.rs`: opens arrays; `attributes.rs`: axis names, scale and missing values; `element.rs`: data types;
+//! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
+//! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region;
+//! - `codec.rs`: compression with bounded output; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
+//! - `store.rs`: a folder as a store of `zarrs`;
+//! - `sink.rs`: results; `array_path.rs`: their paths and groups; `unfinished_folder.rs`: incomplete results
+//!   under hidden names.
 
+mod array_path;
 mod attributes;
 mod blosc;
 mod blosc_lz;
 mod codec;
+mod decode_plan;
 mod element;
-mod files;
-mod forecast;
-mod opened;
-mod pieces;
-mod place;
+mod grid_cells;
+mod open;
 mod read;
 mod shuffle;
 mod sink;
-mod unfinished;
+mod store;
+mod unfinished_folder;
 
 use std::any::Any;
 use std::fs;
@@ -34,33 +36,32 @@ use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 use zarrs::array::Array;
 
-use self::files::Files;
-use self::forecast::Forecast;
-use self::read::Shard;
+use self::decode_plan::DecodePlan;
+use self::read::CachedShard;
+use self::store::FolderStore;
 use crate::file::read_file;
 use crate::format::enough;
 use crate::source::{Source, check_region};
 use crate::{MemoryLimitError, Region, StoreError, StoreErrorKind};
 
 pub use sink::{ZarrOptions, ZarrSink};
-pub use unfinished::remove_unfinished_folders;
+pub use unfinished_folder::remove_unfinished_folders;
 
-/// No chunk may decode to more: other readers have no larger ones either.
+/// Maximum decoded bytes of a chunk; other readers have the same limit.
 const MAX_CHUNK_BYTES: u64 = 1 << 31;
-/// Metadata that is longer is refused before it is read.
+/// Maximum bytes of a metadata file.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
-/// Metadata takes at most this many times its bytes while it is read: a list of digits does.
+/// Memory of parsed metadata per byte of its file; the worst case is a list of digits.
 const METADATA_RATIO: u64 = 64;
-/// Metadata of this size is read under any limit.
+/// Metadata of at most this size is read under any memory limit.
 const SMALL_METADATA_BYTES: u64 = 64 << 10;
-/// Bytes that are held while chunks are decoded at the same time, unless a single one takes more.
+/// Maximum bytes held by concurrent decoding of chunks; a larger chunk is decoded alone.
 const DECODED_AT_ONCE: usize = 128 << 20;
 
-/// An array of Zarr in a folder, version 2 or 3.
+/// A Zarr array in a folder, version 2 or 3.
 ///
-/// Chunks that are not there are the array's fill value. `scale_factor`, `add_offset` and `_FillValue`,
-/// by which conventions say what elements stand for, are not applied: [`Source::remarks`] says so where
-/// there are any.
+/// Missing chunks have the fill value. The attributes `scale_factor`, `add_offset` and `_FillValue` of the CF
+/// conventions are not applied; [`Source::remarks`] mentions them.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Buffer};
@@ -87,28 +88,28 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 /// ```
 pub struct ZarrArray {
     path: PathBuf,
-    array: Array<Files>,
+    array: Array<FolderStore>,
     array_type: ArrayType,
-    forecast: Forecast,
-    /// The sizes of what one file holds.
+    decode_plan: DecodePlan,
+    /// Shape of a stored chunk: one file, possibly a shard.
     stored: Vec<usize>,
-    /// The chunks that are decoded as a whole: of shards what is in them.
+    /// Shape of the chunks decoded as a whole: the inner chunks of a shard.
     chunks: Vec<usize>,
-    /// How many chunks are decoded at the same time.
+    /// Number of chunks decoded concurrently.
     concurrency: usize,
-    /// The shard that was read last.
-    shard: Mutex<Option<Shard>>,
+    /// The shard read last.
+    shard: Mutex<Option<CachedShard>>,
     axis_names: Option<Vec<String>>,
     remarks: Vec<String>,
 }
 
 impl ZarrArray {
-    /// Opens the array in a folder; chunks whose decoding takes more than `limit` bytes are refused.
+    /// Opens the array in a folder. Fails if decoding a chunk takes more than `limit` bytes.
     ///
     /// # Errors
-    /// `io`; `not-zarr`, and `zarr-group` with the arrays of a group; `unknown-element-type`, `rank-limit`,
-    /// `too-large`, `memory-limit` when indim has no such array; `not-a-file` for metadata that is no regular
-    /// file; `bad-zarr` for what is wrong with its metadata or in a way that is not supported.
+    /// `io`; `not-zarr`; `zarr-group` for a group, with the arrays in it; `unknown-element-type`,
+    /// `rank-limit`, `too-large`, `memory-limit`; `not-a-file` if a metadata file is a pipe or a device;
+    /// `bad-zarr` for damaged metadata and unsupported features.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
         Self::open_unnamed(path, limit).map_err(|kind| at(path, kind))
     }
@@ -116,17 +117,17 @@ impl ZarrArray {
     fn open_unnamed(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
         codec::register();
         check_metadata(path, metadata_limit(limit))?;
-        let (files, array) = opened::open(path)?;
+        let (store, array) = open::open(path)?;
         let array_type = array_type(&array)?;
-        let forecast = guarded(|| Forecast::of(&array))?;
-        check_forecast(&forecast, &array_type, limit)?;
-        files.set_limit(forecast.encoded_bytes);
+        let decode_plan = guarded(|| DecodePlan::of(&array))?;
+        check_decode_plan(&decode_plan, &array_type, limit)?;
+        store.set_limit(decode_plan.max_read_bytes);
         let sizes = |sizes: &[u64]| {
             sizes.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect()
         };
-        let at_once = DECODED_AT_ONCE.min(limit / 16) / usize_of(forecast.piece_bytes).max(1);
-        let counts = array.shape().iter().zip(&forecast.piece);
-        let counts = counts.map(|(size, piece)| usize_of(size.div_ceil(*piece)));
+        let at_once = DECODED_AT_ONCE.min(limit / 16) / usize_of(decode_plan.decode_bytes).max(1);
+        let counts = array.shape().iter().zip(&decode_plan.decoded_chunk);
+        let counts = counts.map(|(size, decoded_chunk)| usize_of(size.div_ceil(*decoded_chunk)));
         let count = counts.fold(1, usize::saturating_mul);
         let axis_names = attributes::axis_names(&array);
         let remarks = attributes::remarks(&array, array_type.dtype);
@@ -134,10 +135,10 @@ impl ZarrArray {
             path: path.to_owned(),
             array,
             array_type,
-            stored: sizes(&forecast.chunk),
-            chunks: sizes(&forecast.piece),
+            stored: sizes(&decode_plan.stored_chunk),
+            chunks: sizes(&decode_plan.decoded_chunk),
             concurrency: at_once.min(count).clamp(1, rayon::current_num_threads().max(1)),
-            forecast,
+            decode_plan,
             shard: Mutex::new(None),
             axis_names,
             remarks,
@@ -145,8 +146,8 @@ impl ZarrArray {
     }
 }
 
-/// The type of an array, where indim has such arrays.
-fn array_type(array: &Array<Files>) -> Result<ArrayType, StoreErrorKind> {
+/// The array type, if indim supports it.
+fn array_type(array: &Array<FolderStore>) -> Result<ArrayType, StoreErrorKind> {
     let Some(dtype) = element::dtype(array.data_type()) else {
         let name = shown(&array.data_type().to_string());
         return Err(Diagnostic::new(
@@ -167,27 +168,29 @@ fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Refuses chunks that no reader has memory for, before anything is allocated.
-fn check_forecast(
-    forecast: &Forecast,
+/// Fails if decoding a chunk exceeds a limit. Nothing has been allocated yet.
+fn check_decode_plan(
+    decode_plan: &DecodePlan,
     array_type: &ArrayType,
     limit: usize,
 ) -> Result<(), StoreErrorKind> {
-    let shape = Shape::from(forecast.piece.iter().map(|&size| usize_of(size)).collect::<Vec<_>>());
+    let shape = Shape::from(
+        decode_plan.decoded_chunk.iter().map(|&size| usize_of(size)).collect::<Vec<_>>(),
+    );
     let refuse = |needed: u64, limit: usize, message: String| {
         Err(MemoryLimitError::new(Some(usize_of(needed)), limit, message).into())
     };
-    if forecast.largest_stage > MAX_CHUNK_BYTES {
+    if decode_plan.largest_stage_bytes > MAX_CHUNK_BYTES {
         let message = format!(
             "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MAX_CHUNK_BYTES}: \
              store the array in smaller chunks",
-            forecast.largest_stage
+            decode_plan.largest_stage_bytes
         );
-        return refuse(forecast.largest_stage, usize_of(MAX_CHUNK_BYTES), message);
+        return refuse(decode_plan.largest_stage_bytes, usize_of(MAX_CHUNK_BYTES), message);
     }
-    let bytes = forecast.index_bytes.saturating_add(forecast.piece_bytes);
+    let bytes = decode_plan.index_bytes.saturating_add(decode_plan.decode_bytes);
     if usize_of(bytes) > limit {
-        let index = match forecast.index_bytes {
+        let index = match decode_plan.index_bytes {
             0 => String::new(),
             bytes => format!(" ({bytes} for the index of its shard)"),
         };
@@ -201,7 +204,7 @@ fn check_forecast(
     Ok(())
 }
 
-/// The bytes of metadata that may be read under a limit of memory.
+/// Maximum bytes of metadata under a memory limit.
 fn metadata_limit(limit: usize) -> u64 {
     (limit as u64 / METADATA_RATIO).clamp(SMALL_METADATA_BYTES, MAX_METADATA_BYTES)
 }
@@ -221,10 +224,12 @@ impl Source for ZarrArray {
         Some(&self.chunks)
     }
 
-    /// Each chunk that is being decoded, what it is decoded from, and the index of a shard.
+    /// Concurrently decoded chunks with their encoded bytes, and the index of a shard.
     fn scratch_bytes(&self) -> usize {
-        let pieces = usize_of(self.forecast.piece_bytes).saturating_mul(self.concurrency);
-        pieces.saturating_add(usize_of(self.forecast.index_bytes)).saturating_add(read::BATCH_BYTES)
+        let cells = usize_of(self.decode_plan.decode_bytes).saturating_mul(self.concurrency);
+        cells
+            .saturating_add(usize_of(self.decode_plan.index_bytes))
+            .saturating_add(read::BATCH_BYTES)
     }
 
     fn axis_names(&self) -> Option<&[String]> {
@@ -245,7 +250,7 @@ impl Source for ZarrArray {
     }
 }
 
-/// Whether a folder holds metadata of Zarr: what `x.zarr` and each array and group in it is.
+/// Whether a folder is a Zarr array or group: it has a Zarr metadata file.
 ///
 /// ```
 /// use std::path::Path;
@@ -257,10 +262,10 @@ pub fn is_zarr(path: &Path) -> bool {
     ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| path.join(name).is_file())
 }
 
-/// Refuses what is no array, or whose metadata has more than so many bytes.
+/// Fails if the path is not an array, or if its metadata has more than `most` bytes.
 fn check_metadata(path: &Path, most: u64) -> Result<(), StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
-        // A name that a group has not is most often misspelt.
+        // An absent name in a group is probably misspelt, so list the arrays of the group.
         let is_misspelt = |around: &&Path| error.kind() == ErrorKind::NotFound && is_group(around);
         return Err(match path.parent().filter(is_misspelt) {
             Some(around) => {
@@ -297,7 +302,7 @@ fn no_array(path: &Path) -> StoreErrorKind {
     refused.into()
 }
 
-/// The bytes of a file of metadata.
+/// Reads a metadata file.
 fn read_metadata(folder: &Path, name: &str) -> Result<Vec<u8>, StoreErrorKind> {
     read_metadata_within(folder, name, MAX_METADATA_BYTES)
 }
@@ -307,19 +312,19 @@ fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>,
         .map_err(|length| bad_text(&format!("`{name}` has {length} bytes, of at most {most}")))
 }
 
-/// Whether a folder is a group of Zarr, as far as one sees without reading much.
+/// Whether a folder is a Zarr group.
 fn is_group(path: &Path) -> bool {
     let is_so =
         |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == ErrorCode::ZARR_GROUP);
     is_zarr(path) && check_metadata(path, MAX_METADATA_BYTES).is_err_and(is_so)
 }
 
-/// A group is no array.
+/// The error of a group in place of an array.
 fn group(path: &Path) -> StoreErrorKind {
     arrays_of(path, "a group of Zarr, in which an array is to be named")
 }
 
-/// Says which arrays are in a group.
+/// An error that lists the arrays of a group.
 fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
     const SHOWN: usize = 20;
     let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
@@ -333,10 +338,10 @@ fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
         Some(first) => {
             let more = if names.len() > SHOWN { ", ..." } else { "" };
             let listed = names[..names.len().min(SHOWN)].join(", ");
-            let place = shown(&path.to_string_lossy());
+            let array_path = shown(&path.to_string_lossy());
             error.help(format!(
                 "there are {listed}{more}, as in {}/{first}",
-                place.trim_end_matches('/')
+                array_path.trim_end_matches('/')
             ));
         }
     }
@@ -355,7 +360,7 @@ fn bad_text(text: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_ZARR, shown(text)).into()
 }
 
-/// What the library says of the data; that it panics on some, its users are not to see.
+/// Calls the library, and turns its panics on damaged data into errors.
 fn guarded<T>(call: impl FnOnce() -> Result<T, StoreErrorKind>) -> Result<T, StoreErrorKind> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic: Box<dyn Any + Send>| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Reads regions of arrays, chunk by chunk.
+//! Reads regions of Zarr arrays, chunk by chunk.
 
 use std::sync::{Arc, PoisonError};
 
@@ -7,45 +7,45 @@ use zarrs::array::{
     ArrayBytes, ArrayError, ArrayPartialDecoderTraits, ArraySubset, CodecError, CodecOptions,
 };
 
-use super::pieces::{Piece, pieces};
+use super::grid_cells::{GridCell, cells};
 use super::{ZarrArray, bad, bad_text, guarded};
 use crate::copy::{BlockOrigin, copy_block, fill_block};
 use crate::{Region, StoreErrorKind};
 
-/// Bytes of small chunks that wait for one another, so that threads have enough of them.
+/// Bytes of a batch of small chunks, so that each thread has enough work.
 pub(super) const BATCH_BYTES: usize = 64 << 10;
-/// Bytes of memory that a chunk takes in addition to its elements.
-const PIECE_BYTES: usize = 256;
-/// Chunks that wait for one another.
+/// Bookkeeping bytes of a chunk in a batch.
+const CELL_BYTES: usize = 256;
+/// Maximum chunks in a batch.
 const MAX_BATCH: usize = 128;
-/// A part of an uncompressed chunk is read without the rest if its runs have this many bytes.
+/// A part of an uncompressed chunk is read alone if its contiguous runs have at least this many bytes.
 const MIN_RUN_BYTES: usize = 4 << 10;
 
-/// The shard that was read last, whose index is kept for the next region.
-pub(super) struct Shard {
+/// The shard read last, with its parsed index, for the next region.
+pub(super) struct CachedShard {
     index: Vec<u64>,
-    /// Decodes what is in it; `None` where it is not stored.
+    /// Decoder of its inner chunks; `None` if the shard is not stored.
     decoder: Option<Arc<dyn ArrayPartialDecoderTraits>>,
 }
 
 /// The decoded bytes of a chunk.
-enum Decoded {
+enum DecodedChunk {
     /// The chunk is not stored: its elements are the fill value.
     Missing,
     Whole(Vec<u8>),
-    /// The part that the region has.
+    /// Only the elements of the region.
     Part(Vec<u8>),
 }
 
 impl ZarrArray {
-    /// Reads a region into memory of its size.
+    /// Reads a region into `to`, which has its size.
     pub(super) fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
         if to.is_empty() {
             return Ok(());
         }
-        let chunks = pieces(region, &self.stored);
-        if !self.forecast.is_sharded {
-            return self.read_pieces(chunks, region, to, |piece| self.decode_chunk(piece));
+        let chunks = cells(region, &self.stored);
+        if !self.decode_plan.is_sharded {
+            return self.read_cells(chunks, region, to, |cell| self.decode_chunk(cell));
         }
         let mut last = self.shard.lock().unwrap_or_else(PoisonError::into_inner).take();
         for chunk in chunks {
@@ -55,11 +55,11 @@ impl ZarrArray {
             };
             let shard = last.insert(shard);
             match &shard.decoder {
-                None => self.put(&chunk, Decoded::Missing, region, to)?,
+                None => self.put(&chunk, DecodedChunk::Missing, region, to)?,
                 Some(decoder) => {
-                    let inner = pieces(&chunk.common, &self.chunks);
-                    let decode = |piece: &Piece| self.decode_inner(&**decoder, &chunk, piece);
-                    self.read_pieces(inner, region, to, decode)?;
+                    let inner = cells(&chunk.common, &self.chunks);
+                    let decode = |cell: &GridCell| self.decode_inner(&**decoder, &chunk, cell);
+                    self.read_cells(inner, region, to, decode)?;
                 }
             }
         }
@@ -67,54 +67,54 @@ impl ZarrArray {
         Ok(())
     }
 
-    /// Reads pieces of a region, several at the same time.
-    fn read_pieces(
+    /// Reads the parts of a region in these cells, batch by batch; threads decode the cells of a batch.
+    fn read_cells(
         &self,
-        mut pieces: impl Iterator<Item = Piece>,
+        mut cells: impl Iterator<Item = GridCell>,
         region: &Region,
         to: &mut [u8],
-        decode: impl Fn(&Piece) -> Result<Decoded, StoreErrorKind> + Sync,
+        decode: impl Fn(&GridCell) -> Result<DecodedChunk, StoreErrorKind> + Sync,
     ) -> Result<(), StoreErrorKind> {
-        let small = BATCH_BYTES / self.piece_len().saturating_add(PIECE_BYTES);
+        let small = BATCH_BYTES / self.chunk_len().saturating_add(CELL_BYTES);
         let at_once = self.concurrency.max(small.min(MAX_BATCH));
         loop {
-            let batch: Vec<Piece> = pieces.by_ref().take(at_once).collect();
+            let batch: Vec<GridCell> = cells.by_ref().take(at_once).collect();
             if batch.is_empty() {
                 return Ok(());
             }
-            let decode = |piece: &Piece| guarded(|| decode(piece));
+            let decode = |cell: &GridCell| guarded(|| decode(cell));
             let decoded: Vec<_> = batch.par_iter().map(decode).collect();
-            for (piece, decoded) in batch.iter().zip(decoded) {
-                self.put(piece, decoded?, region, to)?;
+            for (cell, decoded) in batch.iter().zip(decoded) {
+                self.put(cell, decoded?, region, to)?;
             }
         }
     }
 
-    /// The bytes of a decoded chunk.
-    fn piece_len(&self) -> usize {
+    /// Bytes of a decoded chunk.
+    fn chunk_len(&self) -> usize {
         crate::format::chunk_bytes(self.array_type.dtype, &self.chunks)
     }
 
-    /// Puts what was read of a chunk where it belongs in the region.
+    /// Copies decoded elements of a cell to their place in the region.
     fn put(
         &self,
-        piece: &Piece,
-        decoded: Decoded,
+        cell: &GridCell,
+        decoded: DecodedChunk,
         region: &Region,
         to: &mut [u8],
     ) -> Result<(), StoreErrorKind> {
-        let (extents, size) = (piece.common.extents(), self.array_type.dtype.size());
+        let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
         let (in_region, in_chunk) =
-            (piece.starts_from(region.starts()), piece.starts_from(&piece.origin));
+            (cell.starts_from(region.starts()), cell.starts_from(&cell.origin));
         let zeros = vec![0; extents.rank()];
         let target = BlockOrigin::new(region.extents(), &in_region);
         let (bytes, place) = match &decoded {
-            Decoded::Missing => {
+            DecodedChunk::Missing => {
                 fill_block(self.array.fill_value().as_ne_bytes(), to, target, extents);
                 return Ok(());
             }
-            Decoded::Whole(bytes) => (bytes, BlockOrigin::new(&self.chunks, &in_chunk)),
-            Decoded::Part(bytes) => (bytes, BlockOrigin::new(extents, &zeros)),
+            DecodedChunk::Whole(bytes) => (bytes, BlockOrigin::new(&self.chunks, &in_chunk)),
+            DecodedChunk::Part(bytes) => (bytes, BlockOrigin::new(extents, &zeros)),
         };
         let expected = place.shape.iter().product::<usize>() * size;
         if bytes.len() != expected {
@@ -124,22 +124,22 @@ impl ZarrArray {
         Ok(())
     }
 
-    fn decode_chunk(&self, piece: &Piece) -> Result<Decoded, StoreErrorKind> {
-        if self.forecast.is_plain && self.is_worth_a_part(piece) {
-            let part = subset(&piece.starts_from(&piece.origin), piece.common.extents())?;
-            let read = self.array.retrieve_chunk_subset_opt(&piece.index, &part, &options());
-            return Ok(Decoded::Part(fixed(read.map_err(|error| of_array(&error))?)?));
+    fn decode_chunk(&self, cell: &GridCell) -> Result<DecodedChunk, StoreErrorKind> {
+        if self.decode_plan.is_uncompressed && self.is_worth_a_part(cell) {
+            let part = subset(&cell.starts_from(&cell.origin), cell.common.extents())?;
+            let read = self.array.retrieve_chunk_subset_opt(&cell.index, &part, &options());
+            return Ok(DecodedChunk::Part(fixed(read.map_err(|error| of_array(&error))?)?));
         }
-        let read = self.array.retrieve_chunk_if_exists_opt(&piece.index, &options());
+        let read = self.array.retrieve_chunk_if_exists_opt(&cell.index, &options());
         match read.map_err(|error| of_array(&error))? {
-            None => Ok(Decoded::Missing),
-            Some(bytes) => fixed(bytes).map(Decoded::Whole),
+            None => Ok(DecodedChunk::Missing),
+            Some(bytes) => fixed(bytes).map(DecodedChunk::Whole),
         }
     }
 
-    /// Whether a part of an uncompressed chunk lies in few long runs: each takes memory of its own.
-    fn is_worth_a_part(&self, piece: &Piece) -> bool {
-        let (extents, size) = (piece.common.extents(), self.array_type.dtype.size());
+    /// Whether the part of an uncompressed chunk consists of long runs. The library allocates for each run.
+    fn is_worth_a_part(&self, cell: &GridCell) -> bool {
+        let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
         let is_whole = |axis: &usize| extents[*axis] == self.chunks[*axis];
         let whole = (0..extents.rank()).rev().take_while(is_whole).count();
         let outer = (extents.rank() - whole).saturating_sub(1);
@@ -150,25 +150,25 @@ impl ZarrArray {
     fn decode_inner(
         &self,
         decoder: &dyn ArrayPartialDecoderTraits,
-        shard: &Piece,
-        piece: &Piece,
-    ) -> Result<Decoded, StoreErrorKind> {
+        shard: &GridCell,
+        cell: &GridCell,
+    ) -> Result<DecodedChunk, StoreErrorKind> {
         let starts: Vec<usize> =
-            piece.origin.iter().zip(&shard.origin).map(|(inner, outer)| inner - outer).collect();
+            cell.origin.iter().zip(&shard.origin).map(|(inner, outer)| inner - outer).collect();
         let whole = subset(&starts, &self.chunks)?;
         let bytes = decoder.partial_decode(&whole, &options()).map_err(|error| of_codec(&error))?;
-        fixed(bytes.into_owned()).map(Decoded::Whole)
+        fixed(bytes.into_owned()).map(DecodedChunk::Whole)
     }
 
-    fn open_shard(&self, index: &[u64]) -> Result<Shard, StoreErrorKind> {
+    fn open_shard(&self, index: &[u64]) -> Result<CachedShard, StoreErrorKind> {
         let decoder = self.array.partial_decoder_opt(index, &options());
         let decoder = decoder.map_err(|error| of_array(&error))?;
         let exists = decoder.exists().map_err(|error| bad(&error))?;
-        Ok(Shard { index: index.to_vec(), decoder: exists.then_some(decoder) })
+        Ok(CachedShard { index: index.to_vec(), decoder: exists.then_some(decoder) })
     }
 }
 
-/// The library decodes one chunk at a time; several are decoded here.
+/// Options without threads in the library: `read_cells` decodes chunks in parallel.
 fn options() -> CodecOptions {
     CodecOptions::default().with_concurrent_target(1)
 }

@@ -1,7 +1,7 @@
-//! Bytes of elements, or bits of them, that were put together by their significance, back in their places.
+//! Inverse of Blosc's byte and bit shuffle.
 
-/// The elements of `element` bytes of which `from` has all first bytes, then all second bytes, and so on;
-/// what is less than an element stands at the end as it is.
+/// Unshuffles bytes: `from` has the first byte of each element of `element` bytes, then the second byte of
+/// each, and so on. A remainder shorter than an element follows unchanged.
 pub(super) fn unshuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
     let count = from.len() / element;
     for (byte, plane) in from[..count * element].chunks_exact(count.max(1)).enumerate() {
@@ -12,8 +12,8 @@ pub(super) fn unshuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
     to[count * element..].copy_from_slice(&from[count * element..]);
 }
 
-/// Like [`unshuffle_bytes`], of bits: of each byte of the elements all first bits, then all second bits. Of
-/// another number of elements than a multiple of eight no bits are shuffled.
+/// Unshuffles bits: for each byte of an element, `from` has bit 0 of all elements, then bit 1 of all, and so
+/// on. Blosc shuffles bits only if the number of elements is a multiple of eight.
 pub(super) fn unshuffle_bits(from: &[u8], element: usize, to: &mut [u8]) {
     let count = from.len() / element;
     debug_assert!(count.is_multiple_of(8), "the bits of {count} elements are as they were");

@@ -1,4 +1,4 @@
-//! Results as arrays of Zarr, version 3, compressed by zstd.
+//! Results as Zarr arrays, version 3, compressed with zstd.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,45 +14,43 @@ use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayError, ArrayMetadataOpt
 use zarrs::group::GroupBuilder;
 use zarrs::storage::StorageError;
 
-use super::files::Files;
-use super::place::{ArrayPath, parent};
-use super::unfinished::Unfinished;
+use super::array_path::{ArrayPath, parent};
+use super::store::FolderStore;
+use super::unfinished_folder::UnfinishedFolder;
 use super::{at, bad, codec, element, guarded};
-use crate::copy::{BlockOrigin as Block, copy_block};
+use crate::copy::{BlockOrigin, copy_block};
 use crate::format::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
-use crate::sink::{Complete, Sink, check_complete, with_elements};
+use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
 
-/// How a result is written.
+/// Options of a Zarr result.
 #[derive(Debug, Clone, Default)]
 pub struct ZarrOptions {
-    /// The sizes of the chunks, one for each axis; where there are none, chunks of about 4 MiB, whole
-    /// along the last axes.
+    /// Chunk shape. By default chunks have about 4 MiB and are whole along the last axes.
     pub chunks: Option<Vec<usize>>,
-    /// What the axes are called, one name for each, empty for an axis without.
+    /// Axis names, one for each axis; an unnamed axis has an empty name.
     pub axis_names: Option<Vec<String>>,
 }
 
-/// A result that becomes an array of Zarr: [`ZarrArray`](super::ZarrArray) has an example.
+/// A Zarr result; [`ZarrArray`](super::ZarrArray) has an example.
 ///
-/// Its folder has a hidden name beside its place until it is complete. An array that was there is replaced, a
-/// group or anything else is not.
+/// Until it is complete, its folder has a hidden name in the same folder. It replaces an existing array, but
+/// not a group or anything else.
 pub struct ZarrSink {
     place: ArrayPath,
     array_type: ArrayType,
     chunks: Vec<usize>,
-    array: Array<Files>,
+    array: Array<FolderStore>,
     elements_written: usize,
-    folder: Unfinished,
+    folder: UnfinishedFolder,
 }
 
 impl ZarrSink {
-    /// A result that is to be in the folder `path`. In `x.zarr/group/name` it is the array of that name in
-    /// groups, which are made where there are none.
+    /// A sink for an array in the folder `path`. For `x.zarr/group/name` the sink creates missing groups.
     ///
     /// # Errors
-    /// `io`; `zarr-in-place` when there is something there that is no array, or a group is none of
-    /// version 3; `wrong-options` when chunks or names are not one for each axis; `too-large`.
+    /// `io`; `zarr-in-place` if the path has something other than an array, or a parent folder is not a Zarr
+    /// 3 group; `wrong-options` if chunks or names do not match the rank; `too-large`.
     pub fn create(
         path: &Path,
         array_type: &ArrayType,
@@ -78,8 +76,9 @@ impl ZarrSink {
         let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
         let place = ArrayPath::of(path)?;
         let parent = parent(place.outermost());
-        let folder = Unfinished::create_in(parent).map_err(|error| without_name(error, parent))?;
-        let store = Arc::new(Files::new(folder.path()));
+        let folder =
+            UnfinishedFolder::create_in(parent).map_err(|error| without_name(error, parent))?;
+        let store = Arc::new(FolderStore::new(folder.path()));
         for group in place.groups() {
             let group = GroupBuilder::new().build(store.clone(), &group).map_err(|e| bad(&e))?;
             group.store_metadata().map_err(|error| of_storage(&error))?;
@@ -91,7 +90,7 @@ impl ZarrSink {
 
     fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
         with_elements(region, piece, &self.array_type, |elements| {
-            // There may be as many chunks as elements: they are never listed all at once.
+            // The chunks are not collected: there may be as many as elements.
             let mut chunks = Region::grid(region.extents(), &self.chunks);
             let at_a_time = encoded_at_a_time(self.chunk_bytes());
             loop {
@@ -106,7 +105,7 @@ impl ZarrSink {
         Ok(())
     }
 
-    /// Stores the chunk that is this part of a piece, filled up with zeros beyond the array.
+    /// Stores one chunk of a piece, padded with zeros beyond the array.
     fn store_chunk(
         &self,
         region: &Region,
@@ -119,8 +118,8 @@ impl ZarrSink {
             starts.map(|((start, within), chunk)| ((start + within) / chunk) as u64).collect();
         let mut bytes = vec![0; self.chunks.iter().product::<usize>() * size];
         let zeros = vec![0; self.chunks.len()];
-        let from = (elements, Block::new(region.extents(), chunk.starts()));
-        let to = (&mut bytes[..], Block::new(&self.chunks, &zeros));
+        let from = (elements, BlockOrigin::new(region.extents(), chunk.starts()));
+        let to = (&mut bytes[..], BlockOrigin::new(&self.chunks, &zeros));
         copy_block(from, to, chunk.extents(), size);
         let store = || {
             let stored = self.array.store_chunk(&indices, ArrayBytes::new_flen(bytes));
@@ -141,12 +140,12 @@ impl ZarrSink {
 
 /// Creates the array: stores its metadata, but no chunks.
 fn build(
-    store: &Arc<Files>,
+    store: &Arc<FolderStore>,
     path: &str,
     array_type: &ArrayType,
     chunks: &[usize],
     options: &ZarrOptions,
-) -> Result<Array<Files>, StoreErrorKind> {
+) -> Result<Array<FolderStore>, StoreErrorKind> {
     let shape: Vec<u64> = array_type.shape.iter().map(|&size| size as u64).collect();
     let chunk: Vec<u64> = chunks.iter().map(|&size| size as u64).collect();
     let zero = FillValue::new(vec![0; array_type.dtype.size()]);
@@ -161,7 +160,7 @@ fn build(
     Ok(array)
 }
 
-/// The error without the hidden name, which means nothing to the user.
+/// Removes the hidden name from an error: the user does not know it.
 fn without_name(error: io::Error, folder: &Path) -> io::Error {
     match folder.exists() {
         false => io::Error::new(
@@ -172,7 +171,7 @@ fn without_name(error: io::Error, folder: &Path) -> io::Error {
     }
 }
 
-/// The system's error, if the library passes it on.
+/// The system error inside an error of the library, if any.
 fn io_or_bad(error: &ArrayError) -> StoreErrorKind {
     match error {
         ArrayError::StorageError(error) => of_storage(error),
@@ -190,7 +189,7 @@ fn of_storage(error: &StorageError) -> StoreErrorKind {
     }
 }
 
-/// Writes what is in a folder to the disk.
+/// Flushes a folder and its files to the disk.
 fn sync(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -202,7 +201,7 @@ fn sync(folder: &Path) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Puts new names in a folder on the disk, where the system lets us.
+/// Flushes the directory entries of a folder, if the system supports it.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(folder).and_then(|folder| folder.sync_all()) {
@@ -228,7 +227,7 @@ impl Sink for ZarrSink {
         Some(&self.chunks)
     }
 
-    /// Chunks on their way, and what they are encoded to.
+    /// Concurrently encoded chunks and their encodings.
     fn scratch_bytes(&self) -> usize {
         encoding_bytes(self.chunk_bytes())
     }
@@ -237,18 +236,18 @@ impl Sink for ZarrSink {
         self.store(region, piece).map_err(|kind| at(self.place.path(), kind))
     }
 
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         self.check_complete().map_err(|kind| at(self.place.path(), kind))?;
         let Self { place, folder, .. } = *self;
         Ok(Box::new(CompleteFolder { place, folder }))
     }
 }
 
-/// A folder that is complete, under a hidden name.
+/// A complete result under a hidden name.
 #[derive(Debug)]
 struct CompleteFolder {
     place: ArrayPath,
-    folder: Unfinished,
+    folder: UnfinishedFolder,
 }
 
 impl CompleteFolder {
@@ -259,7 +258,7 @@ impl CompleteFolder {
     }
 }
 
-impl Complete for CompleteFolder {
+impl CompleteResult for CompleteFolder {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
         self.put().map_err(|kind| at(self.place.path(), kind))
     }

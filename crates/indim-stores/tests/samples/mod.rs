@@ -105,12 +105,12 @@ pub(crate) struct FileOutput {
 mod output {
     use std::io::{self, Seek, SeekFrom, Write};
 
-    use indim_stores::{Complete, Output, StoreError};
+    use indim_stores::{CompleteResult, OutputStream, StoreError};
 
     use super::{FileOutput, Path};
 
     impl FileOutput {
-        pub(crate) fn create(path: &Path) -> Box<dyn Output> {
+        pub(crate) fn create(path: &Path) -> Box<dyn OutputStream> {
             let file = tempfile::NamedTempFile::new().unwrap();
             Box::new(FileOutput { file, path: path.to_owned() })
         }
@@ -132,17 +132,17 @@ mod output {
         }
     }
 
-    impl Output for FileOutput {
+    impl OutputStream for FileOutput {
         fn place(&self) -> String {
             self.path.display().to_string()
         }
 
-        fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+        fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
             Ok(self)
         }
     }
 
-    impl Complete for FileOutput {
+    impl CompleteResult for FileOutput {
         fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
             std::fs::copy(self.file.path(), &self.path).unwrap();
             Ok(())

@@ -13,7 +13,7 @@ const SURPRISING_FACTOR: usize = 16;
 
 /// What a file says of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ValueOrigin {
     /// Where it asks for it.
     pub place: String,
     /// The rule by which it has operands broadcast there, if it does: `pdpd axis=1`.

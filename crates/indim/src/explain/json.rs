@@ -7,8 +7,8 @@ use super::{ExplainedBroadcast, ExplainedReduction, Explanation};
 
 #[derive(Serialize)]
 struct ExplanationJson<'a> {
-    parameters: Vec<Parameter<'a>>,
-    outputs: Vec<Output<'a>>,
+    parameters: Vec<ParameterJson<'a>>,
+    outputs: Vec<OutputJson<'a>>,
     broadcasts: Vec<BroadcastJson<'a>>,
     reductions: Vec<ReductionJson<'a>>,
     graph: String,
@@ -35,14 +35,14 @@ enum MachineCodeJson {
 }
 
 #[derive(Serialize)]
-struct Parameter<'a> {
+struct ParameterJson<'a> {
     name: &'a str,
     dtype: &'static str,
     shape: &'a [usize],
 }
 
 #[derive(Serialize)]
-struct Output<'a> {
+struct OutputJson<'a> {
     dtype: &'static str,
     shape: &'a [usize],
 }
@@ -54,14 +54,14 @@ struct BroadcastJson<'a> {
     place: Option<&'a str>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     asked_by: &'a [String],
-    operands: Vec<Operand<'a>>,
+    operands: Vec<OperandJson<'a>>,
     result: &'a [usize],
     rules: Vec<RuleJson>,
     warning: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Operand<'a> {
+struct OperandJson<'a> {
     name: &'a str,
     dtype: &'a str,
     shape: &'a [usize],
@@ -95,13 +95,13 @@ pub(super) fn explanation(explanation: &Explanation, has_machine_code: bool) -> 
     let (graph, executable) = (&explanation.graph, &explanation.executable);
     let forecast = explanation.forecast();
     let (unique, stands_for) = explanation.broadcast_bytes();
-    let parameters = executable.parameters().iter().enumerate().map(|(index, t)| Parameter {
+    let parameters = executable.parameters().iter().enumerate().map(|(index, t)| ParameterJson {
         name: graph.parameter_name(index),
         dtype: t.dtype.name(),
         shape: t.shape.sizes(),
     });
     let outputs = executable.outputs().iter();
-    let outputs = outputs.map(|t| Output { dtype: t.dtype.name(), shape: t.shape.sizes() });
+    let outputs = outputs.map(|t| OutputJson { dtype: t.dtype.name(), shape: t.shape.sizes() });
     text(&ExplanationJson {
         parameters: parameters.collect(),
         outputs: outputs.collect(),
@@ -138,7 +138,7 @@ pub(super) fn broadcast(explained: &ExplainedBroadcast) -> String {
 fn broadcast_json(explained: &ExplainedBroadcast) -> BroadcastJson<'_> {
     let form = explained.form();
     let operands = explained.labels().iter().zip(form.operands().iter().zip(form.maps()));
-    let operands = operands.map(|((name, dtype), (shape, map))| Operand {
+    let operands = operands.map(|((name, dtype), (shape, map))| OperandJson {
         name,
         dtype,
         shape: shape.sizes(),

@@ -31,7 +31,7 @@ use indim_shape::{AxisMap, Broadcast, RuleSetName, Shape};
 
 use listing::Listing;
 
-pub use broadcast::{Asked, ExplainedBroadcast};
+pub use broadcast::{ExplainedBroadcast, ValueOrigin};
 pub use inputs::{
     InputError, InputErrorKind, InputType, SymbolicExpression, TypedInput, build_typed,
     check_axis_names,
@@ -81,7 +81,7 @@ impl Explanation {
     pub fn of_file(
         graph: &Graph,
         options: &CompileOptions,
-        asked: impl Fn(ValueId) -> Option<Asked>,
+        asked: impl Fn(ValueId) -> Option<ValueOrigin>,
     ) -> Result<Self, CompileError> {
         let executable = compile(graph, options)?;
         let (graph, sources) = drop_bitcast_pairs(graph);
@@ -244,7 +244,7 @@ pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
 
 fn asked_broadcasts(
     graph: &Graph,
-    asked: impl Fn(ValueId) -> Option<Asked>,
+    asked: impl Fn(ValueId) -> Option<ValueOrigin>,
 ) -> Vec<ExplainedBroadcast> {
     let is_alone = alone(graph);
     let explained = graph.iter().filter_map(|(value, node)| {
@@ -272,8 +272,8 @@ fn asked_broadcasts(
 fn rules_of(
     graph: &Graph,
     value: ValueId,
-    here: &Asked,
-    asked: &impl Fn(ValueId) -> Option<Asked>,
+    here: &ValueOrigin,
+    asked: &impl Fn(ValueId) -> Option<ValueOrigin>,
 ) -> Vec<String> {
     // Its broadcast of an operand may be one that was there already.
     let wants_equal = |rule: &String| {
@@ -291,7 +291,7 @@ fn rules_of(
         if !matches!(node.kind, NodeKind::BroadcastInDim(_)) || is_number(graph, node.operands[0]) {
             continue;
         }
-        let Some(Asked { place, rule: Some(rule) }) = asked(operand) else { continue };
+        let Some(ValueOrigin { place, rule: Some(rule) }) = asked(operand) else { continue };
         let said = match place == here.place {
             true => rule,
             false => format!("{rule} of {}, {place}", graph.value_name(node.operands[0])),

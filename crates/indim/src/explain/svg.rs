@@ -12,7 +12,7 @@ use indim_shape::Broadcast;
 use super::{ExplainedBroadcast, ExplainedReduction};
 
 const CELL_HEIGHT: usize = 34;
-const MINIMUM_CELL_WIDTH: usize = 64;
+const MIN_CELL_WIDTH: usize = 64;
 const GAP: usize = 8;
 const MARGIN: usize = 24;
 const TITLE_HEIGHT: usize = 44;
@@ -20,7 +20,7 @@ const AXIS_HEIGHT: usize = 18;
 const LINE_HEIGHT: usize = 20;
 /// The room below the last picture for what the colours mean.
 const LEGEND_HEIGHT: usize = 44;
-const MINIMUM_WIDTH: usize = 440;
+const MIN_WIDTH: usize = 440;
 
 const STYLE: &str = "\
 text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#1f2328}
@@ -56,15 +56,15 @@ pub(super) fn document(
     if broadcasts.is_empty() && reductions.is_empty() {
         return message("nothing is broadcast");
     }
-    let of_broadcasts = broadcasts.iter().map(Picture::of_broadcast);
-    let mut pictures: Vec<Picture> =
-        of_broadcasts.chain(reductions.iter().map(Picture::of_reduction)).collect();
+    let of_broadcasts = broadcasts.iter().map(Diagram::of_broadcast);
+    let mut pictures: Vec<Diagram> =
+        of_broadcasts.chain(reductions.iter().map(Diagram::of_reduction)).collect();
     // The columns of all pictures stand below each other.
     let left = pictures.iter().map(|picture| picture.left).max().unwrap_or(0);
     let cell_width = pictures.iter().map(|picture| picture.cell_width).max().unwrap_or(0);
     pictures.iter_mut().for_each(|picture| (picture.left, picture.cell_width) = (left, cell_width));
-    let width = pictures.iter().map(Picture::width).max().unwrap_or(0).max(MINIMUM_WIDTH);
-    let height = pictures.iter().map(Picture::height).sum::<usize>() + LEGEND_HEIGHT;
+    let width = pictures.iter().map(Diagram::width).max().unwrap_or(0).max(MIN_WIDTH);
+    let height = pictures.iter().map(Diagram::height).sum::<usize>() + LEGEND_HEIGHT;
     let titles: Vec<&str> = pictures.iter().map(|picture| picture.title.as_str()).collect();
     let mut text = head(width, height, &titles.join("; "));
     let mut top = 0;
@@ -80,7 +80,7 @@ pub(super) fn document(
 pub(super) fn message(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let longest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-    let width = (text_width(longest) + 2 * MARGIN).max(MINIMUM_WIDTH);
+    let width = (text_width(longest) + 2 * MARGIN).max(MIN_WIDTH);
     let height = lines.len() * LINE_HEIGHT + 2 * MARGIN;
     let mut document = head(width, height, lines.first().copied().unwrap_or_default());
     for (index, line) in lines.iter().enumerate() {
@@ -118,20 +118,20 @@ fn legend(top: usize, has_reductions: bool, text: &mut String) {
 }
 
 /// How an axis stands in a row, and what is written there.
-type Cell = (&'static str, String);
+type DiagramCell = (&'static str, String);
 
 /// One broadcast or reduction, with what its layout depends on.
-struct Picture {
+struct Diagram {
     title: String,
     /// For each row what it is called, and a cell for each column; the last is the result.
-    rows: Vec<(String, Vec<Cell>)>,
+    rows: Vec<(String, Vec<DiagramCell>)>,
     /// The left edge of the first cell.
     left: usize,
     cell_width: usize,
 }
 
-impl Picture {
-    fn of_broadcast(explained: &ExplainedBroadcast) -> Picture {
+impl Diagram {
+    fn of_broadcast(explained: &ExplainedBroadcast) -> Diagram {
         let form = explained.form();
         let operands = explained.labels().iter().zip(form.operands());
         let labels = operands
@@ -143,10 +143,10 @@ impl Picture {
         let rows = labels.enumerate().map(|(row, label)| (label, cells(row))).collect();
         // No cell says more than that the widest size is expanded.
         let widest = form.result().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
-        Picture::new(explained.title(), rows, "1 → ".chars().count() + widest)
+        Diagram::new(explained.title(), rows, "1 → ".chars().count() + widest)
     }
 
-    fn of_reduction(explained: &ExplainedReduction) -> Picture {
+    fn of_reduction(explained: &ExplainedReduction) -> Diagram {
         let (form, (name, element_type)) = (explained.form(), explained.label());
         let sizes = || form.operand().iter().enumerate();
         let is_reduced = |axis: usize| form.axes().contains(&axis);
@@ -162,16 +162,16 @@ impl Picture {
             (format!("result : {}", form.result()), left.collect()),
         ];
         let widest = form.operand().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
-        Picture::new(explained.title(), rows, widest)
+        Diagram::new(explained.title(), rows, widest)
     }
 
-    fn new(title: String, rows: Vec<(String, Vec<Cell>)>, widest_cell: usize) -> Picture {
+    fn new(title: String, rows: Vec<(String, Vec<DiagramCell>)>, widest_cell: usize) -> Diagram {
         let longest = rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
-        Picture {
+        Diagram {
             title,
             rows,
             left: MARGIN + text_width(longest) + 2 * GAP,
-            cell_width: (text_width(widest_cell) + 16).max(MINIMUM_CELL_WIDTH),
+            cell_width: (text_width(widest_cell) + 16).max(MIN_CELL_WIDTH),
         }
     }
 
@@ -204,7 +204,7 @@ impl Picture {
         }
     }
 
-    fn draw_cell(&self, (class, size): &Cell, axis: usize, top: usize, text: &mut String) {
+    fn draw_cell(&self, (class, size): &DiagramCell, axis: usize, top: usize, text: &mut String) {
         let text_class = if *class == "repeated" { "times" } else { "size" };
         let left = self.cell_left(axis);
         rectangle(text, class, left, top, self.cell_width, CELL_HEIGHT);
@@ -217,7 +217,7 @@ impl Picture {
 }
 
 /// How an operand stands on an axis of the result, which is the last row.
-fn broadcast_cell(form: &Broadcast, row: usize, axis: usize) -> Cell {
+fn broadcast_cell(form: &Broadcast, row: usize, axis: usize) -> DiagramCell {
     let result_size = form.result()[axis];
     let (Some(shape), Some(map)) = (form.operands().get(row), form.maps().get(row)) else {
         return ("result", result_size.to_string());

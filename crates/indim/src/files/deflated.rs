@@ -14,10 +14,10 @@ use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_stores::{Region, Source, StoreError, StoreErrorKind};
 
-use super::header::Header;
-use super::npz::MAXIMUM_TRAILING;
+use super::header::ArrayHeader;
+use super::npz::MAX_TRAILING_BYTES;
 use super::open_file::{FileRange, OpenFile};
-use super::runs::Runs;
+use super::runs::FileRuns;
 use super::{FileError, FileErrorKind};
 
 /// The maximum number of cursors: one for each slice of the array that a program reads.
@@ -42,15 +42,15 @@ pub(super) struct MemberLocation {
 #[derive(Debug)]
 pub(super) struct DeflatedFile {
     file: Arc<OpenFile>,
-    header: Header,
+    header: ArrayHeader,
     place: MemberLocation,
     /// The one that was used last stands last.
-    cursors: Mutex<Vec<Cursor>>,
+    cursors: Mutex<Vec<InflateCursor>>,
 }
 
 /// A place in the member up to which it has been inflated.
 #[derive(Debug)]
-struct Cursor {
+struct InflateCursor {
     inflated: DeflateDecoder<FileRange<Arc<OpenFile>>>,
     position: u64,
     /// Of all up to there.
@@ -61,7 +61,7 @@ impl DeflatedFile {
     pub(super) fn new(
         path: &Path,
         file: File,
-        header: Header,
+        header: ArrayHeader,
         place: MemberLocation,
     ) -> io::Result<Self> {
         let file = Arc::new(OpenFile::new(path, file)?);
@@ -72,7 +72,7 @@ impl DeflatedFile {
     fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> io::Result<()> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let place = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
-        let mut runs = Runs::new(shape, region, self.header.is_fortran).peekable();
+        let mut runs = FileRuns::new(shape, region, self.header.is_fortran).peekable();
         let Some(first) = runs.peek() else { return Ok(()) };
         let mut cursor = self.cursor_before(place(first.start));
         for run in runs {
@@ -90,7 +90,7 @@ impl DeflatedFile {
     }
 
     /// The nearest cursor that is not beyond a place; a new one at the beginning where there is none.
-    fn cursor_before(&self, place: u64) -> Cursor {
+    fn cursor_before(&self, place: u64) -> InflateCursor {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
         let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.position <= place);
         match before.max_by_key(|(_, cursor)| cursor.position).map(|(index, _)| index) {
@@ -98,12 +98,16 @@ impl DeflatedFile {
             None => {
                 let MemberLocation { start, compressed_bytes, .. } = self.place;
                 let part = FileRange::new(Arc::clone(&self.file), start, compressed_bytes);
-                Cursor { inflated: DeflateDecoder::new(part), position: 0, checksum: Crc::new() }
+                InflateCursor {
+                    inflated: DeflateDecoder::new(part),
+                    position: 0,
+                    checksum: Crc::new(),
+                }
             }
         }
     }
 
-    fn keep(&self, cursor: Cursor) {
+    fn keep(&self, cursor: InflateCursor) {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
         if cursors.len() == MAX_CURSORS {
             cursors.remove(0);
@@ -129,7 +133,7 @@ impl DeflatedFile {
     }
 }
 
-impl Cursor {
+impl InflateCursor {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         self.inflated.read_exact(bytes)?;
         self.checksum.update(bytes);
@@ -150,11 +154,11 @@ impl Cursor {
     fn finish(mut self, expected: u32) -> io::Result<()> {
         let damaged = |message: String| Err(io::Error::other(message));
         let mut trailing = Vec::new();
-        let most = MAXIMUM_TRAILING + 1;
+        let most = MAX_TRAILING_BYTES + 1;
         self.inflated.by_ref().take(most).read_to_end(&mut trailing)?;
         if trailing.len() as u64 == most {
             return damaged(format!(
-                "more than {MAXIMUM_TRAILING} bytes stand behind the elements of the member"
+                "more than {MAX_TRAILING_BYTES} bytes stand behind the elements of the member"
             ));
         }
         self.checksum.update(&trailing);

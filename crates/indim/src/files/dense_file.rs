@@ -10,21 +10,26 @@ use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_stores::{Region, Source, StoreError, StoreErrorKind};
 
-use super::header::Header;
+use super::header::ArrayHeader;
 use super::open_file::{FileRange, OpenFile};
-use super::runs::Runs;
+use super::runs::FileRuns;
 
 /// An array in a file, row-major or column-major, in either byte order.
 #[derive(Debug)]
 pub(super) struct DenseFile {
     file: OpenFile,
-    header: Header,
+    header: ArrayHeader,
     /// Where the header begins, from which on its elements are counted.
     offset: u64,
 }
 
 impl DenseFile {
-    pub(super) fn new(path: &Path, file: File, header: Header, offset: u64) -> io::Result<Self> {
+    pub(super) fn new(
+        path: &Path,
+        file: File,
+        header: ArrayHeader,
+        offset: u64,
+    ) -> io::Result<Self> {
         Ok(DenseFile { file: OpenFile::new(path, file)?, header, offset })
     }
 
@@ -32,7 +37,7 @@ impl DenseFile {
     fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let elements = self.offset + self.header.elements.start as u64;
-        for run in Runs::new(shape, region, self.header.is_fortran) {
+        for run in FileRuns::new(shape, region, self.header.is_fortran) {
             let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
             let offset = elements + (run.start * dtype.size()) as u64;
             let read = FileRange::new(&self.file, offset, first.len() as u64).read_exact(first);

@@ -16,16 +16,16 @@ use super::descr::{from_descr, number_size};
 use super::error::FileErrorKind;
 
 /// Longer headers are refused; NumPy's own limit for trusted files is 10,000.
-pub(super) const MAXIMUM_HEADER: usize = 64 * 1024;
+pub(super) const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// The bytes at the start of a file in which its header ends, if it is not refused.
-pub(super) const START_BYTES: usize = MAXIMUM_HEADER + MAGIC.len() + 6;
+pub(super) const START_BYTES: usize = MAX_HEADER_BYTES + MAGIC.len() + 6;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// The fields of a header.
 #[derive(Debug, PartialEq)]
-pub(super) struct Header {
+pub(super) struct ArrayHeader {
     pub(super) array_type: ArrayType,
     /// Whether the first axis is the dense one.
     pub(super) is_fortran: bool,
@@ -35,7 +35,7 @@ pub(super) struct Header {
     pub(super) elements: Range<usize>,
 }
 
-impl Header {
+impl ArrayHeader {
     /// The stride along each axis in bytes.
     pub(super) fn strides(&self) -> Vec<isize> {
         if !self.is_fortran {
@@ -86,7 +86,7 @@ pub(super) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
 
 /// Reads the header at the start of a file, and checks it against the file's length. Of a longer file
 /// [`START_BYTES`] are enough.
-pub(super) fn parse(start: &[u8], file_length: usize) -> Result<Header, FileErrorKind> {
+pub(super) fn parse(start: &[u8], file_length: usize) -> Result<ArrayHeader, FileErrorKind> {
     let rest = start.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
     let (length, text_offset) = match *rest {
         [1, 0, a, b, ..] => (usize::from(u16::from_le_bytes([a, b])), MAGIC.len() + 4),
@@ -103,15 +103,15 @@ pub(super) fn parse(start: &[u8], file_length: usize) -> Result<Header, FileErro
     };
     let available = file_length.saturating_sub(text_offset);
     let data_offset = text_offset.saturating_add(length);
-    let text = start.get(..data_offset).filter(|_| length <= available.min(MAXIMUM_HEADER));
+    let text = start.get(..data_offset).filter(|_| length <= available.min(MAX_HEADER_BYTES));
     let Some(text) = text else {
         return Err(FileErrorKind::HeaderTooLong {
             claimed: length,
             available,
-            most: MAXIMUM_HEADER,
+            most: MAX_HEADER_BYTES,
         });
     };
-    let mut parser = Parser { file: text, position: text_offset };
+    let mut parser = HeaderParser { file: text, position: text_offset };
     let mut header = parser.dict()?;
     let ArrayType { dtype, shape } = &header.array_type;
     let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
@@ -123,13 +123,13 @@ pub(super) fn parse(start: &[u8], file_length: usize) -> Result<Header, FileErro
     Ok(header)
 }
 
-struct Parser<'a> {
+struct HeaderParser<'a> {
     file: &'a [u8],
     position: usize,
 }
 
-impl<'a> Parser<'a> {
-    fn dict(&mut self) -> Result<Header, FileErrorKind> {
+impl<'a> HeaderParser<'a> {
+    fn dict(&mut self) -> Result<ArrayHeader, FileErrorKind> {
         let (mut descr, mut is_fortran, mut shape) = (None, None, None);
         self.expect(b'{', "`{`")?;
         while !self.accept(b'}') {
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
             return Err(self.wrong("the end of the header"));
         }
         let elements = self.position..self.position;
-        Ok(Header { array_type: ArrayType { dtype, shape }, is_fortran, is_swapped, elements })
+        Ok(ArrayHeader { array_type: ArrayType { dtype, shape }, is_fortran, is_swapped, elements })
     }
 
     fn wrong(&self, expected: &'static str) -> FileErrorKind {

@@ -40,9 +40,9 @@
 //!   thousands only one is wanted, and the library would keep all of them in tables;
 //! - `safetensors_sink.rs`: the tensors of a `.safetensors` file as sinks that are written by regions;
 //! - `safetensors_source.rs`: a tensor of a `.safetensors` file as a source that is read by regions;
-//! - `shared.rs`: one file that several results are written to;
+//! - `shared_output.rs`: one file that several results are written to;
 //! - `stream.rs`: arrays from a pipe, whose length is unknown beforehand;
-//! - `unfinished.rs`: names that files have before they are complete, for who must remove them when the
+//! - `hidden_names.rs`: names that files have before they are complete, for who must remove them when the
 //!   process ends early;
 //! - `write.rs`: the formats `.npy` and `.npz`, written; where files go is in `output_file.rs`.
 
@@ -51,6 +51,7 @@ mod dense_file;
 mod descr;
 mod error;
 mod header;
+mod hidden_names;
 mod npy_sink;
 mod npy_source;
 mod npz;
@@ -68,9 +69,8 @@ mod safetensors_header;
 mod safetensors_sink;
 #[cfg(feature = "safetensors")]
 mod safetensors_source;
-mod shared;
+mod shared_output;
 mod stream;
-mod unfinished;
 mod write;
 
 use core::ops::Range;
@@ -80,6 +80,7 @@ use indim_cpu::{ArrayView, MappedFile};
 use indim_ops::ArrayType;
 
 pub use error::{FileError, FileErrorKind};
+pub use hidden_names::remove_unfinished_files;
 pub use npy_sink::NpySink;
 pub use npy_source::NpySource;
 pub use npz::{read_npz_member, read_npz_member_type, read_npz_member_within};
@@ -94,10 +95,9 @@ pub use safetensors_sink::safetensors_sinks;
 #[cfg(feature = "safetensors")]
 pub use safetensors_source::SafetensorsSource;
 pub use stream::ArrayStream;
-pub use unfinished::remove_unfinished_files;
-pub use write::{Member, write_npy, write_npy_to, write_npz_to, write_text};
+pub use write::{NamedArray, write_npy, write_npy_to, write_npz_to, write_text};
 
-use header::Header;
+use header::ArrayHeader;
 
 /// An array in a file, or read from one.
 ///
@@ -121,11 +121,11 @@ use header::Header;
 pub struct ArrayFile {
     array_type: ArrayType,
     strides: Vec<isize>,
-    bytes: Bytes,
+    bytes: ElementBytes,
 }
 
 #[derive(Debug)]
-enum Bytes {
+enum ElementBytes {
     Mapped { file: MappedFile, elements: Range<usize> },
     Owned(Vec<u8>),
 }
@@ -176,7 +176,7 @@ impl ArrayFile {
             return copy.map_err(|kind| FileError::new(path, kind));
         }
         let strides = header.strides();
-        let bytes = Bytes::Mapped { file, elements: header.elements };
+        let bytes = ElementBytes::Mapped { file, elements: header.elements };
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
 
@@ -211,7 +211,7 @@ impl ArrayFile {
             return read_tensor(path, tensor, limit);
         }
         let strides = header.strides();
-        let bytes = Bytes::Mapped { file, elements: header.elements };
+        let bytes = ElementBytes::Mapped { file, elements: header.elements };
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
 
@@ -227,10 +227,10 @@ impl ArrayFile {
     }
 
     /// The array of this header, from a copy of its elements as they were in the file.
-    fn from_elements(header: Header, mut elements: Vec<u8>) -> Self {
+    fn from_elements(header: ArrayHeader, mut elements: Vec<u8>) -> Self {
         header.to_native(&mut elements);
         let strides = header.strides();
-        ArrayFile { array_type: header.array_type, strides, bytes: Bytes::Owned(elements) }
+        ArrayFile { array_type: header.array_type, strides, bytes: ElementBytes::Owned(elements) }
     }
 
     /// Element type and shape.
@@ -246,16 +246,16 @@ impl ArrayFile {
     /// The elements' bytes, in the machine's byte order.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Mapped { file, elements } => &file[elements.clone()],
-            Bytes::Owned(bytes) => bytes,
+            ElementBytes::Mapped { file, elements } => &file[elements.clone()],
+            ElementBytes::Owned(bytes) => bytes,
         }
     }
 
     /// The bytes of memory that hold the elements; none if they are read where they are.
     pub fn held_bytes(&self) -> usize {
         match &self.bytes {
-            Bytes::Mapped { .. } => 0,
-            Bytes::Owned(bytes) => bytes.len(),
+            ElementBytes::Mapped { .. } => 0,
+            ElementBytes::Owned(bytes) => bytes.len(),
         }
     }
 
@@ -263,8 +263,8 @@ impl ArrayFile {
     /// and its time of change tell. A copy is never changed.
     pub fn is_unchanged(&self) -> bool {
         match &self.bytes {
-            Bytes::Mapped { file, .. } => file.is_unchanged(),
-            Bytes::Owned(_) => true,
+            ElementBytes::Mapped { file, .. } => file.is_unchanged(),
+            ElementBytes::Owned(_) => true,
         }
     }
 

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_stores::{
-    Complete, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
 
 use super::output_file::OutputFile;
 use super::runs::{write_next, write_runs};
-use super::shared::CompleteShared;
+use super::shared_output::CompleteSharedOutput;
 use super::write::npy_header;
 use super::{FileError, FileErrorKind};
 
@@ -44,10 +44,10 @@ pub struct NpySink {
     array_type: ArrayType,
     header_bytes: u64,
     elements_written: usize,
-    target: Target,
+    target: NpyTarget,
 }
 
-enum Target {
+enum NpyTarget {
     File(OutputFile),
     Stream(Box<dyn Write + Send>),
 }
@@ -79,8 +79,8 @@ impl NpySink {
         let elements = elements.map_err(|shape| error(FileErrorKind::TooLarge(shape)))?;
         file.reserve(header.len() as u64 + elements as u64)?;
         let target = match file.is_stream() {
-            true => Target::Stream(Box::new(file)),
-            false => Target::File(file),
+            true => NpyTarget::Stream(Box::new(file)),
+            false => NpyTarget::File(file),
         };
         Self::begun(path.clone(), target, &header, array_type).map_err(|it| error(it.into()))
     }
@@ -95,14 +95,18 @@ impl NpySink {
         array_type: &ArrayType,
     ) -> Result<Self, FileError> {
         let path = PathBuf::from(name);
-        let sink =
-            Self::begun(path.clone(), Target::Stream(stream), &npy_header(array_type), array_type);
+        let sink = Self::begun(
+            path.clone(),
+            NpyTarget::Stream(stream),
+            &npy_header(array_type),
+            array_type,
+        );
         sink.map_err(|error| FileError::new(&path, error.into()))
     }
 
     fn begun(
         path: PathBuf,
-        mut target: Target,
+        mut target: NpyTarget,
         header: &[u8],
         array_type: &ArrayType,
     ) -> io::Result<Self> {
@@ -118,21 +122,21 @@ impl NpySink {
     fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
         let (of, written) = (&self.array_type, self.elements_written);
         self.elements_written = match &mut self.target {
-            Target::File(file) => {
+            NpyTarget::File(file) => {
                 write_runs(file, self.header_bytes, of, region, bytes)?;
                 written + bytes.len() / of.dtype.size()
             }
-            Target::Stream(stream) => write_next(stream, written, of, region, bytes)?,
+            NpyTarget::Stream(stream) => write_next(stream, written, of, region, bytes)?,
         };
         Ok(())
     }
 }
 
-impl Target {
+impl NpyTarget {
     fn output(&mut self) -> &mut dyn Write {
         match self {
-            Target::File(file) => file,
-            Target::Stream(stream) => stream,
+            NpyTarget::File(file) => file,
+            NpyTarget::Stream(stream) => stream,
         }
     }
 }
@@ -143,7 +147,7 @@ impl Sink for NpySink {
     }
 
     fn is_sequential(&self) -> bool {
-        matches!(self.target, Target::Stream(_))
+        matches!(self.target, NpyTarget::Stream(_))
     }
 
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
@@ -153,17 +157,17 @@ impl Sink for NpySink {
         written.map_err(|kind| self.error(kind))
     }
 
-    fn complete(mut self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(mut self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
         let path = self.path.clone();
         let output = match self.target {
-            Target::File(file) => Some(file.complete(&mut |_| ())?),
-            Target::Stream(ref mut stream) => {
+            NpyTarget::File(file) => Some(file.complete(&mut |_| ())?),
+            NpyTarget::Stream(ref mut stream) => {
                 let flushed = stream.flush();
                 flushed.map_err(|error| StoreError::new(path.to_string_lossy(), error))?;
                 None
             }
         };
-        Ok(Box::new(CompleteShared(output)))
+        Ok(Box::new(CompleteSharedOutput(output)))
     }
 }

@@ -11,16 +11,16 @@ use zip::read::ZipFile;
 use zip::result::ZipError;
 
 use super::deflated::MemberLocation;
-use super::header::Header;
+use super::header::ArrayHeader;
 use super::read::{read_header, read_npy};
 use super::{ArrayFile, FileError, FileErrorKind};
 
 /// Deflate makes at most this many bytes of one.
-const LARGEST_RATIO: u64 = 1032;
+const DEFLATE_RATIO: u64 = 1032;
 
 /// The most bytes that may stand behind the elements of a member. They mean nothing, but only a member read
 /// to its end can be checked against its checksum.
-pub(super) const MAXIMUM_TRAILING: u64 = 1 << 20;
+pub(super) const MAX_TRAILING_BYTES: u64 = 1 << 20;
 
 /// Reads the member `member` (with or without `.npy`) of the archive at `path` into memory.
 ///
@@ -72,10 +72,10 @@ pub fn read_npz_member_within(
 ) -> Result<ArrayFile, FileError> {
     read_member(path, member, |mut file, length| {
         let array = read_npy(&mut file, length, limit)?;
-        let trailing = io::copy(&mut file.take(MAXIMUM_TRAILING + 1), &mut io::sink())?;
-        match trailing > MAXIMUM_TRAILING {
+        let trailing = io::copy(&mut file.take(MAX_TRAILING_BYTES + 1), &mut io::sink())?;
+        match trailing > MAX_TRAILING_BYTES {
             true => Err(FileErrorKind::BadArchive(format!(
-                "more than {MAXIMUM_TRAILING} bytes stand behind the elements of `{member}`"
+                "more than {MAX_TRAILING_BYTES} bytes stand behind the elements of `{member}`"
             ))),
             false => Ok(array),
         }
@@ -123,7 +123,7 @@ fn read_member<T>(
 /// A member of an archive, with its header.
 pub(super) struct ArchiveMember {
     pub(super) file: File,
-    pub(super) header: Header,
+    pub(super) header: ArrayHeader,
     pub(super) compression: CompressionMethod,
     pub(super) place: MemberLocation,
 }
@@ -155,7 +155,7 @@ fn most_bytes(member: &ZipFile<'_, File>) -> usize {
     let compressed = member.compressed_size();
     let most = match member.compression() {
         CompressionMethod::Stored => compressed,
-        _ => compressed.saturating_mul(LARGEST_RATIO),
+        _ => compressed.saturating_mul(DEFLATE_RATIO),
     };
     usize::try_from(member.size().min(most)).unwrap_or(usize::MAX)
 }

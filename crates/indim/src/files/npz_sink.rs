@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_stores::{
-    Complete, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
 
 use super::output_file::OutputFile;
 use super::runs::{write_next, write_runs};
-use super::shared::{CompleteShared, Shared};
+use super::shared_output::{CompleteSharedOutput, SharedOutput};
 use super::write::{NpzWriter, npy_header};
 use super::{FileError, FileErrorKind};
 
@@ -44,7 +44,7 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 ///
 /// ```
 /// use indim::files::{OutputFile, npz_sinks, read_npz_member};
-/// use indim::stores::Complete;
+/// use indim::stores::CompleteResult;
 /// use indim::{Array, ArrayType, DType, evaluate};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -52,7 +52,7 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 /// let of = ArrayType::new(DType::F32, [2]);
 /// let sinks = npz_sinks(OutputFile::create(&path)?, &[("x", &of), ("y", &of)])?;
 /// let x = evaluate("x * 2", [("x", &Array::new([2], vec![1.0f32, 2.0])?)])?;
-/// let mut complete: Vec<Box<dyn Complete>> = Vec::new();
+/// let mut complete: Vec<Box<dyn CompleteResult>> = Vec::new();
 /// for mut sink in sinks {
 ///     indim::stores::write_whole(&mut *sink, &x)?;
 ///     complete.push(sink.complete()?);
@@ -80,11 +80,11 @@ pub fn npz_sinks(
         let (name, array_type) = members[index];
         writer.begin(name, array_type).map_err(error)?;
     }
-    let archive = Archive { writer, waiting: Vec::new() };
-    let shared = Shared::new(archive, members.len());
+    let archive = NpzArchive { writer, waiting: Vec::new() };
+    let shared_output = SharedOutput::new(archive, members.len());
     let sinks = members.iter().enumerate().map(|(index, (name, array_type))| {
         let to = match Some(index) == straight {
-            true => MemberTarget::Archive,
+            true => MemberTarget::NpzArchive,
             false => {
                 MemberTarget::Beside(tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?)
             }
@@ -93,7 +93,7 @@ pub fn npz_sinks(
             path: path.clone(),
             place: (index, (*name).to_owned()),
             array_type: (*array_type).clone(),
-            archive: shared.share(),
+            archive: shared_output.share(),
             to,
             elements_written: 0,
         }) as Box<dyn Sink>)
@@ -110,7 +110,7 @@ fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
 }
 
 /// An archive that is being written.
-struct Archive {
+struct NpzArchive {
     writer: NpzWriter<OutputFile>,
     /// Members that are complete elsewhere.
     waiting: Vec<DeferredMember>,
@@ -123,13 +123,13 @@ struct DeferredMember {
     elements: File,
 }
 
-impl fmt::Debug for Archive {
+impl fmt::Debug for NpzArchive {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Archive, of which {} members wait", self.waiting.len())
     }
 }
 
-impl Archive {
+impl NpzArchive {
     /// Appends what waits, in the order of the results.
     fn finish(mut self) -> Result<OutputFile, FileErrorKind> {
         self.waiting.sort_by_key(|member| member.place.0);
@@ -148,14 +148,14 @@ struct MemberSink {
     /// Its position among the results, and its name.
     place: (usize, String),
     array_type: ArrayType,
-    archive: Shared<Archive>,
+    archive: SharedOutput<NpzArchive>,
     to: MemberTarget,
     elements_written: usize,
 }
 
 #[derive(Debug)]
 enum MemberTarget {
-    Archive,
+    NpzArchive,
     Beside(File),
 }
 
@@ -173,7 +173,7 @@ impl MemberSink {
     fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
         let (of, written) = (&self.array_type, self.elements_written);
         self.elements_written = match &mut self.to {
-            MemberTarget::Archive => self
+            MemberTarget::NpzArchive => self
                 .archive
                 .with(|archive| write_next(&mut archive.writer, written, of, region, bytes))?,
             MemberTarget::Beside(file) => {
@@ -191,7 +191,7 @@ impl Sink for MemberSink {
     }
 
     fn is_sequential(&self) -> bool {
-        matches!(self.to, MemberTarget::Archive)
+        matches!(self.to, MemberTarget::NpzArchive)
     }
 
     fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
@@ -201,7 +201,7 @@ impl Sink for MemberSink {
         written.map_err(|kind| self.error(kind))
     }
 
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
         let MemberSink { path, place, array_type, archive, to, .. } = *self;
         if let MemberTarget::Beside(elements) = to {
@@ -210,12 +210,12 @@ impl Sink for MemberSink {
             });
         }
         let Some(archive) = archive.complete_one() else {
-            return Ok(Box::new(CompleteShared(None)));
+            return Ok(Box::new(CompleteSharedOutput(None)));
         };
         let complete = || -> Result<_, FileError> {
             let file = archive.finish().map_err(|kind| FileError::new(&path, kind))?;
             file.complete(&mut |_| ())
         };
-        Ok(Box::new(CompleteShared(Some(complete()?))))
+        Ok(Box::new(CompleteSharedOutput(Some(complete()?))))
     }
 }

@@ -34,10 +34,10 @@ use super::{FileError, FileErrorKind};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct NpzSource(Member);
+pub struct NpzSource(MemberSource);
 
 #[derive(Debug)]
-enum Member {
+enum MemberSource {
     Stored(DenseFile),
     Deflated(DeflatedFile),
 }
@@ -52,10 +52,10 @@ impl NpzSource {
             let ArchiveMember { file, header, compression, place } = locate(path, member)?;
             Ok(NpzSource(match compression {
                 CompressionMethod::Stored => {
-                    Member::Stored(DenseFile::new(path, file, header, place.start)?)
+                    MemberSource::Stored(DenseFile::new(path, file, header, place.start)?)
                 }
                 CompressionMethod::Deflated => {
-                    Member::Deflated(DeflatedFile::new(path, file, header, place)?)
+                    MemberSource::Deflated(DeflatedFile::new(path, file, header, place)?)
                 }
                 other => {
                     let message = format!("`{member}` is compressed by {other}, which is not read");
@@ -68,8 +68,8 @@ impl NpzSource {
 
     fn source(&self) -> &dyn Source {
         match &self.0 {
-            Member::Stored(file) => file,
-            Member::Deflated(file) => file,
+            MemberSource::Stored(file) => file,
+            MemberSource::Deflated(file) => file,
         }
     }
 }

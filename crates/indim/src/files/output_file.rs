@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use indim_cpu::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode, row_major_strides};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_stores::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
+use indim_stores::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_stale_files};
 
-use super::unfinished::Names;
+use super::hidden_names::HiddenNames;
 use super::write::npy_header;
 use super::{FileError, FileErrorKind};
 
 /// Symbolic links that are followed, as many as Linux follows.
-const MAXIMUM_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// How often a hidden file is made anew, whose name another process took for one that was left.
 const MAX_TRIES: usize = 8;
@@ -337,7 +337,7 @@ fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
 /// The target of a link to a file that does not exist yet.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    for _ in 0..MAXIMUM_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
             Ok(target) => path = folder(&path).join(target),
             // No link, or nothing.
@@ -361,7 +361,7 @@ fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<OutputTarg
         ErrorKind::PermissionDenied => FileErrorKind::OwnerNotKept,
         _ => error.into(),
     };
-    remove_left_behind(folder);
+    remove_stale_files(folder);
     match UnnamedFile::create_in(folder) {
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             let file = HiddenFile::create_in(folder).map_err(no_folder)?;
@@ -386,7 +386,7 @@ fn folder(path: &Path) -> &Path {
 fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
     match file.link(target) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let _names = Names::lock();
+            let _names = HiddenNames::lock();
             let interim = hidden().make_in(folder(target), |path| file.link(path));
             interim.map_err(without_name)?.persist(target).map_err(|error| error.error)?;
             Ok(())
@@ -415,7 +415,7 @@ impl HiddenFile {
         // Temporary files are private by default; a result is as public as the user's mask says.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut names = Names::lock();
+        let mut names = HiddenNames::lock();
         for _ in 0..MAX_TRIES {
             let file = builder.tempfile_in(folder).map_err(without_name)?;
             let (file, name) = file.keep().map_err(|error| error.error)?;
@@ -430,7 +430,7 @@ impl HiddenFile {
     }
 
     fn rename(self, target: &Path) -> io::Result<()> {
-        let names = Names::lock();
+        let names = HiddenNames::lock();
         let renamed = fs::rename(&self.name, target);
         drop(names);
         renamed
@@ -439,7 +439,7 @@ impl HiddenFile {
 
 impl Drop for HiddenFile {
     fn drop(&mut self) {
-        let mut names = Names::lock();
+        let mut names = HiddenNames::lock();
         // After the rename the file has another name.
         let _ = fs::remove_file(&self.name);
         names.forget(&self.name);
@@ -534,7 +534,7 @@ mod tests {
         let file = create();
         let hidden: Vec<_> = names().collect();
         assert!(hidden.len() == 1 && hidden[0].to_str().unwrap().starts_with(".indim-"));
-        let is_listed = || Names::lock().contains(&folder.path().join(&hidden[0]));
+        let is_listed = || HiddenNames::lock().contains(&folder.path().join(&hidden[0]));
         assert!(is_listed());
         file.finish(&mut |_| ()).unwrap();
         assert_eq!(names().collect::<Vec<_>>(), ["x"]);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use indim_ops::ArrayType;
 
-use super::header::{self, Header, START_BYTES};
+use super::header::{self, ArrayHeader, START_BYTES};
 use super::{ArrayFile, FileError, FileErrorKind, npz};
 
 /// The element type and the shape of the array in a `.npy` file; reads only its header.
@@ -77,7 +77,7 @@ pub(super) fn open(path: &Path) -> Result<(File, usize), FileErrorKind> {
 pub(super) fn read_header(
     input: &mut impl Read,
     length: usize,
-) -> Result<(Vec<u8>, Header), FileErrorKind> {
+) -> Result<(Vec<u8>, ArrayHeader), FileErrorKind> {
     let mut start = Vec::new();
     input.take(START_BYTES as u64).read_to_end(&mut start)?;
     let header = header::parse(&start, length)?;
@@ -101,7 +101,7 @@ pub(super) fn read_npy(
 pub(super) fn read_elements(
     mut input: impl Read,
     start: &[u8],
-    header: Header,
+    header: ArrayHeader,
     limit: usize,
     room: usize,
 ) -> Result<ArrayFile, FileErrorKind> {

@@ -7,21 +7,21 @@ use indim_stores::Region;
 
 /// Elements that lie together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct FileRun {
     /// The index of the first one in the file.
     pub(super) start: usize,
     pub(super) elements: usize,
 }
 
 /// The runs of a region, in the order of the file.
-pub(super) struct Runs {
+pub(super) struct FileRuns {
     /// The sizes and strides, in elements, of the axes outside of a run, the slowest first.
     outer: Vec<(usize, usize)>,
     index: Vec<usize>,
-    next: Option<Run>,
+    next: Option<FileRun>,
 }
 
-impl Runs {
+impl FileRuns {
     pub(super) fn new(shape: &[usize], region: &Region, is_column_major: bool) -> Self {
         let mut axes: Vec<usize> = (0..shape.len()).collect();
         if is_column_major {
@@ -42,15 +42,15 @@ impl Runs {
         }
         outer.reverse();
         let is_empty = extents.contains(&0);
-        let next = (!is_empty).then_some(Run { start, elements });
-        Runs { index: vec![0; outer.len()], outer, next }
+        let next = (!is_empty).then_some(FileRun { start, elements });
+        FileRuns { index: vec![0; outer.len()], outer, next }
     }
 }
 
-impl Iterator for Runs {
-    type Item = Run;
+impl Iterator for FileRuns {
+    type Item = FileRun;
 
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<FileRun> {
         let run = self.next?;
         let mut following = run;
         self.next = None;
@@ -77,7 +77,7 @@ pub(super) fn write_next(
     bytes: &[u8],
 ) -> io::Result<usize> {
     let mut next = written;
-    for run in Runs::new(&array_type.shape, region, false) {
+    for run in FileRuns::new(&array_type.shape, region, false) {
         if run.start != next {
             let message = "a stream is written in the order of the elements";
             return Err(io::Error::new(ErrorKind::NotSeekable, message));
@@ -97,7 +97,7 @@ pub(super) fn write_runs(
     mut bytes: &[u8],
 ) -> io::Result<()> {
     let size = array_type.dtype.size();
-    for run in Runs::new(&array_type.shape, region, false) {
+    for run in FileRuns::new(&array_type.shape, region, false) {
         let (first, rest) = bytes.split_at(run.elements * size);
         file.seek(SeekFrom::Start(start + (run.start * size) as u64))?;
         file.write_all(first)?;
@@ -116,7 +116,7 @@ mod tests {
         for shape in [&[][..], &[3], &[2, 3], &[3, 1, 2], &[2, 3, 2], &[2, 0]] {
             for is_column_major in [false, true] {
                 for region in regions(shape) {
-                    let runs = Runs::new(shape, &region, is_column_major);
+                    let runs = FileRuns::new(shape, &region, is_column_major);
                     let found = runs.flat_map(|run| run.start..run.start + run.elements);
                     let found: Vec<usize> = found.collect();
                     let expected = places(shape, &region, is_column_major);

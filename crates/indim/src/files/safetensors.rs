@@ -16,14 +16,14 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, RankLimitError, Shape};
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::header::{Header, swap_bytes};
+use super::header::{ArrayHeader, swap_bytes};
 use super::read::{open, read_elements};
 use super::safetensors_header::{NO_TENSOR, find, names};
-use super::write::{Member, check_length};
+use super::write::{NamedArray, check_length};
 use super::{ArrayFile, FileError, FileErrorKind};
 
 /// Longer headers are refused: one of a hundred thousand tensors has about ten million bytes.
-const MAXIMUM_HEADER: usize = 16 << 20;
+const MAX_HEADER_BYTES: usize = 16 << 20;
 
 /// Bytes that are written at a time: a multiple of the size of every element.
 const WRITTEN_BYTES: usize = 1 << 20;
@@ -59,7 +59,7 @@ pub fn read_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile,
         file.seek(SeekFrom::Start(header.elements.start as u64))?;
         let bytes = header.elements.len();
         // Counted from where the file stands now.
-        let header = Header { elements: 0..bytes, ..header };
+        let header = ArrayHeader { elements: 0..bytes, ..header };
         read_elements(file, &[], header, limit, bytes)
     };
     read().map_err(|kind| FileError::new(path, kind))
@@ -87,7 +87,7 @@ pub fn read_tensor_type(path: &Path, tensor: &str) -> Result<ArrayType, FileErro
 }
 
 /// Finds a tensor in a file.
-pub(super) fn locate(path: &Path, tensor: &str) -> Result<(File, Header), FileErrorKind> {
+pub(super) fn locate(path: &Path, tensor: &str) -> Result<(File, ArrayHeader), FileErrorKind> {
     let (mut file, length) = open(path)?;
     let header = locate_in(&mut file, length, tensor)?;
     Ok((file, header))
@@ -98,7 +98,7 @@ pub(super) fn locate_in(
     input: &mut impl Read,
     file_length: usize,
     tensor: &str,
-) -> Result<Header, FileErrorKind> {
+) -> Result<ArrayHeader, FileErrorKind> {
     let (header, available) = read_header(input, file_length)?;
     let found = find(&header, tensor)?;
     if found.data_bytes != available {
@@ -122,7 +122,7 @@ pub(super) fn locate_in(
     array_type.shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let (first, end) = info.data_offsets;
     let elements = start + first..start + end;
-    Ok(Header { array_type, is_fortran: false, is_swapped: IS_SWAPPED, elements })
+    Ok(ArrayHeader { array_type, is_fortran: false, is_swapped: IS_SWAPPED, elements })
 }
 
 /// What is wrong where one array is wanted of a file with many.
@@ -149,8 +149,8 @@ fn read_header(
     })?;
     let claimed = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
     let available = file_length.saturating_sub(LENGTH_BYTES);
-    if claimed > available.min(MAXIMUM_HEADER) {
-        return Err(FileErrorKind::HeaderTooLong { claimed, available, most: MAXIMUM_HEADER });
+    if claimed > available.min(MAX_HEADER_BYTES) {
+        return Err(FileErrorKind::HeaderTooLong { claimed, available, most: MAX_HEADER_BYTES });
     }
     let mut header = Vec::new();
     input.take(claimed as u64).read_to_end(&mut header)?;
@@ -183,7 +183,7 @@ fn damaged(message: &str) -> FileErrorKind {
 /// `io`, also where two tensors have one name.
 pub fn write_safetensors_to(
     mut output: impl Write,
-    members: &[Member<'_>],
+    members: &[NamedArray<'_>],
 ) -> Result<(), FileErrorKind> {
     members.iter().try_for_each(|(_, of, elements)| check_length(of, elements))?;
     let types: Vec<(&str, &ArrayType)> = members.iter().map(|(name, of, _)| (*name, *of)).collect();

@@ -72,7 +72,7 @@ fn for_each(
     each: impl FnMut(&str, TensorInfo) -> Result<(), String>,
 ) -> Result<(), FileErrorKind> {
     let mut parser = serde_json::Deserializer::from_slice(header);
-    let entries = parser.deserialize_map(Entries(each));
+    let entries = parser.deserialize_map(HeaderVisitor(each));
     let read = entries.and_then(|()| parser.end());
     read.map_err(|error| damaged(format!("the header cannot be read: {error}")))
 }
@@ -82,9 +82,9 @@ fn damaged(message: String) -> FileErrorKind {
 }
 
 /// The tensors of a header.
-struct Entries<F>(F);
+struct HeaderVisitor<F>(F);
 
-impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for Entries<F> {
+impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for HeaderVisitor<F> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,9 +92,9 @@ impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for Ent
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(JsonString(name)) = map.next_key()? {
             if name == NO_TENSOR {
-                map.next_value::<Option<Texts>>()?;
+                map.next_value::<Option<StringMap>>()?;
                 continue;
             }
             let info = map.next_value::<TensorInfo>()?;
@@ -105,49 +105,49 @@ impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for Ent
 }
 
 /// A text, which is not copied where it has no escapes.
-struct Text<'a>(Cow<'a, str>);
+struct JsonString<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+impl<'de> Deserialize<'de> for JsonString<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Take;
-        impl<'de> Visitor<'de> for Take {
-            type Value = Text<'de>;
+        struct StringVisitor;
+        impl<'de> Visitor<'de> for StringVisitor {
+            type Value = JsonString<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a text")
             }
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<JsonString<'de>, E> {
+                Ok(JsonString(Cow::Borrowed(text)))
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<JsonString<'de>, E> {
+                Ok(JsonString(Cow::Owned(text.to_owned())))
             }
         }
-        deserializer.deserialize_str(Take)
+        deserializer.deserialize_str(StringVisitor)
     }
 }
 
 /// Texts by their names, which are checked and not kept.
-struct Texts;
+struct StringMap;
 
-impl<'de> Deserialize<'de> for Texts {
+impl<'de> Deserialize<'de> for StringMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Skip;
-        impl<'de> Visitor<'de> for Skip {
-            type Value = Texts;
+        struct MapVisitor;
+        impl<'de> Visitor<'de> for MapVisitor {
+            type Value = StringMap;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("texts by their names")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts, A::Error> {
-                while map.next_entry::<Text<'de>, Text<'de>>()?.is_some() {}
-                Ok(Texts)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<StringMap, A::Error> {
+                while map.next_entry::<JsonString<'de>, JsonString<'de>>()?.is_some() {}
+                Ok(StringMap)
             }
         }
-        deserializer.deserialize_map(Skip)
+        deserializer.deserialize_map(MapVisitor)
     }
 }
 

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use indim_cpu::Buffer;
 use indim_ops::ArrayType;
 use indim_stores::{
-    Complete, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
 
 use super::output_file::OutputFile;
 use super::runs::write_runs;
 use super::safetensors::{TensorLayout, little_endian};
-use super::shared::{CompleteShared, Shared};
+use super::shared_output::{CompleteSharedOutput, SharedOutput};
 use super::{FileError, FileErrorKind};
 
 /// The sinks of the tensors of a file, which appears once all of them are complete and put in place.
 ///
 /// ```
 /// use indim::files::{OutputFile, read_tensor, safetensors_sinks};
-/// use indim::stores::{Complete, StoreError};
+/// use indim::stores::{CompleteResult, StoreError};
 /// use indim::{Array, ArrayType, DType, evaluate};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -26,7 +26,7 @@ use super::{FileError, FileErrorKind};
 /// let of = ArrayType::new(DType::F32, [2]);
 /// let sinks = safetensors_sinks(OutputFile::create(&path)?, &[("w", &of), ("b", &of)])?;
 /// let w = evaluate("x * 2", [("x", &Array::new([2], vec![1.0f32, 2.0])?)])?;
-/// let mut complete: Vec<Box<dyn Complete>> = Vec::new();
+/// let mut complete: Vec<Box<dyn CompleteResult>> = Vec::new();
 /// for mut sink in sinks {
 ///     indim::stores::write_whole(&mut *sink, &w)?;
 ///     complete.push(sink.complete()?);
@@ -50,12 +50,12 @@ pub fn safetensors_sinks(
     file.reserve(layout.file_length)?;
     let written = std::io::Write::write_all(&mut file, &layout.header);
     written.map_err(|of| error(of.into()))?;
-    let shared = Shared::new(file, members.len());
+    let shared_output = SharedOutput::new(file, members.len());
     let sinks = members.iter().zip(layout.starts).map(|((_, array_type), start)| {
         Box::new(TensorSink {
             path: path.clone(),
             array_type: (*array_type).clone(),
-            file: shared.share(),
+            file: shared_output.share(),
             start,
             elements_written: 0,
         }) as Box<dyn Sink>
@@ -68,7 +68,7 @@ pub fn safetensors_sinks(
 struct TensorSink {
     path: PathBuf,
     array_type: ArrayType,
-    file: Shared<OutputFile>,
+    file: SharedOutput<OutputFile>,
     /// The file offset of its elements.
     start: u64,
     elements_written: usize,
@@ -98,10 +98,10 @@ impl Sink for TensorSink {
         Ok(())
     }
 
-    fn complete(self: Box<Self>) -> Result<Box<dyn Complete>, StoreError> {
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
         let file = self.file.complete_one();
         let complete = file.map(|file| file.complete(&mut |_| ())).transpose()?;
-        Ok(Box::new(CompleteShared(complete)))
+        Ok(Box::new(CompleteSharedOutput(complete)))
     }
 }

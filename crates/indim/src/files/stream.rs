@@ -4,7 +4,7 @@ use std::io::Read;
 
 use indim_ops::ArrayType;
 
-use super::header::Header;
+use super::header::ArrayHeader;
 use super::{ArrayFile, FileErrorKind, read};
 
 /// So many bytes are taken room for before any has come; beyond that as many as have come.
@@ -30,7 +30,7 @@ pub struct ArrayStream<R> {
     input: R,
     /// What has been read: the header, and maybe elements.
     start: Vec<u8>,
-    header: Header,
+    header: ArrayHeader,
 }
 
 impl<R: Read> ArrayStream<R> {

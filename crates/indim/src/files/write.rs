@@ -89,7 +89,7 @@ pub fn write_npy_to(
 
 /// A dense row-major array in an archive: its name (in a `.npz` archive without `.npy`), its type, the bytes
 /// of its elements.
-pub type Member<'a> = (&'a str, &'a ArrayType, &'a [u8]);
+pub type NamedArray<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 
 /// Writes dense row-major arrays as the members of a `.npz` archive, as `numpy.savez` writes it: not
 /// compressed.
@@ -114,7 +114,7 @@ pub type Member<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 /// Like [`write_npy_to`], and `io` where two members have one name.
 pub fn write_npz_to<'a>(
     output: impl Write,
-    members: impl IntoIterator<Item = Member<'a>>,
+    members: impl IntoIterator<Item = NamedArray<'a>>,
 ) -> Result<(), FileErrorKind> {
     let mut archive = NpzWriter::new(output);
     for (name, array_type, elements) in members {
@@ -127,11 +127,11 @@ pub fn write_npz_to<'a>(
 }
 
 /// A `.npz` archive that is being written, member by member.
-pub(super) struct NpzWriter<W: Write>(ZipWriter<StreamWriter<UntilError<W>>>);
+pub(super) struct NpzWriter<W: Write>(ZipWriter<StreamWriter<FusedWriter<W>>>);
 
 impl<W: Write> NpzWriter<W> {
     pub(super) fn new(output: W) -> Self {
-        NpzWriter(ZipWriter::new_stream(UntilError { output, has_failed: false }))
+        NpzWriter(ZipWriter::new_stream(FusedWriter { output, has_failed: false }))
     }
 
     /// Begins a member, whose elements are written next.
@@ -162,12 +162,12 @@ impl<W: Write> Write for NpzWriter<W> {
 
 /// Takes bytes and drops them once one could not be written: what writes archives completes them when it is
 /// dropped, and tells of it on standard error when that fails too.
-struct UntilError<W> {
+struct FusedWriter<W> {
     output: W,
     has_failed: bool,
 }
 
-impl<W: Write> Write for UntilError<W> {
+impl<W: Write> Write for FusedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.has_failed {
             return Ok(bytes.len());

@@ -8,16 +8,16 @@ use super::loaded::LoadedModel;
 
 /// The outcome of a check.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct CheckReport {
     /// How many results were compared.
     pub compared: usize,
     /// Those that are not as expected.
-    pub failed: Vec<Failed>,
+    pub failures: Vec<CheckFailure>,
 }
 
 /// A result that is not as expected.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failed {
+pub struct CheckFailure {
     /// Where the file says what is expected, or which result it is.
     pub place: String,
     /// The difference from the expected result.
@@ -30,24 +30,24 @@ impl LoadedModel {
     ///
     /// # Errors
     /// Like [`LoadedModel::run`].
-    pub fn check(&self) -> Result<Checked, LoadError> {
+    pub fn check(&self) -> Result<CheckReport, LoadError> {
         if !self.inputs().is_empty() {
-            return Ok(Checked { compared: 0, failed: Vec::new() });
+            return Ok(CheckReport { compared: 0, failures: Vec::new() });
         }
         let program = self.program(&[])?;
         let executable = compile(&program.graph, &CompileOptions::default());
         let run = executable.map_err(|error| self.error(error))?.run(&[]);
         let results = run.map_err(|error| self.error(error))?;
-        let mut failed = Vec::new();
+        let mut failures = Vec::new();
         for expectation in &program.expectations {
             let [found, expected] =
                 [expectation.result, expectation.expected].map(|output| results[output].to_array());
             if let Some(difference) = expectation.agreement.compare(&found, &expected) {
                 let place = expectation.place.shown(self.source());
-                failed.push(Failed { place, difference });
+                failures.push(CheckFailure { place, difference });
             }
         }
-        Ok(Checked { compared: program.expectations.len(), failed })
+        Ok(CheckReport { compared: program.expectations.len(), failures })
     }
 
     /// Runs the program on these inputs, and compares its results with those that belong to them.
@@ -59,11 +59,11 @@ impl LoadedModel {
         inputs: &[Option<ArrayView<'_>>],
         expected: &[indim_graph::Array],
         agreement: Agreement,
-    ) -> Result<Checked, LoadError> {
+    ) -> Result<CheckReport, LoadError> {
         let results: Vec<Buffer> = self.run(inputs)?;
-        let mut failed = Vec::new();
+        let mut failures = Vec::new();
         if results.len() != expected.len() {
-            failed.push(Failed {
+            failures.push(CheckFailure {
                 place: "outputs".to_owned(),
                 difference: of_counts(results.len(), expected.len()),
             });
@@ -73,10 +73,10 @@ impl LoadedModel {
                 let name = self.outputs().get(index).map_or("", String::as_str);
                 let name = indim_graph::terminal::shown(name);
                 let place = format!("output {index} `{name}`");
-                failed.push(Failed { place, difference });
+                failures.push(CheckFailure { place, difference });
             }
         }
-        Ok(Checked { compared: expected.len(), failed })
+        Ok(CheckReport { compared: expected.len(), failures })
     }
 }
 

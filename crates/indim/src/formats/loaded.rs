@@ -13,7 +13,7 @@ use indim_formats::{
 use indim_graph::Array;
 use indim_ops::ArrayType;
 
-use crate::explain::{Asked, Explanation};
+use crate::explain::{Explanation, ValueOrigin};
 
 use super::error::{LoadError, LoadErrorKind};
 
@@ -182,7 +182,7 @@ impl LoadedModel {
             let before = program.origins.partition_point(|origin| origin.first <= value);
             let origin = program.origins.get(before.checked_sub(1)?)?;
             let place = self.model.place(origin.number).shown(&self.source);
-            Some(Asked { place, rule: origin.rule.as_ref().map(ToString::to_string) })
+            Some(ValueOrigin { place, rule: origin.rule.as_ref().map(ToString::to_string) })
         };
         Explanation::of_file(&graph, &self.options, asked).map_err(|e| self.error(e))
     }

@@ -31,7 +31,7 @@ mod loaded;
 #[cfg(feature = "files")]
 mod save;
 
-pub use check::{Checked, Failed};
+pub use check::{CheckFailure, CheckReport};
 pub use error::{LoadError, LoadErrorKind};
 #[cfg(feature = "onnx")]
 pub use indim_formats::read_onnx_tensor;

@@ -10,19 +10,19 @@ use indim_shape::{
     RuleChoice, RuleSetName, Shape, saturating_size,
 };
 
-use super::case::{Case, Operand};
-use super::{Refusal, bad_request, data, reduction};
+use super::case::{Case, CaseOperand};
+use super::{CaseError, bad_request, data, reduction};
 
 /// What is said of a legal case.
 pub(super) struct Answer {
     pub(super) result: ArrayType,
-    pub(super) form: Form,
+    pub(super) form: ExplicitForm,
     /// The result, if every operand has data.
     pub(super) array: Option<Array>,
 }
 
 /// The explicit form.
-pub(super) enum Form {
+pub(super) enum ExplicitForm {
     /// Where the axes of the operands land.
     Broadcast(Broadcast),
     /// Which axes go.
@@ -30,13 +30,13 @@ pub(super) enum Form {
 }
 
 /// What a case asks for.
-struct Request {
+struct CaseRequest {
     rule: AnyRule,
-    task: Task,
+    task: CaseTask,
 }
 
 /// What is to be done with operands that have data.
-enum Task {
+enum CaseTask {
     /// Nothing: only where the axes land is asked.
     Shapes,
     /// An operation of the table.
@@ -48,7 +48,7 @@ enum Task {
 }
 
 /// Answers a case; a result of more than `element_limit` elements is refused.
-pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Refusal> {
+pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, CaseError> {
     let types = case.operands.iter().map(operand_type).collect::<Result<Vec<_>, _>>()?;
     if let Some(function) = reduction::function(case)? {
         return reduction::answer(case, function, &types, element_limit);
@@ -62,10 +62,10 @@ pub(super) fn answer(case: &Case<'_>, element_limit: usize) -> Result<Answer, Re
     broadcast.result().byte_count(dtype.size())?;
     let array = evaluated(case, &request, &types, &broadcast, element_limit)?;
     let result = ArrayType::new(dtype, broadcast.result().clone());
-    Ok(Answer { result, form: Form::Broadcast(broadcast), array })
+    Ok(Answer { result, form: ExplicitForm::Broadcast(broadcast), array })
 }
 
-fn operand_type(operand: &Operand<'_>) -> Result<ArrayType, Refusal> {
+fn operand_type(operand: &CaseOperand<'_>) -> Result<ArrayType, CaseError> {
     let dtype = match &operand.dtype {
         Some(name) => {
             name.parse().map_err(|error| bad_request(format!("`{}`: {error}", shown(name))))?
@@ -75,13 +75,13 @@ fn operand_type(operand: &Operand<'_>) -> Result<ArrayType, Refusal> {
     Ok(ArrayType { dtype, shape: shape(&operand.shape)? })
 }
 
-fn shape(sizes: &[u64]) -> Result<Shape, Refusal> {
+fn shape(sizes: &[u64]) -> Result<Shape, CaseError> {
     RankLimitError::check(sizes.len(), MAX_RANK)?;
     Ok(sizes.iter().map(|&size| saturating_size(size)).collect())
 }
 
 /// The attributes of the case's rule.
-fn attributes(case: &Case<'_>) -> Result<Attributes, Refusal> {
+fn attributes(case: &Case<'_>) -> Result<Attributes, CaseError> {
     RankLimitError::check(case.dims.as_ref().map_or(0, Vec::len), MAX_RANK)?;
     let broadcast = match case.broadcast {
         None => None,
@@ -99,7 +99,7 @@ fn axis_names(names: &[String]) -> AxisNames {
     names.iter().map(String::as_str).collect()
 }
 
-fn request(case: &Case<'_>, attributes: &Attributes) -> Result<Request, Refusal> {
+fn request(case: &Case<'_>, attributes: &Attributes) -> Result<CaseRequest, CaseError> {
     let op = case.op.as_deref();
     if case.to.is_some() && op != Some("convert") {
         let what = shown(op.unwrap_or(&case.rule));
@@ -113,21 +113,21 @@ fn request(case: &Case<'_>, attributes: &Attributes) -> Result<Request, Refusal>
     if let Some(rule) = target_rule(case, name)? {
         let rule = rule.with_attributes(attributes)?;
         return match &case.operands[..] {
-            [_] => Ok(Request { rule, task: Task::Broadcast }),
+            [_] => Ok(CaseRequest { rule, task: CaseTask::Broadcast }),
             _ => Err(bad_request("a broadcast to a target takes one operand")),
         };
     }
     let rule = RuleChoice::Named(name).elementwise(attributes)?;
     let task = task(case)?;
     let rule = match task {
-        Task::Operation(op) => rule_set_of(op, &rule),
+        CaseTask::Operation(op) => rule_set_of(op, &rule),
         _ => rule,
     };
-    Ok(Request { rule: AnyRule::Elementwise(rule), task })
+    Ok(CaseRequest { rule: AnyRule::Elementwise(rule), task })
 }
 
 /// The rule of a broadcast to a target: by its name, by the operation, or by a target without one.
-fn target_rule(case: &Case<'_>, name: RuleSetName) -> Result<Option<RuleSetName>, Refusal> {
+fn target_rule(case: &Case<'_>, name: RuleSetName) -> Result<Option<RuleSetName>, CaseError> {
     use RuleSetName as R;
     let onto = match (case.op.as_deref(), name) {
         (None, _) if name.is_target_rule() || case.target.is_some() => {
@@ -150,45 +150,45 @@ fn target_rule(case: &Case<'_>, name: RuleSetName) -> Result<Option<RuleSetName>
     onto.map(Some).ok_or_else(|| unknown_op(case))
 }
 
-fn task(case: &Case<'_>) -> Result<Task, Refusal> {
+fn task(case: &Case<'_>) -> Result<CaseTask, CaseError> {
     match case.op.as_deref() {
-        None => Ok(Task::Shapes),
+        None => Ok(CaseTask::Shapes),
         Some("convert") if case.operands.len() != 1 => {
             Err(bad_request("`convert` takes one operand"))
         }
         Some("convert") => {
             let to = case.to.as_deref().ok_or_else(|| bad_request("`convert` needs `to`"))?;
             let dtype = to.parse().map_err(|e| bad_request(format!("`{}`: {e}", shown(to))))?;
-            Ok(Task::Convert(dtype))
+            Ok(CaseTask::Convert(dtype))
         }
-        Some(name) => name.parse().map(Task::Operation).map_err(|_| unknown_op(case)),
+        Some(name) => name.parse().map(CaseTask::Operation).map_err(|_| unknown_op(case)),
     }
 }
 
-fn unknown_op(case: &Case<'_>) -> Refusal {
+fn unknown_op(case: &Case<'_>) -> CaseError {
     let (name, rule) = (shown(case.op.as_deref().unwrap_or_default()), shown(&case.rule));
     bad_request(format!("there is no operation `{name}` under rule `{rule}`"))
 }
 
 /// The element type of the result; types are checked before shapes.
-fn result_dtype(request: &Request, types: &[ArrayType]) -> Result<DType, Refusal> {
+fn result_dtype(request: &CaseRequest, types: &[ArrayType]) -> Result<DType, CaseError> {
     let first = types.first().ok_or_else(|| bad_request("there are no operands"))?;
     let is_xla = request.rule.name() == Some(RuleSetName::Xla);
     match request.task {
-        Task::Broadcast => Ok(first.dtype),
-        Task::Convert(dtype) => Ok(dtype),
-        Task::Operation(op) => {
+        CaseTask::Broadcast => Ok(first.dtype),
+        CaseTask::Convert(dtype) => Ok(dtype),
+        CaseTask::Operation(op) => {
             check_operation(op, types).map(|dtype| op.result_dtype(dtype)).map_err(|kind| {
                 let operands =
                     (0..).map(|index| format!("operand {index}")).zip(types.iter().cloned());
                 let error = GraphError::new(kind, op.name(), operands.collect());
                 let is_mismatch = matches!(error.kind, GraphErrorKind::ElementTypeMismatch { .. });
                 let label = if is_mismatch && is_xla { Some("X1") } else { error.label() };
-                Refusal { code: error.error_code(), label, message: error.to_string() }
+                CaseError { code: error.error_code(), label, message: error.to_string() }
             })
         }
-        Task::Shapes => match types.iter().position(|t| t.dtype != first.dtype) {
-            Some(index) if is_xla && types.len() == 2 => Err(Refusal {
+        CaseTask::Shapes => match types.iter().position(|t| t.dtype != first.dtype) {
+            Some(index) if is_xla && types.len() == 2 => Err(CaseError {
                 code: ErrorCode::ELEMENT_TYPE_MISMATCH,
                 label: Some("X1"),
                 message: format!(
@@ -204,20 +204,22 @@ fn result_dtype(request: &Request, types: &[ArrayType]) -> Result<DType, Refusal
 /// The result, if every operand has data.
 fn evaluated(
     case: &Case<'_>,
-    request: &Request,
+    request: &CaseRequest,
     types: &[ArrayType],
     broadcast: &Broadcast,
     element_limit: usize,
-) -> Result<Option<Array>, Refusal> {
-    if matches!(request.task, Task::Shapes) || case.operands.iter().any(|o| o.data.is_none()) {
+) -> Result<Option<Array>, CaseError> {
+    if matches!(request.task, CaseTask::Shapes) || case.operands.iter().any(|o| o.data.is_none()) {
         return Ok(None);
     }
     check_count(broadcast.result(), element_limit)?;
     let b = GraphBuilder::new();
     let values = parameters(&b, types)?;
     let result = match (&request.task, &request.rule) {
-        (Task::Operation(op), AnyRule::Elementwise(rule)) => b.elementwise(*op, &values, rule)?,
-        (Task::Convert(dtype), _) => b.convert(&values[0], *dtype)?,
+        (CaseTask::Operation(op), AnyRule::Elementwise(rule)) => {
+            b.elementwise(*op, &values, rule)?
+        }
+        (CaseTask::Convert(dtype), _) => b.convert(&values[0], *dtype)?,
         _ => {
             let dims: Vec<i64> = broadcast.maps()[0].iter().map(|&axis| axis as i64).collect();
             b.broadcast_in_dim(&values[0], &dims, broadcast.result().clone())?
@@ -227,7 +229,7 @@ fn evaluated(
 }
 
 /// Refuses to evaluate a result of more elements than the limit.
-pub(super) fn check_count(result: &Shape, element_limit: usize) -> Result<(), Refusal> {
+pub(super) fn check_count(result: &Shape, element_limit: usize) -> Result<(), CaseError> {
     let count = result.element_count()?;
     if count <= element_limit {
         return Ok(());
@@ -236,7 +238,7 @@ pub(super) fn check_count(result: &Shape, element_limit: usize) -> Result<(), Re
         "the result has {count} elements and at most {element_limit} are evaluated; without \
          `data` the shapes are answered"
     );
-    Err(Refusal { code: ErrorCode::ELEMENT_LIMIT, label: None, message })
+    Err(CaseError { code: ErrorCode::ELEMENT_LIMIT, label: None, message })
 }
 
 /// A parameter for each operand.
@@ -253,7 +255,7 @@ pub(super) fn run(
     types: &[ArrayType],
     b: &GraphBuilder,
     result: &Value,
-) -> Result<Array, Refusal> {
+) -> Result<Array, CaseError> {
     let operands = case.operands.iter().zip(types);
     let arrays = operands
         .filter_map(|(operand, array_type)| Some(data::read_array(array_type, operand.data?)))

@@ -6,7 +6,7 @@ use indim_graph::terminal::shown;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{ReductionAttributes, Refusal, bad_request};
+use super::{CaseError, ReductionAttributes, bad_request};
 
 /// The fields of a case.
 pub(super) const FIELDS: [&str; 15] = [
@@ -34,7 +34,7 @@ const OPERAND_FIELDS: [&str; 3] = ["dtype", "shape", "data"];
 pub(super) struct Case<'a> {
     pub(super) rule: String,
     pub(super) op: Option<String>,
-    pub(super) operands: Vec<Operand<'a>>,
+    pub(super) operands: Vec<CaseOperand<'a>>,
     pub(super) dims: Option<Vec<i64>>,
     pub(super) axis: Option<i64>,
     pub(super) target: Option<Vec<u64>>,
@@ -47,7 +47,7 @@ pub(super) struct Case<'a> {
     pub(super) reduction: ReductionAttributes,
 }
 
-pub(super) struct Operand<'a> {
+pub(super) struct CaseOperand<'a> {
     pub(super) dtype: Option<String>,
     pub(super) shape: Vec<u64>,
     /// A list of elements, which is read when the element type is known.
@@ -70,9 +70,9 @@ impl<'a> Fields<'a> {
     pub(super) fn read(
         text: &'a str,
         names: &'static [&'static str],
-    ) -> Result<Fields<'a>, Refusal> {
+    ) -> Result<Fields<'a>, CaseError> {
         let mut reader = serde_json::Deserializer::from_str(text);
-        let fields = FieldsOf { names }.deserialize(&mut reader);
+        let fields = FieldsVisitor { names }.deserialize(&mut reader);
         let fields = fields.and_then(|fields| reader.end().map(|()| fields));
         fields.map_err(|error| bad_request(shown(&error.to_string())))
     }
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a field; one that is null is absent.
-    fn optional<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, Refusal> {
+    fn optional<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, CaseError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw.get()).map_err(|error| {
             let error = error.to_string();
@@ -94,22 +94,22 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, Refusal> {
+    fn required<T: Deserialize<'a>>(&self, name: &str) -> Result<T, CaseError> {
         self.optional(name)?.ok_or_else(|| bad_request(format!("`{name}` is missing")))
     }
 
-    fn refuse_faults(&self) -> Result<(), Refusal> {
+    fn refuse_faults(&self) -> Result<(), CaseError> {
         self.fault.as_ref().map_or(Ok(()), |fault| Err(bad_request(fault)))
     }
 
     /// The case that the fields make.
-    pub(super) fn case(&self) -> Result<Case<'a>, Refusal> {
+    pub(super) fn case(&self) -> Result<Case<'a>, CaseError> {
         self.refuse_faults()?;
         let operands: Vec<&'a RawValue> = self.required("operands")?;
         let operand = |(index, raw): (usize, &&'a RawValue)| {
             let operand =
                 Fields::read(raw.get(), &OPERAND_FIELDS).and_then(|fields| fields.operand());
-            operand.map_err(|refusal| bad_request(format!("operand {index}: {}", refusal.message)))
+            operand.map_err(|error| bad_request(format!("operand {index}: {}", error.message)))
         };
         Ok(Case {
             rule: self.required("rule")?,
@@ -132,16 +132,16 @@ impl<'a> Fields<'a> {
     }
 
     /// A truth value, or 0 or 1 in its place.
-    fn flag(&self, name: &str) -> Result<Option<bool>, Refusal> {
+    fn flag(&self, name: &str) -> Result<Option<bool>, CaseError> {
         match self.optional::<u8>(name) {
             Ok(Some(flag @ 0..=1)) => Ok(Some(flag == 1)),
             _ => self.optional::<bool>(name),
         }
     }
 
-    fn operand(&self) -> Result<Operand<'a>, Refusal> {
+    fn operand(&self) -> Result<CaseOperand<'a>, CaseError> {
         self.refuse_faults()?;
-        Ok(Operand {
+        Ok(CaseOperand {
             dtype: self.optional("dtype")?,
             shape: self.required("shape")?,
             data: self.optional("data")?,
@@ -150,11 +150,11 @@ impl<'a> Fields<'a> {
 }
 
 /// Reads a JSON object; a list of the same fields without their names is not taken.
-struct FieldsOf {
+struct FieldsVisitor {
     names: &'static [&'static str],
 }
 
-impl<'de> DeserializeSeed<'de> for FieldsOf {
+impl<'de> DeserializeSeed<'de> for FieldsVisitor {
     type Value = Fields<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Fields<'de>, D::Error> {
@@ -162,7 +162,7 @@ impl<'de> DeserializeSeed<'de> for FieldsOf {
     }
 }
 
-impl<'de> Visitor<'de> for FieldsOf {
+impl<'de> Visitor<'de> for FieldsVisitor {
     type Value = Fields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

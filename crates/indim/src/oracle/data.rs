@@ -9,10 +9,10 @@ use indim_ops::{ArrayData, ArrayType, Complex, DType, for_each_element};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Refusal, bad_request};
+use super::{CaseError, bad_request};
 
 /// The operand's elements; as many as the shape has, each of the element type.
-pub(super) fn read_array(array_type: &ArrayType, data: &RawValue) -> Result<Array, Refusal> {
+pub(super) fn read_array(array_type: &ArrayType, data: &RawValue) -> Result<Array, CaseError> {
     macro_rules! read {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match array_type.dtype {
@@ -37,8 +37,8 @@ fn read_elements<T>(
     data: &RawValue,
     type_name: &'static str,
     read: fn(&str) -> Option<T>,
-) -> Result<Vec<T>, Refusal> {
-    let elements = Elements { type_name, read };
+) -> Result<Vec<T>, CaseError> {
+    let elements = ElementsVisitor { type_name, read };
     let mut reader = serde_json::Deserializer::from_str(data.get());
     elements.deserialize(&mut reader).map_err(|error| {
         let error = error.to_string();
@@ -46,12 +46,12 @@ fn read_elements<T>(
     })
 }
 
-struct Elements<T> {
+struct ElementsVisitor<T> {
     type_name: &'static str,
     read: fn(&str) -> Option<T>,
 }
 
-impl<'de, T> DeserializeSeed<'de> for Elements<T> {
+impl<'de, T> DeserializeSeed<'de> for ElementsVisitor<T> {
     type Value = Vec<T>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<T>, D::Error> {
@@ -59,7 +59,7 @@ impl<'de, T> DeserializeSeed<'de> for Elements<T> {
     }
 }
 
-impl<'de, T> Visitor<'de> for Elements<T> {
+impl<'de, T> Visitor<'de> for ElementsVisitor<T> {
     type Value = Vec<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

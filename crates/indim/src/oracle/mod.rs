@@ -25,7 +25,7 @@ use indim_shape::{AttributeError, ErrorCode, RankLimitError, ReductionError, Sha
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use answer::{Answer, Form};
+use answer::{Answer, ExplicitForm};
 use case::Fields;
 
 #[cfg(feature = "formats")]
@@ -48,46 +48,54 @@ pub use reduction_attributes::ReductionAttributes;
 pub const DEFAULT_ELEMENT_LIMIT: usize = 1 << 20;
 
 /// Why there is no answer.
-struct Refusal {
+struct CaseError {
     code: ErrorCode,
     /// The label of the rule that was broken.
     label: Option<&'static str>,
     message: String,
 }
 
-impl From<ShapeError> for Refusal {
+impl From<ShapeError> for CaseError {
     fn from(error: ShapeError) -> Self {
-        Refusal { code: error.error_code(), label: Some(error.label()), message: error.to_string() }
+        CaseError {
+            code: error.error_code(),
+            label: Some(error.label()),
+            message: error.to_string(),
+        }
     }
 }
 
-impl From<ReductionError> for Refusal {
+impl From<ReductionError> for CaseError {
     fn from(error: ReductionError) -> Self {
-        Refusal { code: error.error_code(), label: Some(error.label()), message: error.to_string() }
+        CaseError {
+            code: error.error_code(),
+            label: Some(error.label()),
+            message: error.to_string(),
+        }
     }
 }
 
-impl From<AttributeError> for Refusal {
+impl From<AttributeError> for CaseError {
     fn from(error: AttributeError) -> Self {
         bad_request(format!("{error}; {}", error.advice()))
     }
 }
 
-impl From<RankLimitError> for Refusal {
+impl From<RankLimitError> for CaseError {
     fn from(error: RankLimitError) -> Self {
-        Refusal { code: error.error_code(), label: None, message: error.to_string() }
+        CaseError { code: error.error_code(), label: None, message: error.to_string() }
     }
 }
 
-impl From<GraphError> for Refusal {
+impl From<GraphError> for CaseError {
     fn from(error: GraphError) -> Self {
-        Refusal { code: error.error_code(), label: error.label(), message: error.to_string() }
+        CaseError { code: error.error_code(), label: error.label(), message: error.to_string() }
     }
 }
 
 /// The line is not a case.
-fn bad_request(message: impl Into<String>) -> Refusal {
-    Refusal { code: ErrorCode::BAD_REQUEST, label: None, message: message.into() }
+fn bad_request(message: impl Into<String>) -> CaseError {
+    CaseError { code: ErrorCode::BAD_REQUEST, label: None, message: message.into() }
 }
 
 /// The verdict on one case, with results of at most [`DEFAULT_ELEMENT_LIMIT`] elements.
@@ -120,19 +128,19 @@ pub fn verdict(line: &str) -> String {
 pub fn write_verdict(line: &str, element_limit: usize, output: &mut impl Write) -> io::Result<()> {
     let fields = match Fields::read(line, &case::FIELDS) {
         Ok(fields) => fields,
-        Err(refusal) => return write_refusal(None, &refusal, output),
+        Err(error) => return write_error(None, &error, output),
     };
     // Line breaks stand between tokens only, and would end the verdict's line.
     let id = fields.raw("id").map(|id| id.get().replace(['\n', '\r'], " "));
     let id = id.and_then(|id| RawValue::from_string(id).ok());
     match fields.case().and_then(|case| answer::answer(&case, element_limit)) {
         Ok(answer) => write_answer(id.as_deref(), &answer, output),
-        Err(refusal) => write_refusal(id.as_deref(), &refusal, output),
+        Err(error) => write_error(id.as_deref(), &error, output),
     }
 }
 
 /// The answer to a case of the kit, or why there is none.
-fn answered(line: &str) -> Result<Answer, Refusal> {
+fn answered(line: &str) -> Result<Answer, CaseError> {
     let case = Fields::read(line, &case::FIELDS)?.case()?;
     answer::answer(&case, DEFAULT_ELEMENT_LIMIT)
 }
@@ -145,13 +153,13 @@ fn answered(line: &str) -> Result<Answer, Refusal> {
 /// ```
 pub fn bad_line(message: &str) -> String {
     let mut text = Vec::new();
-    write_refusal(None, &bad_request(message), &mut text)
+    write_error(None, &bad_request(message), &mut text)
         .expect("invariant: writing to memory succeeds");
     String::from_utf8(text).expect("invariant: JSON is written as UTF-8")
 }
 
 #[derive(Serialize)]
-struct RefusalLine<'a> {
+struct ErrorLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a RawValue>,
     ok: bool,
@@ -161,13 +169,13 @@ struct RefusalLine<'a> {
     message: &'a str,
 }
 
-fn write_refusal(
+fn write_error(
     id: Option<&RawValue>,
-    refusal: &Refusal,
+    error: &CaseError,
     output: &mut impl Write,
 ) -> io::Result<()> {
-    let Refusal { code, label, message } = refusal;
-    let line = RefusalLine { id, ok: false, code: code.as_str(), rule: *label, message };
+    let CaseError { code, label, message } = error;
+    let line = ErrorLine { id, ok: false, code: code.as_str(), rule: *label, message };
     Ok(serde_json::to_writer(output, &line)?)
 }
 
@@ -187,8 +195,10 @@ struct AnswerLine<'a> {
 
 fn write_answer(id: Option<&RawValue>, answer: &Answer, output: &mut impl Write) -> io::Result<()> {
     let (maps, axes) = match &answer.form {
-        Form::Broadcast(form) => (Some(form.maps().iter().map(|map| &map[..]).collect()), None),
-        Form::Reduction(form) => (None, Some(form.axes())),
+        ExplicitForm::Broadcast(form) => {
+            (Some(form.maps().iter().map(|map| &map[..]).collect()), None)
+        }
+        ExplicitForm::Reduction(form) => (None, Some(form.axes())),
     };
     let ArrayType { dtype, shape } = &answer.result;
     let line = AnswerLine { id, ok: true, dtype: dtype.name(), shape: shape.sizes(), maps, axes };

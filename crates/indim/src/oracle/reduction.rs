@@ -5,12 +5,12 @@ use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, Op};
 use indim_shape::{MAX_RANK, RankLimitError, ReductionRule, ReductionRuleName, Shape};
 
-use super::answer::{Answer, Form, check_count, parameters, run};
+use super::answer::{Answer, ExplicitForm, check_count, parameters, run};
 use super::case::Case;
-use super::{ReductionAttributes, Refusal, bad_request};
+use super::{CaseError, ReductionAttributes, bad_request};
 
 /// The function that a case asks for, if it asks for one along axes: `max` and `min` are so of one operand.
-pub(super) fn function(case: &Case<'_>) -> Result<Option<Reduction>, Refusal> {
+pub(super) fn function(case: &Case<'_>) -> Result<Option<Reduction>, CaseError> {
     let name = case.op.as_deref().unwrap_or_default();
     let is_operation = name.parse::<Op>().is_ok();
     let function = match name.parse::<Reduction>() {
@@ -50,7 +50,7 @@ pub(super) fn answer(
     function: Reduction,
     types: &[ArrayType],
     element_limit: usize,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer, CaseError> {
     let [operand] = types else {
         return Err(bad_request("a case of a function along axes has one operand"));
     };
@@ -79,7 +79,7 @@ pub(super) fn answer(
         }
         false => None,
     };
-    Ok(Answer { result, form: Form::Reduction(form), array })
+    Ok(Answer { result, form: ExplicitForm::Reduction(form), array })
 }
 
 /// The rule with what the case says.
@@ -88,7 +88,7 @@ fn rule(
     name: ReductionRuleName,
     function: Reduction,
     operand: &Shape,
-) -> Result<ReductionRule, Refusal> {
+) -> Result<ReductionRule, CaseError> {
     let said = &case.reduction;
     for list in [&said.axes, &said.axes_input].into_iter().flatten() {
         RankLimitError::check(list.len(), MAX_RANK)?;

@@ -6,15 +6,15 @@ use indim_shape::{RuleSetName, Shape};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::operation::{Operation, element};
-use super::random::Random;
+use super::operation::{KitOperation, element};
+use super::random::SplitMix64;
 use crate::oracle::data;
 
 /// What a case asks, without its data.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     /// None is a broadcast to a target.
-    pub(super) operation: Option<&'static Operation>,
+    pub(super) operation: Option<&'static KitOperation>,
     pub(super) dtypes: Vec<DType>,
     pub(super) shapes: Vec<Vec<usize>>,
     pub(super) dims: Option<Vec<i64>>,
@@ -59,7 +59,7 @@ impl Draft {
     }
 
     /// Operands with random elements.
-    pub(super) fn arrays(&self, random: &mut Random) -> Vec<Array> {
+    pub(super) fn arrays(&self, random: &mut SplitMix64) -> Vec<Array> {
         let op = self.operation.map(|operation| operation.op);
         let mut arrays = Vec::new();
         for (index, array_type) in self.types().into_iter().enumerate() {

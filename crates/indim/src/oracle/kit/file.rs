@@ -4,7 +4,7 @@ use indim_formats::{ModelFormat, WrittenModel};
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSetName as Rule;
 
-use super::operation::Operation;
+use super::operation::KitOperation;
 use super::{Kit, KitCase, hlo, openvino, stablehlo};
 
 /// The rules that a format knows by itself.
@@ -88,7 +88,7 @@ impl KitCase {
         ArrayType::new(dtype, &shape[..])
     }
 
-    pub(super) fn operation(&self) -> Option<&'static Operation> {
+    pub(super) fn operation(&self) -> Option<&'static KitOperation> {
         self.draft.operation
     }
 

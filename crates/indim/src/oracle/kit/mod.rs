@@ -1,6 +1,6 @@
 //! Conformance kits: random cases of a rule with the oracle's verdicts, for testing other systems.
 //!
-//! `propose.rs` makes cases that the rule most likely takes, `spoil.rs` puts mistakes in; what is legal and
+//! `generate.rs` makes cases that the rule most likely takes, `mutate.rs` puts mistakes in; what is legal and
 //! what the result is, the oracle alone says. `operation.rs` is the table of operations, `draft.rs` a case
 //! before the oracle has seen it, `random.rs` the source of chance. `file.rs` makes files of other systems of
 //! cases.
@@ -14,16 +14,16 @@
 mod draft;
 #[cfg(feature = "formats")]
 mod file;
+mod generate;
 #[cfg(feature = "formats")]
 mod hlo;
+mod mutate;
 #[cfg(feature = "onnx")]
 mod onnx;
 #[cfg(feature = "formats")]
 mod openvino;
 mod operation;
-mod propose;
 mod random;
-mod spoil;
 #[cfg(feature = "formats")]
 mod stablehlo;
 
@@ -34,10 +34,10 @@ use indim_shape::{ErrorCode, RuleSetName};
 
 use super::{answered, verdict};
 use draft::Draft;
-use operation::{OPERATIONS, Operation};
-use propose::propose;
-use random::Random;
-use spoil::spoil;
+use generate::generate;
+use mutate::mutate;
+use operation::{KitOperation, OPERATIONS};
+use random::SplitMix64;
 
 #[cfg(feature = "formats")]
 pub use file::native_rules;
@@ -64,8 +64,8 @@ type Mistake = (Option<&'static str>, ErrorCode);
 /// ```
 pub struct Kit {
     rule: RuleSetName,
-    operations: Vec<&'static Operation>,
-    random: Random,
+    operations: Vec<&'static KitOperation>,
+    random: SplitMix64,
     /// The number of the next case.
     next: usize,
     /// How often each mistake has been made.
@@ -89,13 +89,13 @@ impl Kit {
     /// The cases that a rule and a seed make: the same ones on every machine.
     pub fn new(rule: RuleSetName, seed: u64) -> Kit {
         let operations = OPERATIONS.iter().collect();
-        Kit { rule, operations, random: Random::new(seed), next: 0, mistakes: HashMap::new() }
+        Kit { rule, operations, random: SplitMix64::new(seed), next: 0, mistakes: HashMap::new() }
     }
 
     /// A legal case; none where none is found.
     fn legal(&mut self) -> Option<KitCase> {
         (0..TRIES).find_map(|_| {
-            let draft = propose(self.rule, &self.operations, &mut self.random);
+            let draft = generate(self.rule, &self.operations, &mut self.random);
             Some(self.asked(draft)).filter(|case| case.mistake.is_none())
         })
     }
@@ -105,8 +105,8 @@ impl Kit {
         let mut rarest: Option<(Draft, Mistake)> = None;
         let mut candidates = 0;
         for _ in 0..TRIES {
-            let draft = propose(self.rule, &self.operations, &mut self.random);
-            let draft = spoil(self.rule, draft, &mut self.random);
+            let draft = generate(self.rule, &self.operations, &mut self.random);
+            let draft = mutate(self.rule, draft, &mut self.random);
             // Shapes and types alone decide it, and are asked about sooner.
             let Err(refusal) = answered(&draft.line(self.next, self.rule, &[])) else { continue };
             if refusal.code == ErrorCode::BAD_REQUEST {

@@ -14,7 +14,7 @@ pub(super) fn file(case: &KitCase) -> Option<(Vec<u8>, ExternalFile)> {
         None => ("Broadcast", "opset3"),
         Some(operation) => (operation.openvino?, "opset1"),
     };
-    let mut network = Network::default();
+    let mut network = IrNetwork::default();
     let mut inputs = case.draft.types();
     for (index, input) in inputs.iter().enumerate() {
         network.parameter(index, input);
@@ -55,7 +55,7 @@ fn attributes(case: &KitCase) -> String {
 
 /// The text of a network whose layers are numbered as they come: first the inputs of its one operation.
 #[derive(Default)]
-struct Network {
+struct IrNetwork {
     layers: String,
     constants: Vec<u8>,
     /// Of which all may be empty.
@@ -63,7 +63,7 @@ struct Network {
     count: usize,
 }
 
-impl Network {
+impl IrNetwork {
     fn parameter(&mut self, index: usize, array_type: &ArrayType) {
         let name = format!("id=\"{}\" name=\"x{index}\" type=\"Parameter\"", self.count);
         let sizes: Vec<String> = array_type.shape.iter().map(usize::to_string).collect();

@@ -2,11 +2,11 @@
 
 use indim_ops::{DType, Op};
 
-use super::random::Random;
+use super::random::SplitMix64;
 
 /// An operation of a kit.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct KitOperation {
     pub(super) op: Op,
     pub(super) operands: usize,
     /// The element types that it is tried with.
@@ -31,9 +31,9 @@ const fn named(
     onnx: &'static str,
     openvino: &'static str,
     stablehlo: &'static str,
-) -> Operation {
+) -> KitOperation {
     let (onnx, openvino, stablehlo) = (Some(onnx), Some(openvino), (stablehlo, None));
-    Operation { op, operands, dtypes, legacy_dtypes, onnx, openvino, stablehlo }
+    KitOperation { op, operands, dtypes, legacy_dtypes, onnx, openvino, stablehlo }
 }
 
 const fn comparison(
@@ -43,21 +43,21 @@ const fn comparison(
     onnx: &'static str,
     openvino: &'static str,
     direction: &'static str,
-) -> Operation {
+) -> KitOperation {
     let mut comparison = named(op, 2, dtypes, legacy_dtypes, onnx, openvino, "compare");
     comparison.stablehlo.1 = Some(direction);
     comparison
 }
 
 /// Of StableHLO and XLA alone.
-const CLAMP: Operation = {
+const CLAMP: KitOperation = {
     let mut clamp = named(Op::Clamp, 3, NUMBERS, &[], "", "", "clamp");
     (clamp.onnx, clamp.openvino) = (None, None);
     clamp
 };
 
 #[rustfmt::skip]
-pub(super) static OPERATIONS: &[Operation] = &[
+pub(super) static OPERATIONS: &[KitOperation] = &[
     named(Op::Neg, 1, NUMBERS, NUMBERS, "Neg", "Negative", "negate"),
     named(Op::Not, 1, BOOLEANS, BOOLEANS, "Not", "LogicalNot", "not"),
     named(Op::Add, 2, NUMBERS, NUMBERS, "Add", "Add", "add"),
@@ -76,7 +76,7 @@ pub(super) static OPERATIONS: &[Operation] = &[
     CLAMP,
 ];
 
-impl Operation {
+impl KitOperation {
     /// The element type of an operand, where the others have this.
     pub(super) fn operand_dtype(&self, operand: usize, dtype: DType) -> DType {
         if self.op == Op::Select && operand == 0 { DType::Bool } else { dtype }
@@ -85,7 +85,12 @@ impl Operation {
 
 /// An element of an operand: small, so that results are exact, and nothing is divided by 0 or rounded in
 /// a direction in which systems differ.
-pub(super) fn element(op: Option<Op>, operand: usize, dtype: DType, random: &mut Random) -> i64 {
+pub(super) fn element(
+    op: Option<Op>,
+    operand: usize,
+    dtype: DType,
+    random: &mut SplitMix64,
+) -> i64 {
     match (op, operand) {
         _ if dtype == DType::Bool => random.between(0, 1),
         (Some(Op::Div), 0) => random.between(0, 16),

@@ -1,11 +1,11 @@
 //! Random numbers that are the same on every machine.
 
 /// SplitMix64: small, and good enough to choose cases with.
-pub(super) struct Random(u64);
+pub(super) struct SplitMix64(u64);
 
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed)
+impl SplitMix64 {
+    pub(super) fn new(seed: u64) -> SplitMix64 {
+        SplitMix64(seed)
     }
 
     fn bits(&mut self) -> u64 {

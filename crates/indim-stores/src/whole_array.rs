@@ -1,4 +1,4 @@
-//! Arrays that are read or written in one go.
+//! Reads or writes a whole array in one call.
 
 use indim_arrays::Buffer;
 use indim_ops::ArrayType;
@@ -6,7 +6,7 @@ use indim_ops::ArrayType;
 use crate::copy::copy_from_region;
 use crate::{Region, Sink, Source, StoreError};
 
-/// The whole of an array, in row-major order.
+/// Reads a whole array in row-major order.
 ///
 /// # Errors
 /// Like [`Source::read`].
@@ -18,7 +18,7 @@ pub fn read_whole(source: &dyn Source) -> Result<Buffer, StoreError> {
     }
 }
 
-/// Writes the whole of an array, chunk by chunk.
+/// Writes a whole array, chunk by chunk.
 ///
 /// # Errors
 /// Like [`Sink::write`].

@@ -1,4 +1,4 @@
-//! The bytes in which strips and tiles are stored: how many elements they can hold, and what decoding takes.
+//! Stored bytes of strips and tiles: what they can decode to, and the memory of decoding.
 
 use std::io::{Read, Seek};
 
@@ -8,10 +8,10 @@ use tiff::tags::Tag;
 use super::{bad, bad_text};
 use crate::StoreErrorKind;
 
-/// Bytes of the tables and buffers of any decoder.
+/// Bytes of tables and buffers of a decompressor.
 const DECODER_BYTES: usize = 256 << 10;
 
-/// The numbers of compressions in the tag.
+/// Values of the tag `Compression`.
 const NONE: u16 = 1;
 const LZW: u16 = 5;
 const JPEG: u16 = 7;
@@ -19,17 +19,17 @@ const DEFLATE: [u16; 2] = [8, 32946];
 const PACK_BITS: u16 = 32773;
 const ZSTD: u16 = 50000;
 
-/// The compression and the byte counts of a page's strips or tiles.
+/// Compression and byte counts of the strips or tiles of a page.
 #[derive(Debug)]
 pub(super) struct PageStorage {
     compression: u16,
     file_length: u64,
-    /// The bytes of each strip or tile.
+    /// Stored bytes of each strip or tile.
     counts: Vec<u64>,
 }
 
 impl PageStorage {
-    /// That of the page of a decoder.
+    /// Reads the tags of the decoder's page.
     pub(super) fn of(
         decoder: &mut Decoder<impl Read + Seek>,
         is_tiled: bool,
@@ -42,7 +42,7 @@ impl PageStorage {
         Ok(PageStorage { compression, file_length, counts: counts.unwrap_or_default() })
     }
 
-    /// Refuses a strip or tile of so many bytes that is stored in fewer than can hold them.
+    /// Fails if a strip or tile of `bytes` decoded bytes is stored in too few bytes for its compression.
     pub(super) fn check(&self, index: usize, bytes: usize) -> Result<(), StoreErrorKind> {
         let stored = self.counts.get(index).copied().unwrap_or(0).min(self.file_length);
         if stored.saturating_mul(self.ratio()) < bytes as u64 {
@@ -53,29 +53,29 @@ impl PageStorage {
         Ok(())
     }
 
-    /// The most bytes that one stored byte can stand for.
+    /// Maximum ratio of the compression: decoded bytes per stored byte.
     fn ratio(&self) -> u64 {
         match self.compression {
             NONE => 1,
-            // A byte is repeated 128 times by two.
+            // Two bytes encode 128 repetitions.
             PACK_BITS => 64,
-            // A code of 9 bits stands for a run that is as long as the table.
+            // A code of at least 9 bits expands to a string of at most the table size.
             LZW => 4096,
             of if DEFLATE.contains(&of) => 1032,
-            // A block of 64 samples takes a bit at least.
+            // A block of 64 samples takes at least one bit.
             JPEG => 1024,
-            // A block that repeats a byte has 4 bytes for 128 KiB.
+            // A block that repeats a byte encodes 128 KiB in 4 bytes.
             ZSTD => 1 << 15,
             _ => 1 << 16,
         }
     }
 
-    /// The bytes of memory that are held while a strip or tile of so many bytes is decoded.
+    /// Bytes of memory held while a strip or tile of `bytes` decoded bytes is decoded.
     pub(super) fn scratch_bytes(&self, bytes: usize) -> usize {
         let copies = match self.compression {
-            // The library reads the whole picture, its coefficients and samples before it hands on any.
+            // The library holds the whole picture, its coefficients and its samples before it returns any.
             JPEG => 6,
-            // A window, which is no larger than what is decompressed.
+            // The zstd window, at most as large as the output.
             ZSTD => 2,
             _ => 1,
         };

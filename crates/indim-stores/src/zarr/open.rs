@@ -1,4 +1,4 @@
-//! Arrays opened by the library `zarrs`, of version 2 with what it takes amiss put right first.
+//! Opens arrays with the library `zarrs`. Valid metadata of version 2 that it rejects is amended first.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use zarrs::array::{Array, ArrayMetadata, ArrayMetadataV2};
 
-use super::files::Files;
+use super::store::FolderStore;
 use super::{bad, bad_text, guarded, read_metadata};
 use crate::StoreErrorKind;
 
-/// The array in a folder whose metadata was looked at.
-pub(super) fn open(path: &Path) -> Result<(Arc<Files>, Array<Files>), StoreErrorKind> {
-    let store = Arc::new(Files::new(path));
+/// Opens an array whose metadata has been checked.
+pub(super) fn open(path: &Path) -> Result<(Arc<FolderStore>, Array<FolderStore>), StoreErrorKind> {
+    let store = Arc::new(FolderStore::new(path));
     let amended = if path.join("zarr.json").is_file() { None } else { amended(path)? };
     let array = guarded(|| match amended {
         Some(metadata) => {
@@ -23,13 +23,14 @@ pub(super) fn open(path: &Path) -> Result<(Arc<Files>, Array<Files>), StoreError
     Ok((store, array?))
 }
 
-/// The metadata of version 2, where the library would not take it as it is.
+/// Amended metadata of version 2; `None` if the library accepts it unchanged.
 fn amended(path: &Path) -> Result<Option<ArrayMetadata>, StoreErrorKind> {
     let mut metadata = parsed(path, ".zarray")?;
-    // The order of no axes, which the library holds for impossible.
+    // The library rejects column-major order for rank 0.
     let has_no_axes = metadata["shape"].as_array().is_some_and(Vec::is_empty);
     let is_turned = has_no_axes && metadata["order"] == "F";
-    // Missing chunks of complex numbers that may be anything: zeros, as those of other numbers.
+    // The library rejects a null fill value for complex types. It means undefined; use zero, as for other
+    // types.
     let is_complex = metadata["dtype"].as_str().is_some_and(|dtype| dtype.contains('c'));
     let is_anything = is_complex && metadata.get("fill_value").is_some_and(Value::is_null);
     if is_turned {

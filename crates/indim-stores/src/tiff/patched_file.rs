@@ -1,12 +1,13 @@
-//! Files as the library is to see them: pages of tiles with the sizes of whole tiles.
+//! A file with some bytes replaced. Used to enlarge the width and height of tiled pages to multiples of the
+//! tile size.
 //!
-//! The library does not read tiles that lie across the edge of a page where these are compressed by LZW, or
-//! are of bands that are stored apart. Of a page that is as wide and high as its tiles, none lies so.
+//! The library `tiff` does not read tiles that cross the edge of a page if they are compressed by LZW or
+//! belong to separate bands. In the enlarged page no tile crosses the edge.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-/// A file with other bytes in some places.
+/// A file whose reads return the bytes of `patches` in place of its own.
 #[derive(Debug)]
 pub(super) struct PatchedFile {
     file: BufReader<File>,
@@ -14,20 +15,20 @@ pub(super) struct PatchedFile {
     patches: Vec<Patch>,
 }
 
-/// Bytes, and where they stand.
+/// File offset and replacement bytes.
 type Patch = (u64, Vec<u8>);
 
-/// The tags of the width and the height, and the type of their values.
+/// The tags of width and height, and the type of 32-bit values.
 const SIZES: [u16; 2] = [256, 257];
 const LONG: u16 = 4;
 
 impl PatchedFile {
-    /// The file as it is.
+    /// The file without patches.
     pub(super) fn unchanged(file: File) -> Self {
         PatchedFile { file: BufReader::new(file), position: 0, patches: Vec::new() }
     }
 
-    /// The file with this width and height of a page.
+    /// The file with another width and height for a page.
     pub(super) fn with_sizes(file: File, page: usize, sizes: [u32; 2]) -> io::Result<Self> {
         let mut padded = PatchedFile::unchanged(file);
         padded.patches = padded.patches_of_sizes(page, sizes)?;
@@ -45,7 +46,7 @@ impl PatchedFile {
         };
         let bytes_of =
             |number: u32| if is_little { number.to_le_bytes() } else { number.to_be_bytes() };
-        // The bytes of a position, of how many entries a list has, and of an entry.
+        // Bytes of an offset, of a list length, and of a list entry.
         let (wide, count_bytes, entry_bytes) = if is_big { (8, 8, 20) } else { (4, 2, 12) };
         let mut pointer = if is_big { 8 } else { 4 };
         let mut list_at = |pointer: u64| {
@@ -65,7 +66,7 @@ impl PatchedFile {
             let Some(which) = SIZES.iter().position(|&size| size == tag) else { continue };
             let of_type = if is_little { LONG.to_le_bytes() } else { LONG.to_be_bytes() };
             let (one, size) = (bytes_of(1), bytes_of(sizes[which]));
-            // A count of eight bytes is one number; a value of four stands in front of its eight.
+            // In BigTIFF the count is one 8-byte number, and a 4-byte value comes first in its 8-byte field.
             let zeros = vec![0; wide - 4];
             let count = if is_little { [&one[..], &zeros] } else { [&zeros[..], &one] };
             let patch = [&of_type[..], &count.concat(), &size, &zeros].concat();
@@ -74,7 +75,7 @@ impl PatchedFile {
         Ok(patches)
     }
 
-    /// So many bytes that stand there, of at most eight.
+    /// Reads `count` bytes at an offset, at most 8.
     fn bytes_at(&mut self, at: u64, count: usize) -> io::Result<[u8; 8]> {
         let mut bytes = [0; 8];
         self.seek(SeekFrom::Start(at))?;
@@ -83,7 +84,7 @@ impl PatchedFile {
     }
 }
 
-/// Where an entry of a list begins, and behind the last of them the position of the next list.
+/// Offset of entry `index` of a list; for `index` = length, of the pointer to the next list.
 fn after(list: u64, count_bytes: u64, index: u64, entry_bytes: u64) -> io::Result<u64> {
     let entries = index.checked_mul(entry_bytes);
     let at = entries.and_then(|bytes| list.checked_add(count_bytes)?.checked_add(bytes));
@@ -117,7 +118,7 @@ impl Seek for PatchedFile {
 mod tests {
     use super::*;
 
-    /// Two lists of which the file ends with the first, in either byte order and size.
+    /// A file whose second list precedes its first, in both byte orders and offset widths.
     #[test]
     fn sizes_of_a_page_are_replaced_wherever_its_tags_stand() {
         for (is_little, is_big) in [(true, false), (false, false), (true, true), (false, true)] {

@@ -1,4 +1,5 @@
-//! What pictures share: arrays of height and width, and channels where there are several.
+//! Shapes and strips of images, common to PNG and TIFF. An image is an array of height, width and, if it has
+//! several, channels.
 
 use indim_arrays::Buffer;
 use indim_ops::{ArrayType, DType};
@@ -7,13 +8,14 @@ use indim_shape::{Diagnostic, ErrorCode, Shape};
 use crate::sink::with_elements;
 use crate::{Region, StoreErrorKind};
 
-/// About how many bytes a strip has: the rows that are written at a time.
+/// Approximate bytes of a strip: the rows that are written at a time.
 const STRIP_BYTES: usize = 64 << 10;
 
-/// Pictures of more strips have larger ones: their places stand in a list, which readers bound.
+/// Maximum number of strips; larger images have larger strips. TIFF lists the offset of each strip, and
+/// readers limit that list.
 const MAX_STRIPS: usize = 8192;
 
-/// The sizes of a strip of a picture.
+/// The shape of a strip; `None` if the array is not an image.
 pub(crate) fn strip(array_type: &ArrayType) -> Option<Vec<usize>> {
     let (height, width, channels) = sizes(&array_type.shape)?;
     let row = width.saturating_mul(channels).saturating_mul(array_type.dtype.size());
@@ -22,7 +24,7 @@ pub(crate) fn strip(array_type: &ArrayType) -> Option<Vec<usize>> {
     Some([&[rows], &array_type.shape[1..]].concat())
 }
 
-/// The shape of a picture: without the axis of channels where there is one.
+/// The shape of an image; a single channel has no axis.
 pub(crate) fn shape(height: usize, width: usize, channels: usize) -> Shape {
     match channels {
         1 => [height, width].into(),
@@ -30,7 +32,7 @@ pub(crate) fn shape(height: usize, width: usize, channels: usize) -> Shape {
     }
 }
 
-/// The height, the width and the channels of what can be a picture.
+/// Height, width and channels; `None` if the array is not an image.
 pub(crate) fn sizes(shape: &Shape) -> Option<(usize, usize, usize)> {
     match *shape.sizes() {
         [height, width] => Some((height, width, 1)),
@@ -39,7 +41,7 @@ pub(crate) fn sizes(shape: &Shape) -> Option<(usize, usize, usize)> {
     }
 }
 
-/// Refuses an array that has no place in a picture of this format.
+/// The error of an array that this image format cannot store.
 pub(crate) fn refuse(
     format: &str,
     array_type: &ArrayType,
@@ -52,19 +54,19 @@ pub(crate) fn refuse(
     refused.into()
 }
 
-/// The rows of a picture as they are written: each strip after the one before.
+/// Checks that the rows of an image are written in order.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct ImageRows {
     array_type: ArrayType,
-    /// The sizes of a strip.
+    /// The shape of a strip.
     strip: Vec<usize>,
     next_row: usize,
 }
 
-impl Rows {
+impl ImageRows {
     pub(crate) fn new(array_type: &ArrayType) -> Self {
         let strip = strip(array_type).unwrap_or_default();
-        Rows { array_type: array_type.clone(), strip, next_row: 0 }
+        ImageRows { array_type: array_type.clone(), strip, next_row: 0 }
     }
 
     pub(crate) fn array_type(&self) -> &ArrayType {
@@ -79,7 +81,7 @@ impl Rows {
         self.strip.iter().product::<usize>() * self.array_type.dtype.size()
     }
 
-    /// The elements of whole rows that follow those before, row by row.
+    /// Calls `write` with the elements of a region, which must be the next rows.
     pub(crate) fn next(
         &mut self,
         region: &Region,
@@ -98,7 +100,7 @@ impl Rows {
         })
     }
 
-    /// Refuses a picture with missing rows.
+    /// Fails if rows are missing.
     pub(crate) fn check_complete(&self) -> Result<(), StoreErrorKind> {
         let row = self.array_type.shape[1..].iter().product::<usize>();
         match self.next_row == self.array_type.shape[0] {
@@ -111,7 +113,7 @@ impl Rows {
     }
 }
 
-/// The advice for arrays that are no pictures.
+/// Advice for arrays that are not images.
 pub(crate) fn advice(array_type: &ArrayType) -> &'static str {
     match array_type.dtype {
         _ if sizes(&array_type.shape).is_none() => {

@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The names; whoever holds them keeps [`remove_unfinished_files`] waiting.
-pub(super) struct Names(MutexGuard<'static, Vec<PathBuf>>);
+pub(super) struct HiddenNames(MutexGuard<'static, Vec<PathBuf>>);
 
-impl Names {
+impl HiddenNames {
     pub(super) fn lock() -> Self {
-        Names(NAMES.lock().unwrap_or_else(PoisonError::into_inner))
+        HiddenNames(NAMES.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn add(&mut self, name: &Path) {
@@ -44,7 +44,7 @@ impl Names {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn remove_unfinished_files() {
-    let names = Names::lock();
+    let names = HiddenNames::lock();
     for name in &*names.0 {
         // Nobody is left to hear of an error.
         let _ = remove_file(name);

@@ -4,20 +4,24 @@ use indim_ops::DType;
 use indim_shape::RuleSetName as Rule;
 
 use super::draft::Draft;
-use super::operation::Operation;
-use super::random::Random;
+use super::operation::KitOperation;
+use super::random::SplitMix64;
 
 /// The highest rank of a shape.
-pub(super) const HIGHEST_RANK: usize = 5;
+pub(super) const MAX_RANK: usize = 5;
 /// What the axes of a result are called.
-pub(super) const AXIS_NAMES: [&str; HIGHEST_RANK] = ["time", "level", "lat", "lon", "band"];
+pub(super) const AXIS_NAMES: [&str; MAX_RANK] = ["time", "level", "lat", "lon", "band"];
 /// The largest size of an axis.
-pub(super) const LARGEST_SIZE: usize = 7;
+pub(super) const MAX_SIZE: usize = 7;
 /// More elements make files large and show no more.
 const MAX_ELEMENTS: usize = 600;
 
 /// A case of the rule.
-pub(super) fn propose(rule: Rule, operations: &[&'static Operation], random: &mut Random) -> Draft {
+pub(super) fn generate(
+    rule: Rule,
+    operations: &[&'static KitOperation],
+    random: &mut SplitMix64,
+) -> Draft {
     if rule.is_target_rule() {
         return Draft {
             dtypes: vec![random.pick(&[DType::F32, DType::I32, DType::Bool])],
@@ -36,7 +40,7 @@ pub(super) fn propose(rule: Rule, operations: &[&'static Operation], random: &mu
     }
 }
 
-fn elementwise(rule: Rule, count: usize, random: &mut Random) -> Draft {
+fn elementwise(rule: Rule, count: usize, random: &mut SplitMix64) -> Draft {
     let result = shape(random);
     match rule {
         Rule::Numpy => Draft {
@@ -53,7 +57,7 @@ fn elementwise(rule: Rule, count: usize, random: &mut Random) -> Draft {
 }
 
 /// Operands on some axes of a result, in either order, or of the same rank.
-fn xla(result: &[usize], random: &mut Random) -> Draft {
+fn xla(result: &[usize], random: &mut SplitMix64) -> Draft {
     let larger = match random.one_in(3) {
         true => with_ones(result.to_vec(), random),
         false => result.to_vec(),
@@ -75,7 +79,7 @@ fn xla(result: &[usize], random: &mut Random) -> Draft {
 }
 
 /// Some axes of a result for each operand, in any order, by their names.
-fn named(result: &[usize], count: usize, random: &mut Random) -> Draft {
+fn named(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     let (mut shapes, mut names) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let (mut sizes, mut axes) = some_axes(result, random);
@@ -87,14 +91,14 @@ fn named(result: &[usize], count: usize, random: &mut Random) -> Draft {
 }
 
 /// Three operands of one shape, or scalars.
-fn scalars_beside(result: &[usize], random: &mut Random) -> Draft {
+fn scalars_beside(result: &[usize], random: &mut SplitMix64) -> Draft {
     let shapes = (0..3).map(|_| if random.one_in(3) { Vec::new() } else { result.to_vec() });
     Draft { shapes: shapes.collect(), ..Draft::default() }
 }
 
 /// One operand has the shape of the result: the first of two, the second of three. The others are runs of
 /// its axes from one axis on.
-fn onto_one(result: &[usize], count: usize, random: &mut Random) -> Draft {
+fn onto_one(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     let (axis, start) = match random.below(3) {
         0 => (random.pick(&[None, Some(-1)]), None),
         _ => {
@@ -109,7 +113,7 @@ fn onto_one(result: &[usize], count: usize, random: &mut Random) -> Draft {
     Draft { shapes: shapes.collect(), axis, ..Draft::default() }
 }
 
-fn legacy(result: &[usize], random: &mut Random) -> Draft {
+fn legacy(result: &[usize], random: &mut SplitMix64) -> Draft {
     if random.one_in(6) {
         let shapes = vec![result.to_vec(); 2];
         return Draft { shapes, broadcast: Some(0), ..Draft::default() };
@@ -119,7 +123,7 @@ fn legacy(result: &[usize], random: &mut Random) -> Draft {
     Draft { axis, broadcast: random.pick(&[None, Some(1)]), ..draft }
 }
 
-fn onto_target(rule: Rule, random: &mut Random) -> Draft {
+fn onto_target(rule: Rule, random: &mut SplitMix64) -> Draft {
     let result = shape(random);
     let (operand, target, axis, dims) = match rule {
         Rule::Bidirectional => {
@@ -150,17 +154,17 @@ fn onto_target(rule: Rule, random: &mut Random) -> Draft {
 }
 
 /// Ones are frequent, a zero is rare.
-pub(super) fn size(random: &mut Random) -> usize {
+pub(super) fn size(random: &mut SplitMix64) -> usize {
     match random.below(24) {
         0 => 0,
         1..=8 => 1,
-        _ => 2 + random.below(LARGEST_SIZE - 1),
+        _ => 2 + random.below(MAX_SIZE - 1),
     }
 }
 
-fn shape(random: &mut Random) -> Vec<usize> {
+fn shape(random: &mut SplitMix64) -> Vec<usize> {
     loop {
-        let rank = random.below(HIGHEST_RANK + 1);
+        let rank = random.below(MAX_RANK + 1);
         let sizes: Vec<usize> = (0..rank).map(|_| size(random)).collect();
         if sizes.iter().product::<usize>() <= MAX_ELEMENTS {
             return sizes;
@@ -168,22 +172,22 @@ fn shape(random: &mut Random) -> Vec<usize> {
     }
 }
 
-fn with_ones(sizes: Vec<usize>, random: &mut Random) -> Vec<usize> {
+fn with_ones(sizes: Vec<usize>, random: &mut SplitMix64) -> Vec<usize> {
     sizes.into_iter().map(|size| if random.one_in(3) { 1 } else { size }).collect()
 }
 
-fn with_few_ones(sizes: Vec<usize>, random: &mut Random) -> Vec<usize> {
+fn with_few_ones(sizes: Vec<usize>, random: &mut SplitMix64) -> Vec<usize> {
     if random.one_in(2) { sizes } else { with_ones(sizes, random) }
 }
 
 /// The shape itself half of the time, else its last axes.
-fn suffix(sizes: &[usize], random: &mut Random) -> Vec<usize> {
+fn suffix(sizes: &[usize], random: &mut SplitMix64) -> Vec<usize> {
     let dropped = if random.one_in(2) { 0 } else { random.below(sizes.len() + 1) };
     sizes[dropped..].to_vec()
 }
 
 /// Axes from `start` on, or the last ones.
-fn run(sizes: &[usize], start: Option<usize>, random: &mut Random) -> Vec<usize> {
+fn run(sizes: &[usize], start: Option<usize>, random: &mut SplitMix64) -> Vec<usize> {
     match start {
         None => sizes[random.below(sizes.len() + 1)..].to_vec(),
         Some(start) => {
@@ -194,12 +198,12 @@ fn run(sizes: &[usize], start: Option<usize>, random: &mut Random) -> Vec<usize>
 }
 
 /// Some axes in ascending order, with their sizes.
-fn some_axes(sizes: &[usize], random: &mut Random) -> (Vec<usize>, Vec<i64>) {
+fn some_axes(sizes: &[usize], random: &mut SplitMix64) -> (Vec<usize>, Vec<i64>) {
     let axes: Vec<usize> = (0..sizes.len()).filter(|_| random.one_in(2)).collect();
     (axes.iter().map(|&axis| sizes[axis]).collect(), axes.iter().map(|&axis| axis as i64).collect())
 }
 
-fn shuffle_both(sizes: &mut [usize], axes: &mut [i64], random: &mut Random) {
+fn shuffle_both(sizes: &mut [usize], axes: &mut [i64], random: &mut SplitMix64) {
     for last in (1..sizes.len()).rev() {
         let other = random.below(last + 1);
         sizes.swap(last, other);

@@ -4,16 +4,16 @@ use indim_ops::DType;
 use indim_shape::{Attribute, RuleSetName};
 
 use super::draft::Draft;
-use super::propose::{AXIS_NAMES, HIGHEST_RANK, size};
-use super::random::Random;
+use super::generate::{AXIS_NAMES, MAX_RANK, size};
+use super::random::SplitMix64;
 
 /// Changes something of a case: a size, a rank, an attribute, an element type, the order of operands.
-pub(super) fn spoil(rule: RuleSetName, mut draft: Draft, random: &mut Random) -> Draft {
+pub(super) fn mutate(rule: RuleSetName, mut draft: Draft, random: &mut SplitMix64) -> Draft {
     let has = |attribute| rule.attributes().contains(&attribute);
     let operand = random.below(draft.shapes.len());
     match random.below(6) {
-        0 if has(Attribute::Dims) => spoil_dims(&mut draft, random),
-        0 | 3 if has(Attribute::Names) => spoil_names(&mut draft, operand, random),
+        0 if has(Attribute::Dims) => mutate_dims(&mut draft, random),
+        0 | 3 if has(Attribute::Names) => mutate_names(&mut draft, operand, random),
         0 | 1 if has(Attribute::Axis) => draft.axis = Some(random.between(-3, 6)),
         0 | 1 => change_size(&mut draft.shapes[operand], random),
         2 => change_rank(&mut draft.shapes[operand], random),
@@ -26,30 +26,30 @@ pub(super) fn spoil(rule: RuleSetName, mut draft: Draft, random: &mut Random) ->
                 *last = random.pick(&[DType::F32, DType::I32, DType::Bool]);
             }
         }
-        _ if has(Attribute::Dims) => spoil_dims(&mut draft, random),
+        _ if has(Attribute::Dims) => mutate_dims(&mut draft, random),
         _ => change_size(&mut draft.shapes[operand], random),
     }
     draft
 }
 
-fn change_size(sizes: &mut [usize], random: &mut Random) {
+fn change_size(sizes: &mut [usize], random: &mut SplitMix64) {
     if !sizes.is_empty() {
         let axis = random.below(sizes.len());
         sizes[axis] = size(random);
     }
 }
 
-fn change_rank(sizes: &mut Vec<usize>, random: &mut Random) {
+fn change_rank(sizes: &mut Vec<usize>, random: &mut SplitMix64) {
     let axis = random.below(sizes.len() + 1);
-    match axis < sizes.len() && (random.one_in(2) || sizes.len() == HIGHEST_RANK) {
+    match axis < sizes.len() && (random.one_in(2) || sizes.len() == MAX_RANK) {
         true => drop(sizes.remove(axis)),
-        false if sizes.len() < HIGHEST_RANK => sizes.insert(axis, size(random)),
+        false if sizes.len() < MAX_RANK => sizes.insert(axis, size(random)),
         false => {}
     }
 }
 
 /// Another name for an axis, one that another axis of the operand may have, or none.
-fn spoil_names(draft: &mut Draft, operand: usize, random: &mut Random) {
+fn mutate_names(draft: &mut Draft, operand: usize, random: &mut SplitMix64) {
     let names = draft.names.get_or_insert_default();
     if let Some(names) = names.get_mut(operand).filter(|names| !names.is_empty()) {
         let axis = random.below(names.len());
@@ -60,8 +60,8 @@ fn spoil_names(draft: &mut Draft, operand: usize, random: &mut Random) {
     }
 }
 
-fn spoil_dims(draft: &mut Draft, random: &mut Random) {
-    let entry = random.between(-1, 1 + HIGHEST_RANK as i64);
+fn mutate_dims(draft: &mut Draft, random: &mut SplitMix64) {
+    let entry = random.between(-1, 1 + MAX_RANK as i64);
     let dims = draft.dims.get_or_insert_default();
     let place = random.below(dims.len().max(1));
     match random.below(5) {

@@ -1,7 +1,7 @@
-//! The memory that decoding a chunk takes, from the metadata alone.
+//! Memory of decoding a chunk, computed from metadata alone.
 //!
-//! Codecs form a chain of stages, each of which decodes the bytes of the stage before it: a chunk holds two
-//! neighbouring stages at a time. A shard is decoded by inner chunks: it holds its index and one of them.
+//! Codecs form a chain of stages. Decoding holds the input and the output of one stage at a time. A shard is
+//! decoded by inner chunks: decoding holds its index and one inner chunk.
 
 use std::num::NonZeroU64;
 
@@ -16,67 +16,67 @@ use zarrs::plugin::ZarrVersion;
 use super::{MAX_CHUNK_BYTES, bad, bad_text, codec};
 use crate::StoreErrorKind;
 
-/// Bytes of an offset and a length in the index of a shard.
+/// Bytes of an entry in the index of a shard: offset and length.
 const INDEX_ENTRY_BYTES: u64 = 16;
-/// Copies of an index that are alive while it is read: the bytes of the file, decoded bytes, numbers.
+/// Copies of an index alive while it is read: file bytes, decoded bytes, numbers.
 const INDEX_COPIES: u64 = 3;
-/// Bytes of checksums in an index.
+/// Bytes of the checksum of an index, rounded up.
 const CHECKSUM_BYTES: u64 = 64;
-/// Shards within shards. The work of a forecast doubles with each.
+/// Maximum nesting of shards. Each level doubles the work of computing a plan.
 const MAX_NESTED_SHARDS: usize = 4;
 
-/// How an array is decoded, and what that takes, in bytes.
+/// How the chunks of an array are decoded, and upper bounds of the memory in bytes.
 #[derive(Debug, Clone)]
-pub(super) struct Forecast {
-    /// The sizes of what one file holds.
-    pub(super) chunk: Vec<u64>,
-    /// The sizes of what is decoded at a time: a chunk, or an inner chunk of a shard.
-    pub(super) piece: Vec<u64>,
-    /// Whether a chunk is a shard that is decoded by inner chunks.
+pub(super) struct DecodePlan {
+    /// Shape of a stored chunk: one file.
+    pub(super) stored_chunk: Vec<u64>,
+    /// Shape of what is decoded at a time: a stored chunk, or an inner chunk of a shard.
+    pub(super) decoded_chunk: Vec<u64>,
+    /// Whether stored chunks are shards, decoded by inner chunks.
     pub(super) is_sharded: bool,
-    /// Whether a part of a chunk can be read without the rest.
-    pub(super) is_plain: bool,
-    /// Bound of what one read takes from a file.
-    pub(super) encoded_bytes: u64,
-    /// Bound of what is held while a piece is decoded, with its encoded bytes and its elements.
-    pub(super) piece_bytes: u64,
-    /// Bound of what the index of a shard takes.
+    /// Whether a chunk has only the `bytes` codec, so that a part can be read alone.
+    pub(super) is_uncompressed: bool,
+    /// Bytes of one read from a file.
+    pub(super) max_read_bytes: u64,
+    /// Bytes held while a chunk is decoded, including its encoded bytes and its elements.
+    pub(super) decode_bytes: u64,
+    /// Bytes of the index of a shard, all copies.
     pub(super) index_bytes: u64,
-    /// The most that any stage holds.
-    pub(super) largest_stage: u64,
+    /// Bytes of the largest stage.
+    pub(super) largest_stage_bytes: u64,
 }
 
-/// The memory that a chain of codecs takes for one chunk, in bytes.
+/// Upper bounds for decoding one chunk by a chain of codecs, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Chain {
-    /// Bound of what is stored.
+struct ChainMemory {
+    /// The encoded chunk.
     encoded: u64,
-    /// Bound of what is held, the elements included.
+    /// Memory held, including the decoded elements.
     held: u64,
     largest: u64,
 }
 
-/// The contents of chunks: their elements and their sizes.
+/// Shape, data type and fill value of a chunk at one stage of its codec chain.
 #[derive(Debug, Clone)]
-struct Elements {
+struct ChunkRepresentation {
     shape: ChunkShape,
     dtype: DataType,
     fill: FillValue,
 }
 
-impl Elements {
+impl ChunkRepresentation {
     fn bytes(&self) -> Result<u64, StoreErrorKind> {
         let size = self.dtype.fixed_size().ok_or_else(|| bad_text("elements without a size"))?;
         Ok(self.shape.iter().fold(size as u64, |bytes, size| bytes.saturating_mul(size.get())))
     }
 
     fn in_chunks(&self, shape: ChunkShape) -> Self {
-        Elements { shape, ..self.clone() }
+        ChunkRepresentation { shape, ..self.clone() }
     }
 }
 
-impl Forecast {
-    /// The forecast of an array.
+impl DecodePlan {
+    /// The plan for an array.
     pub(super) fn of<S: ?Sized>(array: &Array<S>) -> Result<Self, StoreErrorKind> {
         let grid = array.chunk_grid().metadata();
         if grid.name() != "regular" {
@@ -86,14 +86,14 @@ impl Forecast {
             )));
         }
         let first = vec![0; array.dimensionality()];
-        // An array without elements has no first chunk, and nothing is decoded of it.
+        // An array without elements has no first chunk, and nothing to decode.
         let shape = match array.chunk_shape(&first) {
             Ok(shape) => shape,
             Err(_) if array.shape().contains(&0) => vec![NonZeroU64::MIN; first.len()],
             Err(error) => return Err(bad(&error)),
         };
         let (dtype, fill) = (array.data_type().clone(), array.fill_value().clone());
-        let elements = Elements { shape, dtype, fill };
+        let elements = ChunkRepresentation { shape, dtype, fill };
         let codecs = array.codecs();
         let inner = array.effective_subchunk_shape().filter(|_| is_by_inner_chunks(&codecs));
         match inner {
@@ -102,118 +102,130 @@ impl Forecast {
         }
     }
 
-    fn of_chunk(codecs: &CodecChain, elements: &Elements) -> Result<Self, StoreErrorKind> {
+    fn of_chunk(
+        codecs: &CodecChain,
+        elements: &ChunkRepresentation,
+    ) -> Result<Self, StoreErrorKind> {
         let chain = chain(codecs, elements, 0)?;
-        let chunk: Vec<u64> = elements.shape.iter().map(|size| size.get()).collect();
+        let stored_chunk: Vec<u64> = elements.shape.iter().map(|size| size.get()).collect();
         let is_bytes = codecs.array_to_bytes_codec().as_any().is::<BytesCodec>();
         let is_alone =
             codecs.array_to_array_codecs().is_empty() && codecs.bytes_to_bytes_codecs().is_empty();
-        Ok(Forecast {
-            piece: chunk.clone(),
-            chunk,
+        Ok(DecodePlan {
+            decoded_chunk: stored_chunk.clone(),
+            stored_chunk,
             is_sharded: false,
-            is_plain: is_bytes && is_alone,
-            encoded_bytes: chain.encoded,
-            piece_bytes: chain.held,
+            is_uncompressed: is_bytes && is_alone,
+            max_read_bytes: chain.encoded,
+            decode_bytes: chain.held,
             index_bytes: 0,
-            largest_stage: chain.largest,
+            largest_stage_bytes: chain.largest,
         })
     }
 
     fn of_shard(
         codecs: &CodecChain,
-        elements: &Elements,
+        elements: &ChunkRepresentation,
         effective: ChunkShape,
     ) -> Result<Self, StoreErrorKind> {
-        // Transpositions hold what they read and what they make of it.
+        // Each transposition holds its input and its output.
         let copies = 2 + codecs.array_to_array_codecs().len() as u64;
         let stages = array_stages(codecs, elements.clone())?;
-        let shard = Shard::of(codecs, stages.last().unwrap_or(elements), 0)?.ok_or_else(damaged)?;
-        let piece = elements.in_chunks(effective);
-        let piece_bytes = piece.bytes()?;
-        Ok(Forecast {
-            chunk: elements.shape.iter().map(|size| size.get()).collect(),
-            piece: piece.shape.iter().map(|size| size.get()).collect(),
+        let shard =
+            ShardMemory::of(codecs, stages.last().unwrap_or(elements), 0)?.ok_or_else(damaged)?;
+        let decoded_chunk = elements.in_chunks(effective);
+        let decode_bytes = decoded_chunk.bytes()?;
+        Ok(DecodePlan {
+            stored_chunk: elements.shape.iter().map(|size| size.get()).collect(),
+            decoded_chunk: decoded_chunk.shape.iter().map(|size| size.get()).collect(),
             is_sharded: true,
-            is_plain: false,
-            encoded_bytes: shard.inner.encoded.max(shard.index),
-            piece_bytes: shard.inner.held.saturating_add(copies.saturating_mul(piece_bytes)),
+            is_uncompressed: false,
+            max_read_bytes: shard.inner.encoded.max(shard.index),
+            decode_bytes: shard.inner.held.saturating_add(copies.saturating_mul(decode_bytes)),
             index_bytes: shard.index.saturating_mul(INDEX_COPIES),
-            largest_stage: shard.inner.largest.max(shard.index),
+            largest_stage_bytes: shard.inner.largest.max(shard.index),
         })
     }
 }
 
-/// Whether inner chunks are read without the shard around them: nothing compresses it as a whole.
+/// Whether inner chunks can be read alone: no codec compresses the shard as a whole.
 fn is_by_inner_chunks(codecs: &CodecChain) -> bool {
     codecs.array_to_bytes_codec().as_any().is::<ShardingCodec>()
         && codecs.bytes_to_bytes_codecs().is_empty()
 }
 
-/// The elements, and what each codec from arrays to arrays makes of those before it.
-fn array_stages(codecs: &CodecChain, first: Elements) -> Result<Vec<Elements>, StoreErrorKind> {
+/// The stages of the array-to-array codecs, beginning with the decoded chunk.
+fn array_stages(
+    codecs: &CodecChain,
+    first: ChunkRepresentation,
+) -> Result<Vec<ChunkRepresentation>, StoreErrorKind> {
     let mut stages = vec![first];
     for codec in codecs.array_to_array_codecs() {
-        let Elements { shape, dtype, fill } = &stages[stages.len() - 1];
+        let ChunkRepresentation { shape, dtype, fill } = &stages[stages.len() - 1];
         let encoded = codec.encoded_representation(shape, dtype, fill);
         let (shape, dtype, fill) = encoded.map_err(|error| bad(&error))?;
-        stages.push(Elements { shape, dtype, fill });
+        stages.push(ChunkRepresentation { shape, dtype, fill });
     }
     Ok(stages)
 }
 
-/// What decoding a chunk by these codecs takes; `depth` counts the shards around it.
-fn chain(codecs: &CodecChain, elements: &Elements, depth: usize) -> Result<Chain, StoreErrorKind> {
+/// The memory of decoding a chunk by these codecs; `depth` is the number of enclosing shards.
+fn chain(
+    codecs: &CodecChain,
+    elements: &ChunkRepresentation,
+    depth: usize,
+) -> Result<ChainMemory, StoreErrorKind> {
     let arrays = array_stages(codecs, elements.clone())?;
-    let mut stages = arrays.iter().map(Elements::bytes).collect::<Result<Vec<_>, _>>()?;
+    let mut stages =
+        arrays.iter().map(ChunkRepresentation::bytes).collect::<Result<Vec<_>, _>>()?;
     let largest = stages.iter().copied().max().unwrap_or(0);
     if largest > MAX_CHUNK_BYTES {
-        // It is refused; the library would compute with sizes that do not fit.
-        return Ok(Chain { encoded: largest, held: largest, largest });
+        // The caller refuses this chunk. The library must not compute with these sizes: they would overflow.
+        return Ok(ChainMemory { encoded: largest, held: largest, largest });
     }
     let innermost = &arrays[arrays.len() - 1];
-    let shard = Shard::of(codecs, innermost, depth)?;
+    let shard = ShardMemory::of(codecs, innermost, depth)?;
     let codec = codecs.array_to_bytes_codec();
     let mut representation = match &shard {
         Some(shard) => BytesRepresentation::BoundedSize(shard.encoded),
         None => {
-            let Elements { shape, dtype, fill } = innermost;
+            let ChunkRepresentation { shape, dtype, fill } = innermost;
             let bytes = codec.encoded_representation(shape, dtype, fill);
             bytes.map_err(|error| bad(&error))?
         }
     };
-    // Bytes in the order of this machine are the elements already; others are swapped in place.
+    // The `bytes` codec holds no copy: the elements are swapped in place.
     if !codec.as_any().is::<BytesCodec>() {
         stages.push(size_of(&representation)?);
     }
-    let mut beside = shard.as_ref().map_or(0, Shard::held);
+    let mut scratch = shard.as_ref().map_or(0, ShardMemory::held);
     for codec in codecs.bytes_to_bytes_codecs() {
         representation = codec.encoded_representation(&representation);
-        beside = beside.max(codec::scratch_bytes(codec.as_any(), stages[stages.len() - 1]));
+        scratch = scratch.max(codec::scratch_bytes(codec.as_any(), stages[stages.len() - 1]));
         stages.push(size_of(&representation)?);
     }
     let of_two = stages.windows(2).map(|two| two[0].saturating_add(two[1]));
-    let held = of_two.max().unwrap_or(stages[0]).saturating_add(beside);
+    let held = of_two.max().unwrap_or(stages[0]).saturating_add(scratch);
     let largest = stages.iter().copied().max().unwrap_or(0);
     let largest = largest.max(shard.map_or(0, |shard| shard.inner.largest.max(shard.index)));
-    Ok(Chain { encoded: size_of(&representation)?, held, largest })
+    Ok(ChainMemory { encoded: size_of(&representation)?, held, largest })
 }
 
-/// A shard: its index and what decoding one inner chunk takes, in bytes.
-struct Shard {
+/// Upper bounds for decoding one inner chunk of a shard, in bytes.
+struct ShardMemory {
     index: u64,
-    inner: Chain,
-    /// The memory of decoding one inner chunk.
+    inner: ChainMemory,
+    /// The decoded inner chunk.
     decoded: u64,
-    /// The bound of the whole that the library computes: it takes each inner chunk for as large as the shard.
+    /// The encoded shard, as the library bounds it: it takes each inner chunk to be as large as the shard.
     encoded: u64,
 }
 
-impl Shard {
-    /// The shard of these elements; `None` where codecs make none.
+impl ShardMemory {
+    /// The bounds for a shard; `None` if the codecs have no shards.
     fn of(
         codecs: &CodecChain,
-        elements: &Elements,
+        elements: &ChunkRepresentation,
         depth: usize,
     ) -> Result<Option<Self>, StoreErrorKind> {
         let codec = codecs.array_to_bytes_codec();
@@ -244,10 +256,10 @@ impl Shard {
         let encoded = chain(&codecs, elements, depth + 1)?.encoded;
         let encoded = count.saturating_mul(encoded).saturating_add(index);
         let (decoded, inner) = (inner.bytes()?, chain(&codecs, &inner, depth + 1)?);
-        Ok(Some(Shard { index, decoded, inner, encoded }))
+        Ok(Some(ShardMemory { index, decoded, inner, encoded }))
     }
 
-    /// Bytes held during decoding in addition to the shard and its elements.
+    /// Bytes held during decoding in addition to the encoded shard and its elements.
     fn held(&self) -> u64 {
         let index = self.index.saturating_mul(INDEX_COPIES);
         index.saturating_add(self.inner.held).saturating_add(self.decoded)

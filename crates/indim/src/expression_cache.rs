@@ -16,10 +16,10 @@ use crate::evaluate::EvaluateErrorKind;
 use crate::input::Input;
 
 /// Capacity of the cache, in expressions; the least recently used goes first.
-const KEPT: usize = 64;
+const MAX_ENTRIES: usize = 64;
 
 /// The text of an expression that is kept is no longer: its program would take much memory.
-const LONGEST_KEPT: usize = 4096;
+const MAX_TEXT_BYTES: usize = 4096;
 
 /// Capacity of one entry, in programs; the oldest goes first.
 const MAX_PROGRAMS: usize = 16;
@@ -83,9 +83,9 @@ struct CacheEntry {
     text: String,
     inputs: Vec<(String, InputKind)>,
     /// Programs for fixed shapes.
-    alone: Vec<FixedShapeProgram>,
+    fixed: Vec<FixedShapeProgram>,
     /// Programs for all sizes, each with its number program.
-    for_any: Vec<(Arc<SymbolicExecutable>, NumberProgram)>,
+    symbolic: Vec<(Arc<SymbolicExecutable>, NumberProgram)>,
 }
 
 struct FixedShapeProgram {
@@ -115,12 +115,12 @@ fn cache() -> MutexGuard<'static, Vec<CacheEntry>> {
 }
 
 /// The result of a cache lookup.
-enum Lookup {
+enum CacheLookup {
     /// A program that fits.
     Hit(BoundExpression),
     /// Those for all sizes, to be bound to those of the inputs, with what numbers are to them; and whether
     /// there is one for other sizes.
-    Candidates { for_any: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
+    Candidates { symbolic: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
 }
 
 /// The program for a text and these inputs, compiled if none is kept.
@@ -138,9 +138,9 @@ fn kept_or_compiled(
 ) -> Result<BoundExpression, EvaluateErrorKind> {
     let given = numbers(inputs);
     let is_known = match found(text, inputs, &given) {
-        Lookup::Hit(program) => return Ok(program),
-        Lookup::Candidates { for_any, is_known } => {
-            for (executable, numbers) in for_any {
+        CacheLookup::Hit(program) => return Ok(program),
+        CacheLookup::Candidates { symbolic, is_known } => {
+            for (executable, numbers) in symbolic {
                 if let Some(executable) = bound(&executable, inputs, numbers.len()) {
                     return Ok(BoundExpression { executable, numbers });
                 }
@@ -155,17 +155,17 @@ fn kept_or_compiled(
     if is_known {
         let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
         if symbolic.guards().symbol_count() > 0 {
-            let for_any = Arc::new(compile_symbolic(&symbolic, &CompileOptions::default())?);
-            let executable = bound(&for_any, inputs, numbers.len());
+            let symbolic = Arc::new(compile_symbolic(&symbolic, &CompileOptions::default())?);
+            let executable = bound(&symbolic, inputs, numbers.len());
             let executable = executable.expect("invariant: the first sizes meet the guards");
-            keep(text, inputs, |kept| push(&mut kept.for_any, (for_any, program)));
+            keep(text, inputs, |kept| push(&mut kept.symbolic, (symbolic, program)));
             return Ok(BoundExpression { executable, numbers });
         }
     }
     let executable = Arc::new(compile(&graph, &CompileOptions::default())?);
-    let (shapes, alone) = (shapes(inputs).map(<[usize]>::to_vec).collect(), executable.clone());
-    let alone = FixedShapeProgram { shapes, executable: alone, numbers: program };
-    keep(text, inputs, |kept| push(&mut kept.alone, alone));
+    let (shapes, fixed) = (shapes(inputs).map(<[usize]>::to_vec).collect(), executable.clone());
+    let fixed = FixedShapeProgram { shapes, executable: fixed, numbers: program };
+    keep(text, inputs, |kept| push(&mut kept.fixed, fixed));
     Ok(BoundExpression { executable, numbers })
 }
 
@@ -181,32 +181,32 @@ fn bound(
 }
 
 /// Looks for a program.
-fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> Lookup {
+fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> CacheLookup {
     let mut cache = cache();
     let Some(place) = cache.iter().rposition(|kept| kept.is_for(text, inputs)) else {
-        return Lookup::Candidates { for_any: Vec::new(), is_known: false };
+        return CacheLookup::Candidates { symbolic: Vec::new(), is_known: false };
     };
     cache[place..].rotate_left(1);
     let kept = &cache[cache.len() - 1];
     let mut is_known = false;
-    for alone in kept.alone.iter().rev() {
-        let Some(numbers) = alone.numbers.inputs(given) else { continue };
-        if shapes(inputs).zip(&alone.shapes).all(|(shape, known)| shape == known) {
-            let executable = Arc::clone(&alone.executable);
-            return Lookup::Hit(BoundExpression { executable, numbers });
+    for fixed in kept.fixed.iter().rev() {
+        let Some(numbers) = fixed.numbers.inputs(given) else { continue };
+        if shapes(inputs).zip(&fixed.shapes).all(|(shape, known)| shape == known) {
+            let executable = Arc::clone(&fixed.executable);
+            return CacheLookup::Hit(BoundExpression { executable, numbers });
         }
         is_known = true;
     }
-    let for_any =
-        kept.for_any.iter().rev().filter_map(|(executable, program)| {
+    let symbolic =
+        kept.symbolic.iter().rev().filter_map(|(executable, program)| {
             Some((Arc::clone(executable), program.inputs(given)?))
         });
-    Lookup::Candidates { for_any: for_any.collect(), is_known }
+    CacheLookup::Candidates { symbolic: symbolic.collect(), is_known }
 }
 
 /// Keeps what was compiled.
 fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
-    if text.len() > LONGEST_KEPT {
+    if text.len() > MAX_TEXT_BYTES {
         return;
     }
     let mut cache = cache();
@@ -214,9 +214,9 @@ fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
     let mut oldest = None;
     let place = place.unwrap_or_else(|| {
         let kinds = inputs.iter().map(|(name, input)| ((*name).to_owned(), InputKind::of(input)));
-        let (alone, for_any) = (Vec::new(), Vec::new());
-        let kept = CacheEntry { text: text.to_owned(), inputs: kinds.collect(), alone, for_any };
-        oldest = (cache.len() >= KEPT).then(|| cache.remove(0));
+        let (fixed, symbolic) = (Vec::new(), Vec::new());
+        let kept = CacheEntry { text: text.to_owned(), inputs: kinds.collect(), fixed, symbolic };
+        oldest = (cache.len() >= MAX_ENTRIES).then(|| cache.remove(0));
         cache.push(kept);
         cache.len() - 1
     });

@@ -2,34 +2,34 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim_stores::{Complete, StoreError};
+use indim_stores::{CompleteResult, StoreError};
 
 use super::output_file::CompleteOutput;
 
 /// An output that several sinks write; the last of them completes it.
 #[derive(Debug)]
-pub(super) struct Shared<T>(Arc<Mutex<State<T>>>);
+pub(super) struct SharedOutput<T>(Arc<Mutex<SharedState<T>>>);
 
 #[derive(Debug)]
-struct State<T> {
+struct SharedState<T> {
     /// Nothing once the last sink has completed it.
     target: Option<T>,
     /// The sinks that are not complete. One that is dropped never is, and neither is the file.
     left: usize,
 }
 
-impl<T> Shared<T> {
+impl<T> SharedOutput<T> {
     /// That of so many sinks.
     pub(super) fn new(target: T, sinks: usize) -> Self {
-        Shared(Arc::new(Mutex::new(State { target: Some(target), left: sinks })))
+        SharedOutput(Arc::new(Mutex::new(SharedState { target: Some(target), left: sinks })))
     }
 
     /// For one more of the sinks.
     pub(super) fn share(&self) -> Self {
-        Shared(Arc::clone(&self.0))
+        SharedOutput(Arc::clone(&self.0))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, SharedState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -48,9 +48,9 @@ impl<T> Shared<T> {
 
 /// A file that is complete, for the last of its sinks; nothing for the others, and for what is a pipe.
 #[derive(Debug)]
-pub(super) struct CompleteShared(pub(super) Option<CompleteOutput>);
+pub(super) struct CompleteSharedOutput(pub(super) Option<CompleteOutput>);
 
-impl Complete for CompleteShared {
+impl CompleteResult for CompleteSharedOutput {
     fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
         self.0.map_or(Ok(()), |output| Ok(output.put_in_place()?))
     }

@@ -1,11 +1,11 @@
-//! Folders that have not got their name yet, for who must remove them when the process ends early.
+//! Folders of incomplete results under hidden names, and their removal when a signal ends the process.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_left_behind};
+use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_stale_files};
 
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -13,40 +13,41 @@ fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Held for reading while a file is written into such a folder, and for ever by who removes them all.
+/// Shared lock while a file is written into an unfinished folder; exclusive and never released once all of
+/// them are removed.
 static WRITING: RwLock<()> = RwLock::new(());
 
-/// To be held while a file is put into a folder. A process that is about to end gives it to nobody.
+/// The lock to hold while writing a file. It blocks forever once the process is ending.
 pub(super) fn writing() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often a folder is made anew that another process took for one that was left.
+/// Maximum retries if another process removes the new folder as stale.
 const MAX_TRIES: usize = 8;
 
-/// A folder with a hidden name beside what it is to become, which is removed with this handle or by
-/// [`remove_unfinished_folders`], and after a kill by the next result in the same folder.
+/// A folder with a hidden name in the folder of its result. Dropping the handle removes it, and so does
+/// [`remove_unfinished_folders`]. After a kill the next result in the same folder removes it.
 #[derive(Debug)]
-pub(super) struct Unfinished {
+pub(super) struct UnfinishedFolder {
     path: PathBuf,
-    /// Locked for as long as it is written, where folders can be.
+    /// Locked while it is written, if the system can lock folders.
     _lock: Option<File>,
 }
 
-impl Unfinished {
-    /// Makes one in `folder`, and removes what a killed process left there.
+impl UnfinishedFolder {
+    /// Creates one in `folder`, and removes stale ones there.
     pub(super) fn create_in(folder: &Path) -> io::Result<Self> {
-        remove_left_behind(folder);
+        remove_stale_files(folder);
         let mut names = lock();
         for _ in 0..MAX_TRIES {
             let path = make(folder, HIDDEN_SUFFIX)?;
             let file = File::open(&path).ok();
-            // Until it was locked another process may have taken it for one that was left.
+            // Between creation and lock another process may have removed it as stale.
             let locked = file.as_ref().map(File::try_lock);
             let is_locked_by_another = matches!(locked, Some(Err(TryLockError::WouldBlock)));
             if !is_locked_by_another && path.exists() {
                 names.push(path.clone());
-                return Ok(Unfinished { path, _lock: file });
+                return Ok(UnfinishedFolder { path, _lock: file });
             }
         }
         Err(io::Error::other("another process removes folders that this one writes"))
@@ -56,8 +57,8 @@ impl Unfinished {
         &self.path
     }
 
-    /// Gives the folder, or one in it, its name, in the place of what has it; that is removed with this
-    /// handle. No signal is attended to meanwhile.
+    /// Renames the folder, or one in it, to its final name. An existing folder of that name is exchanged and
+    /// removed with this handle. [`remove_unfinished_folders`] waits meanwhile.
     pub(super) fn put(&self, from: &Path, to: &Path) -> io::Result<()> {
         let _names = lock();
         match to.exists() {
@@ -80,7 +81,7 @@ fn make(folder: &Path, suffix: &str) -> io::Result<PathBuf> {
     Ok(builder.tempdir_in(folder)?.keep())
 }
 
-/// Lets two folders have each other's names, at once.
+/// Exchanges the names of two folders atomically.
 #[cfg(target_os = "linux")]
 fn exchange(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -92,8 +93,9 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Where the system cannot exchange names: there is nothing in the place for a moment. Who is killed in it
-/// leaves both under hidden names, and the old one under one that nobody removes.
+/// Replaces a folder on systems without an atomic exchange. For a moment the path does not exist. A kill at
+/// that moment leaves both folders under hidden names; the old one has the suffix `.old`, which is never
+/// removed as stale.
 fn one_by_one(from: &Path, to: &Path) -> io::Result<()> {
     let parent = to.parent().filter(|folder| !folder.as_os_str().is_empty());
     let old = make(parent.unwrap_or(Path::new(".")), ".old")?;
@@ -106,7 +108,7 @@ fn one_by_one(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_dir_all(old)
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedFolder {
     fn drop(&mut self) {
         let mut names = lock();
         // After the rename the folder has another name.
@@ -115,18 +117,18 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes the folders of results that are not complete, and lets none begin or end any more: for a process
-/// that a signal is about to end. Not to be called in the signal's handler itself.
+/// Removes the folders of incomplete results, for a process that a signal is about to end. From then on a
+/// sink that begins, writes or finishes a result blocks. Do not call it in the signal handler itself.
 ///
 /// ```no_run
-/// indim_stores::zarr::remove_unfinished_folders(); // from here on results would wait for the end
+/// indim_stores::zarr::remove_unfinished_folders(); // from here on results would block
 /// ```
 pub fn remove_unfinished_folders() {
     let names = lock();
-    // Else chunks are put into a folder while it is emptied, and it stays.
+    // Otherwise a thread could write a chunk into a folder during its removal, and the folder would stay.
     core::mem::forget(WRITING.write().unwrap_or_else(PoisonError::into_inner));
     for name in &*names {
-        // Nobody is left to hear of an error.
+        // Errors have no receiver: the process is ending.
         let _ = fs::remove_dir_all(name);
     }
     core::mem::forget(names);
@@ -136,7 +138,7 @@ pub fn remove_unfinished_folders() {
 mod tests {
     use super::*;
 
-    /// By whichever way the system has.
+    /// Both implementations that the system supports.
     #[test]
     fn what_is_in_the_place_is_replaced() {
         for put in [exchange, one_by_one] {
@@ -156,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What a killed process left is removed by the next result, what another writes is not.
+    /// The next result removes stale folders, but not those that are locked.
     #[test]
     #[cfg(unix)]
     fn what_was_left_behind_is_removed() {
@@ -166,9 +168,9 @@ mod tests {
             fs::create_dir(path).unwrap();
             fs::write(path.join("chunk"), "half").unwrap();
         }
-        let first = Unfinished::create_in(folder.path()).unwrap();
+        let first = UnfinishedFolder::create_in(folder.path()).unwrap();
         assert!(!left.exists() && other.exists());
-        let second = Unfinished::create_in(folder.path()).unwrap();
+        let second = UnfinishedFolder::create_in(folder.path()).unwrap();
         assert!(first.path().exists() && second.path().exists());
         drop((first, second));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

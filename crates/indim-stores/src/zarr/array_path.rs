@@ -9,16 +9,16 @@ use indim_shape::{Diagnostic, ErrorCode};
 use super::{is_zarr, read_metadata};
 use crate::StoreErrorKind;
 
-/// The place of an array, and the groups around it that are made with it.
+/// The path of a new array, and the groups to create above it.
 #[derive(Debug, Clone)]
 pub(super) struct ArrayPath {
     path: PathBuf,
-    /// Those that were not there, the outermost first.
+    /// Missing groups, outermost first.
     new_groups: Vec<PathBuf>,
 }
 
 impl ArrayPath {
-    /// The place of an array, if one may be put there.
+    /// Resolves and checks the path of a new array.
     pub(super) fn of(path: &Path) -> Result<Self, StoreErrorKind> {
         let behind_link = behind_link(path)?;
         let path = behind_link.as_deref().unwrap_or(path);
@@ -38,17 +38,17 @@ impl ArrayPath {
         &self.path
     }
 
-    /// What gets its name at last: the array, or the outermost group that is made with it.
+    /// The path that a rename publishes: the outermost new group, or the array.
     pub(super) fn outermost(&self) -> &Path {
         self.new_groups.first().unwrap_or(&self.path)
     }
 
-    /// The groups that are made, as they are called in a store of the outermost.
+    /// Store keys of the new groups, relative to `outermost`.
     pub(super) fn groups(&self) -> impl Iterator<Item = String> {
         self.new_groups.iter().map(|group| self.within(group))
     }
 
-    /// The name of the array in that store.
+    /// Store key of the array, relative to `outermost`.
     pub(super) fn array(&self) -> String {
         self.within(&self.path)
     }
@@ -59,10 +59,11 @@ impl ArrayPath {
         format!("/{}", names.join("/"))
     }
 
-    /// What is renamed to what, now: results before this one may have made some of the groups.
+    /// Source and target of the rename. Computed at the end, because earlier results may have created some of
+    /// the groups.
     pub(super) fn renamed(&self, store: &Path) -> Result<(PathBuf, PathBuf), StoreErrorKind> {
         check_free(&self.path)?;
-        // One of them may have become an array meanwhile.
+        // Another process may have created an array under the name of a group.
         self.new_groups
             .iter()
             .filter(|group| group.exists())
@@ -83,8 +84,8 @@ fn behind_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
     }
 }
 
-/// The groups around an array, the innermost first, each with the name of what is in it: up to the outermost
-/// folder that is called `.zarr`, or else the folder around it.
+/// The groups above an array, innermost first, each with the name of its child on the path. They end at the
+/// outermost folder `*.zarr`, or at the parent folder without one.
 fn groups_around(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
     let is_called_zarr = |path: &&Path| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"))
@@ -112,7 +113,7 @@ fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
     }
 }
 
-/// Refuses a folder that is no group, or one that would not know of an array that is put into it.
+/// Fails if a folder is not a Zarr 3 group, or has consolidated metadata, which would lack the new array.
 fn check_group(group: &Path) -> Result<(), StoreErrorKind> {
     let metadata = metadata(group);
     if metadata["node_type"] != "group" {
@@ -129,7 +130,7 @@ fn check_group(group: &Path) -> Result<(), StoreErrorKind> {
     }
 }
 
-/// Refuses to replace what is no array.
+/// Fails if the path exists and is neither an array nor an empty folder.
 fn check_free(path: &Path) -> Result<(), StoreErrorKind> {
     let Ok(old) = fs::symlink_metadata(path) else { return Ok(()) };
     let is_array = path.join(".zarray").is_file() || metadata(path)["node_type"] == "array";
@@ -153,7 +154,7 @@ fn in_place(message: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::ZARR_IN_PLACE, message).into()
 }
 
-/// The folder around a file or folder.
+/// The parent folder, `.` for a bare name.
 pub(super) fn parent(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))

@@ -1,7 +1,7 @@
-//! The folder of an array as `zarrs` reads and writes it: regular files, each read within a bound.
+//! A folder as a `zarrs` store. It reads only regular files, and bounds each read.
 //!
-//! The store of the library itself keeps a lock for each file that it has seen, allocates what a range of
-//! bytes claims before it looks at the file, and waits for pipes.
+//! The filesystem store of `zarrs` keeps a lock for every file seen, allocates a byte range before it checks
+//! the file length, and blocks on pipes.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -15,24 +15,24 @@ use zarrs::storage::{
 };
 
 use super::MAX_METADATA_BYTES;
-use super::unfinished::writing;
+use super::unfinished_folder::writing;
 use crate::StoreErrorKind;
 use crate::file::open_file;
 
-/// A folder whose files are the values of a store.
+/// A store whose values are the files of a folder.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct FolderStore {
     folder: PathBuf,
-    /// Bytes that one read may take.
+    /// Maximum bytes of one read.
     limit: AtomicU64,
 }
 
-impl Files {
+impl FolderStore {
     pub(super) fn new(folder: &Path) -> Self {
-        Files { folder: folder.to_owned(), limit: AtomicU64::new(MAX_METADATA_BYTES) }
+        FolderStore { folder: folder.to_owned(), limit: AtomicU64::new(MAX_METADATA_BYTES) }
     }
 
-    /// From now on one read takes at most this many bytes.
+    /// Sets the maximum bytes of one read.
     pub(super) fn set_limit(&self, bytes: u64) {
         self.limit.store(bytes, Ordering::Relaxed);
     }
@@ -41,7 +41,7 @@ impl Files {
         self.folder.join(key.as_str().trim_start_matches('/'))
     }
 
-    /// The file of a key with its length, or `None`.
+    /// The file of a key and its length; `None` if it does not exist.
     fn open(&self, key: &StoreKey) -> Result<Option<(File, u64)>, StorageError> {
         match open_file(&self.path(key)) {
             Ok(file) => {
@@ -54,7 +54,7 @@ impl Files {
         }
     }
 
-    /// The bytes of a range of a file, checked against its length and the bound before memory is taken.
+    /// Reads a byte range. Length and limit are checked before the allocation.
     fn read(
         &self,
         key: &StoreKey,
@@ -88,7 +88,7 @@ impl Files {
     }
 }
 
-impl ReadableStorageTraits for Files {
+impl ReadableStorageTraits for FolderStore {
     fn get_partial_many<'a>(
         &'a self,
         key: &StoreKey,
@@ -112,10 +112,10 @@ impl ReadableStorageTraits for Files {
     }
 }
 
-/// Files are written as a whole, and reach the disk when the result is complete.
-impl WritableStorageTraits for Files {
+/// Files are written whole. The sink flushes them to the disk when the result is complete.
+impl WritableStorageTraits for FolderStore {
     fn set(&self, key: &StoreKey, value: Bytes) -> Result<(), StorageError> {
-        // A process that ends removes the folder: nothing may be put into it then.
+        // An ending process removes the folder, so no file may be created in it then.
         let _writing = writing();
         let path = self.path(key);
         let created = match (File::create(&path), path.parent()) {

@@ -1,0 +1,46 @@
+//! A handle to an output stream that the PNG encoder owns a copy of.
+
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::output_stream::OutputStream;
+
+/// A shared handle to an output stream. The encoder writes through one copy; the sink takes the stream back
+/// through the other, to complete it.
+#[derive(Debug, Clone)]
+pub(super) struct OutputHandle(Arc<Mutex<Option<Box<dyn OutputStream>>>>);
+
+impl OutputHandle {
+    pub(super) fn new(output: Box<dyn OutputStream>) -> Self {
+        OutputHandle(Arc::new(Mutex::new(Some(output))))
+    }
+
+    /// Takes the stream. Later writes through any handle fail.
+    pub(super) fn take(&self) -> Option<Box<dyn OutputStream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn with<T>(&self, call: impl FnOnce(&mut dyn OutputStream) -> io::Result<T>) -> io::Result<T> {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match output.as_deref_mut() {
+            Some(output) => call(output),
+            None => Err(io::Error::other("it is complete")),
+        }
+    }
+}
+
+impl Write for OutputHandle {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(|output| output.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with(|output| output.flush())
+    }
+}
+
+impl Seek for OutputHandle {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.with(|output| output.seek(to))
+    }
+}
