@@ -233,7 +233,7 @@ impl Destination {
     pub(crate) fn is_same_file(&self, other: &Destination) -> bool {
         match (self, other) {
             (Destination::File { file, .. }, Destination::File { file: other, .. }) => {
-                file.has_place_of(other)
+                file.has_same_target(other)
             }
             (Destination::Stored { path, .. }, Destination::Stored { path: other, .. }) => {
                 std::path::absolute(path).ok() == std::path::absolute(other).ok()

@@ -1,4 +1,4 @@
-//! The page of an error code, as the command and the Python package print it.
+//! The page of an error code.
 
 use indim_shape::{Diagnostic, ErrorCode};
 use indim_text::closest;

@@ -1,6 +1,6 @@
-//! The reference evaluator: a graph computed one element at a time, by the definitions that the kernels are
-//! made of. It is slow and short, and there to check against: the bits are those of an
-//! [`Executable`](crate::Executable).
+//! The reference evaluator: computes a graph one element at a time. It uses the same definitions of
+//! operations as the kernels, so its bits equal those of an [`Executable`](crate::Executable). It is slow and
+//! short, for checks.
 //!
 //! ```
 //! use indim::{Array, ArrayView, CompileOptions, DType, GraphBuilder, compile, reference};

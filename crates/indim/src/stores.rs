@@ -1,9 +1,8 @@
 //! Arrays in files and folders of other formats: Zarr, PNG, TIFF and columns of CSV.
 //!
-//! [`open`] takes what the command takes, `climate.zarr/temperature` or `table.csv:height`; [`create`]
-//! makes a result of the format that its name says. Both are read and written by regions, or as a whole
-//! by [`read_whole`] and [`write_whole`]. What each format is read as, and written from, says
-//! `docs/files.md`.
+//! [`open`] takes the names of the command line, `climate.zarr/temperature` or `table.csv:height`. [`create`]
+//! creates a result in the format of its name. Read and write by regions, or the whole array with
+//! [`read_whole`] and [`write_whole`]. `docs/files.md` lists the element types and shapes of each format.
 //!
 //! ```
 //! # #[cfg(feature = "zarr")] {
@@ -46,11 +45,11 @@ pub use indim_stores::tiff;
 #[cfg(feature = "zarr")]
 pub use indim_stores::zarr;
 
-/// A result that is to be at `path`, in the format that its name says, with what it takes over from others.
+/// Creates a result at `path`, in the format of its name, with metadata from its inputs.
 ///
 /// # Errors
-/// `unknown-format` for a name of another format, or one whose feature is off; what the format cannot
-/// hold; `io`.
+/// `unknown-format` if the format is unknown or its feature is off; the errors of a format that cannot store
+/// the array; `io`.
 pub fn create(
     path: &Path,
     array_type: &ArrayType,

@@ -1,8 +1,8 @@
-//! Programs over arrays larger than memory: read from sources, computed and written to sinks piece by piece.
+//! Programs over arrays larger than memory, computed piece by piece from sources to sinks.
 //!
-//! [`run`] cuts a graph into passes and pieces that fit a limit of memory, reads one piece while it computes
-//! another and writes a third. Results appear complete or not at all, and their bits are those of one run
-//! over the whole. [`Plan`] says beforehand in how many passes, and what is held.
+//! [`run`] cuts a graph into passes and pieces that fit into a memory limit. Reading, computing and writing
+//! overlap. Results appear complete or not at all, and have the same bits as one run over the whole arrays.
+//! [`Plan`] tells the number of passes and the memory before the run.
 //!
 //! ```
 //! use indim::files::{ArrayFile, NpySink, NpySource, write_npy};

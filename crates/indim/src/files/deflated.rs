@@ -1,7 +1,7 @@
-//! An array that is deflated in its archive, as a source that is read in the order of its elements.
+//! A deflated array in an archive, as a sequential source.
 //!
-//! What is deflated cannot be entered in the middle. Where reading stands is kept, so that regions one after
-//! another are inflated once; what lies before the last region is inflated anew from the beginning.
+//! A deflate stream has no random access. Cursors keep the decoder state, so consecutive regions are inflated
+//! once. A region before all cursors is inflated from the beginning.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -20,13 +20,13 @@ use super::open_file::{FileRange, OpenFile};
 use super::runs::FileRuns;
 use super::{FileError, FileErrorKind};
 
-/// The maximum number of cursors: one for each slice of the array that a program reads.
+/// Maximum number of cursors: one for each slice of the array that a program reads.
 const MAX_CURSORS: usize = 64;
 
-/// About what one of them holds: the window, the tables, and compressed bytes.
+/// Approximate bytes of a cursor: window, tables and compressed input.
 const CURSOR_BYTES: usize = 128 << 10;
 
-/// Bytes that are inflated at a time to go past them.
+/// Bytes inflated at a time while skipping.
 const SKIPPED_BYTES: usize = 64 << 10;
 
 /// The location of a member in its archive, with its recorded size and checksum.
@@ -38,22 +38,22 @@ pub(super) struct MemberLocation {
     pub(super) checksum: u32,
 }
 
-/// An array that is deflated in a file.
+/// A deflated array in a file.
 #[derive(Debug)]
 pub(super) struct DeflatedFile {
     file: Arc<OpenFile>,
     header: ArrayHeader,
     place: MemberLocation,
-    /// The one that was used last stands last.
+    /// In the order of use, the last used at the end.
     cursors: Mutex<Vec<InflateCursor>>,
 }
 
-/// A place in the member up to which it has been inflated.
+/// A decoder at a position in the member.
 #[derive(Debug)]
 struct InflateCursor {
     inflated: DeflateDecoder<FileRange<Arc<OpenFile>>>,
     position: u64,
-    /// Of all up to there.
+    /// Checksum of the bytes up to `position`.
     checksum: Crc,
 }
 
@@ -68,7 +68,7 @@ impl DeflatedFile {
         Ok(DeflatedFile { file, header, place, cursors: Mutex::default() })
     }
 
-    /// Reads the bytes of a region, which lie in the buffer in the order of the file.
+    /// Reads a region into a buffer in the order of the file.
     fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> io::Result<()> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let place = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
@@ -89,7 +89,7 @@ impl DeflatedFile {
         Ok(())
     }
 
-    /// The nearest cursor that is not beyond a place; a new one at the beginning where there is none.
+    /// Takes the nearest cursor at or before a position, or a new one at the beginning.
     fn cursor_before(&self, place: u64) -> InflateCursor {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
         let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.position <= place);
@@ -115,7 +115,7 @@ impl DeflatedFile {
         cursors.push(cursor);
     }
 
-    /// What the library says of compressed bytes is wrong with the archive, or with who changed it.
+    /// Errors of the decoder mean that the archive is damaged, or that it has changed since it was opened.
     fn reading_error(&self, error: io::Error) -> StoreErrorKind {
         match error.kind() {
             _ if error.raw_os_error().is_some() => StoreErrorKind::Io(error),
@@ -150,7 +150,7 @@ impl InflateCursor {
         Ok(())
     }
 
-    /// Reads what stands behind the elements, and compares the checksum of the whole.
+    /// Reads the bytes after the elements, and compares the checksum of the member.
     fn finish(mut self, expected: u32) -> io::Result<()> {
         let damaged = |message: String| Err(io::Error::other(message));
         let mut trailing = Vec::new();

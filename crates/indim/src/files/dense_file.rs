@@ -1,6 +1,6 @@
-//! An array whose elements lie in a file as they are, one after another, as a source that is read by regions.
+//! A dense, uncompressed array in a file, as a source.
 //!
-//! Regions are read, not mapped: a file that becomes shorter is an error then, not the end of the process.
+//! Regions are read, not mapped: truncation of the file then gives an error, not a bus error.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -19,7 +19,7 @@ use super::runs::FileRuns;
 pub(super) struct DenseFile {
     file: OpenFile,
     header: ArrayHeader,
-    /// Where the header begins, from which on its elements are counted.
+    /// File offset of the header; `header.elements` is relative to it.
     offset: u64,
 }
 
@@ -33,7 +33,7 @@ impl DenseFile {
         Ok(DenseFile { file: OpenFile::new(path, file)?, header, offset })
     }
 
-    /// Reads the bytes of a region, which lie in the buffer in the order of the file.
+    /// Reads a region into a buffer in the order of the file.
     fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let elements = self.offset + self.header.elements.start as u64;

@@ -27,7 +27,7 @@ pub struct FileError {
     pub kind: FileErrorKind,
 }
 
-/// The kinds of mistakes in files.
+/// The kinds of errors.
 ///
 /// ```
 /// use indim::files::{ArrayFile, FileErrorKind, write_npy};
@@ -43,88 +43,89 @@ pub struct FileError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileErrorKind {
-    /// The system refuses.
+    /// An error of the operating system.
     Io(std::io::Error),
-    /// A directory, a pipe or a device, where a file is wanted.
+    /// A directory, a pipe or a device in place of a regular file.
     NotAFile,
-    /// A folder, where a file is to be written.
+    /// A folder at the path of a result.
     Folder,
-    /// The file that is to be replaced belongs to another, whom the new one cannot be given to.
+    /// The existing file has another owner, and the new file cannot get this owner.
     OwnerNotKept,
     /// The file does not begin like a `.npy` file.
     NotNpy,
-    /// The version of the format is unknown.
+    /// An unknown version of the format.
     UnknownVersion {
-        /// The version's two numbers.
+        /// Major and minor version.
         version: (u8, u8),
     },
-    /// The header is longer than the file, or than any header is.
+    /// The header is longer than the file or than the limit.
     HeaderTooLong {
         /// The length that the file claims.
         claimed: usize,
-        /// The bytes there are.
+        /// The available bytes.
         available: usize,
-        /// The longest that are read.
+        /// The maximum length of a header.
         most: usize,
     },
-    /// The header cannot be read.
+    /// The header does not parse.
     BadHeader {
-        /// The position in the file.
+        /// Byte offset in the file.
         position: usize,
-        /// What is wanted there.
+        /// The expected token at this offset.
         expected: &'static str,
     },
-    /// The elements are of a type that indim does not have.
+    /// The element type is not supported.
     UnknownElementType {
-        /// The type as the header gives it.
+        /// The type in the header.
         descr: String,
     },
-    /// A result whose elements the format does not have.
+    /// The format does not support the element type of the result.
     ElementTypeNotInFormat {
         /// The type.
         dtype: DType,
         /// What the name of such a file ends in.
         format: &'static str,
     },
-    /// There is no memory for the elements.
+    /// Allocation of the elements failed.
     OutOfMemory {
-        /// The bytes asked for.
+        /// The requested bytes.
         bytes: usize,
     },
     /// The elements take more memory than the caller allows.
     MemoryLimit {
-        /// The bytes that the elements take.
+        /// Bytes of the elements.
         bytes: usize,
-        /// The bytes that are left for them.
+        /// Bytes that the limit leaves.
         limit: usize,
     },
     /// The array has more axes than the limit.
     RankLimit(RankLimitError),
-    /// E5: the array is too large.
+    /// The array is too large (rule E5).
     TooLarge(ShapeError),
-    /// There are fewer bytes than the shape asks for; to write, also more.
+    /// The file has fewer bytes than the shape needs. Or, when writing, the number of bytes does not match
+    /// the shape.
     WrongLength {
         /// The shape.
         shape: Shape,
-        /// The bytes it asks for.
+        /// Bytes that the shape needs.
         expected: usize,
-        /// The bytes there are.
+        /// The available bytes.
         available: usize,
     },
     /// The archive cannot be read.
     BadArchive(String),
-    /// An archive, of which no member is named.
+    /// An archive without the name of a member.
     MemberNotNamed {
         /// What the name of such a file ends in.
         extension: &'static str,
-        /// The members there are.
+        /// The existing members.
         members: Vec<String>,
     },
     /// The archive has no such member.
     NoMember {
-        /// The member asked for.
+        /// The requested member.
         member: String,
-        /// The members there are.
+        /// The existing members.
         members: Vec<String>,
     },
 }
@@ -139,7 +140,7 @@ impl FileError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code with its explanation.
     pub fn error_code(&self) -> ErrorCode {
         match self.kind {
             FileErrorKind::Io(_) => ErrorCode::IO,
@@ -175,7 +176,7 @@ impl From<std::io::Error> for FileErrorKind {
     }
 }
 
-/// With the place apart from what is wrong there.
+/// The path becomes the place, apart from the message.
 impl From<FileError> for StoreError {
     fn from(error: FileError) -> Self {
         let place = error.path.to_string_lossy();
@@ -275,7 +276,7 @@ impl fmt::Display for FileErrorKind {
     }
 }
 
-/// The names of the first members.
+/// Names of the first members, for messages.
 fn listed(members: &[String]) -> String {
     const SHOWN: usize = 20;
     let mut names: Vec<String> = members.iter().take(SHOWN).map(|name| shown(name)).collect();

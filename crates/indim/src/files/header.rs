@@ -1,9 +1,9 @@
 //! The header of a `.npy` file.
 //!
-//! The header is one line of Python, a dict with the three keys `descr`, `fortran_order` and `shape`.
-//! Libraries that read it allow any Python literal, recursively, and allocate what the file claims;
-//! this reader knows the one form, takes no memory, and says where it fails.
-//! The format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+//! The header is one line of Python, a dict with the three keys `descr`, `fortran_order` and `shape`. Other
+//! readers accept any Python literal, recursively, and allocate what the file claims. This parser accepts
+//! only that dict, does not allocate, and reports the offset of an error. The format:
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use core::ops::Range;
 
@@ -18,7 +18,7 @@ use super::error::FileErrorKind;
 /// Longer headers are refused; NumPy's own limit for trusted files is 10,000.
 pub(super) const MAX_HEADER_BYTES: usize = 64 * 1024;
 
-/// The bytes at the start of a file in which its header ends, if it is not refused.
+/// A prefix of this length contains every accepted header.
 pub(super) const START_BYTES: usize = MAX_HEADER_BYTES + MAGIC.len() + 6;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -27,16 +27,16 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 #[derive(Debug, PartialEq)]
 pub(super) struct ArrayHeader {
     pub(super) array_type: ArrayType,
-    /// Whether the first axis is the dense one.
+    /// Whether the elements are column-major.
     pub(super) is_fortran: bool,
     /// Whether the elements are in the other byte order.
     pub(super) is_swapped: bool,
-    /// Where the elements are; NumPy ignores what follows, such as a second array.
+    /// Byte range of the elements. NumPy ignores what follows, such as a second array.
     pub(super) elements: Range<usize>,
 }
 
 impl ArrayHeader {
-    /// The stride along each axis in bytes.
+    /// Byte stride along each axis.
     pub(super) fn strides(&self) -> Vec<isize> {
         if !self.is_fortran {
             return row_major_strides(&self.array_type);
@@ -48,7 +48,7 @@ impl ArrayHeader {
         strides
     }
 
-    /// A region, whose bytes `fill` reads in the order of the file.
+    /// A buffer for a region; `fill` reads its bytes in the order of the file.
     pub(super) fn buffer(
         &self,
         region: &Region,
@@ -62,7 +62,7 @@ impl ArrayHeader {
         }
     }
 
-    /// Turns elements that are in the other byte order around.
+    /// Swaps the bytes of elements in the other byte order.
     pub(super) fn to_native(&self, elements: &mut [u8]) {
         if self.is_swapped {
             swap_bytes(self.array_type.dtype, elements);
@@ -70,7 +70,7 @@ impl ArrayHeader {
     }
 }
 
-/// Turns the bytes of every number around.
+/// Swaps the bytes of every number.
 pub(super) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
     fn reverse<const SIZE: usize>(elements: &mut [u8]) {
         // The size is a constant, so one instruction handles many elements.
@@ -84,8 +84,8 @@ pub(super) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
     }
 }
 
-/// Reads the header at the start of a file, and checks it against the file's length. Of a longer file
-/// [`START_BYTES`] are enough.
+/// Parses the header at the start of a file, and checks it against the length of the file. `start` needs at
+/// most [`START_BYTES`].
 pub(super) fn parse(start: &[u8], file_length: usize) -> Result<ArrayHeader, FileErrorKind> {
     let rest = start.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
     let (length, text_offset) = match *rest {
@@ -179,7 +179,7 @@ impl<'a> HeaderParser<'a> {
         if self.accept(byte) { Ok(()) } else { Err(self.wrong(name)) }
     }
 
-    /// A text in single or double quotes, without escapes.
+    /// A string in single or double quotes, without escapes.
     fn string(&mut self) -> Result<&'a [u8], FileErrorKind> {
         self.skip_spaces();
         let Some(&quote @ (b'\'' | b'"')) = self.file.get(self.position) else {

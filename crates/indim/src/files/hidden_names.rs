@@ -1,4 +1,4 @@
-//! Names that files have before they are complete, for who must remove them when the process ends early.
+//! Hidden names of incomplete files, and their removal when a signal ends the process.
 
 use std::fs::remove_file;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The names; whoever holds them keeps [`remove_unfinished_files`] waiting.
+/// The locked list of names. [`remove_unfinished_files`] waits for the lock.
 pub(super) struct HiddenNames(MutexGuard<'static, Vec<PathBuf>>);
 
 impl HiddenNames {
@@ -28,17 +28,17 @@ impl HiddenNames {
     }
 }
 
-/// Removes the files of outputs that are not complete, and lets no output begin or end any more: for a
-/// process that a signal is about to end. Not to be called in the signal's handler itself.
+/// Removes incomplete files, for a process that a signal is about to end. From then on an output that begins
+/// or ends blocks. Do not call it in the signal handler itself.
 ///
-/// Where the system has files without names, as Linux has on most file systems, there are hardly ever any.
+/// On Linux most file systems support unnamed files, which need no removal.
 ///
 /// ```
 /// use indim::files::{OutputFile, remove_unfinished_files};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let file = OutputFile::create(&folder.path().join("x.npy"))?;
-/// remove_unfinished_files(); // from here on `file.finish` would wait for the end of the process
+/// remove_unfinished_files(); // from here on `file.finish` would block
 /// assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
 /// # core::mem::forget(file);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -46,7 +46,7 @@ impl HiddenNames {
 pub fn remove_unfinished_files() {
     let names = HiddenNames::lock();
     for name in &*names.0 {
-        // Nobody is left to hear of an error.
+        // Errors have no receiver: the process is ending.
         let _ = remove_file(name);
     }
     core::mem::forget(names);

@@ -1,4 +1,5 @@
-//! Files of arrays: `.npy`, and members of `.npz` and, with the feature `safetensors`, of `.safetensors`.
+//! Files of arrays: `.npy`, members of `.npz`, and, with the feature `safetensors`, tensors of
+//! `.safetensors`.
 //!
 //! ```
 //! use indim::evaluate;
@@ -17,34 +18,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - `deflated.rs`: an array that is deflated in its archive, as a source that is read in the order of its
-//!   elements;
-//! - `dense_file.rs`: an array whose elements lie in a file as they are, one after another, as a source
-//!   that is read by regions;
-//! - `descr.rs`: element types as the header of a `.npy` file names them: a byte order and a code, `<f4`,
-//!   `|b1`;
+//! - `deflated.rs`: a deflated array in an archive, as a sequential source;
+//! - `dense_file.rs`: a dense, uncompressed array in a file, as a source;
+//! - `descr.rs`: element types in headers of `.npy` files;
 //! - `error.rs`: errors of array files;
 //! - `header.rs`: the header of a `.npy` file;
-//! - `npy_sink.rs`: a `.npy` file, or stream, as a sink that is written by regions;
-//! - `npy_source.rs`: the array in a `.npy` file as a source that is read by regions;
+//! - `npy_sink.rs`: a `.npy` file or stream as a sink;
+//! - `npy_source.rs`: a `.npy` file as a source;
 //! - `npz.rs`: members of `.npz` archives, stored or deflated;
-//! - `npz_sink.rs`: the members of a `.npz` archive as sinks that are written by regions;
-//! - `npz_source.rs`: the array in a member of an archive as a source that is read by regions;
-//! - `open_file.rs`: a file that several threads read at places of their own;
-//! - `output_file.rs`: where a file goes that is being written: it appears under its name complete, or not
-//!   at all;
-//! - `read.rs`: reading of `.npy` bytes into memory, as they come;
-//! - `runs.rs`: the elements of a region that lie together in a file, in their order there;
+//! - `npz_sink.rs`: members of a `.npz` archive as sinks;
+//! - `npz_source.rs`: a member of a `.npz` archive as a source;
+//! - `open_file.rs`: a file that threads read concurrently by offset;
+//! - `output_file.rs`: a file that appears under its name complete or not at all;
+//! - `read.rs`: reads `.npy` data into memory;
+//! - `runs.rs`: contiguous runs of a region in a file;
 //! - `safetensors.rs`: tensors in `.safetensors` files;
-//! - `safetensors_header.rs`: the header of a `.safetensors` file, read entry by entry: of hundreds of
-//!   thousands only one is wanted, and the library would keep all of them in tables;
-//! - `safetensors_sink.rs`: the tensors of a `.safetensors` file as sinks that are written by regions;
-//! - `safetensors_source.rs`: a tensor of a `.safetensors` file as a source that is read by regions;
-//! - `shared_output.rs`: one file that several results are written to;
-//! - `stream.rs`: arrays from a pipe, whose length is unknown beforehand;
-//! - `hidden_names.rs`: names that files have before they are complete, for who must remove them when the
-//!   process ends early;
-//! - `write.rs`: the formats `.npy` and `.npz`, written; where files go is in `output_file.rs`.
+//! - `safetensors_header.rs`: the header of a `.safetensors` file, parsed entry by entry;
+//! - `safetensors_sink.rs`: tensors of a `.safetensors` file as sinks;
+//! - `safetensors_source.rs`: a tensor of a `.safetensors` file as a source;
+//! - `shared_output.rs`: one file that several sinks write;
+//! - `stream.rs`: arrays from a pipe of unknown length;
+//! - `hidden_names.rs`: hidden names of incomplete files, and their removal when a signal ends the process;
+//! - `write.rs`: writes the formats `.npy` and `.npz`.
 
 mod deflated;
 mod dense_file;
@@ -134,15 +129,14 @@ impl ArrayFile {
     /// Reads a `.npy` file into memory.
     ///
     /// # Errors
-    /// `io` and `not-a-file` when the file cannot be read; `not-npy`, `unknown-version`, `bad-header` and
-    /// `wrong-length` when it is damaged; `unknown-element-type`, `rank-limit`, `too-large`, `out-of-memory`
-    /// when indim has no such array; `member-not-named` of an archive. Nothing is allocated before the header
-    /// has been checked.
+    /// `io` and `not-a-file` if the file cannot be read; `not-npy`, `unknown-version`, `bad-header` and
+    /// `wrong-length` if it is damaged; `unknown-element-type`, `rank-limit`, `too-large`, `out-of-memory`;
+    /// `member-not-named` if it is an archive. Nothing is allocated before the header has been checked.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::open_within(path, usize::MAX)
     }
 
-    /// Like [`ArrayFile::open`], of an array whose elements have at most `limit` bytes.
+    /// Like [`ArrayFile::open`], with at most `limit` bytes of elements.
     ///
     /// # Errors
     /// Like [`ArrayFile::open`], and `memory-limit`.
@@ -150,8 +144,8 @@ impl ArrayFile {
         read::open_npy(path, limit)
     }
 
-    /// A `.npy` file whose elements are read where they are, by the system, when they are touched;
-    /// `path` is for messages. Those in the other byte order, of at most `limit` bytes, are copied.
+    /// A mapped `.npy` file: the system reads elements when they are first accessed. Elements in the other
+    /// byte order, at most `limit` bytes, are copied. `path` is for messages.
     ///
     /// # Errors
     /// Like [`ArrayFile::open_within`].
@@ -180,7 +174,7 @@ impl ArrayFile {
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
 
-    /// A tensor of a `.safetensors` file as [`ArrayFile::from_mapped`] has an array of a `.npy` file.
+    /// A tensor of a mapped `.safetensors` file; see [`ArrayFile::from_mapped`].
     ///
     /// ```
     /// use indim::files::{ArrayFile, write_safetensors_to};
@@ -215,10 +209,10 @@ impl ArrayFile {
         Ok(ArrayFile { array_type: header.array_type, strides, bytes })
     }
 
-    /// An array from the bytes of a whole `.npy` file, wherever they come from.
+    /// An array from the content of a `.npy` file.
     ///
     /// # Errors
-    /// Like [`ArrayFile::open`], but for what the system says of files.
+    /// Like [`ArrayFile::open`], except errors of the file system.
     pub fn from_bytes(mut file: Vec<u8>) -> Result<Self, FileErrorKind> {
         let header = header::parse(&file, file.len())?;
         file.truncate(header.elements.end);
@@ -226,7 +220,7 @@ impl ArrayFile {
         Ok(Self::from_elements(header, file))
     }
 
-    /// The array of this header, from a copy of its elements as they were in the file.
+    /// The array of this header; `elements` is a copy of its elements in the byte order of the file.
     fn from_elements(header: ArrayHeader, mut elements: Vec<u8>) -> Self {
         header.to_native(&mut elements);
         let strides = header.strides();
@@ -238,12 +232,12 @@ impl ArrayFile {
         &self.array_type
     }
 
-    /// The stride along each axis in bytes.
+    /// Byte stride along each axis.
     pub fn strides(&self) -> &[isize] {
         &self.strides
     }
 
-    /// The elements' bytes, in the machine's byte order.
+    /// Bytes of the elements, in native byte order.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             ElementBytes::Mapped { file, elements } => &file[elements.clone()],
@@ -251,7 +245,7 @@ impl ArrayFile {
         }
     }
 
-    /// The bytes of memory that hold the elements; none if they are read where they are.
+    /// Bytes of memory that hold the elements; 0 if they are mapped.
     pub fn held_bytes(&self) -> usize {
         match &self.bytes {
             ElementBytes::Mapped { .. } => 0,
@@ -259,8 +253,8 @@ impl ArrayFile {
         }
     }
 
-    /// Whether the elements are still those that the file had when it was opened, as far as its length
-    /// and its time of change tell. A copy is never changed.
+    /// Whether a mapped file is unchanged since it was opened, as far as its length and modification time
+    /// tell. A copy never changes.
     pub fn is_unchanged(&self) -> bool {
         match &self.bytes {
             ElementBytes::Mapped { file, .. } => file.is_unchanged(),

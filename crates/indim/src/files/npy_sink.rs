@@ -1,4 +1,4 @@
-//! A `.npy` file, or stream, as a sink that is written by regions.
+//! A `.npy` file or stream as a sink.
 
 use core::fmt;
 use std::io::{self, Write};
@@ -16,8 +16,8 @@ use super::shared_output::CompleteSharedOutput;
 use super::write::npy_header;
 use super::{FileError, FileErrorKind};
 
-/// A row-major `.npy` file that is written by regions, and appears complete or not at all, as [`OutputFile`]
-/// does; or such an array that is written to a pipe.
+/// A sink that writes a row-major `.npy` file, which appears complete or not at all (see [`OutputFile`]), or
+/// writes to a pipe.
 ///
 /// ```
 /// use indim::files::{ArrayFile, NpySink, NpySource, write_npy};
@@ -59,15 +59,15 @@ impl fmt::Debug for NpySink {
 }
 
 impl NpySink {
-    /// A file for an array of this type, with room on the disk for it.
+    /// Creates a file for an array of this type, and reserves its space on the disk.
     ///
     /// # Errors
-    /// Like [`OutputFile::create`]; `io`, when there is no room; `too-large`.
+    /// Like [`OutputFile::create`]; `io` if the disk is full; `too-large`.
     pub fn create(path: &Path, array_type: &ArrayType) -> Result<Self, FileError> {
         Self::in_file(OutputFile::create(path)?, array_type)
     }
 
-    /// Like [`NpySink::create`], in a file that is open.
+    /// Like [`NpySink::create`], in an open file.
     ///
     /// # Errors
     /// Like [`NpySink::create`].
@@ -85,10 +85,10 @@ impl NpySink {
         Self::begun(path.clone(), target, &header, array_type).map_err(|it| error(it.into()))
     }
 
-    /// An array that is written to a pipe called `name`: region by region, each behind the one before.
+    /// A sink that writes to a stream, called `name` in messages. Regions must come in row-major order.
     ///
     /// # Errors
-    /// `io`, when the header cannot be written.
+    /// `io` if the header cannot be written.
     pub fn to_stream(
         name: &str,
         stream: Box<dyn Write + Send>,

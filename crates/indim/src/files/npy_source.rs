@@ -1,4 +1,4 @@
-//! The array in a `.npy` file as a source that is read by regions.
+//! A `.npy` file as a source.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::FileError;
 use super::dense_file::DenseFile;
 use super::read::{not_npy_but_archive, read_header};
 
-/// The array in a `.npy` file, row-major or column-major, in either byte order, read by regions.
+/// The array in a `.npy` file, row-major or column-major, in either byte order.
 ///
 /// ```
 /// use indim::files::{NpySource, write_npy};
@@ -32,7 +32,7 @@ impl NpySource {
     /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// Like [`ArrayFile::open`](super::ArrayFile::open), but for what takes memory.
+    /// Like [`ArrayFile::open`](super::ArrayFile::open), except `out-of-memory`.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let open = || {
             let (mut file, length) = super::read::open(path)?;

@@ -15,11 +15,11 @@ use super::header::ArrayHeader;
 use super::read::{read_header, read_npy};
 use super::{ArrayFile, FileError, FileErrorKind};
 
-/// Deflate makes at most this many bytes of one.
+/// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// The most bytes that may stand behind the elements of a member. They mean nothing, but only a member read
-/// to its end can be checked against its checksum.
+/// Maximum bytes after the elements of a member. They are ignored, but the checksum needs all bytes of the
+/// member.
 pub(super) const MAX_TRAILING_BYTES: u64 = 1 << 20;
 
 /// Reads the member `member` (with or without `.npy`) of the archive at `path` into memory.
@@ -39,15 +39,14 @@ pub(super) const MAX_TRAILING_BYTES: u64 = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// `bad-archive` when the archive cannot be read or the member does not agree with its checksum;
-/// `no-member`; of the member as [`ArrayFile::open`]. What the archive claims is not trusted: no more is read
-/// than the member's own header asks for and 1 MiB, and nothing is allocated that the compressed bytes
-/// cannot fill.
+/// `bad-archive` if the archive is damaged or the checksum of the member differs; `no-member`; for the member
+/// those of [`ArrayFile::open`]. Sizes that the archive claims are not trusted: at most 1 MiB beyond the
+/// member's own header and elements is read, and nothing is allocated that the compressed bytes cannot fill.
 pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError> {
     read_npz_member_within(path, member, usize::MAX)
 }
 
-/// Like [`read_npz_member`], of an array whose elements have at most `limit` bytes.
+/// Like [`read_npz_member`], with at most `limit` bytes of elements.
 ///
 /// ```
 /// use indim::files::{read_npz_member_within, write_npz_to};
@@ -82,7 +81,7 @@ pub fn read_npz_member_within(
     })
 }
 
-/// The element type and the shape of a member; reads only its header.
+/// Element type and shape of a member; reads only its header.
 ///
 /// ```
 /// use indim::files::{read_npz_member_type, write_npz_to};
@@ -103,7 +102,7 @@ pub fn read_npz_member_type(path: &Path, member: &str) -> Result<ArrayType, File
     read_member(path, member, |mut file, length| Ok(read_header(&mut file, length)?.1.array_type))
 }
 
-/// Opens a member, and reads what is wanted of it: `read` gets its bytes, and how many there are at most.
+/// Opens a member and calls `read` with its bytes and their maximum number.
 fn read_member<T>(
     path: &Path,
     member: &str,
@@ -150,7 +149,7 @@ pub(super) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErr
     }
 }
 
-/// How many bytes a member has at most; what the archive says alone is not trusted.
+/// Maximum bytes of a member: the claimed size, bounded by the compressed size.
 fn most_bytes(member: &ZipFile<'_, File>) -> usize {
     let compressed = member.compressed_size();
     let most = match member.compression() {
@@ -160,7 +159,7 @@ fn most_bytes(member: &ZipFile<'_, File>) -> usize {
     usize::try_from(member.size().min(most)).unwrap_or(usize::MAX)
 }
 
-/// What to say of an archive where one array is wanted: which members it has.
+/// The error of an archive without the name of a member; lists the members.
 pub(super) fn member_not_named(path: &Path) -> FileErrorKind {
     let opened = File::open(path).map_err(FileErrorKind::Io);
     match opened.and_then(|file| ZipArchive::new(file).map_err(archive_error)) {
@@ -195,7 +194,7 @@ fn without_suffix(name: &str) -> &str {
     name.strip_suffix(".npy").unwrap_or(name)
 }
 
-/// What the library reports as an error of reading is one of the archive, unless it is the system's.
+/// The library reports a damaged archive as an I/O error; only errors with a system code are from the system.
 fn without_io(kind: FileErrorKind) -> FileErrorKind {
     match kind {
         FileErrorKind::Io(error) if error.raw_os_error().is_none() => {

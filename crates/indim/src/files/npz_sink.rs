@@ -1,7 +1,7 @@
-//! The members of a `.npz` archive as sinks that are written by regions.
+//! Members of a `.npz` archive as sinks.
 //!
-//! An archive is written from its beginning to its end, so that one member goes straight into it; the others
-//! wait in temporary files without names, beside it, until that one is complete.
+//! An archive is written sequentially. One member streams into it; the others go to unnamed temporary files
+//! in the same folder, and are copied into the archive at the end.
 
 use core::fmt;
 use std::fs::File;
@@ -20,7 +20,7 @@ use super::shared_output::{CompleteSharedOutput, SharedOutput};
 use super::write::{NpzWriter, npy_header};
 use super::{FileError, FileErrorKind};
 
-/// Which of these results [`npz_sinks`] writes as it comes, in the order of its elements: the largest.
+/// Index of the result that [`npz_sinks`] streams into the archive: the largest.
 ///
 /// ```
 /// use indim::files::largest;
@@ -38,9 +38,10 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
     (0..results.len()).rev().max_by_key(bytes)
 }
 
-/// The sinks of the members of a `.npz` archive, not compressed, which appears once all of them are complete
-/// and put in place. The largest, by [`largest`], is sequential and comes first in the archive; the others
-/// are written in any order to temporary files beside it, which have no names, and copied at the end.
+/// Sinks for the members of an uncompressed `.npz` archive. It appears once all of them are complete and put
+/// in place. The [`largest`] member is a sequential sink and the first in the archive. The others accept
+/// regions in any order; they are written to unnamed temporary files in the same folder, and copied at the
+/// end.
 ///
 /// ```
 /// use indim::files::{OutputFile, npz_sinks, read_npz_member};
@@ -64,7 +65,7 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 /// ```
 ///
 /// # Errors
-/// `io`, when there is no room on the disk, or two members have one name; `too-large`.
+/// `io` if the disk is full or two members have the same name; `too-large`.
 pub fn npz_sinks(
     mut file: OutputFile,
     members: &[(&str, &ArrayType)],
@@ -101,7 +102,8 @@ pub fn npz_sinks(
     sinks.collect()
 }
 
-/// What the members take, without what the archive says of them: room for more would stay behind its end.
+/// Bytes of the members without the archive's own records. Reserving more would leave unused space at the end
+/// of the file.
 fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
     members.iter().try_fold(0u64, |sum, of| {
         let elements = of.shape.byte_count(of.dtype.size()).map_err(FileErrorKind::TooLarge)?;
@@ -109,10 +111,10 @@ fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
     })
 }
 
-/// An archive that is being written.
+/// An archive being written.
 struct NpzArchive {
     writer: NpzWriter<OutputFile>,
-    /// Members that are complete elsewhere.
+    /// Complete members in temporary files.
     waiting: Vec<DeferredMember>,
 }
 
@@ -130,7 +132,7 @@ impl fmt::Debug for NpzArchive {
 }
 
 impl NpzArchive {
-    /// Appends what waits, in the order of the results.
+    /// Appends the deferred members in the order of the results.
     fn finish(mut self) -> Result<OutputFile, FileErrorKind> {
         self.waiting.sort_by_key(|member| member.place.0);
         for DeferredMember { place: (_, name), array_type, mut elements } in self.waiting {
@@ -142,7 +144,7 @@ impl NpzArchive {
     }
 }
 
-/// A member that is being written.
+/// A member being written.
 struct MemberSink {
     path: PathBuf,
     /// Its position among the results, and its name.

@@ -1,4 +1,4 @@
-//! The array in a member of an archive as a source that is read by regions.
+//! A member of a `.npz` archive as a source.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use super::dense_file::DenseFile;
 use super::npz::{ArchiveMember, locate};
 use super::{FileError, FileErrorKind};
 
-/// The array in a member of a `.npz` archive, read by regions: any where the member is stored as it is, as
-/// `numpy.savez` does; in the order of the elements where it is deflated, as `numpy.savez_compressed` does.
+/// A member of a `.npz` archive. Stored members (`numpy.savez`) have random access; deflated members
+/// (`numpy.savez_compressed`) are sequential.
 ///
-/// What is deflated is inflated again from its beginning for a region that lies before the last one, and its
-/// checksum is compared when it has been read to its end. That of a stored member is not, which would take
-/// reading all of it first.
+/// A region of a deflated member before the last region is inflated from the beginning again. Its checksum is
+/// compared at the end of the member. The checksum of a stored member is not compared, because that would
+/// read the whole member first.
 ///
 /// ```
 /// use indim::files::{NpzSource, write_npz_to};
@@ -43,7 +43,7 @@ enum MemberSource {
 }
 
 impl NpzSource {
-    /// Opens a member (with or without `.npy`) of an archive, of which the header is read.
+    /// Opens a member (with or without `.npy`) of an archive and reads its header.
     ///
     /// # Errors
     /// Like [`read_npz_member_type`](super::read_npz_member_type).

@@ -1,4 +1,4 @@
-//! A file that several threads read at places of their own.
+//! A file that threads read concurrently by offset.
 
 use core::ops::Deref;
 use std::fs::{File, Metadata};
@@ -10,16 +10,16 @@ use std::time::SystemTime;
 
 use indim_stores::{StoreError, StoreErrorKind};
 
-/// A file that several threads read at places of their own, and which is to stay as it is.
+/// A file that threads read concurrently by offset. Changes of the file are detected.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    /// As the user gave it.
+    /// The path from the caller.
     path: PathBuf,
     #[cfg(unix)]
     file: File,
     #[cfg(not(unix))]
     file: Mutex<File>,
-    /// The length and the time of change when it was opened; some systems note no time.
+    /// Length and modification time when it was opened; some systems have no modification time.
     version: (u64, Option<SystemTime>),
 }
 
@@ -35,12 +35,12 @@ impl OpenFile {
         &self.path
     }
 
-    /// What is wrong with it.
+    /// An error of this file.
     pub(super) fn error(&self, kind: StoreErrorKind) -> StoreError {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    /// Refuses it if it is not as it was.
+    /// Fails if the file has changed.
     pub(super) fn check_unchanged(&self) -> Result<(), StoreError> {
         match self.is_unchanged() {
             true => Ok(()),
@@ -48,7 +48,7 @@ impl OpenFile {
         }
     }
 
-    /// Whether it is as it was, as far as its length and its time of change tell.
+    /// Whether the file is unchanged, as far as its length and modification time tell.
     pub(super) fn is_unchanged(&self) -> bool {
         self.metadata().is_ok_and(|now| version(&now) == self.version)
     }
@@ -77,12 +77,12 @@ impl OpenFile {
     }
 }
 
-/// The length and modification time of a file: they differ between its states.
+/// Length and modification time, which identify a version of the file.
 fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
     (metadata.len(), metadata.modified().ok())
 }
 
-/// A part of a file, read from its beginning to its end.
+/// A reader of a byte range of a file.
 #[derive(Debug)]
 pub(super) struct FileRange<F> {
     file: F,

@@ -1,4 +1,4 @@
-//! Where a file goes that is being written: it appears under its name complete, or not at all.
+//! A file being written, which appears under its name complete or not at all.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
@@ -13,19 +13,20 @@ use super::hidden_names::HiddenNames;
 use super::write::npy_header;
 use super::{FileError, FileErrorKind};
 
-/// Symbolic links that are followed, as many as Linux follows.
+/// Maximum number of symbolic links followed, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// How often a hidden file is made anew, whose name another process took for one that was left.
+/// Maximum retries if another process removes the new hidden file as stale.
 const MAX_TRIES: usize = 8;
 
-/// A file that is being written: it appears under its name complete and on disk, or not at all.
+/// A file being written. It appears under its name complete and on disk, or not at all.
 ///
-/// Until then it has no name where the system allows that; elsewhere it has a hidden one in the same folder,
-/// which [`remove_unfinished_files`](super::remove_unfinished_files) removes, and after a kill the next file
-/// that is written to the folder: files are locked for as long as a process has them. A file that has been
-/// there is replaced, the new one has its owner and its permissions, and behind a link it is the file that is
-/// replaced. Pipes and devices take the bytes as they come.
+/// Until then it has no name, if the system supports that. Otherwise it has a hidden name in the same folder
+/// and is locked. [`remove_unfinished_files`](super::remove_unfinished_files) removes it, or, after a kill,
+/// the next file written to the folder.
+///
+/// An existing file is replaced; the new file gets its owner and permissions. If the path is a link, its
+/// target is replaced. Bytes for a pipe or a device are written directly.
 ///
 /// ```
 /// use indim::files::OutputFile;
@@ -43,7 +44,7 @@ const MAX_TRIES: usize = 8;
 /// ```
 #[derive(Debug)]
 pub struct OutputFile {
-    /// As the user gave it.
+    /// The path from the caller.
     path: PathBuf,
     place: OutputTarget,
 }
@@ -56,25 +57,25 @@ enum OutputTarget {
 }
 
 impl OutputFile {
-    /// Opens a file for writing. Nothing is to be seen of it yet, but most that could keep it from being
-    /// written is found out.
+    /// Opens a file for writing. It is not visible yet, but most errors that would prevent its completion are
+    /// detected here.
     ///
     /// # Errors
-    /// `not-a-file` when `path` is a folder; `io` when its folder does not exist or may not be written to, or
-    /// the file that is there may not be; `owner-not-kept` when that has an owner that the new one cannot be
-    /// given.
+    /// `not-a-file` if `path` is a folder; `io` if its folder does not exist, or folder or existing file are
+    /// not writable; `owner-not-kept` if the new file cannot get the owner of the existing file.
     pub fn create(path: &Path) -> Result<Self, FileError> {
         let place = open(path).map_err(|kind| FileError::new(path, kind))?;
         Ok(OutputFile { path: path.to_owned(), place })
     }
 
-    /// The path, as it was given.
+    /// The path from the caller.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the file a `.npy` file of an array, and lends the memory of its elements, zeros, in which the
-    /// array is to be computed; `None` where files cannot be memory, or this one is a pipe or a device.
+    /// Makes the file a `.npy` file, maps it, and returns a view of its elements, which are zeros. Compute
+    /// the array in this view. Returns `None` if the system cannot map the file, or if it is a pipe or a
+    /// device.
     ///
     /// ```
     /// use indim::files::{ArrayFile, OutputFile};
@@ -94,7 +95,7 @@ impl OutputFile {
     /// ```
     ///
     /// # Errors
-    /// `io`, when the disk has no room for the elements; `too-large`.
+    /// `io` if the disk is full; `too-large`.
     pub fn map_npy(
         &mut self,
         array_type: &ArrayType,
@@ -103,15 +104,15 @@ impl OutputFile {
         map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
     }
 
-    /// Takes room on the disk for so many bytes, where the file system can, so that a full disk is an error
-    /// before the work.
+    /// Reserves disk space for `bytes` bytes, if the file system supports it, so that a full disk is an error
+    /// before the computation.
     ///
     /// # Errors
-    /// `io`, when there is no room.
+    /// `io` if the disk is full.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), FileError> {
         let OutputTarget::Unnamed { file, .. } = &mut self.place else { return Ok(()) };
         if bytes == 0 {
-            // Linux takes that for a mistake.
+            // Linux rejects a reservation of 0 bytes.
             return Ok(());
         }
         match file.reserve(bytes) {
@@ -120,28 +121,28 @@ impl OutputFile {
         }
     }
 
-    /// Whether bytes go to a pipe or a device as they come, which is no file to go back in.
+    /// Whether the path is a pipe or a device, which cannot seek.
     pub fn is_stream(&self) -> bool {
         matches!(self.place, OutputTarget::Stream(_))
     }
 
-    /// The folder that it is to lie in.
+    /// The folder of the final name.
     pub(super) fn folder(&self) -> &Path {
         folder(self.place.target().unwrap_or(&self.path))
     }
 
-    /// Whether both would have the same name in the same folder.
+    /// Whether both files have the same final name in the same folder.
     ///
     /// ```
     /// use indim::files::OutputFile;
     ///
     /// let folder = tempfile::tempdir()?;
     /// let create = |name: &str| OutputFile::create(&folder.path().join(name));
-    /// assert!(create("x.npy")?.has_place_of(&create("./x.npy")?));
-    /// assert!(!create("x.npy")?.has_place_of(&create("y.npy")?));
+    /// assert!(create("x.npy")?.has_same_target(&create("./x.npy")?));
+    /// assert!(!create("x.npy")?.has_same_target(&create("y.npy")?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn has_place_of(&self, other: &OutputFile) -> bool {
+    pub fn has_same_target(&self, other: &OutputFile) -> bool {
         let place = |file: &OutputFile| {
             let target = file.place.target()?;
             Some((folder(target).canonicalize().ok()?, target.file_name()?.to_owned()))
@@ -149,18 +150,17 @@ impl OutputFile {
         place(self).is_some_and(|own| place(other) == Some(own))
     }
 
-    /// Writes the file to the disk and gives it its name. `progress` hears of the bytes of mapped elements
-    /// that have reached the disk.
+    /// Flushes the file to the disk and gives it its final name. `progress` is called with the number of
+    /// mapped bytes flushed so far.
     ///
     /// # Errors
-    /// `io`, when the disk fails, or meanwhile the folder has gone; the old file, if there was one, is
-    /// untouched.
+    /// `io` if the disk fails or the folder was removed; an existing file is then untouched.
     pub fn finish(self, progress: &mut dyn FnMut(usize)) -> Result<(), FileError> {
         self.complete(progress)?.put_in_place()
     }
 
-    /// The first half of [`OutputFile::finish`], which takes long and may fail: writes the file to the disk.
-    /// Of several files, all are completed before any gets its name.
+    /// The first half of [`OutputFile::finish`], which can take long and fail: flushes the file to the disk.
+    /// To publish several files together, complete all of them before the first one gets its name.
     ///
     /// ```
     /// use indim::files::OutputFile;
@@ -203,7 +203,8 @@ impl OutputFile {
     }
 }
 
-/// A file that is complete and on disk, and gets its name by [`CompleteOutput::put_in_place`] or vanishes.
+/// A complete file on disk, not yet visible. [`CompleteOutput::put_in_place`] gives it its name; dropping it
+/// removes it.
 #[derive(Debug)]
 pub struct CompleteOutput {
     path: PathBuf,
@@ -221,7 +222,7 @@ impl CompleteOutput {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// `io`, when meanwhile the folder has gone; the old file, if there was one, is untouched.
+    /// `io`, for example if the folder was removed; an existing file is then untouched.
     pub fn put_in_place(self) -> Result<(), FileError> {
         let put = || match self.place {
             CompleteTarget::Unnamed { file, target } => {
@@ -239,7 +240,7 @@ impl CompleteOutput {
 }
 
 impl OutputTarget {
-    /// The name that the file is to have; none of a pipe or a device.
+    /// The final name; `None` for a pipe or a device.
     fn target(&self) -> Option<&Path> {
         match self {
             OutputTarget::Unnamed { target, .. } | OutputTarget::Named { target, .. } => {
@@ -268,7 +269,7 @@ impl Write for OutputFile {
     }
 }
 
-/// Not of a pipe or a device.
+/// Fails for a pipe or a device.
 impl Seek for OutputFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match &mut self.place {
@@ -279,7 +280,7 @@ impl Seek for OutputFile {
     }
 }
 
-/// The error of a disk that is full, with what was wanted of it.
+/// Adds the requested bytes and advice to the error of a full disk.
 fn no_room(error: io::Error, bytes: u64) -> io::Error {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
@@ -311,7 +312,7 @@ fn map_npy<'a>(
 fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     let old = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.as_os_str().is_empty() => {
-            // A name that ends in a slash is meant to be a folder's.
+            // A path that ends in a slash means a folder.
             let ends_in_name = path.file_name().is_some_and(|name| {
                 path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes())
             });
@@ -325,11 +326,11 @@ fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     if old.is_dir() {
         return Err(FileErrorKind::Folder);
     }
-    // What may not be written to is not replaced either.
+    // A file that is not writable is not replaced either.
     let file = File::options().write(true).open(path)?;
     match old.is_file() {
         true => place_in_folder(path.canonicalize()?, Some(&old)),
-        // Renaming would put a file in the place of a pipe or a device.
+        // A rename would replace the pipe or device by a file.
         false => Ok(OutputTarget::Stream(file)),
     }
 }
@@ -340,14 +341,14 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
             Ok(target) => path = folder(&path).join(target),
-            // No link, or nothing.
+            // Not a link, or it does not exist.
             Err(_) => return Ok(path),
         }
     }
     Err(io::Error::other("too many links"))
 }
 
-/// A new file in the folder of `target`, to be renamed within it, which moves no bytes.
+/// A new file in the folder of `target`, so that the final rename copies no bytes.
 fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<OutputTarget, FileErrorKind> {
     let folder = folder(&target);
     let no_folder = |error: io::Error| match error.kind() {
@@ -381,8 +382,9 @@ fn folder(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Links the file into place. No system links over a name that something has: then the file has a hidden
-/// name for the moment until it is renamed, in which no signal is attended to.
+/// Links the file to its final name. A link cannot replace an existing name. In that case the file gets a
+/// hidden name and is renamed; [`remove_unfinished_files`](super::remove_unfinished_files) waits between the
+/// two steps.
 fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
     match file.link(target) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -402,7 +404,7 @@ fn hidden() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// A file with a hidden name, which is removed with this handle or by a signal.
+/// A file with a hidden name. Dropping the handle removes it, and so does `remove_unfinished_files`.
 #[derive(Debug)]
 struct HiddenFile {
     file: File,
@@ -412,14 +414,14 @@ struct HiddenFile {
 impl HiddenFile {
     fn create_in(folder: &Path) -> io::Result<Self> {
         let mut builder = hidden();
-        // Temporary files are private by default; a result is as public as the user's mask says.
+        // Temporary files are private by default; a result has the permissions of the user's umask.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut names = HiddenNames::lock();
         for _ in 0..MAX_TRIES {
             let file = builder.tempfile_in(folder).map_err(without_name)?;
             let (file, name) = file.keep().map_err(|error| error.error)?;
-            // Until it was locked another process may have taken it for one that was left.
+            // Between creation and lock another process may have removed it as stale.
             let is_locked_by_another = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if !is_locked_by_another && name.exists() {
                 names.add(&name);
@@ -446,7 +448,7 @@ impl Drop for HiddenFile {
     }
 }
 
-/// The error without the name of a temporary file, which means nothing to the user.
+/// Removes the name of a temporary file from an error: the user does not know it.
 fn without_name(error: io::Error) -> io::Error {
     let inner = || error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error();
     match error.raw_os_error().or_else(inner) {
@@ -455,7 +457,7 @@ fn without_name(error: io::Error) -> io::Error {
     }
 }
 
-/// Puts a new name on disk, where the system and the folder let us.
+/// Flushes the directory entries of a folder, if the system supports it.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(folder).and_then(|folder| folder.sync_all()) {
@@ -496,8 +498,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// What a killed process left is removed by the next file in the folder; what a process has is not, nor
-    /// what has another name.
+    /// The next file in the folder removes stale files, but not locked files or files of other names.
     #[test]
     fn what_was_left_behind_is_removed() {
         let folder = tempfile::tempdir().unwrap();
@@ -516,7 +517,7 @@ mod tests {
         assert!(!had.exists() && other.exists() && path.exists());
     }
 
-    /// Where the system has no files without names.
+    /// As on systems without unnamed files.
     #[test]
     fn files_with_hidden_names() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Reading of `.npy` bytes into memory, as they come.
+//! Reads `.npy` data into memory.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,7 +9,7 @@ use indim_ops::ArrayType;
 use super::header::{self, ArrayHeader, START_BYTES};
 use super::{ArrayFile, FileError, FileErrorKind, npz};
 
-/// The element type and the shape of the array in a `.npy` file; reads only its header.
+/// Element type and shape of a `.npy` file; reads only its header.
 ///
 /// ```
 /// use indim::files::{read_npy_type, write_npy};
@@ -33,7 +33,7 @@ pub fn read_npy_type(path: &Path) -> Result<ArrayType, FileError> {
     read().map_err(|kind| not_npy_but_archive(path, kind))
 }
 
-/// Like [`ArrayFile::open`], of at most `limit` bytes of elements.
+/// Like [`ArrayFile::open`], with at most `limit` bytes of elements.
 pub(super) fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
     let read = || {
         let (file, length) = open(path)?;
@@ -42,7 +42,7 @@ pub(super) fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError
     read().map_err(|kind| not_npy_but_archive(path, kind))
 }
 
-/// What is wrong with a file that was to be a `.npy` file: of an archive, that no member is named.
+/// The error of a file that is not `.npy`; for an archive, that no member is named.
 pub(super) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError {
     let begins_like_archive = || {
         let mut start = [0; 2];
@@ -61,8 +61,8 @@ pub(super) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError
     }
 }
 
-/// A regular file, and its length. Others are refused before opening, which for a pipe waits until
-/// somebody writes.
+/// Opens a regular file and returns its length. Others are refused before they are opened: opening a pipe
+/// blocks until a writer comes.
 pub(super) fn open(path: &Path) -> Result<(File, usize), FileErrorKind> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(FileErrorKind::NotAFile);
@@ -72,8 +72,8 @@ pub(super) fn open(path: &Path) -> Result<(File, usize), FileErrorKind> {
     Ok((file, usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
-/// Reads as much as a header takes; `length` is how many bytes the whole file has. The answer begins with
-/// the bytes that were read.
+/// Reads and parses a header. `length` is the length of the whole file. Returns the bytes read, and the
+/// header.
 pub(super) fn read_header(
     input: &mut impl Read,
     length: usize,
@@ -84,8 +84,8 @@ pub(super) fn read_header(
     Ok((start, header))
 }
 
-/// Reads an array up to its last element; `length` is how many bytes the whole file has. Nothing is
-/// allocated for the elements before the header, `length` and `limit` allow it.
+/// Reads an array up to its last element. `length` is the length of the whole file. The elements are
+/// allocated only after header, `length` and `limit` have been checked.
 pub(super) fn read_npy(
     mut input: impl Read,
     length: usize,
@@ -96,8 +96,8 @@ pub(super) fn read_npy(
     read_elements(input, &start, header, limit, all)
 }
 
-/// Reads the elements behind `start`, which is what has been read with the header. Memory is taken for
-/// `room` bytes, and for as many as have come when these are full.
+/// Reads the elements. `start` is the prefix of the file already read. The buffer begins with capacity for
+/// `room` bytes and doubles when it is full.
 pub(super) fn read_elements(
     mut input: impl Read,
     start: &[u8],

@@ -1,21 +1,21 @@
-//! The elements of a region that lie together in a file, in their order there.
+//! Contiguous runs of a region in a file, in file order.
 
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 
 use indim_ops::ArrayType;
 use indim_stores::Region;
 
-/// Elements that lie together.
+/// Contiguous elements in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileRun {
-    /// The index of the first one in the file.
+    /// Index of the first element in the file.
     pub(super) start: usize,
     pub(super) elements: usize,
 }
 
 /// The runs of a region, in the order of the file.
 pub(super) struct FileRuns {
-    /// The sizes and strides, in elements, of the axes outside of a run, the slowest first.
+    /// Sizes and strides, in elements, of the axes outside a run, slowest first.
     outer: Vec<(usize, usize)>,
     index: Vec<usize>,
     next: Option<FileRun>,
@@ -36,7 +36,7 @@ impl FileRuns {
                 true => elements *= extents[axis],
                 false => outer.push((extents[axis], stride)),
             }
-            // A run goes on over the next axis as long as it has all of this one.
+            // A run extends to the next axis if the region spans this one.
             is_run &= extents[axis] == shape[axis];
             stride *= shape[axis];
         }
@@ -68,7 +68,8 @@ impl Iterator for FileRuns {
     }
 }
 
-/// Writes a region of an array to a stream, where `written` elements have been; the new count.
+/// Writes a region to a stream that has `written` elements of the array; returns the new count. The region
+/// must continue in row-major order.
 pub(super) fn write_next(
     stream: &mut dyn Write,
     written: usize,
@@ -88,7 +89,7 @@ pub(super) fn write_next(
     Ok(next)
 }
 
-/// Writes a region of an array to a file in which its elements, row-major, begin at `start`.
+/// Writes a region to a file with the row-major array at byte offset `start`.
 pub(super) fn write_runs(
     file: &mut (impl Write + Seek),
     start: u64,
@@ -141,7 +142,7 @@ mod tests {
         regions.into_iter().map(|(starts, extents)| Region::new(starts, extents)).collect()
     }
 
-    /// Where each element of a region is in the file, in the order of the file.
+    /// Index in the file of each element of a region, ascending.
     fn places(shape: &[usize], region: &Region, is_column_major: bool) -> Vec<usize> {
         let count: usize = shape.iter().product();
         let index = |place: usize| {

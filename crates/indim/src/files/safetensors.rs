@@ -1,9 +1,8 @@
 //! Tensors in `.safetensors` files.
 //!
-//! A file is a length, a header of JSON that says of each tensor where it lies, and the tensors, row-major
-//! and little-endian, with nothing between them and nothing behind. `safetensors_header.rs` reads the header
-//! and checks that.
-//! The format: <https://huggingface.co/docs/safetensors>.
+//! A file is a length, a JSON header with type, shape and byte range of each tensor, and the tensors,
+//! row-major and little-endian, without gaps. `safetensors_header.rs` parses and checks the header. The
+//! format: <https://huggingface.co/docs/safetensors>.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,16 +21,16 @@ use super::safetensors_header::{NO_TENSOR, find, names};
 use super::write::{NamedArray, check_length};
 use super::{ArrayFile, FileError, FileErrorKind};
 
-/// Longer headers are refused: one of a hundred thousand tensors has about ten million bytes.
+/// Maximum bytes of a header. 100,000 tensors take about 10 MB.
 const MAX_HEADER_BYTES: usize = 16 << 20;
 
-/// Bytes that are written at a time: a multiple of the size of every element.
+/// Bytes written at a time: a multiple of the size of every element type.
 const WRITTEN_BYTES: usize = 1 << 20;
 
-/// The bytes of the length in front of the header.
+/// Bytes of the header length at the start of a file.
 const LENGTH_BYTES: usize = 8;
 
-/// Whether the elements of a file are in the other byte order than this machine's.
+/// Whether the byte order of files is not the native one.
 const IS_SWAPPED: bool = cfg!(target_endian = "big");
 
 /// Reads a tensor of a file into memory.
@@ -51,21 +50,21 @@ const IS_SWAPPED: bool = cfg!(target_endian = "big");
 /// ```
 ///
 /// # Errors
-/// `bad-archive`, `bad-header` when the file is damaged; `no-member`; `unknown-element-type` of tensors that
-/// indim has no elements for; `rank-limit`, `memory-limit`, `out-of-memory`; `io` and `not-a-file`.
+/// `bad-archive`, `bad-header` if the file is damaged; `no-member`; `unknown-element-type`; `rank-limit`,
+/// `memory-limit`, `out-of-memory`; `io` and `not-a-file`.
 pub fn read_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile, FileError> {
     let read = || {
         let (mut file, header) = locate(path, tensor)?;
         file.seek(SeekFrom::Start(header.elements.start as u64))?;
         let bytes = header.elements.len();
-        // Counted from where the file stands now.
+        // Relative to the current file position.
         let header = ArrayHeader { elements: 0..bytes, ..header };
         read_elements(file, &[], header, limit, bytes)
     };
     read().map_err(|kind| FileError::new(path, kind))
 }
 
-/// The element type and the shape of a tensor of a file; reads only the header.
+/// Element type and shape of a tensor; reads only the header.
 ///
 /// ```
 /// use indim::files::{read_tensor_type, write_safetensors_to};
@@ -80,7 +79,7 @@ pub fn read_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile,
 /// ```
 ///
 /// # Errors
-/// Like [`read_tensor`], but for what takes memory.
+/// Like [`read_tensor`], except `memory-limit` and `out-of-memory`.
 pub fn read_tensor_type(path: &Path, tensor: &str) -> Result<ArrayType, FileError> {
     let located = locate(path, tensor).map_err(|kind| FileError::new(path, kind))?;
     Ok(located.1.array_type)
@@ -118,14 +117,14 @@ pub(super) fn locate_in(
     let unknown = || FileErrorKind::UnknownElementType { descr: info.dtype.to_string() };
     let dtype = dtype.ok_or_else(unknown)?;
     let array_type = ArrayType::new(dtype, Shape::from(&info.shape[..]));
-    // The offsets have been compared with the shape.
+    // `find` has compared the offsets with the shape.
     array_type.shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let (first, end) = info.data_offsets;
     let elements = start + first..start + end;
     Ok(ArrayHeader { array_type, is_fortran: false, is_swapped: IS_SWAPPED, elements })
 }
 
-/// What is wrong where one array is wanted of a file with many.
+/// The error of a file without the name of a tensor; lists the tensors.
 pub(super) fn tensor_not_named(path: &Path) -> FileErrorKind {
     let read = || {
         let (mut file, length) = open(path)?;
@@ -137,7 +136,7 @@ pub(super) fn tensor_not_named(path: &Path) -> FileErrorKind {
     }
 }
 
-/// The header of a file, and how many bytes follow it.
+/// Reads the header, and returns the number of bytes after it.
 fn read_header(
     input: &mut impl Read,
     file_length: usize,
@@ -154,7 +153,7 @@ fn read_header(
     }
     let mut header = Vec::new();
     input.take(claimed as u64).read_to_end(&mut header)?;
-    // The file may have become shorter.
+    // The file may have been truncated meanwhile.
     match header.len() == claimed {
         true => Ok((header, available - claimed)),
         false => Err(damaged("it is shorter than its header")),
@@ -179,8 +178,8 @@ fn damaged(message: &str) -> FileErrorKind {
 /// ```
 ///
 /// # Errors
-/// `wrong-length` when there are fewer or more elements than a shape asks for; `element-type-not-in-format`;
-/// `io`, also where two tensors have one name.
+/// `wrong-length` if a number of bytes does not match the type; `element-type-not-in-format`; `io`, also if
+/// two tensors have the same name.
 pub fn write_safetensors_to(
     mut output: impl Write,
     members: &[NamedArray<'_>],
@@ -197,7 +196,7 @@ pub fn write_safetensors_to(
     Ok(output.flush()?)
 }
 
-/// Elements in the byte order of files.
+/// Converts elements to the byte order of files.
 pub(super) fn little_endian(dtype: DType, elements: &[u8]) -> Cow<'_, [u8]> {
     let mut elements = Cow::Borrowed(elements);
     if IS_SWAPPED {
@@ -209,9 +208,9 @@ pub(super) fn little_endian(dtype: DType, elements: &[u8]) -> Cow<'_, [u8]> {
 /// The layout of a new file: header, and offset of each tensor.
 #[derive(Debug)]
 pub(super) struct TensorLayout {
-    /// All that stands in front of the tensors.
+    /// The length and the JSON header.
     pub(super) header: Vec<u8>,
-    /// The tensors in the order of the file: those with larger elements first, so that all are aligned.
+    /// Indices of the tensors in file order: larger elements first, so that all are aligned.
     pub(super) order: Vec<usize>,
     /// The offset of each tensor, in the caller's order.
     pub(super) starts: Vec<u64>,
@@ -252,7 +251,7 @@ impl TensorLayout {
     }
 }
 
-/// Refuses names that the header cannot have.
+/// Fails if two tensors have the same name, or one has the reserved name.
 fn check_names(members: &[(&str, &ArrayType)]) -> Result<(), Error> {
     let mut taken = HashSet::from([NO_TENSOR]);
     match members.iter().find(|(name, _)| !taken.insert(name)) {

@@ -1,5 +1,5 @@
-//! The header of a `.safetensors` file, read entry by entry: of hundreds of thousands only one is wanted, and
-//! the library would keep all of them in tables.
+//! The header of a `.safetensors` file, parsed entry by entry. A file may have hundreds of thousands of
+//! tensors; the library `safetensors` would store all of them, this parser only the requested one.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use super::FileErrorKind;
 
-/// The name under which a header has what is no tensor.
+/// The reserved name of a header's metadata.
 pub(super) const NO_TENSOR: &str = "__metadata__";
 
 /// The header's entry for one tensor, and the bytes of all tensors.
@@ -21,7 +21,7 @@ pub(super) struct HeaderEntry {
     pub(super) data_bytes: usize,
 }
 
-/// Finds a tensor in a header, all of which is checked.
+/// Finds a tensor, and checks the whole header: the tensors must be contiguous and their sizes match.
 pub(super) fn find(header: &[u8], wanted: &str) -> Result<HeaderEntry, FileErrorKind> {
     let mut tensor = None;
     let mut spans = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn names(header: &[u8]) -> Result<Vec<String>, FileErrorKind> {
     Ok(names)
 }
 
-/// Refuses a tensor whose bytes are not those of its type and shape.
+/// Fails if the byte range of a tensor does not match its type and shape.
 fn check_bytes(name: &str, info: &TensorInfo) -> Result<(), String> {
     let (start, end) = info.data_offsets;
     let elements = info.shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size));
@@ -81,7 +81,7 @@ fn damaged(message: String) -> FileErrorKind {
     FileErrorKind::BadArchive(message)
 }
 
-/// The tensors of a header.
+/// Visits the entries of a header.
 struct HeaderVisitor<F>(F);
 
 impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for HeaderVisitor<F> {
@@ -104,7 +104,7 @@ impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for Hea
     }
 }
 
-/// A text, which is not copied where it has no escapes.
+/// A JSON string, borrowed if it has no escapes.
 struct JsonString<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for JsonString<'de> {
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for JsonString<'de> {
     }
 }
 
-/// Texts by their names, which are checked and not kept.
+/// A JSON map of strings, checked and discarded.
 struct StringMap;
 
 impl<'de> Deserialize<'de> for StringMap {

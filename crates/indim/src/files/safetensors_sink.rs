@@ -1,4 +1,4 @@
-//! The tensors of a `.safetensors` file as sinks that are written by regions.
+//! Tensors of a `.safetensors` file as sinks.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use super::safetensors::{TensorLayout, little_endian};
 use super::shared_output::{CompleteSharedOutput, SharedOutput};
 use super::{FileError, FileErrorKind};
 
-/// The sinks of the tensors of a file, which appears once all of them are complete and put in place.
+/// Sinks for the tensors of a file. It appears once all of them are complete and put in place.
 ///
 /// ```
 /// use indim::files::{OutputFile, read_tensor, safetensors_sinks};
@@ -38,8 +38,7 @@ use super::{FileError, FileErrorKind};
 /// ```
 ///
 /// # Errors
-/// `element-type-not-in-format`; `io`, when there is no room on the disk, or two tensors have one name;
-/// `too-large`.
+/// `element-type-not-in-format`; `io` if the disk is full or two tensors have the same name; `too-large`.
 pub fn safetensors_sinks(
     mut file: OutputFile,
     members: &[(&str, &ArrayType)],
@@ -63,7 +62,7 @@ pub fn safetensors_sinks(
     Ok(sinks.collect())
 }
 
-/// A tensor of a file that is being written.
+/// A tensor being written.
 #[derive(Debug)]
 struct TensorSink {
     path: PathBuf,

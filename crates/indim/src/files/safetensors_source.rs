@@ -1,4 +1,4 @@
-//! A tensor of a `.safetensors` file as a source that is read by regions.
+//! A tensor of a `.safetensors` file as a source.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use indim_stores::{Region, Source, StoreError};
 use super::dense_file::DenseFile;
 use super::{FileError, safetensors};
 
-/// A tensor of a `.safetensors` file, read by regions.
+/// A tensor of a `.safetensors` file.
 ///
 /// ```
 /// use indim::files::{SafetensorsSource, write_safetensors_to};

@@ -1,4 +1,4 @@
-//! One file that several results are written to.
+//! One file that several sinks write.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,25 +6,25 @@ use indim_stores::{CompleteResult, StoreError};
 
 use super::output_file::CompleteOutput;
 
-/// An output that several sinks write; the last of them completes it.
+/// A target that several sinks write. The last sink to complete takes it, to complete the file.
 #[derive(Debug)]
 pub(super) struct SharedOutput<T>(Arc<Mutex<SharedState<T>>>);
 
 #[derive(Debug)]
 struct SharedState<T> {
-    /// Nothing once the last sink has completed it.
+    /// `None` after the last sink has taken it.
     target: Option<T>,
-    /// The sinks that are not complete. One that is dropped never is, and neither is the file.
+    /// Number of incomplete sinks. If one is dropped, the file never completes.
     left: usize,
 }
 
 impl<T> SharedOutput<T> {
-    /// That of so many sinks.
+    /// A target shared by this number of sinks.
     pub(super) fn new(target: T, sinks: usize) -> Self {
         SharedOutput(Arc::new(Mutex::new(SharedState { target: Some(target), left: sinks })))
     }
 
-    /// For one more of the sinks.
+    /// A handle for another sink.
     pub(super) fn share(&self) -> Self {
         SharedOutput(Arc::clone(&self.0))
     }
@@ -33,12 +33,12 @@ impl<T> SharedOutput<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with the target.
+    /// Calls `act` with the target.
     pub(super) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
         act(self.lock().target.as_mut().expect("invariant: this sink is not complete"))
     }
 
-    /// Completes a sink; the target, if it is the last one.
+    /// Counts a sink as complete; returns the target for the last one.
     pub(super) fn complete_one(self) -> Option<T> {
         let mut state = self.lock();
         state.left -= 1;
@@ -46,7 +46,7 @@ impl<T> SharedOutput<T> {
     }
 }
 
-/// A file that is complete, for the last of its sinks; nothing for the others, and for what is a pipe.
+/// The complete file, for its last sink; `None` for the other sinks and for a pipe.
 #[derive(Debug)]
 pub(super) struct CompleteSharedOutput(pub(super) Option<CompleteOutput>);
 

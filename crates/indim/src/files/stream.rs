@@ -1,4 +1,4 @@
-//! Arrays from a pipe, whose length is unknown beforehand.
+//! Arrays from a pipe of unknown length.
 
 use std::io::Read;
 
@@ -7,12 +7,12 @@ use indim_ops::ArrayType;
 use super::header::ArrayHeader;
 use super::{ArrayFile, FileErrorKind, read};
 
-/// So many bytes are taken room for before any has come; beyond that as many as have come.
+/// Initial capacity of the buffer, in bytes; it doubles when it is full.
 const FIRST_BYTES: usize = 1 << 20;
 
 /// A `.npy` array whose header has been read, but not its elements.
 ///
-/// A header may claim more than ever comes: memory is taken for what has come, and as much again.
+/// A header may claim more than the pipe delivers. Memory is at most twice the bytes received, or 1 MiB.
 ///
 /// ```
 /// use indim::files::{ArrayStream, write_npy_to};
@@ -28,7 +28,7 @@ const FIRST_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct ArrayStream<R> {
     input: R,
-    /// What has been read: the header, and maybe elements.
+    /// Bytes read so far: the header, and possibly elements.
     start: Vec<u8>,
     header: ArrayHeader,
 }
@@ -37,7 +37,7 @@ impl<R: Read> ArrayStream<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// Like [`ArrayFile::open`] of what a header can tell; `io` when the pipe breaks.
+    /// Those of the header as in [`ArrayFile::open`]; `io` if the pipe breaks.
     pub fn open(mut input: R) -> Result<Self, FileErrorKind> {
         let (start, header) = read::read_header(&mut input, usize::MAX)?;
         Ok(ArrayStream { input, start, header })
@@ -48,10 +48,10 @@ impl<R: Read> ArrayStream<R> {
         &self.header.array_type
     }
 
-    /// Reads the elements, of at most `limit` bytes.
+    /// Reads the elements, at most `limit` bytes.
     ///
     /// # Errors
-    /// `memory-limit`, before anything is read; `wrong-length` when fewer come; `out-of-memory`; `io`.
+    /// `memory-limit`, before anything is read; `wrong-length` if the pipe ends early; `out-of-memory`; `io`.
     pub fn read(self, limit: usize) -> Result<ArrayFile, FileErrorKind> {
         let ArrayStream { input, start, header } = self;
         read::read_elements(input, &start, header, limit, FIRST_BYTES)

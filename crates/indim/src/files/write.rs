@@ -1,4 +1,4 @@
-//! The formats `.npy` and `.npz`, written; where files go is in `output_file.rs`.
+//! Writes the formats `.npy` and `.npz`.
 
 use std::io::{self, BufWriter, Error, ErrorKind, Write};
 use std::path::Path;
@@ -16,7 +16,8 @@ const ALIGNMENT: usize = 64;
 /// NumPy leaves room in a header for a first axis of this many digits.
 const GROWTH_DIGITS: usize = 21;
 
-/// Writes a dense row-major array as a `.npy` file, complete or not at all, as [`OutputFile`] does.
+/// Writes a dense row-major array as a `.npy` file, which appears complete or not at all, like an
+/// [`OutputFile`].
 ///
 /// ```
 /// use indim::files::write_npy;
@@ -31,8 +32,8 @@ const GROWTH_DIGITS: usize = 21;
 /// ```
 ///
 /// # Errors
-/// `wrong-length`, and as [`OutputFile::create`] and [`OutputFile::finish`]; the old file, if there was one,
-/// is untouched.
+/// `wrong-length`; those of [`OutputFile::create`] and [`OutputFile::finish`]. An existing file is then
+/// untouched.
 pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result<(), FileError> {
     check_length(array_type, elements).map_err(|kind| FileError::new(path, kind))?;
     let mut file = OutputFile::create(path)?;
@@ -40,7 +41,7 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
     file.finish(&mut |_| ())
 }
 
-/// Writes a text file, complete or not at all, as [`OutputFile`] does.
+/// Writes a text file, which appears complete or not at all, like an [`OutputFile`].
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -51,7 +52,7 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
 /// ```
 ///
 /// # Errors
-/// Like [`OutputFile::create`] and [`OutputFile::finish`]; the old file, if there was one, is untouched.
+/// Like [`OutputFile::create`] and [`OutputFile::finish`]. An existing file is then untouched.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     let mut file = OutputFile::create(path)?;
     let written = file.write_all(text.as_bytes());
@@ -73,7 +74,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
 /// ```
 ///
 /// # Errors
-/// `wrong-length` when there are fewer or more elements than the shape asks for; `io`.
+/// `wrong-length` if the number of bytes does not match the type; `io`.
 pub fn write_npy_to(
     output: impl Write,
     array_type: &ArrayType,
@@ -87,12 +88,10 @@ pub fn write_npy_to(
     Ok(())
 }
 
-/// A dense row-major array in an archive: its name (in a `.npz` archive without `.npy`), its type, the bytes
-/// of its elements.
+/// A dense row-major array of an archive: name (without `.npy`), type, and bytes of its elements.
 pub type NamedArray<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 
-/// Writes dense row-major arrays as the members of a `.npz` archive, as `numpy.savez` writes it: not
-/// compressed.
+/// Writes dense row-major arrays as an uncompressed `.npz` archive, like `numpy.savez`.
 ///
 /// ```
 /// use indim::files::{read_npz_member, write_npz_to};
@@ -111,7 +110,7 @@ pub type NamedArray<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 /// ```
 ///
 /// # Errors
-/// Like [`write_npy_to`], and `io` where two members have one name.
+/// Like [`write_npy_to`]; `io` if two members have the same name.
 pub fn write_npz_to<'a>(
     output: impl Write,
     members: impl IntoIterator<Item = NamedArray<'a>>,
@@ -126,7 +125,7 @@ pub fn write_npz_to<'a>(
     Ok(())
 }
 
-/// A `.npz` archive that is being written, member by member.
+/// A `.npz` archive being written, member by member.
 pub(super) struct NpzWriter<W: Write>(ZipWriter<StreamWriter<FusedWriter<W>>>);
 
 impl<W: Write> NpzWriter<W> {
@@ -134,17 +133,17 @@ impl<W: Write> NpzWriter<W> {
         NpzWriter(ZipWriter::new_stream(FusedWriter { output, has_failed: false }))
     }
 
-    /// Begins a member, whose elements are written next.
+    /// Begins a member; the caller then writes its elements.
     pub(super) fn begin(&mut self, name: &str, of: &ArrayType) -> Result<(), FileErrorKind> {
         let options = SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Stored)
-            // Sizes of 4 GiB and more; NumPy writes all so.
+            // 64-bit sizes for every member, like NumPy.
             .large_file(true);
         self.0.start_file(format!("{name}.npy"), options).map_err(Error::from)?;
         Ok(self.0.write_all(&npy_header(of))?)
     }
 
-    /// Writes the directory at the end.
+    /// Writes the central directory and returns the output.
     pub(super) fn finish(self) -> Result<W, FileErrorKind> {
         Ok(self.0.finish().map_err(Error::from)?.into_inner().output)
     }
@@ -160,8 +159,8 @@ impl<W: Write> Write for NpzWriter<W> {
     }
 }
 
-/// Takes bytes and drops them once one could not be written: what writes archives completes them when it is
-/// dropped, and tells of it on standard error when that fails too.
+/// A writer that discards all bytes after its first error. `ZipWriter` completes the archive when it is
+/// dropped, and prints to standard error if that fails too.
 struct FusedWriter<W> {
     output: W,
     has_failed: bool,
@@ -183,7 +182,7 @@ impl<W: Write> Write for FusedWriter<W> {
     }
 }
 
-/// Refuses bytes that are not as many as the type asks for.
+/// Fails if the number of bytes does not match the type.
 pub(super) fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
     let ArrayType { dtype, shape } = array_type;
     let expected = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
@@ -193,7 +192,7 @@ pub(super) fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<()
     }
 }
 
-/// The bytes that NumPy writes in front of the elements.
+/// The header of a `.npy` file, with NumPy's padding.
 pub(super) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
     let (descr, shape) = (to_descr(array_type.dtype), &array_type.shape);
     let sizes: Vec<String> = shape.iter().map(|size| format!("{size}")).collect();
@@ -223,8 +222,8 @@ pub(super) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
     header
 }
 
-/// The length of a header of `length` characters with its line feed and at least one space, so that it
-/// ends aligned when `before` bytes stand in front of it. NumPy pads a header that already does.
+/// Padded length of a header of `length` characters, with its line feed. `before` bytes precede it, and its
+/// end is aligned. Like NumPy, an aligned header gets a full padding.
 fn padded(before: usize, length: usize) -> usize {
     let unpadded = length + 1;
     unpadded + ALIGNMENT - (before + unpadded) % ALIGNMENT

@@ -1,4 +1,4 @@
-//! Programs that say what their results have to be: run, and compared.
+//! Runs programs, and compares their results with expected results.
 
 use indim_cpu::{ArrayView, Buffer, CompileOptions, compile};
 use indim_formats::{Agreement, Disagreement};
@@ -6,27 +6,27 @@ use indim_formats::{Agreement, Disagreement};
 use super::error::LoadError;
 use super::loaded::LoadedModel;
 
-/// The outcome of a check.
+/// The report of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckReport {
-    /// How many results were compared.
+    /// Number of compared results.
     pub compared: usize,
-    /// Those that are not as expected.
+    /// The results that differ.
     pub failures: Vec<CheckFailure>,
 }
 
-/// A result that is not as expected.
+/// A result that differs from the expected one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckFailure {
-    /// Where the file says what is expected, or which result it is.
+    /// Location of the expectation in the file, or the name of the output.
     pub place: String,
     /// The difference from the expected result.
     pub difference: Disagreement,
 }
 
 impl LoadedModel {
-    /// Runs a program that takes nothing, and compares what it says itself; nothing of one that takes
-    /// inputs.
+    /// Runs a program without inputs, and checks the expectations in its file, such as `check.expect_eq`.
+    /// Compares nothing if the program has inputs.
     ///
     /// # Errors
     /// Like [`LoadedModel::run`].
@@ -50,7 +50,7 @@ impl LoadedModel {
         Ok(CheckReport { compared: program.expectations.len(), failures })
     }
 
-    /// Runs the program on these inputs, and compares its results with those that belong to them.
+    /// Runs the program on these inputs, and compares its results with `expected`.
     ///
     /// # Errors
     /// Like [`LoadedModel::run`].
@@ -80,7 +80,7 @@ impl LoadedModel {
     }
 }
 
-/// The program has another number of outputs.
+/// The difference of a program with another number of outputs.
 fn of_counts(found: usize, expected: usize) -> Disagreement {
     let count = found.abs_diff(expected);
     let (found, wanted) = (format!("{found} outputs"), format!("{expected}"));

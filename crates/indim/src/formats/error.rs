@@ -1,4 +1,4 @@
-//! Why a file is not loaded, or what was loaded not run.
+//! Errors of loading, compiling and running models.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use indim_cpu::{CompileError, RunError};
 use indim_formats::{FormatError, SourceFile};
 use indim_shape::{Diagnostic, ErrorCode};
 
-/// Why a file is not loaded, or what was loaded not run. `{}` and `{:?}` show it drawn.
+/// An error of loading, compiling or running a model. `{}` and `{:?}` draw it.
 ///
 /// ```
 /// use indim::formats::LoadedModel;
@@ -22,17 +22,17 @@ pub struct LoadError {
     source: Box<SourceFile>,
 }
 
-/// The kinds of mistakes when a program is loaded and run.
+/// The kinds of errors.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum LoadErrorKind {
     /// The file cannot be read.
     Io(String),
-    /// In the file, or in the inputs for it.
+    /// An error in the file, or in its inputs.
     Format(Box<FormatError>),
-    /// The program is not compiled.
+    /// Compilation fails.
     Compile(CompileError),
-    /// The run does not start, or stops.
+    /// The run fails.
     Run(RunError),
 }
 
@@ -46,7 +46,7 @@ impl LoadError {
         self.error_code().as_str()
     }
 
-    /// The same code with its explanation.
+    /// The code with its explanation.
     pub fn error_code(&self) -> ErrorCode {
         match &self.kind {
             LoadErrorKind::Io(_) => ErrorCode::IO,
@@ -56,17 +56,17 @@ impl LoadError {
         }
     }
 
-    /// Whether the file is sound, but asks for what indim has not.
+    /// Whether the file is valid, but needs a feature that indim does not support.
     pub fn is_out_of_scope(&self) -> bool {
         matches!(&self.kind, LoadErrorKind::Format(error) if error.is_out_of_scope())
     }
 
-    /// The whole report for people: headline, place, the line of the file, and what would work.
+    /// The whole report: headline, place, line of the file, and repairs.
     pub fn draw(&self) -> String {
         self.diagnostic().to_string()
     }
 
-    /// The same report in its parts.
+    /// The report as separate parts.
     pub fn diagnostic(&self) -> Diagnostic {
         let place = Some(indim_graph::terminal::shown(self.source.name()));
         match &self.kind {
@@ -104,7 +104,7 @@ impl From<std::io::Error> for LoadErrorKind {
     }
 }
 
-/// As it is drawn.
+/// The drawn report.
 impl fmt::Display for LoadError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.draw().trim_end())

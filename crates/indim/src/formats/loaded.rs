@@ -1,4 +1,4 @@
-//! A program from a file, compiled for each set of inputs that it meets.
+//! A loaded model, and its programs for sets of input types.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,33 +17,33 @@ use crate::explain::{Explanation, ValueOrigin};
 
 use super::error::{LoadError, LoadErrorKind};
 
-/// Capacity of the program cache; the least recently used goes first.
+/// Capacity of the program cache; the least recently used entry is evicted.
 const KEPT: usize = 16;
 
-/// A program from a file. Runs may share it.
+/// A model from a file. Threads may share it.
 pub struct LoadedModel {
     source: SourceFile,
     model: Box<dyn Model>,
     outputs: Vec<String>,
     options: CompileOptions,
-    /// The last used is at the end.
+    /// The program cache; the last used entry is at the end.
     kept: Mutex<Vec<(Vec<InputBinding>, Arc<LoadedProgram>)>>,
 }
 
 /// A model compiled for inputs of given types.
 #[derive(Debug)]
 pub struct LoadedProgram {
-    /// The graph, and what the file says of it.
+    /// The graph, with expectations and source operations.
     pub program: ModelProgram,
-    /// What runs: its inputs are those of the model that were given, its outputs those of the model.
+    /// The executable. Its inputs are the bound inputs of the model, its outputs those of the model.
     pub executable: Executable,
 }
 
 impl LoadedModel {
-    /// Loads a file, in whichever format its content has.
+    /// Loads a file; its content determines the format.
     ///
     /// # Errors
-    /// `io`; as [`read`](indim_formats::read).
+    /// `io`; those of [`read`](indim_formats::read).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let nothing = || SourceFile::new(path.to_string_lossy(), Bytes::new());
@@ -51,7 +51,7 @@ impl LoadedModel {
         LoadedModel::from_source(source, &ReadOptions::default())
     }
 
-    /// Loads what is in memory, with a name for messages.
+    /// Loads a file in memory; `name` is for messages.
     ///
     /// # Errors
     /// Like [`read`](indim_formats::read).
@@ -59,7 +59,7 @@ impl LoadedModel {
         LoadedModel::from_source(SourceFile::new(name, bytes), &ReadOptions::default())
     }
 
-    /// Loads what may have files beside it.
+    /// Loads a source file, which may have external files.
     ///
     /// # Errors
     /// Like [`read`](indim_formats::read).
@@ -68,7 +68,7 @@ impl LoadedModel {
         LoadedModel::new(source, model)
     }
 
-    /// Like [`LoadedModel::from_source`], in this format whatever the content looks like.
+    /// Like [`LoadedModel::from_source`], in this format.
     ///
     /// # Errors
     /// Like [`read_as`](indim_formats::read_as).
@@ -95,7 +95,7 @@ impl LoadedModel {
         }
     }
 
-    /// The same, compiled with these options.
+    /// The same model with other compile options and an empty cache.
     #[must_use]
     pub fn compiled_with(self, options: CompileOptions) -> Self {
         LoadedModel { options, kept: Mutex::default(), ..self }
@@ -106,7 +106,7 @@ impl LoadedModel {
         &self.source
     }
 
-    /// The inputs, in their order.
+    /// The inputs, in positional order.
     pub fn inputs(&self) -> &[ModelInput] {
         self.model.inputs()
     }
@@ -116,10 +116,10 @@ impl LoadedModel {
         &self.outputs
     }
 
-    /// The types of all inputs, where the file says them.
+    /// The bindings of all inputs to their declared types or defaults.
     ///
     /// # Errors
-    /// `input-missing`: it leaves one open.
+    /// `input-missing` if an input has neither a complete type nor a default.
     pub fn declared(&self) -> Result<Vec<InputBinding>, LoadError> {
         let bound = |input: &ModelInput| match input.array_type() {
             _ if input.has_default => Ok(InputBinding::Default),
@@ -143,12 +143,12 @@ impl LoadedModel {
         self.model.build(inputs).map_err(|error| self.error(error))
     }
 
-    /// The program for these inputs, compiled, or kept from before.
+    /// The compiled program for these inputs, from the cache if possible.
     ///
     /// # Errors
-    /// Like [`LoadedModel::program`], and as [`compile`].
+    /// Those of [`LoadedModel::program`] and [`compile`].
     pub fn compiled(&self, inputs: &[InputBinding]) -> Result<Arc<LoadedProgram>, LoadError> {
-        // A panic leaves the list whole.
+        // A panic leaves the list consistent.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut kept = kept();
@@ -158,7 +158,7 @@ impl LoadedModel {
             }
         }
         let program = self.program(inputs)?;
-        // What the program says of its own results is compared by `check` only.
+        // Only `check` needs the expectations.
         let graph = program.graph.with_outputs(0..self.outputs.len());
         let executable = compile(&graph, &self.options).map_err(|error| self.error(error))?;
         let compiled = Arc::new(LoadedProgram { program, executable });
@@ -170,8 +170,7 @@ impl LoadedModel {
         Ok(compiled)
     }
 
-    /// The program for these inputs, explained: every broadcast with its place in the file, and the rule that
-    /// it has there.
+    /// Explains the program for these inputs: each broadcast has its place in the file and its rule there.
     ///
     /// # Errors
     /// Like [`LoadedModel::compiled`].
@@ -187,10 +186,10 @@ impl LoadedModel {
         Explanation::of_file(&graph, &self.options, asked).map_err(|e| self.error(e))
     }
 
-    /// The program for these inputs as a file of another system.
+    /// Writes the program for these inputs as a file of another system.
     ///
     /// # Errors
-    /// Like [`LoadedModel::program`]; as [`write()`].
+    /// Those of [`LoadedModel::program`] and [`write()`].
     pub fn write(
         &self,
         format: ModelFormat,
@@ -204,10 +203,10 @@ impl LoadedModel {
         write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))
     }
 
-    /// Runs the program; `None` stands for an input that is not given.
+    /// Runs the program; `None` is an input with its default.
     ///
     /// # Errors
-    /// Like [`LoadedModel::compiled`]; as a run.
+    /// Those of [`LoadedModel::compiled`] and of [`Executable::run`].
     pub fn run(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Buffer>, LoadError> {
         self.run_with(inputs, &RunOptions::default())
     }
@@ -226,10 +225,10 @@ impl LoadedModel {
         compiled.executable.run_with(&given, options).map_err(|error| self.error(error))
     }
 
-    /// What these arrays are for the program: their types, and of those that say shapes the elements.
+    /// The bindings for these arrays: types, or elements for inputs that determine shapes.
     ///
     /// # Errors
-    /// As a run.
+    /// Those of [`Executable::run`].
     pub fn bound(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<InputBinding>, LoadError> {
         let bound = |(index, view): (usize, &Option<ArrayView<'_>>)| match view {
             Some(view) => self.bound_input(index, view),
@@ -238,10 +237,11 @@ impl LoadedModel {
         inputs.iter().enumerate().map(bound).collect()
     }
 
-    /// What an array is for the input at this index: its type, or, where the input says shapes, its elements.
+    /// The binding of an array for the input at this index: its type, or its elements if the input determines
+    /// shapes.
     ///
     /// # Errors
-    /// As a run.
+    /// Those of [`Executable::run`].
     pub fn bound_input(
         &self,
         index: usize,
@@ -253,7 +253,7 @@ impl LoadedModel {
         }
     }
 
-    /// The elements of a view, which is small: it says a shape.
+    /// Copies the elements of a view. It is small, because it describes a shape.
     fn elements(&self, view: &ArrayView<'_>) -> Result<Array, LoadError> {
         let b = GraphBuilder::new();
         let ArrayType { dtype, shape } = view.array_type().clone();

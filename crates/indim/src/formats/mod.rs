@@ -1,6 +1,6 @@
-//! Programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX.
+//! Models in files of other systems: StableHLO, HLO, OpenVINO IR and ONNX.
 //!
-//! A file is loaded once, and compiled for each set of input types that it meets.
+//! Load a file once; it is compiled for each set of input types and cached.
 //!
 //! ```
 //! use indim::formats::LoadedModel;
@@ -20,10 +20,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - `check.rs`: programs that say what their results have to be: run, and compared;
-//! - `error.rs`: why a file is not loaded, or what was loaded not run;
-//! - `loaded.rs`: a program from a file, compiled for each set of inputs that it meets;
-//! - `save.rs`: programs written to files.
+//! - `check.rs`: comparison of results with expected results;
+//! - `error.rs`: errors of loading, compiling and running;
+//! - `loaded.rs`: a loaded model, and its programs for sets of input types;
+//! - `save.rs`: saves a written model with its external file.
 
 mod check;
 mod error;

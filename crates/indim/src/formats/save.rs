@@ -1,4 +1,4 @@
-//! Programs written to files.
+//! Saves a written model with its external file.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,8 +7,7 @@ use indim_formats::WrittenModel;
 
 use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 
-/// Writes a file, and the one that belongs beside it into the same folder. Neither appears before both are
-/// complete.
+/// Saves a model, and its external file to the same folder. Neither appears before both are complete.
 ///
 /// ```
 /// use indim::formats::{ModelFormat, LoadedModel, WriteOptions, save, write};
@@ -26,7 +25,7 @@ use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 /// ```
 ///
 /// # Errors
-/// When a file cannot be written.
+/// Those of [`OutputFile::create`] and [`OutputFile::complete`].
 pub fn save(written: &WrittenModel, path: &Path) -> Result<(), FileError> {
     let external_file =
         written.external_file.iter().map(|(name, bytes)| (path.with_file_name(name), bytes));
