@@ -1,4 +1,5 @@
-//! One broadcast explained: the picture, the explicit form, and how the other rule sets say it.
+//! The explanation of a broadcast: picture, explicit form, and the equivalent attributes under other rule
+//! sets.
 
 use core::fmt;
 
@@ -8,15 +9,15 @@ use indim_shape::{
     convert_broadcast, draw_broadcast, surprising_outer_product,
 };
 
-/// A result that has this many times the elements of its largest operand is worth a warning.
+/// A result of at least this many times the elements of its largest operand gives a warning.
 const SURPRISING_FACTOR: usize = 16;
 
-/// What a file says of a value.
+/// The origin of a value in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueOrigin {
-    /// Where it asks for it.
+    /// Location of its operation in the file.
     pub place: String,
-    /// The rule by which it has operands broadcast there, if it does: `pdpd axis=1`.
+    /// The broadcast rule of the operation, if any: `pdpd axis=1`.
     pub rule: Option<String>,
 }
 
@@ -46,9 +47,9 @@ pub struct ExplainedBroadcast {
     operation: String,
     labels: Vec<(String, String)>,
     form: Broadcast,
-    /// Where a file asks for it.
+    /// Place of the operation in its file, if it comes from one.
     place: Option<String>,
-    /// By which rules.
+    /// Broadcast rules of the file.
     rules: Vec<String>,
     /// A bare rule without an operation.
     is_bare_rule: bool,
@@ -80,24 +81,24 @@ impl ExplainedBroadcast {
         ExplainedBroadcast { is_bare_rule: true, ..ExplainedBroadcast::new(rule, labels, form) }
     }
 
-    /// The same, which a file asks for at this place, by these rules.
+    /// Adds the place of the operation in a file, and its rules.
     #[must_use]
-    pub fn asked(self, place: String, rules: Vec<String>) -> Self {
+    pub fn with_origin(self, place: String, rules: Vec<String>) -> Self {
         ExplainedBroadcast { place: Some(place), rules, ..self }
     }
 
-    /// Where a file asks for it.
+    /// Place of the operation in its file, if it comes from one.
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// The rules under which a file has it, with their attributes: that of the operation, `pdpd axis=1`, and
-    /// those of the operations that broadcast its operands before, with these and their places.
+    /// The rules in the file, with attributes: the rule of the operation, `pdpd axis=1`, and the rules of the
+    /// operations that broadcast its operands before, with operand and place.
     pub fn rules(&self) -> &[String] {
         &self.rules
     }
 
-    /// The operation on its operands, or the rule.
+    /// `add(x, v)`; for a bare rule `numpy: x, v`.
     pub fn title(&self) -> String {
         let names: Vec<&str> = self.labels.iter().map(|(name, _)| name.as_str()).collect();
         match self.is_bare_rule {
@@ -106,7 +107,7 @@ impl ExplainedBroadcast {
         }
     }
 
-    /// What is done with the operands: the operation, or the bare rule.
+    /// The operation, or the bare rule.
     pub fn operation(&self) -> &str {
         &self.operation
     }
@@ -121,12 +122,12 @@ impl ExplainedBroadcast {
         &self.form
     }
 
-    /// The lint: whether the result is far larger than every operand.
+    /// The lint for outer products: the result is far larger than every operand.
     pub fn surprising_outer_product(&self) -> Option<OuterProduct> {
         surprising_outer_product(&self.form, SURPRISING_FACTOR)
     }
 
-    /// The lint in words, with the operation and the operands' names.
+    /// The lint as a sentence, with the operation and the names of the operands.
     pub fn outer_product_warning(&self) -> Option<String> {
         let OuterProduct { largest_operand, largest_count, result_count } =
             self.surprising_outer_product()?;
@@ -138,7 +139,8 @@ impl ExplainedBroadcast {
         ))
     }
 
-    /// For each rule set that speaks of this many operands, its attributes, or why it cannot say it.
+    /// For each rule set with this number of operands: its attributes, or why it cannot express the
+    /// broadcast.
     pub fn under_other_rules(&self) -> Vec<(RuleSetName, Result<String, String>)> {
         let is_target = self.form.operands().len() == 1;
         RuleSetName::ALL
@@ -155,7 +157,7 @@ impl ExplainedBroadcast {
         &self.labels[operand].0
     }
 
-    /// The error of a rule set, with the operands' names.
+    /// The attributes under a rule set, and the reshapes that it needs.
     fn attributes(&self, said: &RuleConversion) -> String {
         let unshaped = RuleConversion { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
         let mut text = unshaped.to_string();
@@ -167,7 +169,8 @@ impl ExplainedBroadcast {
         text
     }
 
-    /// Why a rule set cannot say it, with the operands' names and without the rule's, which stands before it.
+    /// Why a rule set cannot express the broadcast, with the names of the operands. The name of the rule set
+    /// precedes this text.
     fn reason(&self, reason: &RuleConversionError) -> String {
         match *reason {
             RuleConversionError::OperandCount { given, .. } => {
@@ -224,7 +227,7 @@ impl fmt::Display for ExplainedBroadcast {
 }
 
 impl ExplainedBroadcast {
-    /// First what can be said, then the reasons, each with all the rule sets that it holds for.
+    /// Writes the rule sets that express the broadcast, then each reason with the rule sets that it excludes.
     fn write_rules(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         writeln!(formatter, "the same under")?;

@@ -1,11 +1,11 @@
-//! The cost of a run: bytes read, broadcast, written and held, in numbers and in words.
+//! The cost of a run: bytes read, broadcast, written and held.
 
 use indim_graph::{Graph, NodeKind, ValueId};
 
 use super::{Explanation, is_number};
 
 impl Explanation {
-    /// The bytes that a run reads, writes and holds, in words.
+    /// The bytes that a run reads, writes and holds, as text.
     pub fn forecast_text(&self) -> String {
         let forecast = self.forecast();
         let mut text = format!("reads {}, each element once\n", bytes_text(forecast.bytes_read));
@@ -20,7 +20,7 @@ impl Explanation {
         text + &format!("peak memory {peak} beside the inputs, with one thread\n")
     }
 
-    /// The bytes of the operands that are broadcast, each counted once, and of what they stand for.
+    /// Bytes of the broadcast operands, each counted once, and bytes of their broadcast shapes.
     pub fn broadcast_bytes(&self) -> (usize, usize) {
         let mut sources: Vec<ValueId> = Vec::new();
         let mut stands_for = 0;
@@ -35,7 +35,7 @@ impl Explanation {
     }
 }
 
-/// Whether a node repeats elements of its operand, which is more than a number in the text.
+/// Whether a node repeats elements of its operand; scalar constants do not count.
 fn expands(graph: &Graph, value: ValueId) -> bool {
     let node = &graph[value];
     let is_source = |&operand: &ValueId| {
@@ -51,7 +51,7 @@ fn bytes(graph: &Graph, value: ValueId) -> usize {
     array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
 }
 
-/// A number of bytes, with its size in a larger unit where that says more.
+/// A number of bytes, from 1 KiB on also in a larger unit.
 fn bytes_text(bytes: usize) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let plural = if bytes == 1 { "" } else { "s" };

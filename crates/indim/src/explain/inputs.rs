@@ -1,4 +1,5 @@
-//! Expressions over inputs whose sizes are numbers or names, and for which other sizes their graphs stand.
+//! Graphs of expressions over typed inputs with known or symbolic sizes, and the sizes for which such a graph
+//! is valid.
 
 use core::fmt;
 
@@ -15,27 +16,27 @@ use indim_text::{
 /// The type of one input of an expression.
 #[derive(Debug, Clone)]
 pub struct TypedInput<'n> {
-    /// The name.
+    /// Name of the input.
     pub name: &'n str,
     /// Its type.
     pub of: InputType,
-    /// The names of its axes.
+    /// Names of its axes.
     pub axis_names: Option<AxisNames>,
 }
 
 /// The type of an input.
 #[derive(Debug, Clone)]
 pub enum InputType {
-    /// An array whose sizes are all known.
+    /// An array with known sizes.
     Known(ArrayType),
     /// An array with symbolic sizes.
     Symbolic(DType, Vec<String>),
-    /// A number, which adapts to what it meets.
+    /// A number, which adapts to the element type of the other operand.
     Number(Literal),
 }
 
 impl<'n> TypedInput<'n> {
-    /// Reads the type of an array, whose sizes, and axes, may have names.
+    /// Parses the type of an array, with optional names of sizes and axes.
     ///
     /// ```
     /// use indim::explain::{InputType, TypedInput};
@@ -60,8 +61,8 @@ impl<'n> TypedInput<'n> {
     }
 }
 
-/// Refuses names that were written for axes of an input under a rule that does not go by them; `named` is how
-/// to ask for the one that does.
+/// Fails if an input has axis names, but the rule does not match axes by name. `named` is the option that
+/// selects rule `named`, for the message.
 ///
 /// # Errors
 /// `axis-names-not-taken`.
@@ -78,7 +79,7 @@ pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<()
     Err(refused)
 }
 
-/// The graph of an expression over typed inputs, with the sizes for which else it stands.
+/// The graph of an expression over typed inputs, and the guards on its sizes.
 ///
 /// ```
 /// use indim::explain::{SymbolicExpression, TypedInput};
@@ -95,18 +96,17 @@ pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<()
 pub struct SymbolicExpression {
     /// The graph.
     pub graph: SymbolicGraph,
-    /// What the axes of its results are called, in words, under a rule that goes by names.
+    /// Axis names of the results as text; empty unless the rule is `named`.
     axes: String,
-    /// What stands in it for sizes that have names.
+    /// The number that stands in the graph for each named size.
     stand_ins: Vec<(String, usize)>,
-    /// Which of them have several names.
+    /// Names that denote the same size.
     equal: EqualNames,
 }
 
 impl SymbolicExpression {
-    /// Builds the graph; without a rule each operation follows its own attributes. Where two sizes with names
-    /// meet, and the rule needs them to be equal, they are: that is a guard of the program, which arrays are
-    /// held against.
+    /// Builds the graph; without a rule each operation follows its own attributes. If the rule needs two
+    /// named sizes to be equal, they become one size, and a guard of the program checks arrays for it.
     ///
     /// # Errors
     /// What is wrong with the expression over these inputs.
@@ -116,7 +116,7 @@ impl SymbolicExpression {
         rule: Option<&RuleSet>,
     ) -> Result<Self, InputError> {
         let mut equal = EqualNames::default();
-        // Each turn leaves a name less.
+        // Terminates: each iteration merges two names.
         loop {
             let b = GraphBuilder::new();
             let built = built(expression, &b, inputs, &equal, rule);
@@ -135,12 +135,12 @@ impl SymbolicExpression {
         }
     }
 
-    /// Whether any size has a name.
+    /// Whether any size is named.
     pub fn has_names(&self) -> bool {
         !self.stand_ins.is_empty()
     }
 
-    /// Refuses a name of a size that the program needs as a number.
+    /// Fails if the program needs a named size as a number.
     ///
     /// # Errors
     /// `size-not-free`.
@@ -156,12 +156,12 @@ impl SymbolicExpression {
         Err(refused)
     }
 
-    /// What the axes of the results are called, under a rule that goes by names; else nothing.
+    /// Axis names of the results as text; empty unless the rule is `named`.
     pub fn axes_text(&self) -> &str {
         &self.axes
     }
 
-    /// The sizes for which the graph stands, and why some are numbers; what stands for names.
+    /// The guards on the sizes, why some sizes must be numbers, and the numbers that stand for names.
     pub fn sizes_text(&self) -> String {
         let guards = self.graph.guards();
         let mut text = format!("sizes\n  {guards}\n");
@@ -180,21 +180,21 @@ impl SymbolicExpression {
 pub struct InputError {
     /// The kind of error.
     pub kind: InputErrorKind,
-    /// What stands in its message for sizes that have names, in words.
+    /// The numbers that stand for named sizes in the message, as text.
     pub stand_ins: Option<String>,
 }
 
-/// Where it is.
+/// The kinds of errors.
 #[derive(Debug)]
 pub enum InputErrorKind {
-    /// In the expression.
+    /// An error in the expression.
     Expression(Box<ExprError>),
-    /// Outside of it.
+    /// An error in the inputs or the graph.
     Graph(Box<GraphError>),
 }
 
 impl InputError {
-    /// The mistake in the graph, if it is one.
+    /// The error of the graph, if it is one.
     pub fn graph_error(&self) -> Option<&GraphError> {
         match &self.kind {
             InputErrorKind::Graph(graph) => Some(graph),
@@ -205,7 +205,7 @@ impl InputError {
         }
     }
 
-    /// The two sizes that clash, if it is about such.
+    /// The two sizes that clash, for a size mismatch.
     fn sizes(&self) -> Option<[usize; 2]> {
         let GraphErrorKind::Shape(shape) = &self.graph_error()?.kind else { return None };
         let (this, other) = shape.violation().clash()?;
@@ -240,8 +240,8 @@ impl fmt::Display for InputError {
 
 impl core::error::Error for InputError {}
 
-/// The graph of an expression over inputs, and its results; without a rule each operation follows its own
-/// attributes.
+/// Builds the graph of an expression over inputs, and its results. Without a rule each operation follows its
+/// own attributes.
 ///
 /// # Errors
 /// What is wrong with the expression over these inputs.
@@ -253,17 +253,17 @@ pub fn build_typed(
     built(expression, &GraphBuilder::new(), inputs, &EqualNames::default(), rule)
 }
 
-/// Names of sizes that a rule needs to be equal: the one that is kept, and the other one.
+/// Pairs of named sizes that a rule needs to be equal: the name that represents both, and the other.
 #[derive(Debug, Default)]
 struct EqualNames(Vec<[String; 2]>);
 
 impl EqualNames {
-    /// Notes that the two sizes that an error is about are equal; `false` if they are not two with names.
+    /// Merges the two sizes of a mismatch; `false` unless they are two different named sizes.
     fn join(&mut self, error: &InputError, stand_ins: &[(String, usize)]) -> bool {
         let name_of = |size| stand_ins.iter().position(|(_, stand_in)| *stand_in == size);
         let places = error.sizes().map(|sizes| sizes.map(name_of));
         let Some([Some(this), Some(other)]) = places else { return false };
-        // The first name stands for both.
+        // The first name represents both.
         let [kept, other] = [this.min(other), this.max(other)];
         if kept != other {
             self.0.push([kept, other].map(|place| stand_ins[place].0.clone()));
@@ -271,7 +271,7 @@ impl EqualNames {
         kept != other
     }
 
-    /// What a size is called, or the number that it is.
+    /// The representative of a named size, or the size itself if it is a number.
     fn kept<'a>(&'a self, size: &'a str) -> &'a str {
         let mut name = size.trim();
         while let Some([kept, _]) = self.0.iter().find(|[_, other]| other == name) {
@@ -280,7 +280,7 @@ impl EqualNames {
         name
     }
 
-    /// Each pair, in words.
+    /// The pairs as text.
     fn text(&self) -> String {
         let line = |[kept, other]: &[String; 2]| {
             format!("  {} = {}, which a rule needs\n", shown(kept), shown(other))
@@ -289,7 +289,7 @@ impl EqualNames {
     }
 }
 
-/// What the axes of the results are called, under a rule that goes by names.
+/// Axis names of the results as text; empty unless the rule is `named`.
 fn axes_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String {
     if !matches!(rule, Some(RuleSet::Named { .. })) {
         return String::new();
@@ -301,13 +301,13 @@ fn axes_text(rule: Option<&RuleSet>, graph: &Graph, results: &[Value]) -> String
     format!("axes of the results\n{lines}")
 }
 
-/// What stands for sizes that have names, in words; `None` where none has.
+/// The numbers that stand for named sizes as text; `None` without named sizes.
 fn stand_ins_text(stand_ins: &[(String, usize)]) -> Option<String> {
     let each = stand_ins.iter().map(|(name, size)| format!("{size} stands for `{}`", shown(name)));
     (!stand_ins.is_empty()).then(|| each.collect::<Vec<String>>().join(", "))
 }
 
-/// A graph of an expression over these inputs, and its results.
+/// Builds the graph of an expression over these inputs, and its results.
 fn built(
     expression: &Expression,
     b: &GraphBuilder,
@@ -325,7 +325,7 @@ fn built(
     Ok((graph, results))
 }
 
-/// What an input is in the graph; `has_names` says whether some size of some input is a name.
+/// The binding of an input; `has_names` is whether any size of any input is named.
 fn binding(
     b: &GraphBuilder,
     input: &TypedInput<'_>,
@@ -347,7 +347,7 @@ fn binding(
     }?;
     match &input.axis_names {
         Some(names) => match b.name_axes(&value, names.clone()) {
-            // What a file says amiss is no matter of rules that do not go by names.
+            // Invalid axis names in a file matter only under rule `named`.
             Err(_) if !matches!(rule, Some(RuleSet::Named { .. })) => Ok(Binding::Array(value)),
             named => named.map(Binding::Array),
         },

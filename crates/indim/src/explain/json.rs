@@ -1,4 +1,4 @@
-//! Explanations as JSON. The fields stand in the order of these types.
+//! Explanations as JSON. The fields have the order of these types.
 
 use indim_cpu::KernelFallback;
 use serde::Serialize;
@@ -79,7 +79,7 @@ struct ReductionJson<'a> {
     rules: Vec<RuleJson>,
 }
 
-/// How a rule set says a broadcast or a reduction, or why it cannot.
+/// The attributes of a broadcast or reduction under a rule set, or why it cannot express it.
 #[derive(Serialize)]
 struct RuleJson {
     rule: &'static str,
@@ -90,7 +90,7 @@ struct RuleJson {
     reason: Option<String>,
 }
 
-/// A whole explanation as text.
+/// A whole explanation as JSON text.
 pub(super) fn explanation(explanation: &Explanation, has_machine_code: bool) -> String {
     let (graph, executable) = (&explanation.graph, &explanation.executable);
     let forecast = explanation.forecast();
@@ -130,7 +130,7 @@ fn machine_code(explanation: &Explanation) -> Vec<MachineCodeJson> {
     explanation.machine_code().map(json).collect()
 }
 
-/// One broadcast as text.
+/// One broadcast as JSON text.
 pub(super) fn broadcast(explained: &ExplainedBroadcast) -> String {
     text(&broadcast_json(explained))
 }

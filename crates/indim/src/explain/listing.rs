@@ -1,4 +1,4 @@
-//! Loop nests as somebody who knows NumPy would write them.
+//! Loop nests as pseudocode in the style of NumPy.
 
 use indim_cpu::row_major_strides;
 use indim_graph::terminal::shown;
@@ -9,7 +9,7 @@ use indim_loops::loop_nest::{
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
 
-/// The names of the arrays of a loop program.
+/// Prints the loop nests of a graph, with the names of its arrays.
 pub(super) struct Listing<'a> {
     pub(super) graph: &'a Graph,
     pub(super) loops: &'a LoopNests,
@@ -74,7 +74,7 @@ impl Listing<'_> {
         let function = match instruction.kind {
             InstructionKind::Elementwise(op) => op.to_string(),
             InstructionKind::Convert => instruction.dtype.to_string(),
-            // A copy, where nothing is read otherwise.
+            // A bitcast to the same type is a copy.
             InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {
                 "copy".to_owned()
             }
@@ -92,12 +92,12 @@ impl Listing<'_> {
         }
     }
 
-    /// An array at the indices of a nest, such as `x[i0, 0]`; a scalar's name, or its number.
+    /// An access, such as `x[i0, 0]`; for a scalar its name or its number.
     pub(super) fn access(&self, access: &Access) -> String {
         self.access_at(access, |axis| format!("i{axis}"))
     }
 
-    /// Like [`Listing::access`], where `index` says what an axis of the nest is called.
+    /// Like [`Listing::access`], with `index` for the index of an axis of the nest.
     fn access_at(&self, access: &Access, index: impl Fn(usize) -> String) -> String {
         let indices: Vec<String> = access.axes.iter().map(|axis| axis.written(&index)).collect();
         if let BufferId::Counter(_) = access.buffer {
@@ -126,7 +126,7 @@ impl Listing<'_> {
     }
 }
 
-/// For each instruction, whether its result is stored, once, and not used otherwise.
+/// For each instruction, whether its only use is one store.
 fn only_stored(nest: &LoopNest) -> Vec<bool> {
     let mut uses = vec![0; nest.instructions.len()];
     let mut stores = uses.clone();
@@ -144,9 +144,9 @@ fn instruction_index(local: &Local) -> Option<usize> {
     }
 }
 
-/// A remark on the axes that are left when all arrays are dense and the axes that can be are merged.
+/// A comment with the coalesced shape of the nest for dense arrays, if it differs.
 fn merged(nest: &LoopNest) -> String {
-    // The reduced axis stays as it is.
+    // The reduced axis is not coalesced.
     if nest.reduced.is_some() {
         return String::new();
     }

@@ -1,16 +1,12 @@
-//! Explanations: what a broadcast or a graph means, in words, as JSON and as a drawing.
+//! Explanations of broadcasts and graphs, as text, JSON and SVG.
 //!
-//! - `broadcast.rs`: one broadcast explained: the picture, the explicit form, and how the other rule sets
-//!   say it;
-//! - `cost.rs`: the cost of a run: bytes read, broadcast, written and held, in numbers and in words;
-//! - `inputs.rs`: expressions over inputs whose sizes are numbers or names, and for which other sizes their
-//!   graphs stand;
+//! - `broadcast.rs`: a broadcast: picture, explicit form, and attributes under other rule sets;
+//! - `cost.rs`: the cost of a run: bytes read, broadcast, written and held;
+//! - `inputs.rs`: graphs of expressions over typed inputs with known or symbolic sizes;
 //! - `json.rs`: explanations as JSON;
-//! - `listing.rs`: loop nests as somebody who knows NumPy would write them;
-//! - `reduction.rs`: one reduction explained: which axes go, the explicit form, and how the rules for
-//!   reductions say it;
-//! - `svg.rs`: broadcasts and reductions as an SVG document: of a broadcast a column for each axis of the
-//!   result and a row for each operand, of a reduction a column for each axis of the operand.
+//! - `listing.rs`: loop nests as pseudocode in the style of NumPy;
+//! - `reduction.rs`: a reduction: axes, explicit form, and attributes under other rules;
+//! - `svg.rs`: broadcasts and reductions as an SVG document.
 
 mod broadcast;
 mod cost;
@@ -38,7 +34,7 @@ pub use inputs::{
 };
 pub use reduction::{ExplainedReduction, reductions};
 
-/// A graph explained: its broadcasts and reductions, its nodes, its loops, and what a run costs.
+/// The explanation of a graph: broadcasts, reductions, nodes, loops, and the cost of a run.
 ///
 /// ```
 /// use indim::explain::Explanation;
@@ -66,7 +62,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Explains a graph as it is compiled with these options.
+    /// Explains a graph, compiled with these options.
     ///
     /// # Errors
     /// Like [`compile`].
@@ -74,18 +70,19 @@ impl Explanation {
         Explanation::of_file(graph, options, |_| None)
     }
 
-    /// Like [`Explanation::new`], of a graph from a file: `asked` says where and how it asks for a value.
+    /// Like [`Explanation::new`], for a graph from a file; `origin` returns the origin of a value.
     ///
     /// # Errors
     /// Like [`compile`].
     pub fn of_file(
         graph: &Graph,
         options: &CompileOptions,
-        asked: impl Fn(ValueId) -> Option<ValueOrigin>,
+        origin: impl Fn(ValueId) -> Option<ValueOrigin>,
     ) -> Result<Self, CompileError> {
         let executable = compile(graph, options)?;
         let (graph, sources) = drop_bitcast_pairs(graph);
-        let broadcasts = asked_broadcasts(&graph, |value| asked(*sources.get(value.index())?));
+        let broadcasts =
+            broadcasts_with_origins(&graph, |value| origin(*sources.get(value.index())?));
         let reductions = reductions(&graph);
         Ok(Explanation { broadcasts, reductions, graph, executable })
     }
@@ -105,19 +102,19 @@ impl Explanation {
         self.executable.forecast()
     }
 
-    /// A drawing of the broadcasts and the reductions, as an SVG document.
+    /// An SVG document of the broadcasts and the reductions.
     pub fn to_svg(&self) -> String {
         svg::document(&self.broadcasts, &self.reductions)
     }
 
-    /// Everything as one JSON object.
+    /// The explanation as one JSON object.
     #[cfg(feature = "json")]
     pub fn to_json(&self) -> String {
         json::explanation(self, false)
     }
 
-    /// Like [`Explanation::to_json`], with what [`Explanation::machine_code_text`] says as the field
-    /// `machine_code`: for each loop nest its `listing`, or the `reason` why kernels run it.
+    /// Like [`Explanation::to_json`], with [`Explanation::machine_code_text`] as the field `machine_code`:
+    /// for each loop nest a `listing`, or the `reason` why kernels run it.
     #[cfg(feature = "json")]
     pub fn to_json_with_machine_code(&self) -> String {
         json::explanation(self, true)
@@ -143,13 +140,13 @@ impl fmt::Display for Explanation {
 }
 
 impl Explanation {
-    /// The loop nests as somebody who knows NumPy would write them.
+    /// The loop nests as pseudocode in the style of NumPy.
     pub fn loops_text(&self) -> String {
         self.listing().text()
     }
 
-    /// What each loop nest became for the level: `a` is an array, `r` a register of one block. At the end
-    /// which nests run together, part by part.
+    /// The code of each loop nest for the instruction-set level: `a` is an array, `r` a virtual register of
+    /// one block. The last lines are the groups of nests that run together, tile by tile.
     pub fn programs_text(&self) -> String {
         let listing = self.listing();
         let mut text = String::new();
@@ -157,12 +154,12 @@ impl Explanation {
             text += &format!("{index} for {}: ", self.executable.level());
             text += &program.listing(&|access| listing.access(access));
         }
-        self.executable.tiled_groups().for_each(|parts| text += &parts_text(&parts));
+        self.executable.tiled_groups().for_each(|group| text += &tiled_group_text(&group));
         text
     }
 
-    /// The machine code of each loop nest for dense arrays: its instructions below the values that they
-    /// compute, or why kernels run it in any case.
+    /// The machine code of each loop nest for dense arrays, below the value that it computes, or why kernels
+    /// always run the nest.
     ///
     /// ```
     /// use indim::explain::Explanation;
@@ -194,15 +191,15 @@ impl Explanation {
     }
 }
 
-/// `nests 0 to 4 run part by part: 16 of i0 at a time`.
-fn parts_text(parts: &TiledGroup) -> String {
-    let axes = parts.axes.iter().map(|(axis, count)| format!("{count} of i{axis}"));
+/// `nests 0 to 4 run tile by tile: 16 of i0 at a time`.
+fn tiled_group_text(group: &TiledGroup) -> String {
+    let axes = group.axes.iter().map(|(axis, count)| format!("{count} of i{axis}"));
     let axes = axes.collect::<Vec<_>>().join(" and ");
-    let (first, last) = (parts.nests.start, parts.nests.end - 1);
-    format!("nests {first} to {last} run part by part: {axes} at a time\n")
+    let (first, last) = (group.nests.start, group.nests.end - 1);
+    format!("nests {first} to {last} run tile by tile: {axes} at a time\n")
 }
 
-/// Whether a value is a scalar constant, as numbers in expressions are.
+/// Whether a value is a scalar constant, like a number in an expression.
 fn is_number(graph: &Graph, value: ValueId) -> bool {
     let node = &graph[value];
     matches!(node.kind, NodeKind::Constant(_)) && node.array_type.shape.is_scalar()
@@ -212,7 +209,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("   {line}\n")).collect()
 }
 
-/// A drawn error, or any other text of several lines, as an SVG document.
+/// A drawn error, or any other text, as an SVG document.
 ///
 /// ```
 /// let drawing = indim::explain::message_svg("error[size-mismatch]: `add` cannot ...");
@@ -222,10 +219,9 @@ pub fn message_svg(text: &str) -> String {
     svg::message(text)
 }
 
-/// Every operation of a graph that broadcasts an operand, in order; numbers in the text aside, which go
-/// with any shape.
+/// Every operation of a graph that broadcasts an operand, in order. Scalar constants do not count.
 ///
-/// A broadcast that is written as such, and is no operand of an operation, stands for itself.
+/// An explicit broadcast that is not an operand of an element-wise operation has its own entry.
 ///
 /// ```
 /// use indim::{DType, GraphBuilder, explain};
@@ -239,12 +235,12 @@ pub fn message_svg(text: &str) -> String {
 /// # Ok::<(), indim::GraphError>(())
 /// ```
 pub fn broadcasts(graph: &Graph) -> Vec<ExplainedBroadcast> {
-    asked_broadcasts(graph, |_| None)
+    broadcasts_with_origins(graph, |_| None)
 }
 
-fn asked_broadcasts(
+fn broadcasts_with_origins(
     graph: &Graph,
-    asked: impl Fn(ValueId) -> Option<ValueOrigin>,
+    origin: impl Fn(ValueId) -> Option<ValueOrigin>,
 ) -> Vec<ExplainedBroadcast> {
     let is_alone = alone(graph);
     let explained = graph.iter().filter_map(|(value, node)| {
@@ -256,10 +252,10 @@ fn asked_broadcasts(
             _ => None,
         };
         let explained = explained?;
-        Some(match asked(value) {
+        Some(match origin(value) {
             Some(here) => {
-                let rules = rules_of(graph, value, &here, &asked);
-                explained.asked(here.place, rules)
+                let rules = rules_of(graph, value, &here, &origin);
+                explained.with_origin(here.place, rules)
             }
             None => explained,
         })
@@ -267,15 +263,15 @@ fn asked_broadcasts(
     explained.collect()
 }
 
-/// The rules by which the operands of an operation are broadcast: its own, unless that wants equal shapes,
-/// and those of operations that broadcast one operand each, with the place of these.
+/// The rules that broadcast the operands of an operation: its own rule, unless that requires equal shapes,
+/// and the rules of separate broadcasts of its operands, with their places.
 fn rules_of(
     graph: &Graph,
     value: ValueId,
     here: &ValueOrigin,
-    asked: &impl Fn(ValueId) -> Option<ValueOrigin>,
+    origin: &impl Fn(ValueId) -> Option<ValueOrigin>,
 ) -> Vec<String> {
-    // Its broadcast of an operand may be one that was there already.
+    // A rule that requires equal shapes broadcasts nothing, even if an operand is a broadcast.
     let wants_equal = |rule: &String| {
         [RuleSetName::None, RuleSetName::StableHlo].iter().any(|name| name.as_str() == rule)
     };
@@ -291,7 +287,7 @@ fn rules_of(
         if !matches!(node.kind, NodeKind::BroadcastInDim(_)) || is_number(graph, node.operands[0]) {
             continue;
         }
-        let Some(ValueOrigin { place, rule: Some(rule) }) = asked(operand) else { continue };
+        let Some(ValueOrigin { place, rule: Some(rule) }) = origin(operand) else { continue };
         let said = match place == here.place {
             true => rule,
             false => format!("{rule} of {}, {place}", graph.value_name(node.operands[0])),
@@ -303,7 +299,7 @@ fn rules_of(
     rules
 }
 
-/// The broadcast of one operation, over the operands as they were before `broadcast_in_dim`.
+/// The broadcast of an operation, over the operands of its `broadcast_in_dim` nodes.
 fn broadcast_of(
     graph: &Graph,
     value: ValueId,
@@ -342,8 +338,8 @@ fn explain_operands(
     ExplainedBroadcast::new(operation, labels, form)
 }
 
-/// Of each value, whether it is a broadcast that no operation's picture shows: it is returned, or
-/// goes where shapes matter. What only exchanges axes is none.
+/// For each value, whether it is a broadcast with its own entry: it is an output, or an operand of a node
+/// that is not element-wise. A pure transposition does not count.
 fn alone(graph: &Graph) -> Vec<bool> {
     let mut is_alone = vec![false; graph.len()];
     graph.outputs().iter().for_each(|output| is_alone[output.index()] = true);

@@ -1,4 +1,4 @@
-//! One reduction explained: which axes go, the explicit form, and how the rules for reductions say it.
+//! The explanation of a reduction: axes, explicit form, and the attributes under the rules for reductions.
 
 use core::fmt;
 
@@ -32,12 +32,12 @@ pub struct ExplainedReduction {
 }
 
 impl ExplainedReduction {
-    /// The reduction of its operand.
+    /// `reduce_add(x)`.
     pub fn title(&self) -> String {
         format!("{}({})", self.op, self.label.0)
     }
 
-    /// The operation on the elements.
+    /// The reduction operation.
     pub fn op(&self) -> ReduceOp {
         self.op
     }
@@ -52,7 +52,7 @@ impl ExplainedReduction {
         &self.form
     }
 
-    /// For each rule for reductions its attributes, or why it cannot say it.
+    /// For each rule for reductions: its attributes, or why it cannot express the reduction.
     pub fn under_rules(&self) -> Vec<(ReductionRuleName, Result<String, String>)> {
         let said = |name: ReductionRuleName| match convert_reduction(&self.form, name) {
             Ok(said) => (name, Ok(said.to_string())),
@@ -79,7 +79,7 @@ impl fmt::Display for ExplainedReduction {
     }
 }
 
-/// Every reduction of a graph, in order; those along several axes, one after another, as one.
+/// Every reduction of a graph, in order. Consecutive reductions by one operation count as one.
 ///
 /// ```
 /// use indim::explain::reductions;
@@ -103,7 +103,7 @@ pub fn reductions(graph: &Graph) -> Vec<ExplainedReduction> {
     explained.collect()
 }
 
-/// Of each value, whether it is a reduction whose only user reduces it by the same operation.
+/// For each value, whether it is a reduction whose only user reduces it by the same operation.
 fn go_on(graph: &Graph) -> Vec<bool> {
     let (mut uses, mut goes_on) = (vec![0; graph.len()], vec![false; graph.len()]);
     graph.outputs().iter().for_each(|output| uses[output.index()] += 1);
@@ -118,7 +118,7 @@ fn go_on(graph: &Graph) -> Vec<bool> {
     uses.iter().zip(goes_on).map(|(&uses, goes_on)| goes_on && uses == 1).collect()
 }
 
-/// The last of reductions that go on one after another.
+/// Explains a chain of reductions that ends in `last`.
 fn explain(graph: &Graph, last: ValueId, op: ReduceOp, goes_on: &[bool]) -> ExplainedReduction {
     let (mut value, mut steps) = (last, Vec::new());
     while let NodeKind::Reduce { axis, .. } = graph[value].kind
@@ -133,7 +133,7 @@ fn explain(graph: &Graph, last: ValueId, op: ReduceOp, goes_on: &[bool]) -> Expl
     let form = ReductionRule::Xla { dimensions }
         .elaborate(&operand.shape)
         .expect("invariant: a graph's reductions are legal");
-    // What is widened for the sum is called as it was before.
+    // An operand that is converted for the sum keeps its name.
     let named = match graph[value].kind {
         NodeKind::Convert => graph[value].operands[0],
         _ => value,

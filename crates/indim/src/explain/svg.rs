@@ -1,8 +1,8 @@
-//! Broadcasts and reductions as an SVG document: of a broadcast a column for each axis of the result and a
-//! row for each operand, of a reduction a column for each axis of the operand.
+//! Broadcasts and reductions as an SVG document. A broadcast has a column for each axis of the result and a
+//! row for each operand; a reduction has a column for each axis of the operand.
 //!
-//! A cell is an axis of the operand where it lands: kept, expanded from 1, absent and repeated, or reduced.
-//! The colours follow the reader's scheme, light or dark.
+//! A cell shows an axis of the operand: kept, expanded from 1, absent and repeated, or reduced. The colours
+//! follow the light or dark scheme of the reader.
 
 use core::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const MARGIN: usize = 24;
 const TITLE_HEIGHT: usize = 44;
 const AXIS_HEIGHT: usize = 18;
 const LINE_HEIGHT: usize = 20;
-/// The room below the last picture for what the colours mean.
+/// Height of the legend below the last diagram, in pixels.
 const LEGEND_HEIGHT: usize = 44;
 const MIN_WIDTH: usize = 440;
 
@@ -48,7 +48,7 @@ text{fill:#e6edf3}
 .result{fill:#04260f;stroke:#3fb950}
 }";
 
-/// A document with one picture below the other.
+/// A document with the diagrams below each other.
 pub(super) fn document(
     broadcasts: &[ExplainedBroadcast],
     reductions: &[ExplainedReduction],
@@ -59,7 +59,7 @@ pub(super) fn document(
     let of_broadcasts = broadcasts.iter().map(Diagram::of_broadcast);
     let mut pictures: Vec<Diagram> =
         of_broadcasts.chain(reductions.iter().map(Diagram::of_reduction)).collect();
-    // The columns of all pictures stand below each other.
+    // Align the columns of all diagrams.
     let left = pictures.iter().map(|picture| picture.left).max().unwrap_or(0);
     let cell_width = pictures.iter().map(|picture| picture.cell_width).max().unwrap_or(0);
     pictures.iter_mut().for_each(|picture| (picture.left, picture.cell_width) = (left, cell_width));
@@ -76,7 +76,7 @@ pub(super) fn document(
     text + "</svg>\n"
 }
 
-/// A document with the lines of a text; of a drawn error, the headline and the mark stand out.
+/// A document with the lines of a text; headline and marks of a drawn error are highlighted.
 pub(super) fn message(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let longest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
@@ -117,15 +117,15 @@ fn legend(top: usize, has_reductions: bool, text: &mut String) {
     }
 }
 
-/// How an axis stands in a row, and what is written there.
+/// CSS class and text of a cell.
 type DiagramCell = (&'static str, String);
 
-/// One broadcast or reduction, with what its layout depends on.
+/// The diagram of a broadcast or reduction, with its layout.
 struct Diagram {
     title: String,
-    /// For each row what it is called, and a cell for each column; the last is the result.
+    /// Label and cells of each row; the last row is the result.
     rows: Vec<(String, Vec<DiagramCell>)>,
-    /// The left edge of the first cell.
+    /// Left edge of the first cell, in pixels.
     left: usize,
     cell_width: usize,
 }
@@ -141,7 +141,7 @@ impl Diagram {
             (0..form.result().rank()).map(move |axis| broadcast_cell(form, row, axis)).collect()
         };
         let rows = labels.enumerate().map(|(row, label)| (label, cells(row))).collect();
-        // No cell says more than that the widest size is expanded.
+        // The longest possible text of a cell: `1 → ` and the widest size.
         let widest = form.result().iter().map(|size| size.to_string().len()).max().unwrap_or(0);
         Diagram::new(explained.title(), rows, "1 → ".chars().count() + widest)
     }
@@ -216,7 +216,7 @@ impl Diagram {
     }
 }
 
-/// How an operand stands on an axis of the result, which is the last row.
+/// The cell of an operand on an axis of the result; the row after the operands is the result.
 fn broadcast_cell(form: &Broadcast, row: usize, axis: usize) -> DiagramCell {
     let result_size = form.result()[axis];
     let (Some(shape), Some(map)) = (form.operands().get(row), form.maps().get(row)) else {
@@ -229,7 +229,7 @@ fn broadcast_cell(form: &Broadcast, row: usize, axis: usize) -> DiagramCell {
     }
 }
 
-/// The room that so many columns of characters of 14 pixels take in the widest of the fonts.
+/// Width of `columns` characters at 14 pixels in the widest font, in pixels.
 fn text_width(columns: usize) -> usize {
     (columns * 17).div_ceil(2)
 }
@@ -249,7 +249,7 @@ fn write_text(text: &mut String, class: &str, x: usize, y: usize, content: &str)
     );
 }
 
-/// The text with what XML gives a meaning escaped, and without what it does not allow.
+/// Escapes the special characters of XML, and replaces those that it forbids.
 fn escaped(content: &str) -> String {
     let is_refused = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     let visible: String =

@@ -151,7 +151,7 @@ impl OutputFile {
     }
 
     /// Flushes the file to the disk and gives it its final name. `progress` is called with the number of
-    /// mapped bytes flushed so far.
+    /// mapped bytes of each flush.
     ///
     /// # Errors
     /// `io` if the disk fails or the folder was removed; an existing file is then untouched.

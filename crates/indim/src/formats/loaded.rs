@@ -177,13 +177,13 @@ impl LoadedModel {
     pub fn explain(&self, inputs: &[InputBinding]) -> Result<Explanation, LoadError> {
         let program = self.program(inputs)?;
         let graph = program.graph.with_outputs(0..self.outputs.len());
-        let asked = |value| {
+        let origin = |value| {
             let before = program.origins.partition_point(|origin| origin.first <= value);
             let origin = program.origins.get(before.checked_sub(1)?)?;
             let place = self.model.place(origin.number).shown(&self.source);
             Some(ValueOrigin { place, rule: origin.rule.as_ref().map(ToString::to_string) })
         };
-        Explanation::of_file(&graph, &self.options, asked).map_err(|e| self.error(e))
+        Explanation::of_file(&graph, &self.options, origin).map_err(|e| self.error(e))
     }
 
     /// Writes the program for these inputs as a file of another system.
