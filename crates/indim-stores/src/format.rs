@@ -101,7 +101,7 @@ impl ArrayFormat {
     ///
     /// let result = ArrayType::new(DType::U8, [1 << 20]);
     /// let metadata = ResultMetadata { chunks: Some(vec![1 << 10]), ..ResultMetadata::default() };
-    /// assert_eq!(ArrayFormat::Zarr.scratch_bytes(&result, &metadata), 2 * 8 << 10); // eight chunks at a time
+    /// assert_eq!(ArrayFormat::Zarr.scratch_bytes(&result, &metadata), 2 * 8 << 10); // 8 chunks
     /// ```
     pub fn scratch_bytes(self, result: &ArrayType, metadata: &ResultMetadata) -> usize {
         let chunks = self.chunks(result, metadata);

@@ -1,6 +1,7 @@
 //! Images and grids as TIFF, with GeoTIFF tags.
 //!
-//! - `read.rs`: pages as sources, with the library `tiff`; `patched_file.rs`: the file as the library sees it;
+//! - `read.rs`: pages as sources, with the library `tiff`;
+//! - `patched_file.rs`: the file as the library sees it;
 //! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles;
 //! - `write.rs`: results; `geo.rs`: reads the geographic tags.
 

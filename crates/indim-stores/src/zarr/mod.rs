@@ -1,6 +1,7 @@
 //! Zarr arrays, versions 2 and 3, in folders, with the library `zarrs`.
 //!
-//! - `open.rs`: opens arrays; `attributes.rs`: axis names, scale and missing values; `element.rs`: data types;
+//! - `open.rs`: opens arrays; `attributes.rs`: axis names, scale, missing values;
+//! - `element.rs`: data types;
 //! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
 //! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region;
 //! - `codec.rs`: compression with bounded output; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
