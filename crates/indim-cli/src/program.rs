@@ -52,7 +52,8 @@ impl Program<'_> {
             }
             (result.clone(), metadata)
         };
-        let results: Vec<(ArrayType, ResultMetadata)> = types.iter().enumerate().map(metadata).collect();
+        let results: Vec<(ArrayType, ResultMetadata)> =
+            types.iter().enumerate().map(metadata).collect();
         match choose_run_mode(self.graph, &sources, outputs, &results, self.resources)? {
             RunMode::StreamedRun(streamed) => {
                 outputs.note_smaller_chunks(&results, &streamed.results);
