@@ -140,7 +140,7 @@ fn compilation_holds_at_most_its_bound() {
         let fits = peak <= promised && promised <= 16 * peak + 4096;
         let is_true = said * 5 >= held * 4 && said <= 2 * held + 4096;
         if !fits || !is_true {
-            wrong.push(format!("{name}: took {most} of {promised}, holds {held} and says {said}"));
+            wrong.push(format!("{name}: took {peak} of {promised}, holds {held} and says {said}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
