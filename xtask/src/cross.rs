@@ -247,7 +247,6 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-codegen",
         "-p=indim-targets",
         "-p=indim-cpu",
-        "-p=indim-formats",
         "-p=indim",
         "-p=indim-cli",
     ];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{cargo, python};
 
-const REQUIREMENTS: &str = "crates/indim-formats/requirements-test.txt";
+const REQUIREMENTS: &str = "crates/indim/tests/formats/requirements.txt";
 
 /// Installs the systems, and runs the tests that need them.
 pub(crate) fn formats(root: &Path) -> bool {
@@ -22,8 +22,7 @@ pub(crate) fn formats(root: &Path) -> bool {
     }
     let path = interpreter.to_string_lossy();
     let variables = [("INDIM_JAX_PYTHON", &*path), ("INDIM_ONNX_PYTHON", &*path)];
-    let tests = ["--test=xla_write", "--test=onnx_write"];
-    let by_rust = [&["test", "--package=indim-formats"], &tests[..]].concat();
+    let by_rust = ["test", "--package=indim", "--features=onnx,openvino,xla", "--test=formats"];
     cargo(&by_rust, &variables)
         && python::test_with(
             root,

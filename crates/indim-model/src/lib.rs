@@ -40,7 +40,7 @@ pub use model::{
     check_inputs,
 };
 pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
-pub use source::{Directory, Folder, SourceFile};
+pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};
 pub use writer::{Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};

@@ -50,44 +50,14 @@ pub trait Folder: Send + Sync {
     }
 }
 
-/// A folder of the file system.
-#[derive(Debug, Clone)]
-pub struct Directory(PathBuf);
-
-impl Directory {
-    /// The folder with this path.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Directory(path.into())
-    }
-
-    /// The path of a file in the folder.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::PermissionDenied`] if the file, or the target of a link, lies outside the folder.
-    pub fn inside(&self, name: &str) -> io::Result<PathBuf> {
-        let outside =
-            || io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside the folder");
-        let is_below =
-            |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        if !Path::new(name).components().all(is_below) {
-            return Err(outside());
-        }
-        let folder = match self.0.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => &self.0,
-        };
-        let path = folder.join(name).canonicalize()?;
-        if path.starts_with(folder.canonicalize()?) { Ok(path) } else { Err(outside()) }
-    }
-}
-
-impl Folder for Directory {
+/// A folder of the file system; it refuses files outside it.
+impl Folder for PathBuf {
     fn read(&self, name: &str) -> io::Result<Bytes> {
-        std::fs::read(self.inside(name)?).map(Bytes::from)
+        std::fs::read(path_inside(self, name)?).map(Bytes::from)
     }
 
     fn read_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
-        let path = self.inside(name)?;
+        let path = path_inside(self, name)?;
         // A pipe has no ranges and would block. Memory is allocated only if the bytes exist.
         let metadata = path.metadata()?;
         let (start, end) = (range.start as u64, range.end as u64);
@@ -100,6 +70,24 @@ impl Folder for Directory {
         file.read_exact(&mut bytes)?;
         Ok(bytes.into())
     }
+}
+
+/// The path of a file in a folder.
+///
+/// # Errors
+/// [`io::ErrorKind::PermissionDenied`] if the file, or the target of a link, lies outside the folder.
+fn path_inside(folder: &Path, name: &str) -> io::Result<PathBuf> {
+    let outside = || io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside the folder");
+    let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !Path::new(name).components().all(is_below) {
+        return Err(outside());
+    }
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let path = folder.join(name).canonicalize()?;
+    if path.starts_with(folder.canonicalize()?) { Ok(path) } else { Err(outside()) }
 }
 
 impl SourceFile {
@@ -115,7 +103,7 @@ impl SourceFile {
     /// Returns the error of the system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
-        let folder = Directory::new(path.parent().unwrap_or(Path::new("")));
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let source = SourceFile::new(path.to_string_lossy(), std::fs::read(path)?);
         Ok(source.with_folder(Arc::new(folder)))
     }
@@ -157,7 +145,7 @@ impl SourceFile {
         self.folder()?.read(name)
     }
 
-    /// A byte range of an external file. A [`Directory`] reads only this range.
+    /// A byte range of an external file. A folder of the file system reads only this range.
     ///
     /// # Errors
     /// Those of [`Folder::read_range`]; [`io::ErrorKind::NotFound`] without a folder.
@@ -242,7 +230,7 @@ mod tests {
         // Larger than any memory, but sparse on disk.
         let file = File::create(folder.join("weights")).expect("a file");
         file.set_len(1 << 42).expect("a sparse file");
-        let source = SourceFile::new("m", "").with_folder(Arc::new(Directory::new(&folder)));
+        let source = SourceFile::new("m", "").with_folder(Arc::new(folder.clone()));
         let read =
             |name: &str, range| source.external_file_range(name, range).map_err(|e| e.kind());
         assert_eq!(read("weights", (1 << 42) - 4..1 << 42), Ok(Bytes::from_static(&[0; 4])));

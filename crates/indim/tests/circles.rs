@@ -119,7 +119,6 @@ fn circles_are_small() {
         "indim-xla",
         "indim-openvino",
         "indim-onnx",
-        "indim-formats",
         "indim-loops",
         "indim-kernels",
         "indim-codegen",

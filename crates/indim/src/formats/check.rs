@@ -1,7 +1,7 @@
 //! Runs programs, and compares their results with expected results.
 
 use indim_cpu::{ArrayView, Buffer, CompileOptions, compile};
-use indim_formats::{Agreement, Disagreement};
+use indim_model::{Agreement, Disagreement};
 
 use super::error::LoadError;
 use super::loaded::LoadedModel;

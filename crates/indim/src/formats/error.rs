@@ -3,7 +3,7 @@
 use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
-use indim_formats::{FormatError, SourceFile};
+use indim_model::{FormatError, SourceFile};
 use indim_shape::{Diagnostic, ErrorCode};
 
 /// An error of loading, compiling or running a model. `{}` and `{:?}` draw it.

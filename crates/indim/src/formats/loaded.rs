@@ -6,16 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use indim_builder::GraphBuilder;
 use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
-use indim_formats::{
-    FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, ModelInput, ModelProgram,
-    ReadOptions, SourceFile, WriteOptions, WrittenModel, read, read_as, write,
-};
 use indim_graph::Array;
+use indim_model::{
+    FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, ModelInput, ModelProgram,
+    ReadOptions, SourceFile, WriteOptions, WrittenModel,
+};
 use indim_ops::ArrayType;
 
 use crate::explain::{Explanation, ValueOrigin};
 
 use super::error::{LoadError, LoadErrorKind};
+use super::registry::{read, read_as, write};
 
 /// Capacity of the program cache; the least recently used entry is evicted.
 const KEPT: usize = 16;
@@ -43,7 +44,7 @@ impl LoadedModel {
     /// Loads a file; its content determines the format.
     ///
     /// # Errors
-    /// `io`; those of [`read`](indim_formats::read).
+    /// `io`; those of [`read`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
         let path = path.as_ref();
         let nothing = || SourceFile::new(path.to_string_lossy(), Bytes::new());
@@ -54,7 +55,7 @@ impl LoadedModel {
     /// Loads a file in memory; `name` is for messages.
     ///
     /// # Errors
-    /// Like [`read`](indim_formats::read).
+    /// Like [`read`].
     pub fn from_bytes(name: impl Into<String>, bytes: impl Into<Bytes>) -> Result<Self, LoadError> {
         LoadedModel::from_source(SourceFile::new(name, bytes), &ReadOptions::default())
     }
@@ -62,7 +63,7 @@ impl LoadedModel {
     /// Loads a source file, which may have external files.
     ///
     /// # Errors
-    /// Like [`read`](indim_formats::read).
+    /// Like [`read`].
     pub fn from_source(source: SourceFile, options: &ReadOptions) -> Result<Self, LoadError> {
         let model = read(&source, options);
         LoadedModel::new(source, model)
@@ -71,7 +72,7 @@ impl LoadedModel {
     /// Like [`LoadedModel::from_source`], in this format.
     ///
     /// # Errors
-    /// Like [`read_as`](indim_formats::read_as).
+    /// Like [`read_as`].
     pub fn read_as(
         format: ModelFormat,
         source: SourceFile,

@@ -23,24 +23,26 @@
 //! - `check.rs`: comparison of results with expected results;
 //! - `error.rs`: errors of loading, compiling and running;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
+//! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `save.rs`: saves a written model with its external file.
 
 mod check;
 mod error;
 mod loaded;
+mod registry;
 #[cfg(feature = "files")]
 mod save;
 
 pub use check::{CheckFailure, CheckReport};
 pub use error::{LoadError, LoadErrorKind};
-#[cfg(feature = "onnx")]
-pub use indim_formats::read_onnx_tensor;
-pub use indim_formats::{
-    Agreement, DeclaredSize, Decomposition, Directory, Disagreement, Expectation, Folder,
-    FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat,
-    ModelInput, ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
-    write,
+pub use indim_model::{
+    Agreement, DeclaredSize, Decomposition, Disagreement, Expectation, Folder, FormatError,
+    FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat, ModelInput,
+    ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
 };
+#[cfg(feature = "onnx")]
+pub use indim_onnx::read_onnx_tensor;
 pub use loaded::{LoadedModel, LoadedProgram};
+pub use registry::{operations, read, read_as, write};
 #[cfg(feature = "files")]
 pub use save::save;

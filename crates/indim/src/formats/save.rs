@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use indim_formats::WrittenModel;
+use indim_model::WrittenModel;
 
 use crate::files::{CompleteOutput, FileError, FileErrorKind, OutputFile};
 

@@ -1,6 +1,6 @@
 //! The cases of a kit as files of other systems, in which the system's own rule is asked for.
 
-use indim_formats::{ModelFormat, WrittenModel};
+use crate::formats::{ModelFormat, WrittenModel};
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSetName as Rule;
 

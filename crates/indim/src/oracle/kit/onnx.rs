@@ -1,6 +1,6 @@
 //! Cases as models of ONNX: of opset 21, and under the old rule of opset 6.
 
-use indim_formats::OnnxNode;
+use indim_onnx::OnnxNode;
 use indim_shape::RuleSetName;
 
 use super::KitCase;

@@ -1,10 +1,7 @@
 //! Damaged and hostile OpenVINO files: each ends early in an error.
-#![cfg(feature = "openvino")]
 
-mod support;
-
-use indim_formats::{FormatLimits, InputBinding, Model, ModelFormat, ReadOptions};
-use support::ir::{self, Network};
+use crate::support::ir::{self, Network};
+use indim::formats::{FormatLimits, InputBinding, Model, ModelFormat, ReadOptions};
 
 /// The error code of a file, found once its inputs have their declared types.
 fn code(text: &str, constants: &[u8]) -> Option<&'static str> {
@@ -19,7 +16,7 @@ fn code_of_operations(operations: usize, text: &str, constants: &[u8]) -> Option
 
 fn code_within(options: &ReadOptions, text: &str, constants: &[u8]) -> Option<&'static str> {
     let source = ir::source(text, constants);
-    let read = indim_formats::read_as(ModelFormat::OpenVino, &source, options);
+    let read = indim::formats::read_as(ModelFormat::OpenVino, &source, options);
     let error = match read.and_then(|model| build(&*model)) {
         Err(error) => error,
         Ok(()) => return None,
@@ -29,7 +26,7 @@ fn code_within(options: &ReadOptions, text: &str, constants: &[u8]) -> Option<&'
     Some(error.code())
 }
 
-fn build(model: &dyn Model) -> Result<(), indim_formats::FormatError> {
+fn build(model: &dyn Model) -> Result<(), indim::formats::FormatError> {
     let types = model.inputs().iter().map(|input| input.array_type());
     match types.collect::<Option<Vec<_>>>() {
         Some(types) => {

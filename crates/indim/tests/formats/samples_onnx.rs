@@ -1,13 +1,11 @@
 //! ONNX models compared with the results of ONNX Runtime and of ONNX's own node tests.
-#![cfg(feature = "onnx")]
-
-mod support;
 
 use std::path::Path;
 
-use indim_formats::{Agreement, FormatLimits, ReadOptions, SourceFile, read_onnx_tensor};
+use crate::support;
+use crate::support::samples::{Case, Samples, disagreements};
+use indim::formats::{Agreement, FormatLimits, ReadOptions, SourceFile, read_onnx_tensor};
 use indim_graph::Array;
-use support::samples::{Case, Samples, disagreements};
 
 fn source(path: &Path) -> SourceFile {
     SourceFile::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -36,7 +34,7 @@ fn node_disagreements(case: &Case, found: &[Array], expected: &[Array]) -> Vec<S
 /// The failure of a case, if any.
 fn outcome(case: &Case) -> Result<(), String> {
     let source = source(&case.file);
-    let model = indim_formats::read(&source, &ReadOptions::default());
+    let model = indim::formats::read(&source, &ReadOptions::default());
     // A case that the samples mark as out of scope can be supported by now.
     if let (false, Err(error)) = (case.is_in_scope, &model) {
         return match error.is_out_of_scope() {
@@ -79,13 +77,13 @@ fn every_damaged_file_gives_an_error() {
     let files = samples.damaged("onnx");
     for damaged in &files {
         let source = source(&damaged.file);
-        let error = match indim_formats::read(&source, &ReadOptions::default()) {
+        let error = match indim::formats::read(&source, &ReadOptions::default()) {
             Err(error) => error,
             Ok(model) => {
                 let types: Option<Vec<_>> = model.inputs().iter().map(|i| i.array_type()).collect();
                 let types = types.expect("the damaged files say all types");
                 let bounds: Vec<_> =
-                    types.into_iter().map(indim_formats::InputBinding::Type).collect();
+                    types.into_iter().map(indim::formats::InputBinding::Type).collect();
                 model.build(&bounds).err().unwrap_or_else(|| panic!("{} is read", damaged.about))
             }
         };

@@ -1,18 +1,15 @@
 //! HLO protobufs: modules that XLA wrote, in `hlo_proto/`, give XLA's results and the graph of their text;
 //! errors and hostile input.
-#![cfg(feature = "xla")]
-
-mod support;
 
 use std::path::{Path, PathBuf};
 
-use indim_formats::{FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, SourceFile};
-use support::onnx::Message;
-use support::samples::disagreements;
-use support::{npz, read, run};
+use crate::support::onnx::Message;
+use crate::support::samples::disagreements;
+use crate::support::{npz, read, run};
+use indim::formats::{FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, SourceFile};
 
 fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hlo_proto").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/hlo_proto").join(name)
 }
 
 fn bytes(name: &str) -> Vec<u8> {

@@ -1,10 +1,8 @@
 //! ONNX operators under the opsets that changed them; expected values computed by hand.
-#![cfg(feature = "onnx")]
 
-mod support;
-
+use crate::support;
+use crate::support::onnx::{BOOL, FLOAT, INT64, Message, Model, float, int, ints, text};
 use indim_graph::Array;
-use support::onnx::{BOOL, FLOAT, INT64, Message, Model, float, int, ints, text};
 
 fn floats(shape: &[usize], elements: &[f32]) -> Array {
     Array::new(shape, elements.to_vec()).expect("the elements fill the shape")

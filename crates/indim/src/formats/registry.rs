@@ -1,20 +1,9 @@
-//! Readers and writers of programs of other systems, for all formats; every broadcast in the graphs is
-//! explicit.
-//!
-//! `lib.rs` selects the crate of a format: `indim-xla` for StableHLO and HLO, `indim-openvino`,
-//! `indim-onnx`. The common model is in `indim-model`.
-#![cfg_attr(not(test), warn(clippy::unwrap_used))]
-#![forbid(unsafe_code)]
+//! The formats of this build: each with its reader and writer, behind a feature.
 
-pub use indim_model::{
-    Agreement, DeclaredSize, Decomposition, Directory, Disagreement, Expectation, Folder,
-    FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat,
-    ModelInput, ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
+use indim_model::{
+    FormatError, FormatErrorKind, Model, ModelFormat, ReadOptions, Reader, SourceFile,
+    WriteOptions, Writer, WrittenModel,
 };
-#[cfg(feature = "onnx")]
-pub use indim_onnx::{OnnxNode, read_onnx_tensor};
-
-use indim_model::{Reader, Writer};
 
 /// Reads a file and detects its format.
 ///
@@ -53,7 +42,7 @@ pub fn read_as(
 /// Names of the operations that the reader of the format supports; empty if this build has no such reader.
 ///
 /// ```
-/// use indim_formats::{ModelFormat, operations};
+/// use indim::formats::{ModelFormat, operations};
 ///
 /// assert!(operations(ModelFormat::Onnx).contains(&"Softmax".to_owned()));
 /// assert!(operations(ModelFormat::StableHlo).contains(&"stablehlo.gather".to_owned()));
@@ -80,9 +69,8 @@ fn reader(format: ModelFormat) -> Option<&'static dyn Reader> {
 /// Writes a graph, with these names for its outputs.
 ///
 /// ```
-/// use indim_builder::GraphBuilder;
-/// use indim_formats::{ModelFormat, WriteOptions, write};
-/// use indim_ops::DType;
+/// use indim::formats::{ModelFormat, WriteOptions, write};
+/// use indim::{DType, GraphBuilder};
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;

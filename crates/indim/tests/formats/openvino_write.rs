@@ -1,19 +1,16 @@
 //! Graphs written as OpenVINO IR; read back, they give the same results.
-#![cfg(feature = "openvino")]
 
-#[path = "../../indim-builder/tests/random/mod.rs"]
-mod random;
-mod support;
-
-use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
-use indim_formats::{
+use crate::random;
+use crate::support;
+use crate::support::ir;
+use crate::support::samples::agreement;
+use indim::formats::{
     Agreement, FormatError, FormatErrorKind, ModelFormat, WriteOptions, WrittenModel, write,
 };
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::{Arity, DType, Element, Op, ReduceOp, bf16, f16};
 use indim_shape::RuleSet;
-use support::ir;
-use support::samples::agreement;
 
 fn written(graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> = (0..graph.outputs().len()).map(|index| format!("y{index}")).collect();

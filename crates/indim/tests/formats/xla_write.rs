@@ -1,20 +1,17 @@
 //! Graphs written as StableHLO and as HLO; read back, they give the same results.
-#![cfg(feature = "xla")]
-
-#[path = "../../indim-builder/tests/random/mod.rs"]
-mod random;
-mod support;
 
 use std::process::Command;
 
-use indim_builder::GraphBuilder;
-use indim_formats::{
+use crate::random;
+use crate::support;
+use crate::support::samples::agreement;
+use indim::formats::{
     Agreement, FormatError, ModelFormat, SourceFile, WriteOptions, WrittenModel, write,
 };
+use indim_builder::GraphBuilder;
 use indim_graph::{Array, AxisSlice, Graph, evaluate};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
-use support::samples::agreement;
 
 const FORMATS: [ModelFormat; 2] = [ModelFormat::StableHlo, ModelFormat::Hlo];
 
@@ -315,7 +312,7 @@ fn xla_computes_the_same() {
         }
     }
     std::fs::write(folder.join("index.tsv"), index).expect("a file");
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/xla_runtime.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/support/xla_runtime.py");
     let run = Command::new(python).arg(script).arg(&folder).output().expect("the script starts");
     std::fs::remove_dir_all(&folder).expect("the folder goes");
     eprintln!("{}", String::from_utf8_lossy(&run.stdout));

@@ -1,9 +1,10 @@
 //! Small OpenVINO networks, built as text.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use indim_formats::{Directory, Folder, FormatError, Model, ReadOptions, SourceFile};
+use indim::formats::{Folder, FormatError, Model, ReadOptions, SourceFile};
 
 /// The builder of a network.
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl Folder for MemoryFolder {
     fn read(&self, name: &str) -> std::io::Result<Bytes> {
         match name {
             "model.bin" => Ok(self.0.clone()),
-            _ => Directory::new("no such folder").read(name),
+            _ => PathBuf::from("no such folder").read(name),
         }
     }
 }
@@ -141,5 +142,5 @@ pub(crate) fn source(text: &str, constants: &[u8]) -> SourceFile {
 
 /// The model of a text with an external file of constants.
 pub(crate) fn read(text: &str, constants: &[u8]) -> Result<Box<dyn Model>, FormatError> {
-    indim_formats::read(&source(text, constants), &ReadOptions::default())
+    indim::formats::read(&source(text, constants), &ReadOptions::default())
 }

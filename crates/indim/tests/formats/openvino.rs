@@ -1,13 +1,10 @@
 //! OpenVINO networks; expected results computed by hand.
-#![cfg(feature = "openvino")]
 
-mod support;
-
-use indim_formats::{DeclaredSize, FormatError, FormatErrorKind, InputBinding};
+use crate::support::ir::{self, Network};
+use crate::support::{bounds, run};
+use indim::formats::{DeclaredSize, FormatError, FormatErrorKind, InputBinding};
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType};
-use support::ir::{self, Network};
-use support::{bounds, run};
 
 fn floats(shape: &[usize], elements: &[f32]) -> Array {
     Array::new(shape, elements.to_vec()).unwrap()

@@ -1,12 +1,10 @@
 //! The source operation and the broadcast rule of each value.
-#![cfg(all(feature = "onnx", feature = "openvino", feature = "xla"))]
 
-mod support;
-
-use indim_formats::{InputBinding, Model, SourceFile};
+use crate::support;
+use crate::support::ir::Network;
+use crate::support::onnx::{self, FLOAT, INT64, int};
+use indim::formats::{InputBinding, Model, SourceFile};
 use indim_ops::{ArrayType, DType};
-use support::ir::Network;
-use support::onnx::{self, FLOAT, INT64, int};
 
 /// The rules in the order of the program, with their locations.
 fn rules(model: &dyn Model, source: &SourceFile, shapes: &[&[usize]]) -> Vec<(String, String)> {

@@ -1,21 +1,19 @@
 //! ONNX models as a whole: functions, computed and given shapes, arrays, damaged and hostile files.
-#![cfg(feature = "onnx")]
-
-mod support;
 
 use std::io;
 use std::sync::Arc;
 
+use crate::support;
+use crate::support::onnx::{
+    BOOL, FLOAT, INT64, Message, Model, array, float, floats, function, int, list, node, reference,
+    tensor, value,
+};
 use bytes::Bytes;
-use indim_formats::{
+use indim::formats::{
     Folder, FormatErrorKind, FormatLimits, InputBinding, ReadOptions, SourceFile, read_onnx_tensor,
 };
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType, c64, f16};
-use support::onnx::{
-    BOOL, FLOAT, INT64, Message, Model, array, float, floats, function, int, list, node, reference,
-    tensor, value,
-};
 
 fn named(name: &str) -> Message {
     Message::default().bytes(1, name)
@@ -359,11 +357,11 @@ fn various() -> Vec<u8> {
 /// Reads and builds the model; any result is accepted.
 fn try_all(bytes: &[u8]) {
     let source = SourceFile::new("test.onnx", bytes.to_vec());
-    let format = indim_formats::ModelFormat::Onnx;
-    let Ok(model) = indim_formats::read_as(format, &source, &ReadOptions::default()) else {
+    let format = indim::formats::ModelFormat::Onnx;
+    let Ok(model) = indim::formats::read_as(format, &source, &ReadOptions::default()) else {
         return;
     };
-    let bound = |input: &indim_formats::ModelInput| match input.array_type() {
+    let bound = |input: &indim::formats::ModelInput| match input.array_type() {
         Some(array_type) => InputBinding::Type(array_type),
         None => InputBinding::Type(ArrayType::new(DType::F32, [3])),
     };

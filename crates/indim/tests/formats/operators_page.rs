@@ -1,15 +1,12 @@
 //! The operation table of `docs/formats.md` matches the readers and the writers.
-#![cfg(all(feature = "onnx", feature = "openvino", feature = "xla"))]
 
-mod support;
-
+use crate::support::graphs::{self, broadcasts, functions_along, views};
+use indim::formats::{ModelFormat, WriteOptions, operations, write};
 use indim_builder::{Composition, GraphBuilder};
-use indim_formats::{ModelFormat, WriteOptions, operations, write};
 use indim_graph::{Graph, TakeMode};
 use indim_model::Epsilon;
 use indim_ops::{DType, ReduceOp};
 use indim_shape::RuleSet;
-use support::graphs::{self, broadcasts, functions_along, views};
 
 /// A graph of each composition of a float.
 fn compositions() -> Vec<Graph> {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use indim_formats::Agreement;
+use indim::formats::Agreement;
 use indim_graph::Array;
 use indim_ops::DType;
 use serde_json::Value;

@@ -1,9 +1,7 @@
 //! The samples of HLO, in the folder that `INDIM_FORMAT_SAMPLES` names.
 
-mod support;
-
-use support::samples::Samples;
-use support::xla;
+use crate::support::samples::Samples;
+use crate::support::xla;
 
 #[test]
 fn samples_give_what_they_should() {

@@ -1,12 +1,10 @@
 //! StableHLO text: results of programs, errors, and hostile input.
 
-mod support;
-
-use indim_formats::{
+use crate::support::{read, run};
+use indim::formats::{
     Agreement, FormatError, FormatErrorKind, InputBinding, ReadOptions, SourceFile,
 };
 use indim_graph::Array;
-use support::{read, run};
 
 fn results(text: &str, inputs: &[Array]) -> Vec<Array> {
     let source = SourceFile::new("text.mlir", text.to_owned());
@@ -20,7 +18,7 @@ fn error(text: &str) -> FormatError {
         Err(error) => return error,
     };
     let types = model.inputs().iter().map(|input| input.array_type().expect("types are known"));
-    let types: Vec<_> = types.map(indim_formats::InputBinding::Type).collect();
+    let types: Vec<_> = types.map(indim::formats::InputBinding::Type).collect();
     model.build(&types).expect_err("there is a mistake")
 }
 
@@ -303,7 +301,7 @@ fn the_program_is_main_or_the_only_public_function_or_asked_for() {
     assert_eq!(error.code(), "which-function");
     let options = ReadOptions { function: Some("a".to_owned()), ..ReadOptions::default() };
     let source = SourceFile::new("text.mlir", format!("{negate}\n{same}\n{third}"));
-    let model = indim_formats::read(&source, &options).expect("it was asked for");
+    let model = indim::formats::read(&source, &options).expect("it was asked for");
     assert_eq!(run(model.as_ref(), &one).expect("it runs"), [Array::scalar(-1.0f32)]);
 }
 
@@ -339,7 +337,7 @@ fn one_error_lists_all_unsupported_operations() {
         panic!("{error}");
     };
     let source = SourceFile::new("text.mlir", text.to_owned());
-    let line = |place: &indim_formats::Location| {
+    let line = |place: &indim::formats::Location| {
         source.line_and_column(place.span.clone().expect("a place").start).0
     };
     let found: Vec<(&str, usize, usize)> =
@@ -376,7 +374,7 @@ fn errors_name_unsupported_types() {
     assert_eq!(of("tensor<2xxf32>").0, "unexpected");
     let versioned = "vhlo.func_v1 @main() -> () {\n}";
     let source = SourceFile::new("text.mlir", format!("module {{\n{versioned}\n}}"));
-    let error = indim_formats::read(&source, &ReadOptions::default()).map(drop).expect_err("vhlo");
+    let error = indim::formats::read(&source, &ReadOptions::default()).map(drop).expect_err("vhlo");
     assert!(error.is_out_of_scope() && error.to_string().contains("vhlo-to-version"), "{error}");
 }
 
@@ -505,7 +503,7 @@ fn each_beginning_of_a_text_gives_an_error_or_a_program() {
         let Some(beginning) = text.get(..end) else { continue };
         if let Ok(model) = read("beginning.mlir", beginning) {
             let types = model.inputs().iter().filter_map(|input| input.array_type());
-            let types: Vec<_> = types.map(indim_formats::InputBinding::Type).collect();
+            let types: Vec<_> = types.map(indim::formats::InputBinding::Type).collect();
             let _either_is_fine = model.build(&types).is_ok();
         }
     }

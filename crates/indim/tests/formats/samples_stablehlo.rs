@@ -1,9 +1,7 @@
 //! The samples of StableHLO, in the folder that `INDIM_FORMAT_SAMPLES` names.
 
-mod support;
-
-use support::samples::Samples;
-use support::xla;
+use crate::support::samples::Samples;
+use crate::support::xla;
 
 /// Samples whose expected values follow another algorithm: XLA's single-precision polynomials, which are
 /// four floats off, and other zeros and NaNs of complex functions at the ends of their range.

@@ -1,6 +1,6 @@
 //! Runs the samples of StableHLO and HLO as their manifest says.
 
-use indim_formats::{FormatError, InputBinding, Model, ReadOptions, SourceFile};
+use indim::formats::{FormatError, InputBinding, Model, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 use super::npz;
@@ -46,7 +46,7 @@ fn source(case: &Case) -> SourceFile {
 
 /// The differences of a sample from its expected results.
 fn run(case: &Case) -> Result<Vec<String>, FormatError> {
-    let model = indim_formats::read(&source(case), &ReadOptions::default())?;
+    let model = indim::formats::read(&source(case), &ReadOptions::default())?;
     let has_arrays = case.entry["arrays"].is_string();
     let inputs = match has_arrays {
         true => npz::read(&case.arrays, "input", &case.inputs),
@@ -88,7 +88,7 @@ fn compare(
 pub(crate) fn read_damaged(samples: &Samples, format: &str) {
     for damaged in samples.damaged(format) {
         let source = SourceFile::open(&damaged.file).expect("the file can be read");
-        let built = indim_formats::read(&source, &ReadOptions::default()).and_then(|model| {
+        let built = indim::formats::read(&source, &ReadOptions::default()).and_then(|model| {
             let types = model.inputs().iter().map(|input| input.array_type().expect("a type"));
             let types: Vec<InputBinding> = types.map(InputBinding::Type).collect();
             model.build(&types).map(drop)

@@ -1,10 +1,8 @@
 //! HLO text: results of programs, errors, and hostile input.
 
-mod support;
-
-use indim_formats::{FormatError, FormatErrorKind, InputBinding, SourceFile};
+use crate::support::{read, run};
+use indim::formats::{FormatError, FormatErrorKind, InputBinding, SourceFile};
 use indim_graph::Array;
-use support::{read, run};
 
 fn results(text: &str, inputs: &[Array]) -> Vec<Array> {
     let source = SourceFile::new("text.hlo", text.to_owned());

@@ -1,10 +1,8 @@
 //! OpenVINO networks compared with OpenVINO's results.
-#![cfg(feature = "openvino")]
 
-mod support;
-
-use indim_formats::{ReadOptions, SourceFile};
-use support::samples::{Case, Samples, disagreements};
+use crate::support;
+use crate::support::samples::{Case, Samples, disagreements};
+use indim::formats::{ReadOptions, SourceFile};
 
 fn source(path: &std::path::Path) -> SourceFile {
     SourceFile::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -13,7 +11,7 @@ fn source(path: &std::path::Path) -> SourceFile {
 /// The failure of a case, if any.
 fn outcome(case: &Case) -> Result<(), String> {
     let source = source(&case.file);
-    let model = indim_formats::read(&source, &ReadOptions::default());
+    let model = indim::formats::read(&source, &ReadOptions::default());
     if !case.is_in_scope {
         return match model {
             Err(error) if error.is_out_of_scope() && error.place.span.is_some() => Ok(()),
@@ -48,13 +46,13 @@ fn every_damaged_file_gives_an_error_at_its_line() {
     let files = samples.damaged("openvino");
     for damaged in &files {
         let source = source(&damaged.file);
-        let error = match indim_formats::read(&source, &ReadOptions::default()) {
+        let error = match indim::formats::read(&source, &ReadOptions::default()) {
             Err(error) => error,
             Ok(model) => {
                 let types: Option<Vec<_>> = model.inputs().iter().map(|i| i.array_type()).collect();
                 let types = types.expect("the damaged files say all types");
                 let bounds: Vec<_> =
-                    types.into_iter().map(indim_formats::InputBinding::Type).collect();
+                    types.into_iter().map(indim::formats::InputBinding::Type).collect();
                 model.build(&bounds).err().unwrap_or_else(|| panic!("{} is read", damaged.about))
             }
         };

@@ -1,21 +1,19 @@
 //! Graphs written as ONNX models; read back, they compute the same results.
-#![cfg(feature = "onnx")]
-
-mod support;
 
 use std::path::Path;
 use std::process::Command;
 
+use crate::support;
+use crate::support::graphs::{
+    Case, broadcasts, functions_along, numbers, operations, sum_of_nothing, views,
+};
+use crate::support::onnx;
+use crate::support::samples::disagreements;
+use indim::formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
 use indim_builder::{Composition, GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
 use indim_graph::{Array, Graph, Literal, TakeMode, evaluate, remove_unused};
 use indim_ops::{ArrayData, DType, DTypeClass, Op};
 use indim_shape::RuleSet;
-use support::graphs::{
-    Case, broadcasts, functions_along, numbers, operations, sum_of_nothing, views,
-};
-use support::onnx;
-use support::samples::disagreements;
 
 fn written(graph: &Graph, opset: u32) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> = (0..graph.outputs().len()).map(|i| format!("result{i}")).collect();
@@ -282,7 +280,8 @@ fn onnx_runtime_computes_the_same() {
             store(&folder, "output", &evaluate(&case.graph, &case.arguments).unwrap());
         }
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/onnx_runtime.py");
+    let script =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/support/onnx_runtime.py");
     let run = Command::new(python).arg(script).arg(&folder).output().expect("the script starts");
     std::fs::remove_dir_all(&folder).unwrap();
     eprintln!("{}", String::from_utf8_lossy(&run.stdout));

@@ -2,7 +2,6 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub(crate) mod graphs;
-#[cfg(feature = "openvino")]
 pub(crate) mod ir;
 pub(crate) mod npy;
 pub(crate) mod npz;
@@ -10,12 +9,12 @@ pub(crate) mod onnx;
 pub(crate) mod samples;
 pub(crate) mod xla;
 
-use indim_formats::{FormatError, InputBinding, Model, ModelProgram, ReadOptions, SourceFile};
+use indim::formats::{FormatError, InputBinding, Model, ModelProgram, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 /// The model in a text or in bytes; `name` is for messages.
 pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Box<dyn Model>, FormatError> {
-    indim_formats::read(&SourceFile::new(name, content.as_ref().to_vec()), &ReadOptions::default())
+    indim::formats::read(&SourceFile::new(name, content.as_ref().to_vec()), &ReadOptions::default())
 }
 
 /// Bindings of the inputs of a model: elements for inputs that determine shapes, types for the others.

@@ -1,0 +1,21 @@
+//! Model files of every format: read, written, and compared with the results of other systems.
+
+mod hlo;
+mod hlo_proto;
+mod onnx_models;
+mod onnx_operators;
+mod onnx_write;
+mod openvino;
+mod openvino_hostile;
+mod openvino_write;
+mod operators_page;
+mod origins;
+#[path = "../../../indim-builder/tests/random/mod.rs"]
+mod random;
+mod samples_hlo;
+mod samples_onnx;
+mod samples_openvino;
+mod samples_stablehlo;
+mod stablehlo;
+mod support;
+mod xla_write;
