@@ -56,7 +56,7 @@ fn program(build: impl Fn(&GraphBuilder, &Value) -> Value) -> SymbolicExecutable
 }
 
 fn along(b: &GraphBuilder, function: Reduction, x: &Value) -> Value {
-    b.along(function, x, &ReduceOptions::axes(&[0]), &[]).expect("it has elements")
+    b.along(function, x, ReduceOptions::axes([0])).expect("it has elements")
 }
 
 fn print(name: &str, [new, repeated]: [Duration; 2]) {

@@ -88,7 +88,7 @@ impl BuilderState {
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3])?;
-/// let graph = b.finish(&[gelu(&x).max(-1)])?;
+/// let graph = b.finish(&[gelu(&x).maximum(-1)])?;
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Clone)]

@@ -51,6 +51,23 @@ pub struct RuleScope {
     pub(crate) rule: RuleSet,
 }
 
+/// The method of a binary operation, called like the operation; `max` and `min` are `maximum` and `minimum`,
+/// NumPy's names, because `max` and `min` of a value are reductions.
+macro_rules! binary_method {
+    (max $(#[$attribute:meta])+ pub fn $($method:tt)+) => {
+        $(#[$attribute])+
+        pub fn maximum $($method)+
+    };
+    (min $(#[$attribute:meta])+ pub fn $($method:tt)+) => {
+        $(#[$attribute])+
+        pub fn minimum $($method)+
+    };
+    ($name:ident $(#[$attribute:meta])+ pub fn $($method:tt)+) => {
+        $(#[$attribute])+
+        pub fn $name $($method)+
+    };
+}
+
 macro_rules! define_methods {
     (
         unary { $(
@@ -78,19 +95,20 @@ macro_rules! define_methods {
                     self.operation(Op::$uop, &[x.into_arg()], &RuleSet::None)
                 }
             )*
-            $(
+            $(binary_method! {
+                $bname
                 $(#[doc = $bdoc])+
                 ///
                 /// # Errors
                 /// [TY1](indim_shape::rules#element-types-ty), [X1 to X9](indim_shape::rules#xla-x).
                 #[track_caller]
-                pub fn $bname(
+                pub fn (
                     &self, x: impl Operand, y: impl Operand, broadcast_dimensions: &[i64],
                 ) -> BuildResult {
                     let rule = RuleSet::Xla { dims: broadcast_dimensions.to_vec() };
                     self.operation(Op::$bop, &[x.into_arg(), y.into_arg()], &rule)
                 }
-            )*
+            })*
             $(
                 $(#[doc = $tdoc])+
                 ///
@@ -108,17 +126,18 @@ macro_rules! define_methods {
         }
 
         impl RuleScope {
-            $(
+            $(binary_method! {
+                $bname
                 $(#[doc = $bdoc])+
                 ///
                 /// # Errors
                 /// [TY1, TY2](indim_shape::rules#element-types-ty), then the
                 /// labels of [the rule set](indim_shape::rules).
                 #[track_caller]
-                pub fn $bname(&self, x: impl Operand, y: impl Operand) -> BuildResult {
+                pub fn (&self, x: impl Operand, y: impl Operand) -> BuildResult {
                     self.builder.operation(Op::$bop, &[x.into_arg(), y.into_arg()], &self.rule)
                 }
-            )*
+            })*
             $(
                 $(#[doc = $tdoc])+
                 ///
@@ -145,13 +164,14 @@ macro_rules! define_methods {
                     operator(self.builder(), Op::$uop, &[self.into_arg()])
                 }
             )*
-            $(
+            $(binary_method! {
+                $bname
                 $(#[doc = $bdoc])+
                 #[track_caller]
-                pub fn $bname(&self, y: impl Operand) -> Value {
+                pub fn (&self, y: impl Operand) -> Value {
                     operator(self.builder(), Op::$bop, &[self.into_arg(), y.into_arg()])
                 }
-            )*
+            })*
         }
     };
 }

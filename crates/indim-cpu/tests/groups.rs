@@ -26,12 +26,12 @@ fn graph(shape: &[usize], function: impl Fn(&GraphBuilder, &Value) -> Vec<Value>
 
 /// `(x - mean(x)) / std(x)`, the deviation, and the softmax.
 fn standardised(b: &GraphBuilder, x: &Value, axis: i64) -> Vec<Value> {
-    let keep = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[axis]) };
-    let along = |function| b.along(function, x, &keep, &[]).unwrap();
+    let keep = ReduceOptions::axes(&[axis]).keepdims(true);
+    let along = |function| b.along(function, x, &keep).unwrap();
     let (mean, deviation) = (along(Reduction::Mean), along(Reduction::Std));
     let centred = b.numpy().sub(x, mean).unwrap();
     let result = b.numpy().div(centred, &deviation).unwrap();
-    let softmax = b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[axis]), &[]).unwrap();
+    let softmax = b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[axis])).unwrap();
     vec![result, deviation, softmax, along(Reduction::LogSumExp)]
 }
 
@@ -97,7 +97,7 @@ fn several_axes_are_reduced_in_one_group() {
     let shape = [256, 30, 70];
     let x = array(&shape);
     let graph = graph(&shape, |b, x| {
-        vec![b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[1, 2]), &[]).unwrap()]
+        vec![b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[1, 2])).unwrap()]
     });
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
@@ -107,9 +107,7 @@ fn several_axes_are_reduced_in_one_group() {
 }
 
 fn softmax(shape: &[usize]) -> Graph {
-    graph(shape, |b, x| {
-        vec![b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[1]), &[]).unwrap()]
-    })
+    graph(shape, |b, x| vec![b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[1])).unwrap()])
 }
 
 #[test]
@@ -154,13 +152,13 @@ fn temporaries_of_a_group_share_no_memory_with_others() {
     let shape = [900, 600];
     let x = array(&shape);
     let graph = graph(&shape, |b, x| {
-        let keep = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
-        let columns = b.along(Reduction::Mean, x.exp(), &ReduceOptions::axes(&[0]), &[]).unwrap();
+        let keep = ReduceOptions::axes(&[1]).keepdims(true);
+        let columns = b.along(Reduction::Mean, x.exp(), &ReduceOptions::axes(&[0])).unwrap();
         let y = b.numpy().sub(x.exp(), columns).unwrap().sin();
-        let z = b.numpy().div(&y, b.along(Reduction::Norm, &y, &keep, &[]).unwrap()).unwrap();
-        let top = b.along(Reduction::Max, &z, &keep, &[]).unwrap();
+        let z = b.numpy().div(&y, b.along(Reduction::Norm, &y, &keep).unwrap()).unwrap();
+        let top = b.along(Reduction::Max, &z, &keep).unwrap();
         let w = b.numpy().sub(&z, top).unwrap().exp();
-        let all = b.along(Reduction::Sum, &w, &ReduceOptions::axes(&[0]), &[]).unwrap();
+        let all = b.along(Reduction::Sum, &w, &ReduceOptions::axes(&[0])).unwrap();
         vec![b.numpy().div(&w, all).unwrap(), y]
     });
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();

@@ -30,7 +30,7 @@ fn graph(sizes: [usize; 2]) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, sizes).unwrap();
     let product = b.mul(b.tanh(&x).unwrap(), &x, &[]).unwrap();
-    let sum = b.along(Reduction::Sum, &product, &ReduceOptions::axes(&[1]), &[]).unwrap();
+    let sum = b.along(Reduction::Sum, &product, &ReduceOptions::axes(&[1])).unwrap();
     b.finish(&[product, sum]).unwrap()
 }
 

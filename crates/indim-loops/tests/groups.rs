@@ -16,7 +16,7 @@ fn grouped(function: impl Fn(&GraphBuilder, &Value) -> Value) -> (LoopNests, Vec
 }
 
 fn along(function: Reduction, axes: &[i64]) -> impl Fn(&GraphBuilder, &Value) -> Value {
-    move |b, x| b.along(function, x, &ReduceOptions::axes(axes), &[]).unwrap()
+    move |b, x| b.along(function, x, &ReduceOptions::axes(axes)).unwrap()
 }
 
 #[test]
@@ -46,14 +46,8 @@ fn a_reduction_over_all_tiles_ends_a_group() {
     assert!(members.into_iter().all(|nest| nest.reduced != Some(0)), "{loops}");
     // The first sum reduces the axis along which the second could be cut.
     let (loops, found) = grouped(|b, x| {
-        let sum = |x: &Value, axis| {
-            b.along(
-                Reduction::Sum,
-                x,
-                &ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[axis]) },
-                &[],
-            )
-        };
+        let sum =
+            |x: &Value, axis| b.along(Reduction::Sum, x, ReduceOptions::axes(axis).keepdims(true));
         let columns = b.numpy().div(x, sum(x, 0).unwrap()).unwrap();
         b.numpy().div(&columns, sum(&columns, 1).unwrap()).unwrap()
     });
@@ -66,9 +60,9 @@ fn an_output_replaces_an_input_only_with_equal_indices() {
     assert!(found[0].can_replace(&loops, 0, 0));
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8, 8]).unwrap();
-    let keep = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
+    let keep = ReduceOptions::axes(&[1]).keepdims(true);
     // The element at [i, j] is also read at [j, i].
-    let sum = b.along(Reduction::Sum, x.clone() + b.transpose(&x, &[1, 0]).unwrap(), &keep, &[]);
+    let sum = b.along(Reduction::Sum, x.clone() + b.transpose(&x, &[1, 0]).unwrap(), &keep);
     let graph = b.finish(&[b.numpy().div(&x, sum.unwrap()).unwrap()]).unwrap();
     let loops = lower(&optimize(&graph));
     for group in groups(&loops) {

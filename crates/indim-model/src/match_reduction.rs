@@ -156,16 +156,15 @@ impl Definition {
             Definition::Function(function) => {
                 let rule = ReductionRuleName::Xla;
                 let keepdims = keepdims && !function.keeps_shape();
-                b.along(function, x, &ReduceOptions { keepdims, rule, ..along }, &[])
+                b.along(function, x, along.keepdims(keepdims).rule(rule))
             }
             Definition::InsideRoot => standardised(x, axes, Epsilon::InsideRoot(PLACEHOLDERS[0])),
             Definition::OutsideRoot => standardised(x, axes, Epsilon::OutsideRoot(PLACEHOLDERS[0])),
             Definition::LayerNorm => {
                 let one = b.literal(Literal::Int(1), x.array_type()?.dtype)?;
-                let epsilon = [Some(Literal::Float(PLACEHOLDERS[0]))];
                 let operands = [x.clone(), one.clone(), one];
                 let rule = indim_shape::RuleSet::None;
-                b.along_of(Reduction::LayerNorm, &operands, &along, &epsilon, &rule)
+                b.along_of(Reduction::LayerNorm, &operands, along.epsilon(PLACEHOLDERS[0]), &rule)
             }
         }
     }
@@ -276,8 +275,8 @@ mod tests {
                 check(AxisOperation::Function(function), keepdims, |x, axes| {
                     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
                     let keepdims = keepdims && !function.keeps_shape();
-                    let along = ReduceOptions { keepdims, ..ReduceOptions::axes(&axes) };
-                    x.builder().along(function, x, &along, &[]).unwrap()
+                    let along = ReduceOptions::axes(&axes).keepdims(keepdims);
+                    x.builder().along(function, x, &along).unwrap()
                 });
             }
         }
@@ -296,8 +295,8 @@ mod tests {
     fn similar_values_do_not_match() {
         let b = GraphBuilder::new();
         let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
-        let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[1]) };
-        let sum = |x: &Value| b.along(Reduction::Sum, x, &along, &[]).unwrap();
+        let along = ReduceOptions::axes(&[1]).keepdims(true);
+        let sum = |x: &Value| b.along(Reduction::Sum, x, &along).unwrap();
         // The sum has other exponentials; the mean has another count.
         let quotient = b.numpy().div(x.exp(), sum(&y.exp())).unwrap();
         let graph = b.finish(&[quotient, sum(&x) / 3.0]).unwrap();

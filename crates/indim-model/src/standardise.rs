@@ -20,15 +20,11 @@ pub enum Epsilon {
 pub fn centred(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Value), GraphError> {
     let b = x.builder();
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-    let along = ReduceOptions {
-        keepdims: true,
-        rule: ReductionRuleName::Xla,
-        ..ReduceOptions::axes(&axes)
-    };
-    let distances = b.numpy().sub(x, b.along(Reduction::Mean, x, &along, &[])?)?;
+    let along = ReduceOptions::axes(axes).keepdims(true).rule(ReductionRuleName::Xla);
+    let distances = b.numpy().sub(x, b.along(Reduction::Mean, x, &along)?)?;
     let deviation = match epsilon {
-        Epsilon::InsideRoot(epsilon) => (b.along(Reduction::Var, x, &along, &[])? + epsilon).sqrt(),
-        Epsilon::OutsideRoot(epsilon) => b.along(Reduction::Std, x, &along, &[])? + epsilon,
+        Epsilon::InsideRoot(epsilon) => (b.along(Reduction::Var, x, &along)? + epsilon).sqrt(),
+        Epsilon::OutsideRoot(epsilon) => b.along(Reduction::Std, x, &along)? + epsilon,
     };
     Ok((distances, deviation))
 }

@@ -10,7 +10,7 @@ use super::call::{Call, LoweringResult, one};
 
 pub(super) fn celu(call: &Call<'_>) -> LoweringResult {
     let (x, alpha) = (call.value(0)?, call.float("alpha", 1.0)?);
-    one(x.max(0) + ((x / alpha).expm1() * alpha).min(0))
+    one(x.maximum(0) + ((x / alpha).expm1() * alpha).minimum(0))
 }
 
 pub(super) fn elu(call: &Call<'_>) -> LoweringResult {

@@ -183,8 +183,8 @@ pub(super) fn clip(call: &Call<'_>) -> LoweringResult {
     };
     let clipped = match (bound("min", 1)?, bound("max", 2)?) {
         (None, None) => x.clone(),
-        (Some(low), None) => call.builder.max(x, low, &[])?,
-        (None, Some(high)) => call.builder.min(x, high, &[])?,
+        (Some(low), None) => call.builder.maximum(x, low, &[])?,
+        (None, Some(high)) => call.builder.minimum(x, high, &[])?,
         (Some(low), Some(high)) => call.builder.clamp(low, x, high)?,
     };
     one(clipped)

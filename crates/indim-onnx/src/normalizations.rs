@@ -19,7 +19,7 @@ struct Normalized<'c> {
 impl Normalized<'_> {
     /// A reduction over the normalised axes; they stay with size 1.
     fn of_axes(&self, function: Reduction) -> Result<Value, GraphError> {
-        self.call.builder.along(function, &self.x, &along(&self.axes, true), &[])
+        self.call.builder.along(function, &self.x, along(&self.axes, true))
     }
 
     fn numpy(&self, op: Op, x: &Value, y: &Value) -> Result<Value, GraphError> {

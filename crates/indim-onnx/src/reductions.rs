@@ -1,7 +1,6 @@
 //! Reductions, softmax, log-softmax, arg-reductions and hardmax.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
-use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op};
 use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
@@ -63,7 +62,7 @@ impl ReduceOperator {
 /// Options for checked axes; extremes of empty axes have a value too.
 pub(super) fn along(axes: &[usize], keepdims: bool) -> ReduceOptions {
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-    ReduceOptions { keepdims, rule: ReductionRuleName::Xla, ..ReduceOptions::axes(&axes) }
+    ReduceOptions::axes(axes).keepdims(keepdims).rule(ReductionRuleName::Xla)
 }
 
 pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResult {
@@ -81,11 +80,11 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
         true => {
             // The mean of integers is an integer, rounded towards 0.
             let count: usize = form.axes().iter().map(|&axis| form.operand()[axis]).product();
-            let sum = call.builder.along(Reduction::Sum, &x, &along, &[])?;
+            let sum = call.builder.along(Reduction::Sum, &x, &along)?;
             let count = indim_graph::Literal::Int(count as i128);
             call.builder.div(sum, call.builder.literal(count, dtype)?, &[])?
         }
-        false => call.builder.along(reduction.function(), &x, &along, &[])?,
+        false => call.builder.along(reduction.function(), &x, &along)?,
     };
     let reduced =
         if reduction == ReduceOperator::LogSum { call.builder.log(reduced)? } else { reduced };
@@ -112,7 +111,7 @@ fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, For
 /// Reduces all axes except the first two: the images of each channel.
 pub(super) fn pool(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
-    one(call.builder.along(function, call.value(0)?, &along(&axes, true), &[])?)
+    one(call.builder.along(function, call.value(0)?, along(&axes, true))?)
 }
 
 /// The opset since which softmax normalises one axis, instead of all axes from it on together.
@@ -131,12 +130,12 @@ fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 
 pub(super) fn softmax(call: &Call<'_>) -> LoweringResult {
     let along = along(&softmax_axes(call)?, false);
-    one(call.builder.along(Reduction::Softmax, call.value(0)?, &along, &[])?)
+    one(call.builder.along(Reduction::Softmax, call.value(0)?, &along)?)
 }
 
 pub(super) fn log_softmax(call: &Call<'_>) -> LoweringResult {
     let along = along(&softmax_axes(call)?, false);
-    one(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &along, &[])?)
+    one(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &along)?)
 }
 
 pub(super) fn arg_max(call: &Call<'_>) -> LoweringResult {
@@ -149,10 +148,9 @@ pub(super) fn arg_min(call: &Call<'_>) -> LoweringResult {
 
 fn search(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
-    let along = along(&[axis], call.int("keepdims", 1)? != 0);
     let takes_last = call.int("select_last_index", 0)? != 0;
-    let numbers = [Some(Literal::Bool(takes_last))];
-    one(call.builder.along(function, call.value(0)?, &along, &numbers)?)
+    let along = along(&[axis], call.int("keepdims", 1)? != 0).last(takes_last);
+    one(call.builder.along(function, call.value(0)?, along)?)
 }
 
 /// 1 at the first of the largest elements, else 0.
@@ -168,7 +166,7 @@ pub(super) fn hardmax(call: &Call<'_>) -> LoweringResult {
         false => (call.value(0)?.clone(), axes[0]),
     };
     let places = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
-    let found = call.builder.along(Reduction::ArgMax, &x, &along(&[axis], true), &[])?;
+    let found = call.builder.along(Reduction::ArgMax, &x, along(&[axis], true))?;
     let is_found = call.builder.elementwise(Op::Eq, &[places, found], &RuleSet::Numpy)?;
     one(call.builder.reshape(call.builder.convert(is_found, dtype)?, shape)?)
 }

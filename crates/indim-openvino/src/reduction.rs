@@ -11,7 +11,7 @@ use crate::call::{Call, LoweringResult};
 fn along(call: &Call<'_>) -> LoweringResult<ReduceOptions> {
     let axes = call.integers(1)?;
     let keepdims = call.layer.flag("keep_dims", Some(false))?;
-    Ok(ReduceOptions { keepdims, rule: ReductionRuleName::OpenVino, ..ReduceOptions::axes(&axes) })
+    Ok(ReduceOptions::axes(axes).keepdims(keepdims).rule(ReductionRuleName::OpenVino))
 }
 
 fn check_numbers(call: &Call<'_>) -> LoweringResult<DType> {
@@ -27,7 +27,7 @@ fn check_numbers(call: &Call<'_>) -> LoweringResult<DType> {
 /// A reduction that keeps the element type.
 pub(super) fn reduce(call: &Call<'_>, function: Reduction) -> LoweringResult {
     check_numbers(call)?;
-    Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
+    Ok(call.builder.along(function, call.value(0), &along(call)?)?)
 }
 
 /// A reduction in double precision; results of integers are truncated.
@@ -37,7 +37,7 @@ pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> LoweringResul
         return reduce(call, function);
     }
     let wide = call.builder.convert(call.value(0), DType::F64)?;
-    let result = call.builder.along(function, wide, &along(call)?, &[])?;
+    let result = call.builder.along(function, wide, &along(call)?)?;
     Ok(call.builder.convert(result, dtype)?)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn reduce_l1(call: &Call<'_>) -> LoweringResult {
     let dtype = check_numbers(call)?;
     let x = call.value(0);
     let magnitudes = if indim_ops::Op::Abs.takes(dtype) { call.builder.abs(x)? } else { x };
-    Ok(call.builder.along(Reduction::Sum, magnitudes, &along(call)?, &[])?)
+    Ok(call.builder.along(Reduction::Sum, magnitudes, &along(call)?)?)
 }
 
 pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringResult {
@@ -53,14 +53,14 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringRe
         let expected = "truth values to reduce".to_owned();
         return Err(FormatErrorKind::Unexpected { expected });
     }
-    Ok(call.builder.along(function, call.value(0), &along(call)?, &[])?)
+    Ok(call.builder.along(function, call.value(0), &along(call)?)?)
 }
 
 /// A function along one axis that keeps its size.
 pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.layer.integer("axis", Some(1))?;
     let axis = call.axis(axis, call.shape(0)?.rank())?;
-    Ok(call.builder.along(function, call.value(0), &ReduceOptions::axes(&[axis as i64]), &[])?)
+    Ok(call.builder.along(function, call.value(0), ReduceOptions::axes([axis as i64]))?)
 }
 
 /// The operand in the type for statistics: 16-bit floats become `f32`.
@@ -107,16 +107,16 @@ pub(super) fn normalize_l2(call: &Call<'_>) -> LoweringResult {
     let (b, x) = (call.builder, scaled_in(call, 0)?);
     let axes: Vec<i64> =
         call.axes(1, call.shape(0)?.rank())?.into_iter().map(|axis| axis as i64).collect();
-    let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&axes) };
+    let along = ReduceOptions::axes(&axes).keepdims(true);
     // Without axes each element is normalised alone.
     let squares = x.square();
     let total = match axes.is_empty() {
         true => squares,
-        false => b.along(Reduction::Sum, squares, &along, &[])?,
+        false => b.along(Reduction::Sum, squares, &along)?,
     };
     let length = match call.layer.word("eps_mode", "").as_str() {
         "add" => (total + eps).sqrt(),
-        "max" => total.max(eps).sqrt(),
+        "max" => total.maximum(eps).sqrt(),
         _ => return Err(FormatErrorKind::attribute("eps_mode", "is neither add nor max")),
     };
     Ok(b.convert(b.numpy().div(x, length)?, call.dtype(0)?)?)

@@ -130,9 +130,9 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             for _ in 0..choices.below(rank) {
                 axes.remove(choices.below(axes.len()));
             }
-            let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&axes) };
+            let along = ReduceOptions::axes(&axes).keepdims(true);
             let function = *choices.pick(&[Reduction::ArgMax, Reduction::ArgMin]);
-            b.along(function, &x, &along, &[]).unwrap()
+            b.along(function, &x, &along).unwrap()
         }
         // A slice of what is reduced.
         13 if rank > 1 => {

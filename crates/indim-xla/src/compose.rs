@@ -34,7 +34,7 @@ fn of_one(op: Op, x: &Value, dtype: DType) -> Option<(Value, &'static str)> {
         Op::Conj if is_complex => (x.real().complex(-x.imag()), "complex(real(x), -imag(x))"),
         Op::Conj => (x.clone(), "x"),
         Op::Square => (x * x, "x * x"),
-        Op::Sign => (x.min(1), "min(x, 1)"),
+        Op::Sign => (x.minimum(1), "min(x, 1)"),
         Op::Reciprocal => (1.0 / x, "1 / x"),
         Op::Exp2 => ((x * core::f64::consts::LN_2).exp(), "exp(x * ln 2)"),
         Op::Log2 => (x.log() / core::f64::consts::LN_2, "log(x) / ln 2"),
@@ -109,12 +109,13 @@ fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<Decomposition, G
             (&difference * &difference, "(x - y) * (x - y)")
         }
         Op::Prelu => (x.ge(0.0).select(x, y * x), "select(x >= 0, x, y * x)"),
-        Op::Fmax => (numbers(x.max(y)), "maximum, and select where one is a NaN"),
-        Op::Fmin => (numbers(x.min(y)), "minimum, and select where one is a NaN"),
+        Op::Fmax => (numbers(x.maximum(y)), "maximum, and select where one is a NaN"),
+        Op::Fmin => (numbers(x.minimum(y)), "minimum, and select where one is a NaN"),
         Op::Copysign => (copysign(x, y, dtype)?, "and, or of the bits"),
         Op::Hypot => (hypot(x, y), "the larger times sqrt(1 + the square of the quotient)"),
         Op::Logaddexp => {
-            let apart = (x.max(y) + (-(x - y).abs()).exp().log1p(), x + core::f64::consts::LN_2);
+            let apart =
+                (x.maximum(y) + (-(x - y).abs()).exp().log1p(), x + core::f64::consts::LN_2);
             (x.eq(y).select(apart.1, apart.0), "maximum + log(1 + exp(-abs(x - y)))")
         }
         Op::FloorDiv if dtype.is_float() => (floor_div(x, y, dtype)?, "divide of what rem leaves"),
@@ -160,7 +161,7 @@ fn copysign(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
 
 fn hypot(x: &Value, y: &Value) -> Value {
     let (x, y) = (x.abs(), y.abs());
-    let (large, small) = (x.max(&y), x.min(&y));
+    let (large, small) = (x.maximum(&y), x.minimum(&y));
     let quotient = &small / &large;
     let length = &large * (&quotient * &quotient + 1.0).sqrt();
     let is_infinite = x.eq(f64::INFINITY) | y.eq(f64::INFINITY);

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let x = b.parameter("x", DType::F32, [2, 3])?;
     let bias = b.parameter("bias", DType::F32, [2])?;
     let shifted = b.add(&x, &bias, &[0])?; // axis 0 of the bias lands on axis 0 of x
-    let result = gelu(&shifted).max(-0.1);
+    let result = gelu(&shifted).maximum(-0.1);
     let executable = compile(&b.finish(&[result])?, &CompileOptions::default())?;
 
     for (name, array_type) in executable.inputs() {

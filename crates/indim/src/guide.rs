@@ -165,14 +165,13 @@
 //! [`vjp`](Differentiate::vjp) takes a cotangent for each output.
 //!
 //! ```
-//! use indim::{ReduceOptions, Reduction, Differentiate, GraphBuilder};
-//! use indim::{Array, ArrayView, CompileOptions, DType, compile};
+//! use indim::{Array, ArrayView, CompileOptions, DType, Differentiate, GraphBuilder, compile};
 //!
 //! let b = GraphBuilder::new();
 //! let w = b.parameter("w", DType::F64, [3])?;
 //! let x = b.parameter("x", DType::F64, [2, 3])?;
-//! let predicted = b.along(Reduction::Sum, b.mul(&x, &w, &[1])?, &ReduceOptions::axes(&[1]), &[])?;
-//! let loss = b.along(Reduction::Mean, (predicted - 1).square(), &ReduceOptions::default(), &[])?;
+//! let predicted = b.mul(&x, &w, &[1])?.sum(1);
+//! let loss = (predicted - 1).square().mean(());
 //! let graph = b.finish(&[loss])?.value_and_gradient(&[0])?; // with respect to w
 //!
 //! let w = Array::new([3], vec![1.0, 0.0, 0.0])?;

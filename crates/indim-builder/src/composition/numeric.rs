@@ -28,7 +28,7 @@ pub(super) fn sinc(x: &Value) -> BuildResult {
 }
 
 pub(super) fn heaviside(x: &Value, y: &Value) -> BuildResult {
-    Ok(x.eq(0).select(y, x.sign().max(0)))
+    Ok(x.eq(0).select(y, x.sign().maximum(0)))
 }
 
 pub(super) fn float_power(x: &Value, y: &Value) -> BuildResult {

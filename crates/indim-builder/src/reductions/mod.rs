@@ -27,9 +27,11 @@ use indim_ops::{DType, DTypeClass, UnknownOp, is_called};
 
 pub use options::{Initial, ReduceOptions};
 
-use crate::builder::BuildResult;
+use crate::builder::{BuildResult, Value};
 use crate::composition::Parameter;
 use crate::composition::parameter::argument;
+use crate::operand::Operand;
+use crate::operand::sealed::Sealed;
 
 /// Hands the table of functions along axes to another macro.
 macro_rules! for_each_reduction {
@@ -152,6 +154,20 @@ macro_rules! keepdims {
     };
 }
 
+/// The method of a value for a function along axes: the value is the first operand.
+macro_rules! reduction_method {
+    ($name:ident(x $($other:ident)*) $(#[doc = $doc:literal])+ $function:ident) => {
+        $(#[doc = $doc])+
+        #[track_caller]
+        pub fn $name(
+            &self, $($other: impl Operand,)* options: impl Into<ReduceOptions>,
+        ) -> Value {
+            let operands = [self.into_arg() $(, $other.into_arg())*];
+            self.builder().along_of_args(Reduction::$function, &operands, options.into())
+        }
+    };
+}
+
 macro_rules! define_reductions {
     ($(
         $(#[doc = $doc:literal])+
@@ -159,15 +175,38 @@ macro_rules! define_reductions {
             { $($parameter:ident: $type:ty = $default:literal),* }
             $axes:ident -> $result:ident [$($argument:tt)*], [$($alias:literal),*];
     )*) => {
-        /// A function along axes.
+        /// The functions along axes. The axes are an integer, several, names, or `()` for all; with more
+        /// options they are [`ReduceOptions`].
         ///
         /// ```
-        /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
+        /// use indim_builder::{GraphBuilder, ReduceOptions};
         /// use indim_ops::DType;
         ///
         /// let b = GraphBuilder::new();
         /// let x = b.parameter("x", DType::F32, [4, 3])?;
-        /// let mean = b.along(Reduction::Mean, &x, &ReduceOptions::axes(&[0]), &[])?;
+        /// let centred = b.numpy().sub(&x, x.mean(ReduceOptions::axes(1).keepdims(true)))?;
+        /// let spread = centred.std(ReduceOptions::axes([0]).correction(1.0));
+        /// assert_eq!(spread.array_type()?.to_string(), "f32[3]");
+        /// let graph = b.finish(&[x.softmax(-1), spread, x.max(())])?;
+        /// # Ok::<(), indim_graph::GraphError>(())
+        /// ```
+        impl Value {
+            $(reduction_method! {
+                $name($($operand)*)
+                $(#[doc = $doc])+
+                $function
+            })*
+        }
+
+        /// A function along axes.
+        ///
+        /// ```
+        /// use indim_builder::{GraphBuilder, Reduction};
+        /// use indim_ops::DType;
+        ///
+        /// let b = GraphBuilder::new();
+        /// let x = b.parameter("x", DType::F32, [4, 3])?;
+        /// let mean = b.along(Reduction::Mean, &x, 0)?;
         /// assert_eq!(mean.array_type()?.to_string(), "f32[3]");
         /// # Ok::<(), indim_graph::GraphError>(())
         /// ```

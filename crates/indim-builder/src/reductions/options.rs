@@ -1,5 +1,7 @@
 //! Options of functions along axes, and the checks of their calls.
 
+use core::borrow::Borrow;
+use core::ops::RangeFull;
 use std::borrow::Cow;
 
 use indim_graph::signature::check_operands;
@@ -11,24 +13,25 @@ use super::Reduction;
 use super::context::ReductionContext;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::composition::Parameter;
-use crate::operand::Operand;
+use crate::operand::{Operand, OperandArg};
 
-/// Options of a function along axes: axes, mask, initial value, element type, `keepdims`.
+/// Options of a function along axes: axes, `keepdims`, mask, initial value, element type, and the numbers
+/// that some functions take.
+///
+/// Axes alone are options too: an integer, an array, slice or vector of them, names, and `()` or `..` for
+/// all axes.
 ///
 /// ```
-/// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
-/// use indim_graph::{Array, Literal, evaluate};
+/// use indim_builder::{GraphBuilder, ReduceOptions};
+/// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [2, 3])?;
-/// let along = ReduceOptions { keepdims: true, ..ReduceOptions::axes(&[-1]) };
-/// let largest = b.along(Reduction::Max, &x, &along, &[])?;
+/// let largest = x.max(ReduceOptions::axes(-1).keepdims(true));
 /// assert_eq!(largest.array_type()?.to_string(), "f32[2, 1]");
 ///
-/// let positive = ReduceOptions { selected: Some(x.gt(0)), ..ReduceOptions::axes(&[0]) };
-/// let begun = ReduceOptions { initial: Some(Literal::Int(10).into()), ..positive };
-/// let sum = b.along(Reduction::Sum, &x, &begun, &[])?;
+/// let sum = x.sum(ReduceOptions::axes([0]).selected(x.gt(0)).initial(10));
 /// let graph = b.finish(&[largest, sum])?;
 /// let x = Array::new([2, 3], vec![1.0f32, 3.0, 2.0, -1.0, 3.0, -2.0])?;
 /// let results = evaluate(&graph, &[x])?;
@@ -37,6 +40,7 @@ use crate::operand::Operand;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReduceOptions {
     /// The axes; negative ones count from the end; `None` for all.
     pub axes: Option<Vec<i64>>,
@@ -54,10 +58,14 @@ pub struct ReduceOptions {
     pub selected: Option<Value>,
     /// An initial value, combined with the result; an element of the result's type.
     pub initial: Option<Initial>,
+    /// The numbers of the function's [parameters](Reduction::parameters), by name; the others have their
+    /// defaults.
+    pub numbers: Vec<(&'static str, Literal)>,
 }
 
 /// The initial value of a reduction: a number, or a value that broadcasts to the result.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Initial {
     /// A number, which the result's element type must represent.
     Number(Literal),
@@ -91,15 +99,81 @@ impl ReduceOptions {
     /// Keyword of expressions: the mask of selected elements.
     pub const WHERE: Parameter = Parameter::described("where", "truth values");
 
-    /// Options for these axes, which the result does not keep; integers keep their type.
-    pub fn axes(axes: &[i64]) -> ReduceOptions {
-        ReduceOptions { axes: Some(axes.to_vec()), ..ReduceOptions::default() }
+    /// Options for all axes, which the result does not keep; integers keep their type.
+    pub fn new() -> ReduceOptions {
+        ReduceOptions::default()
     }
 
-    /// Options for the axes with these names, which the result does not keep.
-    pub fn named(names: &[&str]) -> ReduceOptions {
-        let names = names.iter().map(|&name| name.to_owned()).collect();
-        ReduceOptions { names: Some(names), ..ReduceOptions::default() }
+    /// Options for these axes: `ReduceOptions::axes([0, -1])`, or names, `ReduceOptions::axes("time")`.
+    pub fn axes(axes: impl Into<ReduceOptions>) -> ReduceOptions {
+        axes.into()
+    }
+
+    /// Whether the result keeps the axes, with size 1.
+    pub fn keepdims(self, keepdims: bool) -> Self {
+        ReduceOptions { keepdims, ..self }
+    }
+
+    /// The rule for the axes: the default, and the legal axes.
+    pub fn rule(self, rule: ReductionRuleName) -> Self {
+        ReduceOptions { rule, ..self }
+    }
+
+    /// Whether integers are summed in 64 bits, like under the numpy rule.
+    pub fn widens_integers(self, widens_integers: bool) -> Self {
+        ReduceOptions { widens_integers, ..self }
+    }
+
+    /// The element type of the result, to which elements are converted first.
+    pub fn dtype(self, dtype: DType) -> Self {
+        ReduceOptions { dtype: Some(dtype), ..self }
+    }
+
+    /// Reduces only the elements that are true in this mask, which broadcasts to the operand: NumPy's
+    /// `where=`.
+    pub fn selected(self, mask: impl Borrow<Value>) -> Self {
+        ReduceOptions { selected: Some(mask.borrow().clone()), ..self }
+    }
+
+    /// An initial value, combined with the result.
+    pub fn initial(self, initial: impl Into<Initial>) -> Self {
+        ReduceOptions { initial: Some(initial.into()), ..self }
+    }
+
+    /// `var` and `std` divide by the number of elements minus this: NumPy's `ddof`.
+    pub fn correction(self, correction: f64) -> Self {
+        self.number("correction", Literal::Float(correction))
+    }
+
+    /// `layer_norm` and `rms_norm` add this to the variance or the mean square.
+    pub fn epsilon(self, epsilon: f64) -> Self {
+        self.number("epsilon", Literal::Float(epsilon))
+    }
+
+    /// Whether `argmax` and `argmin` return the last of equal elements.
+    pub fn last(self, last: bool) -> Self {
+        self.number("last", Literal::Bool(last))
+    }
+
+    /// Whether `sum` is correctly rounded, which is slow.
+    pub fn exact(self, exact: bool) -> Self {
+        self.number("exact", Literal::Bool(exact))
+    }
+
+    /// A number of a parameter of the function, by name.
+    pub fn number(mut self, parameter: &'static str, number: Literal) -> Self {
+        self.numbers.retain(|&(name, _)| name != parameter);
+        self.numbers.push((parameter, number));
+        self
+    }
+
+    /// The numbers of the function's parameters, in order; `None` is the default.
+    fn numbers_of(&self, function: Reduction) -> Vec<Option<Literal>> {
+        let number = |parameter: &Parameter| {
+            let found = self.numbers.iter().find(|&&(name, _)| name == parameter.name());
+            found.map(|&(_, number)| number)
+        };
+        function.parameters().iter().map(number).collect()
     }
 
     /// Whether the option for this argument is set.
@@ -113,9 +187,108 @@ impl ReduceOptions {
     }
 }
 
+/// All axes.
+impl From<()> for ReduceOptions {
+    fn from((): ()) -> Self {
+        ReduceOptions::default()
+    }
+}
+
+/// All axes.
+impl From<RangeFull> for ReduceOptions {
+    fn from(_: RangeFull) -> Self {
+        ReduceOptions::default()
+    }
+}
+
+impl From<&ReduceOptions> for ReduceOptions {
+    fn from(options: &ReduceOptions) -> Self {
+        options.clone()
+    }
+}
+
+/// Positions of axes, of any integer type, and names.
+macro_rules! axes_of {
+    ($($type:ty, $field:ident, $convert:expr;)*) => {$(
+        impl From<$type> for ReduceOptions {
+            fn from(axis: $type) -> Self {
+                [axis].into()
+            }
+        }
+
+        impl<const COUNT: usize> From<[$type; COUNT]> for ReduceOptions {
+            fn from(axes: [$type; COUNT]) -> Self {
+                axes.as_slice().into()
+            }
+        }
+
+        impl<const COUNT: usize> From<&[$type; COUNT]> for ReduceOptions {
+            fn from(axes: &[$type; COUNT]) -> Self {
+                axes.as_slice().into()
+            }
+        }
+
+        impl From<Vec<$type>> for ReduceOptions {
+            fn from(axes: Vec<$type>) -> Self {
+                axes.as_slice().into()
+            }
+        }
+
+        impl From<&Vec<$type>> for ReduceOptions {
+            fn from(axes: &Vec<$type>) -> Self {
+                axes.as_slice().into()
+            }
+        }
+
+        impl From<&[$type]> for ReduceOptions {
+            fn from(axes: &[$type]) -> Self {
+                let axes = axes.iter().copied().map($convert).collect();
+                ReduceOptions { $field: Some(axes), ..ReduceOptions::default() }
+            }
+        }
+    )*};
+}
+
+axes_of! {
+    i64, axes, i64::from;
+    i32, axes, i64::from;
+    isize, axes, |axis| axis as i64;
+    usize, axes, |axis| i64::try_from(axis).unwrap_or(i64::MAX);
+    &str, names, str::to_owned;
+}
+
+/// Numbers as initial values.
+macro_rules! initial_number {
+    ($($type:ident $variant:ident $wide:ident;)*) => {$(
+        impl From<$type> for Initial {
+            fn from(number: $type) -> Self {
+                Initial::Number(Literal::$variant($wide::from(number)))
+            }
+        }
+    )*};
+}
+
+initial_number! {
+    bool Bool bool;
+    i32 Int i128;
+    i64 Int i128;
+    u64 Int i128;
+    f32 Float f64;
+    f64 Float f64;
+}
+
 impl GraphBuilder {
-    /// A function of one operand along axes. `numbers` are its [parameters](Reduction::parameters); `None` is
-    /// the default.
+    /// A function of one operand along axes.
+    ///
+    /// ```
+    /// use indim_builder::{GraphBuilder, Reduction};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [4, 3])?;
+    /// assert_eq!(b.along(Reduction::Mean, &x, 0)?.array_type()?.to_string(), "f32[3]");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
     ///
     /// # Errors
     /// Like [`GraphBuilder::along_of`].
@@ -124,26 +297,24 @@ impl GraphBuilder {
         &self,
         function: Reduction,
         operand: impl Operand,
-        along: &ReduceOptions,
-        numbers: &[Option<Literal>],
+        options: impl Into<ReduceOptions>,
     ) -> BuildResult {
         let operand = self.value(self.operand_id(function.name(), operand)?);
-        self.along_of(function, &[operand], along, numbers, &RuleSet::None)
+        self.along_of(function, &[operand], options, &RuleSet::None)
     }
 
     /// A function of one or several operands along axes. If it [pairs](Reduction::pairs) the elements of two
     /// operands, they are broadcast under `rule`, and the axes are those of the broadcast shape.
     ///
     /// ```
-    /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
+    /// use indim_builder::{GraphBuilder, Reduction};
     /// use indim_ops::DType;
     /// use indim_shape::RuleSet;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [4, 3])?;
     /// let v = b.parameter("v", DType::F32, [3])?;
-    /// let along = ReduceOptions::axes(&[-1]);
-    /// let products = b.along_of(Reduction::VecDot, &[x, v], &along, &[], &RuleSet::Numpy)?;
+    /// let products = b.along_of(Reduction::VecDot, &[x, v], -1, &RuleSet::Numpy)?;
     /// assert_eq!(products.array_type()?.to_string(), "f32[4]");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
@@ -158,10 +329,10 @@ impl GraphBuilder {
         &self,
         function: Reduction,
         operands: &[Value],
-        along: &ReduceOptions,
-        numbers: &[Option<Literal>],
+        options: impl Into<ReduceOptions>,
         rule: &RuleSet,
     ) -> BuildResult {
+        let along = &options.into();
         let name = function.name();
         let ids = self.ids(name, operands)?;
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
@@ -189,7 +360,27 @@ impl GraphBuilder {
         };
         let reduced =
             ReductionContext { x, others: &operands[1..], array_type, axes, selected, along };
-        function.define(&reduced, numbers)
+        function.define(&reduced, &along.numbers_of(function))
+    }
+
+    /// A function along axes as a method of its first operand: pairs have equal shapes, or one is a scalar.
+    /// The builder defers an error.
+    #[track_caller]
+    pub(super) fn along_of_args(
+        &self,
+        function: Reduction,
+        operands: &[OperandArg],
+        options: ReduceOptions,
+    ) -> Value {
+        let result = self.ids_of(function.name(), operands, 0).and_then(|ids| {
+            let values: Vec<Value> = ids.iter().map(|&id| self.value(id)).collect();
+            let rule = match values.iter().any(Value::is_scalar) {
+                true => RuleSet::Xla { dims: Vec::new() },
+                false => RuleSet::None,
+            };
+            self.along_of(function, &values, options, &rule)
+        });
+        self.defer_error(result)
     }
 
     /// The options, with axis names replaced by axis positions.
@@ -255,6 +446,11 @@ fn check_call(
         arguments.iter().find(|argument| along.has(argument) && !is_taken(argument))
     {
         return Err(GraphErrorKind::ArgumentNotTaken { argument: argument.name() });
+    }
+    let is_parameter =
+        |name| function.parameters().iter().any(|parameter| parameter.name() == name);
+    if let Some(&(argument, _)) = along.numbers.iter().find(|&&(name, _)| !is_parameter(name)) {
+        return Err(GraphErrorKind::ArgumentNotTaken { argument });
     }
     match along.dtype {
         Some(real)

@@ -9,7 +9,7 @@ use super::{Argument, F64, check, noise, pullback};
 
 fn along(function: Reduction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
     let axes = ReduceOptions::axes(axes);
-    move |x: &[Value]| x[0].builder().along(function, &x[0], &axes, &[]).unwrap()
+    move |x: &[Value]| x[0].builder().along(function, &x[0], &axes).unwrap()
 }
 
 /// The gradient of a reduction of a list, for a cotangent of 1.
@@ -45,7 +45,7 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
     let of = |function| {
         move |x: &[Value]| {
             let along = ReduceOptions::axes(&[-1]);
-            x[0].builder().along_of(function, x, &along, &[], &RuleSet::Numpy).unwrap()
+            x[0].builder().along_of(function, x, &along, &RuleSet::Numpy).unwrap()
         }
     };
     let (x, y) = (argument(&[3, 4], 5), argument(&[4], 6));
@@ -64,8 +64,8 @@ fn only_selected_elements_have_a_gradient() {
         (Reduction::Std, [-0.5, 0.0, 0.5, 0.0]),
     ] {
         let selected = |x: &[Value]| {
-            let along = ReduceOptions { selected: Some(x[0].lt(10)), ..ReduceOptions::axes(&[0]) };
-            x[0].builder().along(function, &x[0], &along, &[]).unwrap()
+            let along = ReduceOptions::axes(&[0]).selected(x[0].lt(10));
+            x[0].builder().along(function, &x[0], &along).unwrap()
         };
         assert_eq!(pullback::<f64, f64>(&selected, &x, &[1.0]), [expected], "{}", function.name());
     }
@@ -74,8 +74,7 @@ fn only_selected_elements_have_a_gradient() {
 #[test]
 fn exact_sums_have_the_derivative_of_sums() {
     let exact = |x: &[Value]| {
-        let numbers = [Some(Literal::Bool(true))];
-        x[0].builder().along(Reduction::Sum, &x[0], &ReduceOptions::axes(&[0]), &numbers).unwrap()
+        x[0].builder().along(Reduction::Sum, &x[0], ReduceOptions::axes(0).exact(true)).unwrap()
     };
     for elements in [[1.0, 1e100, 0.5, -1e100], [-0.0, f64::INFINITY, 1.0, f64::NAN]] {
         let x = [Argument(vec![4], elements.to_vec())];

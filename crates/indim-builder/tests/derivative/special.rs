@@ -41,7 +41,7 @@ fn magnitudes_have_derivative_0_at_0() {
 
 #[test]
 fn ties_are_shared_and_a_nan_takes_all() {
-    let (max, min) = (|a: &Value, b: &Value| a.max(b), |a: &Value, b: &Value| a.min(b));
+    let (max, min) = (|a: &Value, b: &Value| a.maximum(b), |a: &Value, b: &Value| a.minimum(b));
     for function in [&max as &dyn Fn(&Value, &Value) -> Value, &min] {
         assert_eq!(slopes(function, 1.0, 1.0), [0.5, 0.5]);
         assert_eq!(slopes(function, 0.0, -0.0), [0.5, 0.5]);
@@ -171,7 +171,7 @@ fn an_unselected_branch_may_give_a_nan() {
 #[test]
 fn relu_has_derivative_0_at_0_unlike_max() {
     assert_eq!(slope(&|x| x.relu(), 0.0), 0.0);
-    assert_eq!(slope(&|x| x.max(0), 0.0), 0.5);
+    assert_eq!(slope(&|x| x.maximum(0), 0.0), 0.5);
     assert_eq!(slope(&|x| x.relu(), NAN), 1.0);
     assert_eq!(slope(&|x| x.relu(), INF), 1.0);
 }

@@ -24,7 +24,7 @@ use crate::verify::VerifyErrorKind;
 /// // The position of the largest element in all of `x`.
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [2, 3])?;
-/// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default(), &[])?])?;
+/// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default())?])?;
 /// let of_x = |graph| Cuts::of(graph).cuts()[0].policy;
 /// assert_eq!(of_x(&graph), CutPolicy::Nowhere);
 ///

@@ -31,18 +31,22 @@ impl Elaborator<'_, '_> {
             .map_err(|kind| ExprError::new(kind, mark))?;
         let states_rule = attributes.iter().any(|given| given.attribute == Attribute::Dims);
         let operands = Operands { nodes, rule: &rule, states_rule, mark };
-        let reduction = ReduceOptions {
-            widens_integers: is_numpy && !function.pairs(),
-            rule: reduction_rule(function, &rule, attributes),
-            ..self.reduce_options(function, attributes)?
-        };
+        let mut reduction = self
+            .reduce_options(function, attributes)?
+            .widens_integers(is_numpy && !function.pairs())
+            .rule(reduction_rule(function, &rule, attributes));
         let numbers = self.arguments(function.name(), function.parameters(), attributes)?;
+        for (parameter, number) in function.parameters().iter().zip(numbers) {
+            if let Some(number) = number {
+                reduction = reduction.number(parameter.name(), number);
+            }
+        }
         let reduction = match &rule {
             RuleSet::Named { .. } => self.place_by_names(reduction, nodes, mark)?,
             _ => reduction,
         };
         let (values, rule) = self.convert_operands(&operands, |_| dtype)?;
-        self.builder.along_of(function, &values, &reduction, &numbers, &rule).map_err(|error| {
+        self.builder.along_of(function, &values, reduction, &rule).map_err(|error| {
             // An error about `where` or another argument has its own operands.
             let is_about_operands = error.operation == function.name();
             self.graph_error(error, if is_about_operands { nodes } else { &[] }, mark)
@@ -68,7 +72,9 @@ impl Elaborator<'_, '_> {
             scalar.map_err(|error| self.graph_error(error, &[], mark))?;
         }
         let selected = reduction.selected.as_ref().map(by_names).transpose()?;
-        Ok(ReduceOptions { selected, ..reduction })
+        let mut reduction = reduction;
+        reduction.selected = selected;
+        Ok(reduction)
     }
 
     /// The options of a reduction: axes, `keepdims`, `dtype`, `where` and `initial`.
@@ -83,15 +89,13 @@ impl Elaborator<'_, '_> {
             Operand::Array(value) => Some(Initial::Value(value.clone())),
             _ => self.literal(node).map(Initial::Number),
         });
-        Ok(ReduceOptions {
-            axes: axes(function, attributes),
-            names: axis_names(attributes),
-            keepdims: keepdims[0] == Some(Literal::Bool(true)),
-            dtype: element_type(attributes),
-            selected: given(ReduceOptions::WHERE).map(|node| self.value(node)).transpose()?,
-            initial,
-            ..ReduceOptions::default()
-        })
+        let mut options = ReduceOptions::new().keepdims(keepdims[0] == Some(Literal::Bool(true)));
+        options.axes = axes(function, attributes);
+        options.names = axis_names(attributes);
+        options.dtype = element_type(attributes);
+        options.selected = given(ReduceOptions::WHERE).map(|node| self.value(node)).transpose()?;
+        options.initial = initial;
+        Ok(options)
     }
 }
 

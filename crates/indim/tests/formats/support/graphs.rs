@@ -117,12 +117,11 @@ pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
     let gain = b.parameter("gain", DType::F32, [4]).unwrap();
     let bias = b.parameter("bias", DType::F32, [4]).unwrap();
-    let kept = |axes: &[i64]| ReduceOptions { keepdims: true, ..ReduceOptions::axes(axes) };
-    let along =
-        |function, axes: &[i64]| b.along(function, &x, &ReduceOptions::axes(axes), &[]).unwrap();
+    let kept = |axes: &[i64]| ReduceOptions::axes(axes).keepdims(true);
+    let along = |function, axes: &[i64]| b.along(function, &x, ReduceOptions::axes(axes)).unwrap();
     let layer = |gain: &Value, bias: &Value| {
         let operands = [x.clone(), gain.clone(), bias.clone()];
-        b.along_of(LayerNorm, &operands, &ReduceOptions::axes(&[-1]), &[], &RuleSet::None).unwrap()
+        b.along_of(LayerNorm, &operands, ReduceOptions::axes([-1]), &RuleSet::None).unwrap()
     };
     let number = |number: f32| b.scalar(number);
     let cases = [
@@ -130,9 +129,9 @@ pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
         ("Softmax", along(Softmax, &[1, 2])),
         ("LogSoftmax", along(LogSoftmax, &[-1])),
         ("ReduceLogSumExp", along(LogSumExp, &[0, 2])),
-        ("ReduceLogSumExp", b.along(LogSumExp, &x, &kept(&[1]), &[]).unwrap()),
+        ("ReduceLogSumExp", b.along(LogSumExp, &x, kept(&[1])).unwrap()),
         ("ReduceMean", along(Mean, &[1, 2])),
-        ("ReduceSum", b.along(Sum, &x, &kept(&[0, 1]), &[]).unwrap()),
+        ("ReduceSum", b.along(Sum, &x, kept(&[0, 1])).unwrap()),
         ("ReduceProd", along(Prod, &[2])),
         ("ReduceL2", along(Norm, &[0, 1, 2])),
         ("LayerNormalization", layer(&gain, &bias)),
