@@ -11,8 +11,8 @@ use core::hint::black_box;
 use std::time::{Duration, Instant};
 
 use indim::{
-    ArrayView, CompileOptions, DType, GraphBuilder, ReduceOptions, Reduction, SymbolicExecutable,
-    SymbolicGraph, Value, compile_symbolic, evaluate,
+    ArrayView, CompileOptions, DType, GraphBuilder, Reduction, SymbolicExecutable, SymbolicGraph,
+    Value, compile_symbolic, evaluate,
 };
 
 /// The lengths of a round.
@@ -56,7 +56,7 @@ fn program(build: impl Fn(&GraphBuilder, &Value) -> Value) -> SymbolicExecutable
 }
 
 fn along(b: &GraphBuilder, function: Reduction, x: &Value) -> Value {
-    b.along(function, x, ReduceOptions::axes([0])).expect("it has elements")
+    b.along(function, x, [0]).expect("it has elements")
 }
 
 fn print(name: &str, [new, repeated]: [Duration; 2]) {

@@ -66,7 +66,7 @@ fn functions_along_an_axis_keep_the_names_of_the_others() {
             ["time", "level", "lat"].iter().zip(["[level, lat]", "[time, lat]", "[time, level]"])
         {
             let b = GraphBuilder::new();
-            let along = ReduceOptions::axes(&[*axis]);
+            let along = ReduceOptions::axes([*axis]);
             let Ok(value) = b.along(function, x(&b), &along) else { continue };
             let expected = match value.array_type().unwrap().shape.rank() {
                 3 => "[time, level, lat]",
@@ -76,7 +76,7 @@ fn functions_along_an_axis_keep_the_names_of_the_others() {
         }
     }
     let b = GraphBuilder::new();
-    let kept = ReduceOptions::axes(&["time", "lat"]).keepdims(true);
+    let kept = ReduceOptions::axes(["time", "lat"]).keepdims(true);
     let sum = b.along(Reduction::Sum, x(&b), &kept).unwrap();
     assert_eq!(
         (names(&sum).as_str(), sum.array_type().unwrap().shape.sizes()),
@@ -87,10 +87,10 @@ fn functions_along_an_axis_keep_the_names_of_the_others() {
 #[test]
 fn an_unknown_axis_is_refused_with_the_known_names() {
     let b = GraphBuilder::new();
-    let error = b.along(Reduction::Sum, x(&b), &ReduceOptions::axes(&["lon"])).unwrap_err();
+    let error = b.along(Reduction::Sum, x(&b), ["lon"]).unwrap_err();
     assert_eq!(error.code(), "unknown-axis-name");
     assert_eq!(error.headline(), "`x` has no axis `lon`; its axes are [time, level, lat]");
-    let twice = ReduceOptions::axes(&["lat", "lat"]);
+    let twice = ReduceOptions::axes(["lat", "lat"]);
     let other = b.named_parameter("y", DType::F32, &[("lat", 3)]).unwrap();
     assert_eq!(b.along(Reduction::Sum, other, &twice).unwrap_err().code(), "axes-not-unique");
 }
@@ -161,7 +161,7 @@ fn names_do_not_change_the_graph() {
         if is_named {
             b.name_axes(&p, ["t", "y"]).unwrap();
         }
-        let mean = b.along(Reduction::Mean, &p, &ReduceOptions::axes(&[0])).unwrap();
+        let mean = b.along(Reduction::Mean, &p, [0]).unwrap();
         b.finish(&[b.numpy().sub(&p, &mean).unwrap()]).unwrap()
     };
     assert_eq!(build(true), build(false));

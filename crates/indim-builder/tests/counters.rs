@@ -43,7 +43,7 @@ fn arg_reductions_over_several_axes() {
             for function in [ArgMax, ArgMin, NanArgMax, NanArgMin, Any, All] {
                 let b = GraphBuilder::new();
                 let value = b.parameter("x", DType::F64, sizes).unwrap();
-                let found = b.along(function, &value, &ReduceOptions::axes(*axes)).unwrap();
+                let found = b.along(function, &value, ReduceOptions::axes(*axes)).unwrap();
                 compare(&b.finish(&[found]).unwrap(), &x);
             }
         }
@@ -71,11 +71,11 @@ fn other_reshapes_stay() {
     let x = b.parameter("x", DType::F64, [4, 3, 2]).unwrap();
     let halves = b.reshape(&x, [2, 12]).unwrap();
     let flat = b.reshape(&x, [24]).unwrap();
-    let along = |axis: i64| ReduceOptions::axes(&[axis]);
+    let along = |axis: i64| ReduceOptions::axes([axis]);
     let outputs = [
-        b.along(Reduction::ArgMax, &halves, &along(1)).unwrap(),
-        b.along(Reduction::Sum, &flat, &along(0)).unwrap(),
-        b.along(Reduction::ArgMax, &flat, &along(0)).unwrap(),
+        b.along(Reduction::ArgMax, &halves, along(1)).unwrap(),
+        b.along(Reduction::Sum, &flat, along(0)).unwrap(),
+        b.along(Reduction::ArgMax, &flat, along(0)).unwrap(),
         flat,
     ];
     let graph = b.finish(&outputs).unwrap();

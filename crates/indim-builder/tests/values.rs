@@ -1,7 +1,7 @@
 //! Values in user code: operators, numbers, helper functions, and errors.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_graph::{Array, AxisSlice, GraphError, Literal, evaluate};
+use indim_graph::{Array, AxisSlice, GraphError, evaluate};
 use indim_ops::{ArrayType, Complex, DType, Element};
 
 /// The elements of `function(x)`.
@@ -65,7 +65,7 @@ fn comparisons_and_functions_are_methods() {
     let x = [-1.0f64, 0.5, 9.0];
     assert_eq!(
         apply::<_, f64>(&x, |x| x.gt(0.0).select(x.sqrt(), 0)),
-        x.map(|x| x.maximum(0.0).sqrt())
+        x.map(|x| x.max(0.0).sqrt())
     );
     assert_eq!(apply::<_, bool>(&x, |x| x.lt(9) & x.ne(0.5)), [true, false, false]);
     assert_eq!(apply::<_, f64>(&x, |x| x.clamp(0, 1).maximum(0.25)), [0.25, 0.5, 1.0]);

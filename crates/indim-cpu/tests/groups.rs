@@ -26,12 +26,12 @@ fn graph(shape: &[usize], function: impl Fn(&GraphBuilder, &Value) -> Vec<Value>
 
 /// `(x - mean(x)) / std(x)`, the deviation, and the softmax.
 fn standardised(b: &GraphBuilder, x: &Value, axis: i64) -> Vec<Value> {
-    let keep = ReduceOptions::axes(&[axis]).keepdims(true);
+    let keep = ReduceOptions::axes([axis]).keepdims(true);
     let along = |function| b.along(function, x, &keep).unwrap();
     let (mean, deviation) = (along(Reduction::Mean), along(Reduction::Std));
     let centred = b.numpy().sub(x, mean).unwrap();
     let result = b.numpy().div(centred, &deviation).unwrap();
-    let softmax = b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[axis])).unwrap();
+    let softmax = b.along(Reduction::Softmax, x, [axis]).unwrap();
     vec![result, deviation, softmax, along(Reduction::LogSumExp)]
 }
 
@@ -96,9 +96,7 @@ fn tiles_give_the_bits_of_the_whole() {
 fn several_axes_are_reduced_in_one_group() {
     let shape = [256, 30, 70];
     let x = array(&shape);
-    let graph = graph(&shape, |b, x| {
-        vec![b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[1, 2])).unwrap()]
-    });
+    let graph = graph(&shape, |b, x| vec![b.along(Reduction::Softmax, x, [1, 2]).unwrap()]);
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
     assert_eq!(executable.tiled_groups().count(), 1);
@@ -107,7 +105,7 @@ fn several_axes_are_reduced_in_one_group() {
 }
 
 fn softmax(shape: &[usize]) -> Graph {
-    graph(shape, |b, x| vec![b.along(Reduction::Softmax, x, &ReduceOptions::axes(&[1])).unwrap()])
+    graph(shape, |b, x| vec![b.along(Reduction::Softmax, x, [1]).unwrap()])
 }
 
 #[test]
@@ -152,13 +150,13 @@ fn temporaries_of_a_group_share_no_memory_with_others() {
     let shape = [900, 600];
     let x = array(&shape);
     let graph = graph(&shape, |b, x| {
-        let keep = ReduceOptions::axes(&[1]).keepdims(true);
-        let columns = b.along(Reduction::Mean, x.exp(), &ReduceOptions::axes(&[0])).unwrap();
+        let keep = ReduceOptions::axes([1]).keepdims(true);
+        let columns = b.along(Reduction::Mean, x.exp(), [0]).unwrap();
         let y = b.numpy().sub(x.exp(), columns).unwrap().sin();
         let z = b.numpy().div(&y, b.along(Reduction::Norm, &y, &keep).unwrap()).unwrap();
         let top = b.along(Reduction::Max, &z, &keep).unwrap();
         let w = b.numpy().sub(&z, top).unwrap().exp();
-        let all = b.along(Reduction::Sum, &w, &ReduceOptions::axes(&[0])).unwrap();
+        let all = b.along(Reduction::Sum, &w, [0]).unwrap();
         vec![b.numpy().div(&w, all).unwrap(), y]
     });
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();

@@ -16,7 +16,7 @@ fn grouped(function: impl Fn(&GraphBuilder, &Value) -> Value) -> (LoopNests, Vec
 }
 
 fn along(function: Reduction, axes: &[i64]) -> impl Fn(&GraphBuilder, &Value) -> Value {
-    move |b, x| b.along(function, x, &ReduceOptions::axes(axes)).unwrap()
+    move |b, x| b.along(function, x, ReduceOptions::axes(axes)).unwrap()
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn an_output_replaces_an_input_only_with_equal_indices() {
     assert!(found[0].can_replace(&loops, 0, 0));
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [8, 8]).unwrap();
-    let keep = ReduceOptions::axes(&[1]).keepdims(true);
+    let keep = ReduceOptions::axes([1]).keepdims(true);
     // The element at [i, j] is also read at [j, i].
     let sum = b.along(Reduction::Sum, x.clone() + b.transpose(&x, &[1, 0]).unwrap(), &keep);
     let graph = b.finish(&[b.numpy().div(&x, sum.unwrap()).unwrap()]).unwrap();

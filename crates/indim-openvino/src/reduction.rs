@@ -60,7 +60,7 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringRe
 pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.layer.integer("axis", Some(1))?;
     let axis = call.axis(axis, call.shape(0)?.rank())?;
-    Ok(call.builder.along(function, call.value(0), ReduceOptions::axes([axis as i64]))?)
+    Ok(call.builder.along(function, call.value(0), [axis as i64])?)
 }
 
 /// The operand in the type for statistics: 16-bit floats become `f32`.

@@ -449,7 +449,7 @@ fn values_without_names_go_by_what_computes_them() {
         (|_, x, y| x - (y - x), "x - (y - x)"),
         (|b, x, y| b.pow(b.pow(x, y, &[]).unwrap(), y, &[]).unwrap(), "(x ** y) ** y"),
         (|_, x, y| (-x).exp() * y, "exp(-x) * y"),
-        (|b, x, y| b.max(x, y, &[]).unwrap(), "max(x, y)"),
+        (|b, x, y| b.maximum(x, y, &[]).unwrap(), "max(x, y)"),
         (|_, x, _| x.convert(DType::F64), "f64(x)"),
         (|b, x, _| b.reshape(x, [3, 2]).unwrap(), "reshape(x, [3, 2])"),
         (

@@ -78,7 +78,7 @@ impl Digits {
         let leading_one = exponent.ne(0).convert(DType::U64).shl(52);
         let mantissa = (bits & ((1u64 << 52) - 1)) | leading_one;
         // The position of the lowest mantissa bit, counted from that of the smallest subnormal number.
-        let position = exponent.max(1) - 1;
+        let position = exponent.maximum(1) - 1;
 
         let mut sizes = x.array_type()?.shape.to_vec();
         sizes.push(DIGITS);
@@ -176,7 +176,7 @@ fn nearest(high: &Value, low: &Value, rest: &Value, top: &Value) -> BuildResult 
     let zeros = high.clz();
     let above = 32 - &zeros;
     let bits = high.shl(&zeros) | low.shl(0 - &above) | low.shr_logical(&above);
-    let below = 32 - zeros.min(32);
+    let below = 32 - zeros.minimum(32);
     let left_out = low & (b.scalar(1u64).shl(below) - 1);
     let is_inexact = rest.ne(0) | left_out.ne(0);
     let significand = (bits | is_inexact.convert(DType::U64)).convert(DType::F64);

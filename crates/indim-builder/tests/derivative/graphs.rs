@@ -1,6 +1,6 @@
 //! Derivatives of whole graphs: parameters and outputs, size, errors, second derivatives.
 
-use indim_builder::{Differentiate, GraphBuilder, ReduceOptions, Reduction, Value};
+use indim_builder::{Differentiate, GraphBuilder, Reduction, Value};
 use indim_graph::{Array, Graph, GraphError, TakeMode, evaluate, optimize, verify};
 use indim_ops::{DType, ReduceOp};
 
@@ -32,7 +32,7 @@ fn cotangents_are_parameters_after_those_of_the_graph() {
 fn values_keep_their_bits() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4, 5]).unwrap();
-    let softmax = b.along(Reduction::Softmax, &x, &ReduceOptions::axes(&[1])).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, [1]).unwrap();
     let graph = b.finish(&[softmax]).unwrap();
     let elements: Vec<f32> = noise(3, 20).iter().map(|&x| x as f32).collect();
     let x = Array::new([4, 5], elements).unwrap();
@@ -163,7 +163,7 @@ fn gradients_have_gradients() {
     for function in functions {
         let b = GraphBuilder::new();
         let x = b.parameter("x", F64, [5]).unwrap();
-        let y = b.along(function, &x, &ReduceOptions::axes(&[0])).unwrap();
+        let y = b.along(function, &x, [0]).unwrap();
         let once = b.finish(&[y.square()]).unwrap();
         let is_whole = function.keeps_shape();
         let summed = if is_whole { summed(&once, &weights) } else { once };

@@ -1,7 +1,6 @@
 //! Reductions and functions along axes.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
-use indim_graph::Literal;
 use indim_ops::{Complex, ReduceOp};
 use indim_shape::RuleSet;
 
@@ -44,7 +43,7 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
         |shape: &[usize], seed| Argument(shape.to_vec(), noise(seed, shape.iter().product()));
     let of = |function| {
         move |x: &[Value]| {
-            let along = ReduceOptions::axes(&[-1]);
+            let along = ReduceOptions::axes([-1]);
             x[0].builder().along_of(function, x, &along, &RuleSet::Numpy).unwrap()
         }
     };
@@ -64,7 +63,7 @@ fn only_selected_elements_have_a_gradient() {
         (Reduction::Std, [-0.5, 0.0, 0.5, 0.0]),
     ] {
         let selected = |x: &[Value]| {
-            let along = ReduceOptions::axes(&[0]).selected(x[0].lt(10));
+            let along = ReduceOptions::axes([0]).selected(x[0].lt(10));
             x[0].builder().along(function, &x[0], &along).unwrap()
         };
         assert_eq!(pullback::<f64, f64>(&selected, &x, &[1.0]), [expected], "{}", function.name());

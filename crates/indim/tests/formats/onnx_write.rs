@@ -171,9 +171,9 @@ fn functions_without_an_operator_are_composed_without_bit_casts() {
     // No operator has separate axes or a selection; the sum of 16-bit floats is computed in a wide type.
     let selected = ReduceOptions::axes([1]).selected(x.gt(0));
     let outputs = [
-        b.along(Reduction::Softmax, &x, ReduceOptions::axes([0, 2])).unwrap(),
+        b.along(Reduction::Softmax, &x, [0, 2]).unwrap(),
         b.along(Reduction::LogSumExp, &x, &selected).unwrap(),
-        b.along(Reduction::LogSumExp, &half, ReduceOptions::axes([1])).unwrap(),
+        b.along(Reduction::LogSumExp, &half, [1]).unwrap(),
     ];
     let graph = b.finish(&outputs).unwrap();
     let arguments = [DType::F32, DType::F16]

@@ -217,7 +217,7 @@ fn idioms_become_one_operation() {
     let mean = b.along(Reduction::Mean, &x, ReduceOptions::default()).unwrap();
     let product = b.along(Reduction::Prod, &x, &along).unwrap();
     let [softplus, clamped] = [b.softplus(&x).unwrap(), b.clamp(-1.5, &x, 1.0).unwrap()];
-    let log_softmax = b.along(Reduction::LogSoftmax, &x, ReduceOptions::axes([0])).unwrap();
+    let log_softmax = b.along(Reduction::LogSoftmax, &x, [0]).unwrap();
     let results = [softmax, log_softmax, mean, product, softplus, clamped];
     let graph = b.finish(&results).unwrap();
     let file = round_trip("idioms", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();

@@ -121,7 +121,7 @@ pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
     let along = |function, axes: &[i64]| b.along(function, &x, ReduceOptions::axes(axes)).unwrap();
     let layer = |gain: &Value, bias: &Value| {
         let operands = [x.clone(), gain.clone(), bias.clone()];
-        b.along_of(LayerNorm, &operands, ReduceOptions::axes([-1]), &RuleSet::None).unwrap()
+        b.along_of(LayerNorm, &operands, [-1], &RuleSet::None).unwrap()
     };
     let number = |number: f32| b.scalar(number);
     let cases = [
