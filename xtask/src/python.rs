@@ -156,14 +156,23 @@ fn sanitizer_library() -> Option<PathBuf> {
 
 /// Copies the Python part of the package, and the compiled part next to it.
 fn stage(package: &Path, built: &Path, staged: &Path) -> std::io::Result<()> {
+    copy_python(package, staged)?;
+    std::fs::copy(built, staged.join("_indim.abi3.so")).map(|_| ())
+}
+
+/// Copies Python files, and those of subpackages.
+fn copy_python(package: &Path, staged: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(staged)?;
     for entry in std::fs::read_dir(package)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "py") {
-            std::fs::copy(&path, staged.join(path.file_name().unwrap_or_default()))?;
+        let target = staged.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy_python(&path, &target)?;
+        } else if path.extension().is_some_and(|extension| extension == "py") {
+            std::fs::copy(&path, target)?;
         }
     }
-    std::fs::copy(built, staged.join("_indim.abi3.so")).map(|_| ())
+    Ok(())
 }
 
 fn install(root: &Path, python: &Path, wheel: &Path, requirements: &Path) -> bool {

@@ -119,8 +119,8 @@ impl<'py> Argument<'py> {
         Ok(Argument::Container(Container { container: object.clone(), keys, items }))
     }
 
-    /// Whether a trace for `expected` is valid: equal element types and ranks, and equal sizes if the function
-    /// used them.
+    /// Whether a trace for `expected` is valid: equal element types and ranks, and equal sizes if the
+    /// function used them.
     pub(crate) fn is_of(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
         match (self, expected) {
             (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
@@ -200,7 +200,8 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// Adds the arrays and the numbers that are inputs to `operands`, in the order of the tracer's parameters.
+    /// Adds the arrays and the numbers that are inputs to `operands`, in the order of the tracer's
+    /// parameters.
     pub(crate) fn into_operands(self, operands: &mut Vec<Operand<'py>>) {
         match self {
             Argument::Operand(operand @ Operand::Array(_)) => operands.push(operand),

@@ -11,9 +11,9 @@ use pyo3::types::PyString;
 
 use crate::computation::{Compiled, Computation, SymbolicProgram, Target};
 use crate::error::ComputationError;
+use crate::expression_cache::forget;
 use crate::memory_use::{MemoryUse, held_bytes};
 use crate::operand::{Operand, OperandType, inputs_among};
-use crate::text_cache::forget;
 use crate::variants::Variants;
 
 /// Limit of the memory of all computations and their programs, in bytes. The computation in use may exceed

@@ -1,8 +1,8 @@
 //! A computation: values defined one after another, each by an expression over parameters and
 //! earlier values.
 //!
-//! A text given to `evaluate` is one definition; `jit` records one for each operation of a function. A
-//! computation has no types: it is compiled for those of each call.
+//! A text given to `evaluate` is one definition, and so is an eager operation; `jit` records one for each
+//! operation of a function. A computation has no types: it is compiled for those of each call.
 
 use core::fmt;
 use std::collections::HashMap;
@@ -191,6 +191,18 @@ impl Computation {
         let parameters = names.map(str::to_owned).collect();
         let (outputs, pieces) = (definition.names.clone(), Pieces::default());
         Ok(Computation { parameters, steps: vec![Step::Definition(definition)], outputs, pieces })
+    }
+
+    /// The computation of one operation, whose parameters are the names in it.
+    pub(crate) fn of_operation(
+        call: &RecordedCall,
+        rule: Option<RuleSet>,
+    ) -> Result<Self, ComputationError> {
+        let definition = Definition::recorded("result", call, rule)?;
+        let names = definition.expression.names().into_iter();
+        let (parameters, outputs) = (names.map(str::to_owned).collect(), definition.names.clone());
+        let (steps, pieces) = (vec![Step::Definition(definition)], Pieces::default());
+        Ok(Computation { parameters, steps, outputs, pieces })
     }
 
     /// Whether another has the same operations on the same parameters.

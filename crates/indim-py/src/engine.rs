@@ -10,12 +10,13 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::cached_computation::CachedComputation;
 use crate::error::computation_error;
+use crate::expression_cache::{ExpressionKey, cached_computation};
 use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
+use crate::operation::ExpressionArgument;
 use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::structure::Structure;
-use crate::text_cache::{TextKey, computation_of_text};
 
 static FOREIGN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -97,16 +98,16 @@ fn graph_text(
 #[pyfunction]
 pub(crate) fn _graph_of_expression<'py>(
     py: Python<'py>,
-    ex: &str,
+    ex: ExpressionArgument<'_>,
     operands: &Bound<'py, PyDict>,
     rule: &str,
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GraphParts<'py>> {
     guard(py, || {
         let (form, names) = ResultsArgument::parse(results)?;
+        let key = ExpressionKey::new(&ex, rule_of_operations(rule)?, names);
         let cached =
-            computation_of_text(py, ex, TextKey { rule: rule_of_operations(rule)?, names })
-                .map_err(|error| computation_error(py, &error))?;
+            cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
         let operand =
             |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
         let parameters = &cached.computation.parameters;
@@ -118,10 +119,13 @@ pub(crate) fn _graph_of_expression<'py>(
 
 /// Whether an expression uses names of axes.
 #[pyfunction]
-pub(crate) fn _names_axes(py: Python<'_>, ex: &str, rule: &str) -> PyResult<bool> {
-    let asked = TextKey { rule: rule_of_operations(rule)?, names: None };
-    let cached =
-        computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
+pub(crate) fn _names_axes<'py>(
+    py: Python<'py>,
+    ex: ExpressionArgument<'_>,
+    rule: &str,
+) -> PyResult<bool> {
+    let key = ExpressionKey::new(&ex, rule_of_operations(rule)?, None);
+    let cached = cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
     Ok(cached.computation.expressions().any(indim::Expression::names_axes))
 }
 
@@ -133,16 +137,16 @@ type Names = Vec<Vec<Option<String>>>;
 #[pyfunction]
 pub(crate) fn _graph_by_names<'py>(
     py: Python<'py>,
-    ex: &str,
+    ex: ExpressionArgument<'_>,
     operands: &Bound<'py, PyDict>,
     names: &Bound<'py, PyDict>,
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(GraphParts<'py>, Names)> {
     guard(py, || {
         let (form, asked) = ResultsArgument::parse(results)?;
-        let asked = TextKey { rule: Some(RuleSet::Named { names: Vec::new() }), names: asked };
+        let key = ExpressionKey::new(&ex, Some(RuleSet::Named { names: Vec::new() }), asked);
         let cached =
-            computation_of_text(py, ex, asked).map_err(|error| computation_error(py, &error))?;
+            cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
         let operand =
             |name: &String| Operand::from_python(&operands.as_any().get_item(name)?, name);
         let parameters = &cached.computation.parameters;

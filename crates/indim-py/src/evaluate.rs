@@ -12,16 +12,17 @@ use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
 use crate::engine::{engine, is_for_engine};
 use crate::error::computation_error;
+use crate::expression_cache::{ExpressionKey, cached_computation};
 use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::numpy_api::{Caller, NumpyArray};
 use crate::operand::Operand;
+use crate::operation::ExpressionArgument;
 use crate::out::{output_array, variant_into};
 use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::run::run;
 use crate::structure::Structure;
-use crate::text_cache::{TextKey, computation_of_text};
 
 /// The last evaluation, for `re_evaluate`. It keeps no array alive.
 struct LastEvaluation {
@@ -197,7 +198,7 @@ impl<'a, 'py> Names<'a, 'py> {
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn evaluate<'py>(
     py: Python<'py>,
-    ex: &str,
+    ex: ExpressionArgument<'_>,
     local_dict: Option<Bound<'py, PyAny>>,
     global_dict: Option<Bound<'py, PyAny>>,
     out: Option<Bound<'py, PyAny>>,
@@ -211,16 +212,17 @@ pub(crate) fn evaluate<'py>(
     guard(py, || {
         let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
         let (form, names) = ResultsArgument::parse(results)?;
+        let key = ExpressionKey::new(&ex, rule_of_operations(rule)?, names);
         let cached =
-            computation_of_text(py, ex, TextKey { rule: rule_of_operations(rule)?, names })
-                .map_err(|error| computation_error(py, &error))?;
+            cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
         let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
         let operands = match names.operands(py, &cached)? {
             OperandLookup::Operands(operands) => operands,
             OperandLookup::Foreign(_, objects) => {
-                return engine(py, "evaluate")?.call1((ex, objects, rule, results, out));
+                let arguments = (ex.object(py)?, objects, rule, results, out);
+                return engine(py, "evaluate")?.call1(arguments);
             }
         };
         let structure = form.structure(py, &cached);
@@ -342,7 +344,7 @@ pub(crate) fn re_evaluate<'py>(
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn validate<'py>(
     py: Python<'py>,
-    ex: &str,
+    ex: ExpressionArgument<'_>,
     local_dict: Option<Bound<'py, PyAny>>,
     global_dict: Option<Bound<'py, PyAny>>,
     out: Option<Bound<'py, PyAny>>,
@@ -357,16 +359,17 @@ pub(crate) fn validate<'py>(
         let check = || -> PyResult<()> {
             let (order, casting) = (parse_order(order)?, Casting::parse(casting)?);
             let (form, names) = ResultsArgument::parse(results)?;
+            let key = ExpressionKey::new(&ex, rule_of_operations(rule)?, names);
             let cached =
-                computation_of_text(py, ex, TextKey { rule: rule_of_operations(rule)?, names })
-                    .map_err(|error| computation_error(py, &error))?;
+                cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
             check_keywords(&cached, kwargs)?;
             let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
             let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
             let operands = match names.operands(py, &cached)? {
                 OperandLookup::Operands(operands) => operands,
                 OperandLookup::Foreign(_, objects) => {
-                    engine(py, "evaluate")?.call1((ex, objects, rule, results, out))?;
+                    let arguments = (ex.object(py)?, objects, rule, results, out);
+                    engine(py, "evaluate")?.call1(arguments)?;
                     return Ok(());
                 }
             };

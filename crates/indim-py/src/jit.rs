@@ -227,7 +227,7 @@ impl CompiledFunction {
     ) -> PyResult<Bound<'py, PyAny>> {
         guard(py, || {
             let this = slf.get();
-            let options = Options::take(kwargs)?;
+            let options = Options::take(kwargs, &this.parameters)?;
             let args = this.parameters.bound(args, &options.rest)?;
             let arguments = match this.arguments(&args) {
                 // The caller is being traced: the operations become part of its trace.
@@ -331,7 +331,7 @@ impl CompiledFunction {
     }
 }
 
-/// The keyword arguments of a call that are not the function's own.
+/// The options of a call, and the keyword arguments of the function.
 struct Options<'py> {
     out: Option<Bound<'py, PyAny>>,
     order: Order,
@@ -340,13 +340,17 @@ struct Options<'py> {
 }
 
 impl<'py> Options<'py> {
-    fn take(kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+    /// Splits the keyword arguments of a call. A parameter of the function takes an option's keyword.
+    fn take(kwargs: Option<&Bound<'py, PyDict>>, parameters: &Parameters) -> PyResult<Self> {
         let mut options =
             Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: Vec::new() };
         for (key, value) in kwargs.into_iter().flatten() {
             let key = key.cast_into::<PyString>()?;
             let is_given = !value.is_none();
             match key.to_cow()?.as_ref() {
+                name @ ("out" | "order" | "casting") if parameters.takes_keyword(name) => {
+                    options.rest.push((key.clone(), value));
+                }
                 "out" => options.out = is_given.then_some(value),
                 "order" if is_given => options.order = parse_order(&text_of(&value)?)?,
                 "casting" if is_given => options.casting = Casting::parse(&text_of(&value)?)?,

@@ -1,8 +1,8 @@
 //! The Python package `indim`: its compiled part, the module `indim._indim`.
 //!
-//! Read in this order: `operand.rs` (arguments from Python), `computation.rs` (compilation),
-//! `run.rs` (execution), then `evaluate.rs` and `jit.rs` (the functions that users call). Unsafe code stands only
-//! in `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
+//! Read in this order: `operand.rs` (arguments from Python), `computation.rs` (compilation), `run.rs`
+//! (execution), then `evaluate.rs` and `jit.rs` (the functions that users call). Unsafe code stands only in
+//! `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
 //!
 //! - `argument.rs`: the arguments of a compiled function: operands, static objects, and containers of both;
 //! - `results_argument.rs`: requested results of a text and their container: `results=` of `evaluate`, `validate` and
@@ -19,11 +19,13 @@
 //!   it;
 //! - `engine.rs`: calls with arrays of other packages: Dask, xarray and pandas;
 //! - `error.rs`: errors as Python exceptions; their classes are in `indim/_errors.py`;
+//! - `expression_cache.rs`: the cache of computations of texts and eager operations;
 //! - `memory_use.rs`: the memory held by cached computations and their compiled programs;
 //! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`, and
 //!   error codes have pages;
 //! - `layout.rs`: NumPy's `order` argument;
 //! - `model.rs`: programs in files of other systems, as `indim/_models.py` loads them;
+//! - `operation.rs`: eager operations, as the functions of the package call them on arrays;
 //! - `out.rs`: the argument `out`: the caller's arrays for the results;
 //! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
 //! - `pieces.rs`: the expression text of each value of a recording, for messages;
@@ -34,7 +36,6 @@
 //! - `rules.rs`: functions on rules: shapes, conversions between rule sets, explanations, the oracle;
 //! - `structure.rs`: the container of several results, and of their arrays in `out`: none, a tuple, a list
 //!   or a dict;
-//! - `text_cache.rs`: the cache of parsed expressions, by text;
 //! - `variants.rs`: the compiled variants of a computation, found by operand types;
 //! - `written.rs`: programs written for other systems, for `indim/_written.py`.
 #![deny(unsafe_code)]
@@ -51,6 +52,7 @@ mod detached;
 mod engine;
 mod error;
 mod evaluate;
+mod expression_cache;
 mod internal_error;
 mod jit;
 mod layout;
@@ -59,6 +61,7 @@ mod model;
 #[expect(unsafe_code, reason = "NumPy's C interface")]
 mod numpy_api;
 mod operand;
+mod operation;
 mod out;
 mod parameters;
 mod pieces;
@@ -69,7 +72,6 @@ mod rule;
 mod rules;
 mod run;
 mod structure;
-mod text_cache;
 mod variants;
 mod written;
 
@@ -95,6 +97,8 @@ mod _indim {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::operation::_apply;
+    #[pymodule_export]
     use crate::pool::{
         _forget_threads, get_num_threads, limit_memory, set_memory_pool_limit, set_num_threads,
     };
@@ -111,7 +115,8 @@ mod _indim {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // Lazy statics are initialised now: a process that forks during their initialisation would wait forever.
+        // Lazy statics are initialised now: a process that forks during their initialisation would wait
+        // forever.
         indim::internal_error::install_hook();
         indim::Level::detect();
         crate::numpy_api::prepare(module.py())?;

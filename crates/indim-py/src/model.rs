@@ -15,8 +15,8 @@ use crate::rules::{ExplanationTexts, explained_texts};
 use crate::run::run;
 use crate::written::{Destination, ExportParts};
 
-/// So many compiled programs of one model are kept.
-const KEPT: usize = 16;
+/// Maximum number of compiled programs of one model; beyond it the least recently used is evicted.
+const MAX_PROGRAMS: usize = 16;
 
 /// A program from a file.
 #[pyclass(frozen, name = "_Model", module = "indim._indim")]
@@ -26,14 +26,14 @@ pub(crate) struct Model {
     kept: Mutex<Vec<(Vec<InputBinding>, Arc<Compiled>)>>,
 }
 
-/// Name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and whether it
-/// says a shape.
+/// An input: name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and
+/// whether its elements are the sizes of a shape.
 type InputDescription<'py> =
     (String, Option<&'static str>, Option<Vec<Bound<'py, PyAny>>>, bool, bool);
 
 #[pymethods]
 impl Model {
-    /// The program in a file, or in `content`, which is called like one.
+    /// Loads the program in a file, or in `content`, for which `path` is the name in messages.
     #[new]
     #[pyo3(signature = (path, content=None, function=None))]
     fn new(
@@ -52,7 +52,7 @@ impl Model {
         Ok(Model { model, kept: Mutex::default() })
     }
 
-    /// Its inputs.
+    /// The inputs of the program.
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<InputDescription<'py>>> {
         let size = |size: &DeclaredSize| -> PyResult<Bound<'py, PyAny>> {
             Ok(match size {
@@ -70,17 +70,17 @@ impl Model {
         self.model.inputs().iter().map(described).collect()
     }
 
-    /// The names of what it gives.
+    /// The names of the results.
     fn outputs(&self) -> Vec<String> {
         self.model.outputs().to_vec()
     }
 
-    /// The file and its content, to load it again elsewhere.
+    /// The file's name and content, from which another process loads the model.
     fn content(&self) -> (&str, &[u8]) {
         (self.model.source().name(), self.model.source().bytes())
     }
 
-    /// Runs it on an object for each input, `None` where none is given.
+    /// Runs the program on one object per input; `None` is an omitted input.
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -96,7 +96,7 @@ impl Model {
         })
     }
 
-    /// The program for such inputs as a file of another system.
+    /// Writes the program for these inputs as a file of another system.
     fn write<'py>(
         &self,
         py: Python<'py>,
@@ -109,7 +109,7 @@ impl Model {
         })
     }
 
-    /// Text, JSON and SVG that explain it for such inputs; where one is `None`, as the file declares it.
+    /// Text, JSON and SVG that explain the program for these inputs; `None` stands for the declared type.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -171,7 +171,7 @@ impl Model {
     }
 
     fn compiled(&self, py: Python<'_>, given: Vec<InputBinding>) -> PyResult<Arc<Compiled>> {
-        // Nobody runs Python code while holding this; a panic leaves the list whole.
+        // No Python code runs under this lock. The list stays valid if a holder panics, so poison is ignored.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut kept = kept();
@@ -186,7 +186,7 @@ impl Model {
         let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
         let mut kept = kept();
-        let oldest = (kept.len() >= KEPT).then(|| kept.remove(0));
+        let oldest = (kept.len() >= MAX_PROGRAMS).then(|| kept.remove(0));
         kept.push((given, Arc::clone(&compiled)));
         drop(kept);
         // Evicted programs are freed after the lock is released, because that may take long.
@@ -195,7 +195,7 @@ impl Model {
     }
 }
 
-/// The graph with parameters as NumPy stores them.
+/// The graph with parameters as NumPy stores them: bool arrays are read as u8.
 pub(crate) fn as_stored(graph: &Graph) -> Result<Graph, GraphError> {
     let b = GraphBuilder::new();
     let parameters = graph.parameters().iter().enumerate();

@@ -1,8 +1,8 @@
-//! NumPy arrays as memory: reading one without a copy, and making one. Holds all unsafe code of the bindings.
+//! NumPy arrays as memory: reads them without a copy, and makes new ones. All unsafe code of the bindings is
+//! here.
 //!
-//! The fields of an array are read where NumPy's C interface puts them, which has been the same
-//! since NumPy 1.7; the functions come from the table that NumPy exports for extension modules.
-//! Called by `operand.rs`, `evaluate.rs` and `run.rs`.
+//! The layout of array objects has been stable since NumPy 1.7. Functions come from the table that NumPy
+//! exports for extension modules. Called by `operand.rs`, `evaluate.rs` and `run.rs`.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -42,11 +42,11 @@ struct RawElementType {
 const ALIGNED: c_int = 0x0100;
 const WRITEABLE: c_int = 0x0400;
 
-/// New arrays from this size on lie in memory that indim keeps for the next one: the first write to a
-/// page of new memory costs more than an operation on it.
+/// Size in bytes from which new arrays use indim's memory pool: the first write to a page of fresh memory
+/// costs more than an operation on it.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// The owner of such memory, which NumPy calls the base of the array.
+/// The owner of pooled memory: the base of the array, in NumPy's terms.
 #[pyclass(frozen, module = "indim._indim")]
 struct Memory {
     _buffer: Buffer,
@@ -72,7 +72,7 @@ struct Api {
     descr_from_type: DescrFromType,
     new_from_descr: NewFromDescr,
     set_base_object: SetBaseObject,
-    /// NumPy's number of `ml_dtypes.bfloat16`, where that is installed.
+    /// NumPy's type number of `ml_dtypes.bfloat16`, if that package is installed.
     bfloat16: Option<c_int>,
 }
 
@@ -89,7 +89,7 @@ const DESCR_FROM_TYPE: usize = 45;
 const NEW_FROM_DESCR: usize = 94;
 const SET_BASE_OBJECT: usize = 282;
 
-/// Makes what is otherwise made at its first use.
+/// Initialises lazy statics.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     py.get_type::<Memory>();
     api(py).map(|_| ())
@@ -135,7 +135,7 @@ fn bfloat16_number(py: Python<'_>) -> Option<c_int> {
     dtype.getattr("num").ok()?.extract().ok()
 }
 
-/// NumPy's numbers of the element types; those of C's `long` depend on the system.
+/// The element type of a NumPy type number. The width of C's `long` depends on the system.
 fn dtype_of_number(number: c_int, api: &Api) -> Option<DType> {
     const LONG_IS_WIDE: bool = size_of::<core::ffi::c_long>() == 8;
     Some(match number {
@@ -166,11 +166,12 @@ fn number_of_dtype(dtype: DType, api: &Api) -> Option<c_int> {
     if dtype == DType::Bf16 {
         return api.bfloat16;
     }
-    // The numbers of `long` come first: where it has 64 bits, it is NumPy's own int64.
+    // `long` has the smaller numbers. If it has 64 bits, it is NumPy's int64.
     (0..24).find(|&number| dtype_of_number(number, api) == Some(dtype))
 }
 
-/// The element type of an array now; `None` where the machine does not compute in it.
+/// The current element type of an array; `None` for a type or byte order that the machine does not compute
+/// in.
 ///
 /// # Safety
 /// `array` is a NumPy array, and the thread is attached.
@@ -181,10 +182,10 @@ unsafe fn current_dtype(array: *mut ffi::PyObject, api: &Api) -> Option<DType> {
     dtype_of_number(element_type.number, api).filter(|_| element_type.byte_order != foreign)
 }
 
-/// A NumPy array, and the element type it had when it was read.
+/// A NumPy array, and its element type when the operand was read.
 ///
-/// Python code can change type, sizes, strides and memory of an array in place. So what a run depends on is
-/// read at once, by `view` and `view_mut`, and no Python code runs between that and the run.
+/// Python code can change type, sizes, strides and memory of an array in place. So `view` and `view_mut` read
+/// all properties at once, and no Python code runs between them and the run.
 #[derive(Clone)]
 pub(crate) struct NumpyArray<'py> {
     object: Bound<'py, PyAny>,
@@ -197,12 +198,12 @@ pub(crate) enum ObjectKind<'py> {
     Array(NumpyArray<'py>),
     /// An array of an element type or byte order that the machine does not compute in.
     Foreign,
-    /// No NumPy array.
+    /// Not a NumPy array.
     Other,
 }
 
 impl<'py> NumpyArray<'py> {
-    /// Looks at an object without converting it.
+    /// Classifies an object without converting it.
     pub(crate) fn recognise(object: &Bound<'py, PyAny>) -> PyResult<ObjectKind<'py>> {
         let api = api(object.py())?;
         // SAFETY: both are valid; the thread is attached.
@@ -220,10 +221,10 @@ impl<'py> NumpyArray<'py> {
         })
     }
 
-    /// Reads the element type anew.
+    /// Reads the element type again.
     ///
     /// # Errors
-    /// When it has become one that the machine does not compute in.
+    /// If it changed to a type that the machine does not compute in.
     pub(crate) fn read_again(&mut self) -> PyResult<()> {
         let api = api(self.object.py())?;
         // SAFETY: it is an array; the thread is attached.
@@ -232,7 +233,7 @@ impl<'py> NumpyArray<'py> {
         Ok(())
     }
 
-    /// Refuses an array whose element type is no longer the one that was read.
+    /// Refuses an array whose element type changed since it was read.
     fn check_dtype(&self) -> PyResult<()> {
         let api = api(self.object.py())?;
         // SAFETY: it is an array; the thread is attached.
@@ -242,7 +243,7 @@ impl<'py> NumpyArray<'py> {
         }
     }
 
-    /// New memory for an array; `strides` in bytes say its layout, row-major without them.
+    /// A new array with these byte strides; row-major without them.
     ///
     /// The elements are not initialised: the caller writes all of them before it returns the array to Python.
     pub(crate) fn uninitialised(
@@ -303,7 +304,7 @@ impl<'py> NumpyArray<'py> {
         &self.object
     }
 
-    /// The array as a Python object.
+    /// Converts the array to a Python object.
     pub(crate) fn into_object(self) -> Bound<'py, PyAny> {
         self.object
     }
@@ -352,16 +353,16 @@ impl<'py> NumpyArray<'py> {
         NonNull::new(self.raw().data.cast()).unwrap_or(NonNull::dangling())
     }
 
-    /// So many bytes from the first element on.
+    /// The `bytes` from the first element on.
     fn memory(&self, bytes: usize) -> NonNull<[u8]> {
         NonNull::slice_from_raw_parts(self.first(), bytes)
     }
 
-    /// The memory for reading, which most likely lies as is `known`; truth values as bytes, of which NumPy
-    /// lets there be other than 0 and 1.
+    /// A view for reading; `known` is the likely layout. Bool arrays are viewed as u8, because NumPy's may
+    /// contain bytes other than 0 and 1.
     ///
     /// # Errors
-    /// When the element type is no longer the one that was read.
+    /// If the element type changed since it was read.
     pub(crate) fn view<'a>(&'a self, known: Option<&'a DenseArray>) -> PyResult<ArrayView<'a>> {
         self.check_dtype()?;
         let dtype = if self.dtype == DType::Bool { DType::U8 } else { self.dtype };
@@ -369,7 +370,7 @@ impl<'py> NumpyArray<'py> {
         // which we hold; NumPy refuses to resize an array with another reference. Writers on other
         // threads are the user's to order, as with every NumPy function that releases the GIL.
         Ok(unsafe {
-            match known.filter(|known| known.lies_as(dtype, self)) {
+            match known.filter(|known| known.matches(dtype, self)) {
                 Some(DenseArray { array_type, strides, bytes }) => {
                     ArrayView::of_dense(array_type, strides, true, self.memory(*bytes))
                 }
@@ -381,10 +382,10 @@ impl<'py> NumpyArray<'py> {
         })
     }
 
-    /// The memory for writing, which most likely lies as is `known`.
+    /// A view for writing; `known` is the likely layout.
     ///
     /// # Errors
-    /// When the array is read-only, or its element type is no longer the one that was read.
+    /// If the array is read-only, or its element type changed since it was read.
     pub(crate) fn view_mut<'a>(
         &'a self,
         known: Option<&'a DenseArray>,
@@ -396,7 +397,7 @@ impl<'py> NumpyArray<'py> {
         // SAFETY: as for `view`, and the array is writeable; overlap with inputs and shared
         // elements are checked by `run_into`.
         Ok(unsafe {
-            match known.filter(|known| known.lies_as(self.dtype, self)) {
+            match known.filter(|known| known.matches(self.dtype, self)) {
                 Some(DenseArray { array_type, strides, bytes }) => {
                     ArrayViewMut::of_dense(array_type, strides, true, self.memory(*bytes))
                 }
@@ -423,8 +424,8 @@ impl DenseArray {
         DenseArray { array_type, strides, bytes }
     }
 
-    /// Whether this array, of elements that are taken as such, lies so.
-    fn lies_as(&self, dtype: DType, array: &NumpyArray<'_>) -> bool {
+    /// Whether `array`, read as elements of type `dtype`, has this layout.
+    fn matches(&self, dtype: DType, array: &NumpyArray<'_>) -> bool {
         self.array_type.dtype == dtype
             && self.array_type.shape.sizes() == array.sizes()
             && self.strides == array.strides()
@@ -437,7 +438,7 @@ fn has_changed() -> PyErr {
     )
 }
 
-/// The names of the Python code that called us; nothing where none did.
+/// The local and global names of the calling Python code; empty if no Python code called.
 #[derive(Default)]
 pub(crate) struct Caller<'py> {
     pub(crate) local: Option<Bound<'py, PyAny>>,
@@ -458,15 +459,15 @@ impl<'py> Caller<'py> {
         }
     }
 
-    /// The caller so many calls further out.
+    /// The caller `calls` frames further out.
     pub(crate) fn further_out(py: Python<'py>, calls: usize) -> PyResult<Self> {
         let frame = py.import("sys")?.getattr("_getframe")?.call1((calls,))?;
         let (local, global) = (frame.getattr("f_locals")?, frame.getattr("f_globals")?);
         Ok(Caller { local: Some(local), global: Some(global), frame: Some(frame) })
     }
 
-    /// Empties the copy of a function's local names that was made for us: it would keep their arrays
-    /// alive until the function returns. A module's or a class's names are no copy, and stay.
+    /// Clears the interpreter's copy of a function's local names, which would keep their arrays alive until
+    /// the function returns. The names of a module or a class are not a copy, and stay.
     pub(crate) fn forget_copies(&self) -> PyResult<()> {
         const IS_FUNCTION: c_int = 0x1;
         let (Some(local), Some(frame)) = (&self.local, &self.frame) else { return Ok(()) };

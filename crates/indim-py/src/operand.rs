@@ -1,7 +1,7 @@
 //! Operands from Python: arrays, and numbers that adapt to the arrays they meet.
 //!
-//! NumPy arrays are used where they are. Everything else becomes one by NumPy's own conversions:
-//! the buffer protocol, `__array_interface__`, `__array__`, DLPack, and last sequences of numbers.
+//! NumPy arrays are used in place. NumPy converts other objects to arrays: by the buffer protocol,
+//! `__array_interface__`, `__array__`, DLPack, and last as sequences of numbers.
 
 use indim::{ArrayType, Literal, Numbers};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
@@ -15,9 +15,9 @@ use crate::numpy_api::{NumpyArray, ObjectKind};
 pub(crate) enum Operand<'py> {
     /// Elements in memory.
     Array(NumpyArray<'py>),
-    /// A number without an element type of its own, which is given.
+    /// A weak number, which adapts to the element types of arrays; an input of the program if possible.
     Number(Literal),
-    /// One that is always the same, such as `pi`; part of the compiled computation.
+    /// A named constant such as `pi`; part of the compiled computation.
     Constant(Literal),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Operand<'py> {
 pub(crate) enum OperandType {
     /// Any array of this type.
     Array(ArrayType),
-    /// A number of this kind; it was compiled when it was this one.
+    /// Any number of this kind; the value is the one at compilation.
     Input(Literal),
     /// This number.
     Number(Literal),
@@ -53,7 +53,7 @@ impl OperandType {
         }
     }
 
-    /// The same for a program of which numbers are a part.
+    /// The same for a program that contains its numbers.
     pub(crate) fn without_inputs(self) -> OperandType {
         match self {
             OperandType::Input(number) => OperandType::Number(number),
@@ -71,10 +71,10 @@ impl OperandType {
 }
 
 impl<'py> Operand<'py> {
-    /// Reads `object`; `name` is what messages call it.
+    /// Reads `object`; messages use `name`.
     ///
     /// # Errors
-    /// When it is no array of numbers and cannot be made one, or a number beyond 128 bits.
+    /// If it cannot be converted to an array of numbers, or is a whole number beyond 128 bits.
     pub(crate) fn from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         match NumpyArray::recognise(object)? {
             ObjectKind::Array(array) => {
@@ -92,11 +92,11 @@ impl<'py> Operand<'py> {
         }
     }
 
-    /// Reads the element type anew, once all operands of a call are there: finding and converting one may run
-    /// Python code that changes another.
+    /// Reads the element type again, after all operands of a call are converted: a conversion may run Python
+    /// code that changes another operand.
     ///
     /// # Errors
-    /// When an array has become one of an element type that the machine does not compute in.
+    /// If the type of an array changed to one that the machine does not compute in.
     pub(crate) fn settle(&mut self) -> PyResult<()> {
         match self {
             Operand::Array(array) => array.read_again(),
@@ -137,7 +137,7 @@ impl<'py> Operand<'py> {
     }
 }
 
-/// The numbers among operands that programs take as inputs.
+/// The numbers among operands that are inputs of programs.
 pub(crate) fn inputs_among(operands: &[Operand<'_>]) -> Vec<Literal> {
     operands.iter().filter_map(Operand::input).collect()
 }
@@ -163,13 +163,13 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         || is_numpy_scalar(object)?)
 }
 
-/// Whether `object` stands for a number while a function is traced; here it is wanted by itself.
+/// Whether `object` is a traced number, whose plain value an untraced call uses.
 fn is_traced_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     Ok(object.get_type().is(TRACED_NUMBER.import(py, "indim._numbers", "Number")?))
 }
 
-/// A Python number; `None` for everything else, NumPy's scalars among it: those have an element type.
+/// A Python number; `None` for other objects. NumPy's scalars are others, because they have an element type.
 pub(crate) fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
     if let Ok(value) = object.cast_exact::<PyFloat>() {
         return Ok(Some(Literal::Float(value.value())));
@@ -192,7 +192,7 @@ pub(crate) fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<L
     if let Ok(value) = object.cast::<PyFloat>() {
         return Ok(Some(Literal::Float(value.value())));
     }
-    // A Python complex number: it becomes a scalar of NumPy's.
+    // A Python complex number becomes a NumPy scalar.
     Ok(None)
 }
 
@@ -202,7 +202,7 @@ static MASKED_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static AS_ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static TRACED_NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Makes what is otherwise made at its first use.
+/// Initialises lazy statics.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     GENERIC.import(py, "numpy", "generic")?;
     NDARRAY.import(py, "numpy", "ndarray")?;
@@ -230,7 +230,7 @@ fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(GENERIC.import(py, "numpy", "generic")?)
 }
 
-/// `object` as an array that the machine computes in, without a copy where that is possible.
+/// Converts `object` to an array that the machine computes in, without a copy if possible.
 fn converted<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
     let py = object.py();
     let array = AS_ARRAY.import(py, "indim._arrays", "as_array")?.call1((object, name))?;

@@ -10,8 +10,8 @@ use crate::argument::Argument;
 /// Arguments by keyword.
 pub(crate) type Keywords<'py> = Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>;
 
-/// A parameter as `indim/_signatures.py` describes it: its name, its kind, whether it is static, and its
-/// default with whether the function gets that as it is.
+/// A parameter as `indim/_signatures.py` describes it: name, kind, whether it is static, and the default with
+/// whether the function receives it unchanged.
 pub(crate) type ParameterDescription<'py> =
     (Bound<'py, PyString>, String, bool, Option<(Bound<'py, PyAny>, bool)>);
 
@@ -33,18 +33,18 @@ struct Parameter {
 
 struct Default {
     value: Py<PyAny>,
-    /// Whether it holds neither arrays nor numbers, so that the function gets the default itself.
-    is_as_is: bool,
+    /// Whether it holds neither arrays nor numbers, so the function receives the default itself.
+    is_static: bool,
 }
 
-/// The parameters of a function, in the order in which it gets their arguments.
+/// The parameters of a function, in the order of its arguments.
 pub(crate) struct Parameters {
     all: Vec<Parameter>,
-    /// `*arguments`, which take all positions beyond the others.
+    /// `*arguments`: the positions after all others.
     rest: Option<Parameter>,
     /// Parameters that take arguments by position.
     positional: usize,
-    /// Python's own binding, which says what is wrong with a call.
+    /// Python's binding of arguments, which reports invalid calls.
     bind: Py<PyAny>,
 }
 
@@ -58,8 +58,8 @@ impl Parameters {
         for (name, kind, is_static, default) in described {
             let text = name.to_str()?.to_owned();
             let default =
-                default.map(|(value, is_as_is)| Default { value: value.unbind(), is_as_is });
-            // Names of keywords are interned, and so compare by address.
+                default.map(|(value, is_static)| Default { value: value.unbind(), is_static });
+            // Keywords are interned, so names compare by address.
             let name = PyString::intern(py, &text).unbind();
             let of_kind = |kind| Parameter { name, text, kind, is_static, default };
             match kind.as_str() {
@@ -102,7 +102,7 @@ impl Parameters {
         Ok(self.bind.bind(py).call1((args, given))?.cast_into::<PyTuple>()?)
     }
 
-    /// The arguments in order; `None` for a call that the parameters do not allow.
+    /// The arguments in order; `None` for an invalid call.
     fn placed<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -125,6 +125,11 @@ impl Parameters {
         values.into_iter().enumerate().map(with_default).collect()
     }
 
+    /// Whether a parameter takes this keyword.
+    pub(crate) fn takes_keyword(&self, key: &str) -> bool {
+        self.all.iter().any(|it| it.kind != Kind::PositionOnly && it.text == key)
+    }
+
     /// The position of the parameter that a keyword names.
     fn position(&self, key: &Bound<'_, PyString>) -> Option<usize> {
         let by_address = self.all.iter().position(|parameter| parameter.name.is(key));
@@ -136,7 +141,7 @@ impl Parameters {
     /// The argument at a position.
     ///
     /// # Errors
-    /// When it has to be an array and is none.
+    /// If it is neither static nor an array.
     pub(crate) fn argument<'py>(
         &self,
         position: usize,
@@ -147,7 +152,7 @@ impl Parameters {
             return Argument::passed_as_is(object.clone());
         }
         let default = parameter.and_then(|parameter| parameter.default.as_ref());
-        if default.is_some_and(|default| default.is_as_is && object.is(&default.value)) {
+        if default.is_some_and(|default| default.is_static && object.is(&default.value)) {
             return Ok(Argument::Static { value: object.clone(), key: object.clone() });
         }
         Argument::of_arrays(object, self.name(position))

@@ -1,8 +1,7 @@
-//! The threads that compute: one pool, made when it is first needed, whose size users choose; and how
-//! much memory a run may hold.
+//! The thread pool, made at its first use, with a size that users choose; the memory limit of a run.
 //!
-//! The lock is only taken while attached to the interpreter, which a fork is too: no child finds it
-//! held. A child has none of its parent's threads; it forgets the pool and makes its own.
+//! The lock is taken only while attached to the interpreter. A fork is attached too, so no child inherits a
+//! held lock. A child has none of its parent's threads: it forgets the pool and makes its own.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,11 +11,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// More than any machine has, and less than would exhaust one.
-const MAXIMUM_THREADS: usize = 4096;
+/// Maximum number of threads: more than any machine has, and too few to exhaust one.
+const MAX_THREADS: usize = 4096;
 
 struct Threads {
-    /// `None` until somebody asks.
+    /// `None` before the first request.
     count: Option<usize>,
     pool: Option<Arc<ThreadPool>>,
 }
@@ -33,13 +32,13 @@ impl Threads {
             let from_environment = std::env::var("INDIM_NUM_THREADS").ok();
             let given = from_environment.and_then(|text| text.trim().parse().ok());
             given
-                .filter(|count| (1..=MAXIMUM_THREADS).contains(count))
+                .filter(|count| (1..=MAX_THREADS).contains(count))
                 .unwrap_or_else(|| available_parallelism().map_or(1, usize::from))
         })
     }
 }
 
-/// The pool that helps the calling thread; `None` if that computes alone.
+/// The pool that helps the calling thread; `None` if the calling thread computes alone.
 pub(crate) fn pool(_py: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
     let mut threads = threads();
     if threads.pool.is_some() || threads.count() == 1 {
@@ -55,21 +54,21 @@ pub(crate) fn pool(_py: Python<'_>) -> PyResult<Option<Arc<ThreadPool>>> {
     Ok(Some(pool))
 }
 
-/// Sets how many threads compute, and returns how many did before.
+/// Sets the number of computing threads, and returns the previous one.
 ///
-/// Without a call it is the environment variable `INDIM_NUM_THREADS`, or else the number of processors.
+/// The default is the environment variable `INDIM_NUM_THREADS`, or else the number of processors.
 #[pyfunction]
 pub(crate) fn set_num_threads(nthreads: usize) -> PyResult<usize> {
-    if !(1..=MAXIMUM_THREADS).contains(&nthreads) {
+    if !(1..=MAX_THREADS).contains(&nthreads) {
         return Err(PyValueError::new_err(format!(
-            "the number of threads is from 1 to {MAXIMUM_THREADS}, not {nthreads}"
+            "the number of threads is from 1 to {MAX_THREADS}, not {nthreads}"
         )));
     }
     let mut threads = threads();
     let before = threads.count();
     if before != nthreads {
         threads.count = Some(nthreads);
-        // Runs that are under way keep the old pool until they are done.
+        // Current runs keep the old pool until they end.
         threads.pool = None;
     }
     Ok(before)
@@ -81,27 +80,27 @@ pub(crate) fn get_num_threads() -> usize {
     threads().count()
 }
 
-/// Forgets the pool without waiting for its threads, which a forked child does not have.
+/// Forgets the pool without joining its threads, which do not exist in a forked child.
 #[pyfunction]
 pub(crate) fn _forget_threads() {
     core::mem::forget(threads().pool.take());
 }
 
-/// Sets how many bytes of memory are kept for the next large results; 1 GiB without a call.
+/// Sets the maximum bytes that the memory pool keeps for large results; the default is 1 GiB.
 #[pyfunction]
 pub(crate) fn set_memory_pool_limit(py: Python<'_>, bytes: usize) {
     py.detach(|| indim::set_memory_pool_limit(bytes));
 }
 
-/// The maximal bytes of a run, without its inputs; `usize::MAX` for no limit.
+/// Maximum bytes of a run, without its inputs; `usize::MAX` means no limit.
 static MEMORY_LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 pub(crate) fn memory_limit() -> Option<usize> {
     Some(MEMORY_LIMIT.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
 }
 
-/// Refuses, by `MemoryError`, every later run that would hold more bytes, not counting its inputs; `None`
-/// lifts the limit.
+/// Sets the maximum bytes of a run, not counting its inputs: a run that needs more raises `MemoryError`.
+/// `None` removes the limit.
 #[pyfunction]
 pub(crate) fn limit_memory(bytes: Option<usize>) {
     MEMORY_LIMIT.store(bytes.unwrap_or(usize::MAX), Ordering::Relaxed);

@@ -1,7 +1,7 @@
-//! Recording the operations of a Python function, one by one, with their types.
+//! Records the operations of a Python function, one by one, with their types.
 //!
-//! `indim/_tracing.py` holds one while it runs a function on tracing values. Each operation is checked by
-//! itself, so that a mistake is raised at its line of the function; the whole is compiled later.
+//! `indim/_tracing.py` has a recorder while it runs a function on tracing values. Each operation is checked
+//! when it is recorded, so an error is raised at its line of the function. The whole is compiled later.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,21 +20,21 @@ use crate::error::{ComputationError, computation_error};
 use crate::operand::{Operand, number};
 use crate::rule::rule_of_operations;
 
-/// Operations that a function may have.
-const MAXIMUM_OPERATIONS: usize = 100_000;
+/// Maximum number of operations of a function.
+const MAX_OPERATIONS: usize = 100_000;
 
 #[derive(Default)]
 struct Recording {
     computation: Computation,
-    /// The graph of the operations so far, which checks each.
+    /// The graph of the operations so far, which checks each one.
     builder: GraphBuilder,
     /// The values of the graph by name.
     values: HashMap<String, Binding>,
     /// The numbers among them.
     numbers: Numbers,
-    /// Arrays that the function uses without being given them, bound to the last parameters.
+    /// Arrays from outside the arguments, bound to the last parameters.
     captured: Vec<Py<PyAny>>,
-    /// Whether the function looked at sizes, and so holds for these sizes alone.
+    /// Whether the function read sizes, so that the recording is valid for these sizes alone.
     has_used_sizes: bool,
 }
 
@@ -46,12 +46,12 @@ type ValueDescription<'py> = (String, String, &'static str, Bound<'py, PyTuple>)
 #[derive(Default)]
 pub(crate) struct Recorder(Mutex<Recording>);
 
-/// A recording that is over.
+/// A finished recording.
 pub(crate) struct RecordedFunction {
     pub(crate) computation: Computation,
     pub(crate) captured: Vec<Py<PyAny>>,
     pub(crate) has_used_sizes: bool,
-    /// For which numbers it holds.
+    /// The numbers for which it is valid.
     pub(crate) numbers: NumberProgram,
 }
 
@@ -89,10 +89,10 @@ impl Recorder {
         Self::default()
     }
 
-    /// Forgets all that was recorded.
+    /// Discards the recording.
     fn restart(&self) {
         let before = core::mem::take(&mut *self.recording());
-        // Dropping objects may run Python code that traces: without the lock.
+        // Dropping objects may run Python code that traces, so it happens without the lock.
         drop(before);
     }
 
@@ -111,7 +111,7 @@ impl Recorder {
         };
         let mut recording = self.recording();
         let name = recording.parameter(name, &array_type);
-        // Making objects may run Python code that traces.
+        // Creating objects may run Python code that traces.
         drop(recording);
         let name = name.map_err(|error| computation_error(py, &error.into()))?;
         described(py, name.clone(), name, &array_type)
@@ -132,15 +132,15 @@ impl Recorder {
         described(py, name.clone(), name, &array_type)
     }
 
-    /// A number that is given, under a name like `name`; returns its name.
+    /// Adds a number among the arguments, under a name like `name`; returns its name.
     fn number(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         let value = python_number(value)?;
         Ok(self.recording().number(name, value))
     }
 
-    /// Records an operator on numbers that are given, by name, and others. Returns the name of what it makes,
-    /// `None` where the function is recorded for that, and what it is now; `None` for what is no number or
-    /// has none.
+    /// Records an operator on numbers, by name or by value. Returns the name of the result and its present
+    /// value; the name is `None` if the recording is valid only for this value. Returns `None` if the result
+    /// is no number or is undefined.
     fn record_number<'py>(
         &self,
         py: Python<'py>,
@@ -155,14 +155,14 @@ impl Recorder {
             .transpose()
     }
 
-    /// Says that the function is recorded for the value of a number.
+    /// Makes the recording valid for the present value of a number alone.
     fn pin(&self, name: &str) {
         if let Some(Binding::Input(number)) = self.recording().values.get(name) {
             number.pin();
         }
     }
 
-    /// An array that the function uses without being given it.
+    /// Adds an array from outside the arguments.
     fn capture<'py>(
         &self,
         name: &str,
@@ -173,8 +173,8 @@ impl Recorder {
         Ok(described)
     }
 
-    /// Records one operation: a function or the symbol of an operator, over earlier values by name and
-    /// numbers, with attributes by keyword or in their order.
+    /// Records one operation: a function or the symbol of an operator, over numbers and earlier values by
+    /// name, with attributes by keyword or position.
     fn record<'py>(
         &self,
         py: Python<'py>,
@@ -193,7 +193,7 @@ impl Recorder {
             })
             .collect::<PyResult<_>>()?;
         let call = RecordedCall { function, operands, attributes };
-        // Errors and results are objects, whose making may run Python code that traces: without the lock.
+        // Creating errors and results may run Python code that traces, so it happens without the lock.
         let added = self.recording().record(&call, rule);
         match added {
             Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
@@ -202,10 +202,10 @@ impl Recorder {
         }
     }
 
-    /// Records the results of a `function`, which was recorded by itself, for `arguments`, and their
-    /// derivatives with respect to those at the places `wrt`: for the cotangents of the results, or of one
-    /// number. Messages call it `text`.
-    #[expect(clippy::too_many_arguments, reason = "they are those of the step")]
+    /// Records the results of a separately recorded `function` for `arguments`, and their derivatives with
+    /// respect to the arguments at the positions `wrt`: for the cotangents of the results, or of one number.
+    /// Messages call the step `text`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
     fn derive<'py>(
         &self,
         py: Python<'py>,
@@ -233,17 +233,17 @@ impl Recorder {
         }
     }
 
-    /// Says that the function looks at sizes.
+    /// Records that the function reads sizes.
     fn use_sizes(&self) {
         self.recording().has_used_sizes = true;
     }
 }
 
 fn too_many() -> PyErr {
-    PyValueError::new_err(format!("a function has at most {MAXIMUM_OPERATIONS} operations"))
+    PyValueError::new_err(format!("a function has at most {MAX_OPERATIONS} operations"))
 }
 
-/// The name of an earlier value, or a Python number.
+/// Reads an operand: the name of an earlier value, or a Python number.
 fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
     match given.cast::<PyString>() {
         Ok(name) => Ok(CallOperand::Name(name.to_str()?.to_owned())),
@@ -251,9 +251,12 @@ fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
     }
 }
 
-/// An element type by its name, a list of integers or of pairs of them, the things between the brackets of an
-/// index as a tuple, the name of a mode, or what an operand may be.
-fn attribute(keyword: Option<&str>, given: &Bound<'_, PyAny>) -> PyResult<CallAttribute> {
+/// Reads an attribute: a list of integers, of pairs of them, or of axis names; the items of an index as a
+/// tuple; the name of an element type or a mode; otherwise an operand.
+pub(crate) fn attribute(
+    keyword: Option<&str>,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<CallAttribute> {
     if keyword == Some("dtype") {
         let name: String = given.extract()?;
         let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
@@ -269,13 +272,17 @@ fn attribute(keyword: Option<&str>, given: &Bound<'_, PyAny>) -> PyResult<CallAt
     let Ok(list) = given.cast::<PyList>() else {
         return Ok(CallAttribute::Operand(operand(given)?));
     };
-    match list.iter().any(|item| item.is_instance_of::<PyTuple>()) {
-        true => Ok(CallAttribute::Pairs(list.extract()?)),
+    if list.iter().any(|item| item.is_instance_of::<PyTuple>()) {
+        return Ok(CallAttribute::Pairs(list.extract()?));
+    }
+    match list.iter().any(|item| item.is_instance_of::<PyString>()) {
+        true => Ok(CallAttribute::Names(list.extract()?)),
         false => Ok(CallAttribute::Integers(list.extract()?)),
     }
 }
 
-/// A number, a slice as a tuple of its three numbers, `None`, `...`, or the name of an earlier value.
+/// Reads an item of an index: a number, a slice as a tuple of three numbers, `None`, `...`, or the name of an
+/// earlier value.
 fn index(given: &Bound<'_, PyAny>) -> PyResult<Index<CallOperand>> {
     if given.is_none() {
         return Ok(Index::NewAxis);
@@ -304,7 +311,7 @@ fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
 type StepValue = (String, String, ArrayType);
 
 impl Recording {
-    /// `name`, or one like it that no value has.
+    /// `name`, extended until no value has it.
     fn unused_name(&self, mut name: String) -> String {
         while self.values.contains_key(&name) {
             name.push('_');
@@ -325,7 +332,7 @@ impl Recording {
         Ok(name)
     }
 
-    /// Adds a number that is given under a name like `name`; returns its name.
+    /// Adds a number among the arguments under a name like `name`; returns its name.
     fn number(&mut self, name: &str, value: Literal) -> String {
         let name = self.unused_name(name.to_owned());
         self.computation.parameters.push(name.clone());
@@ -335,11 +342,10 @@ impl Recording {
         name
     }
 
-    /// Adds the result of an operator on numbers. `None` if the numbers are too many, or the result is
-    /// undefined.
+    /// Adds the result of an operator on numbers. `None` for too many operations or an undefined result.
     fn record_number(&mut self, call: &RecordedCall) -> Option<(Option<String>, Literal)> {
         let index = self.computation.steps.len();
-        if index == MAXIMUM_OPERATIONS {
+        if index == MAX_OPERATIONS {
             return None;
         }
         let name = self.unused_name(format!("_{index}"));
@@ -372,7 +378,7 @@ impl Recording {
         text: &str,
     ) -> Option<Result<Vec<StepValue>, ComputationError>> {
         let index = self.computation.steps.len();
-        if index == MAXIMUM_OPERATIONS {
+        if index == MAX_OPERATIONS {
             return None;
         }
         derivative.names = (0..derivative.computation.outputs.len() + derivative.wrt.len())
@@ -396,15 +402,14 @@ impl Recording {
         Some(Ok(added))
     }
 
-    /// Adds an operation, checked; returns the name of its value, what messages call it, and its type.
-    /// `None` if the numbers are too many.
+    /// Checks and adds an operation; returns its value. `None` for too many operations.
     fn record(
         &mut self,
         call: &RecordedCall,
         rule: Option<RuleSet>,
     ) -> Option<Result<StepValue, ComputationError>> {
         let index = self.computation.steps.len();
-        if index == MAXIMUM_OPERATIONS {
+        if index == MAX_OPERATIONS {
             return None;
         }
         let name = self.unused_name(format!("_{index}"));

@@ -1,4 +1,4 @@
-//! The rules by their names in Python.
+//! Rules by their names in Python.
 
 use core::str::FromStr;
 
@@ -11,13 +11,14 @@ pub(crate) fn parse_rule<R: FromStr<Err = UnknownRuleSet>>(text: &str) -> PyResu
     text.parse().map_err(|error| PyValueError::new_err(format!("rule {text:?}: {error}")))
 }
 
-/// The rule of every operation of an expression, or of a recorded one; none as written, where each follows
-/// its own attributes.
+/// The rule of every operation of an expression. `None` for `as-written`: each operation follows its own
+/// attributes.
 pub(crate) fn rule_of_operations(text: &str) -> PyResult<Option<RuleSet>> {
     parse_rule::<RuleChoice>(text)?.of_expression().map_err(attribute_error)
 }
 
-/// Attributes that do not belong.
+/// The error of attributes that the rule does not have. Python calls `dims` by its long name.
 pub(crate) fn attribute_error(error: AttributeError) -> PyErr {
-    PyValueError::new_err(format!("error[{}]: {error}; {}", error.code(), error.advice()))
+    let message = format!("error[{}]: {error}; {}", error.code(), error.advice());
+    PyValueError::new_err(message.replace("`dims`", "`broadcast_dimensions`"))
 }

@@ -1,4 +1,4 @@
-//! The rules by themselves: shapes, conversions between rule sets, explanations, the oracle.
+//! Functions on rules: shapes, conversions between rule sets, explanations, the oracle.
 
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, check_axis_names,
@@ -9,7 +9,7 @@ use indim::{
     RuleSetName, Shape, convert_broadcast, oracle,
 };
 use indim_text::catalogue::{self, EntryKind};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -21,12 +21,25 @@ use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
 use crate::rule::{attribute_error, parse_rule, rule_of_operations};
 
-/// The attributes of a rule, as Python gives them.
+/// The attributes of a rule, as Python passes them.
 struct AttributeArguments {
-    dims: Option<Vec<i64>>,
+    broadcast_dimensions: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
+}
+
+/// `broadcast_dimensions`, or its former name `dims` with a warning.
+fn renamed_dims(
+    py: Python<'_>,
+    broadcast_dimensions: Option<Vec<i64>>,
+    dims: Option<Vec<i64>>,
+) -> PyResult<Option<Vec<i64>>> {
+    if dims.is_some() {
+        let category = py.get_type::<PyDeprecationWarning>();
+        PyErr::warn(py, &category, c"`dims=` is now `broadcast_dimensions=`", 1)?;
+    }
+    Ok(broadcast_dimensions.or(dims))
 }
 
 /// The broadcast of `shapes` under a rule.
@@ -37,7 +50,7 @@ fn elaborate(
     attributes: AttributeArguments,
 ) -> PyResult<Broadcast> {
     let rule: RuleChoice = parse_rule(rule)?;
-    let AttributeArguments { dims, axis, target, names } = attributes;
+    let AttributeArguments { broadcast_dimensions: dims, axis, target, names } = attributes;
     let of_names = names.iter().flatten().map(Vec::len);
     let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
     let lists = lists.chain(of_names);
@@ -59,39 +72,48 @@ fn axis_names(names: Vec<Vec<String>>) -> Vec<AxisNames> {
 
 /// The shape that operands of these shapes broadcast to under a rule set.
 #[pyfunction]
-#[pyo3(signature = (*shapes, rule="numpy", dims=None, axis=None, target=None, names=None))]
+#[pyo3(signature = (
+    *shapes, rule="numpy", broadcast_dimensions=None, axis=None, target=None, names=None, dims=None
+))]
+#[expect(clippy::too_many_arguments, reason = "Python's arguments, by keyword")]
 pub(crate) fn broadcast_shapes<'py>(
     py: Python<'py>,
     shapes: Vec<Vec<usize>>,
     rule: &str,
-    dims: Option<Vec<i64>>,
+    broadcast_dimensions: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
+    dims: Option<Vec<i64>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
+    let broadcast_dimensions = renamed_dims(py, broadcast_dimensions, dims)?;
     guard(py, || {
-        let attributes = AttributeArguments { dims, axis, target, names };
+        let attributes = AttributeArguments { broadcast_dimensions, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         PyTuple::new(py, form.result().iter())
     })
 }
 
-/// The broadcast of these shapes under `rule`, stated under rule set `to`.
+/// Converts the broadcast of these shapes under `rule` to rule set `to`.
 #[pyfunction]
-#[pyo3(signature = (*shapes, to, rule="numpy", dims=None, axis=None, target=None, names=None))]
+#[pyo3(signature = (
+    *shapes, to, rule="numpy", broadcast_dimensions=None, axis=None, target=None, names=None, dims=None
+))]
 #[expect(clippy::too_many_arguments, reason = "Python's arguments, by keyword")]
 pub(crate) fn convert(
     py: Python<'_>,
     shapes: Vec<Vec<usize>>,
     to: &str,
     rule: &str,
-    dims: Option<Vec<i64>>,
+    broadcast_dimensions: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
+    dims: Option<Vec<i64>>,
 ) -> PyResult<String> {
+    let broadcast_dimensions = renamed_dims(py, broadcast_dimensions, dims)?;
     guard(py, || {
-        let attributes = AttributeArguments { dims, axis, target, names };
+        let attributes = AttributeArguments { broadcast_dimensions, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         match convert_broadcast(&form, parse_rule::<RuleSetName>(to)?) {
             Ok(said) => Ok(said.to_string()),
@@ -102,20 +124,20 @@ pub(crate) fn convert(
     })
 }
 
-/// An explanation of shapes alone: text, JSON, SVG.
+/// Explains a broadcast of shapes: text, JSON, SVG.
 #[pyfunction]
-#[pyo3(signature = (shapes, rule, dims=None, axis=None, target=None, names=None))]
+#[pyo3(signature = (shapes, rule, broadcast_dimensions=None, axis=None, target=None, names=None))]
 pub(crate) fn _explain_shapes(
     py: Python<'_>,
     shapes: Vec<Vec<usize>>,
     rule: &str,
-    dims: Option<Vec<i64>>,
+    broadcast_dimensions: Option<Vec<i64>>,
     axis: Option<i64>,
     target: Option<Vec<usize>>,
     names: Option<Vec<Vec<String>>>,
 ) -> PyResult<(String, String, String)> {
     guard(py, || {
-        let attributes = AttributeArguments { dims, axis, target, names };
+        let attributes = AttributeArguments { broadcast_dimensions, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         let labels =
             (0..shapes.len()).map(|index| (format!("operand {index}"), String::new())).collect();
@@ -124,7 +146,7 @@ pub(crate) fn _explain_shapes(
     })
 }
 
-/// An explanation of an expression over arrays; only their types and shapes matter.
+/// Explains an expression over arrays, of which only types and shapes matter.
 #[pyfunction]
 pub(crate) fn _explain_expression(
     py: Python<'_>,
@@ -152,7 +174,7 @@ pub(crate) fn _explain_expression(
     })
 }
 
-/// Refuses operands that an expression does not have.
+/// Refuses operands that the expression does not name.
 fn check_operands(
     operands: &[(String, Bound<'_, PyAny>)],
     has: impl Fn(&str) -> bool,
@@ -199,7 +221,7 @@ pub(crate) fn _explain_types(
     })
 }
 
-/// An operand that is a type in text, an array, or a number.
+/// An operand of an explanation: a type as text, an array, or a number.
 fn typed_input<'n>(
     py: Python<'_>,
     name: &'n str,
@@ -216,10 +238,10 @@ fn typed_input<'n>(
     Ok(TypedInput { name, of, axis_names: None })
 }
 
-/// Text, JSON, SVG, and what lists the machine code, which is only made when somebody asks for it.
+/// Text, JSON, SVG, and the machine code, which is listed on request.
 pub(crate) type ExplanationTexts = (String, String, String, MachineCode);
 
-/// Lists the machine code of what was explained.
+/// Lists the machine code of an explained program.
 #[pyclass(frozen, module = "indim._indim")]
 pub(crate) struct MachineCode(Explanation);
 
@@ -230,8 +252,7 @@ impl MachineCode {
     }
 }
 
-/// An explanation of a computation for operands of these types; `numbers` says for which numbers it was
-/// recorded.
+/// Explains a computation for operands of these types; `numbers` are those for which it was recorded.
 pub(crate) fn explain_computation(
     py: Python<'_>,
     computation: &Computation,
@@ -254,7 +275,7 @@ pub(crate) fn explain_computation(
     Ok((text + &made_for, json, svg, machine_code))
 }
 
-/// An explanation in its forms.
+/// An explanation as text, JSON, SVG and machine code.
 pub(crate) fn explained_texts(explanation: Explanation) -> ExplanationTexts {
     let [text, json, svg] = [explanation.to_string(), explanation.to_json(), explanation.to_svg()];
     (text, json, svg, MachineCode(explanation))
@@ -266,7 +287,7 @@ pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
     py.detach(|| oracle::verdict(case))
 }
 
-/// The names in an expression, in the order in which they occur first, and the constants.
+/// The names in an expression, in order of first occurrence, and the constants.
 #[pyfunction]
 pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<String>)> {
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
@@ -275,13 +296,13 @@ pub(crate) fn _names_of(py: Python<'_>, ex: &str) -> PyResult<(Vec<String>, Vec<
     Ok((owned(definition.expression.names()), owned(definition.expression.constants())))
 }
 
-/// Every element type: indim's name and NumPy's.
+/// Every element type: its name in indim and in NumPy.
 #[pyfunction]
 pub(crate) fn _element_types() -> Vec<(&'static str, &'static str)> {
     DType::ALL.iter().map(|dtype| (dtype.name(), dtype.numpy_name())).collect()
 }
 
-/// Every operation of the table: its name, the number of its operands, its documentation, its other names.
+/// Every operation of the table: name, number of operands, documentation, other names.
 #[pyfunction]
 pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'static str>)> {
     let operations = catalogue::entries().filter(|entry| entry.kind == EntryKind::Operation);
@@ -290,11 +311,10 @@ pub(crate) fn _operations() -> Vec<(&'static str, usize, &'static str, Vec<&'sta
         .collect()
 }
 
-/// A number that a composition takes: its name, what it must be, its default.
+/// A number parameter of a composition: name, expected kind, default.
 type Number = (&'static str, &'static str, Option<&'static str>);
 
-/// A composition: its name, the number of its operands, the numbers behind them, its documentation, its
-/// aliases.
+/// A composition: name, number of operands, number parameters, documentation, aliases.
 type CompositionRow = (&'static str, usize, Vec<Number>, &'static str, Vec<&'static str>);
 
 /// Every composition of the table.
@@ -311,16 +331,14 @@ pub(crate) fn _compositions() -> Vec<CompositionRow> {
     Composition::ALL.iter().map(row).collect()
 }
 
-/// Every function that shows arrays otherwise or puts them together, and what stands in brackets: its name,
-/// its documentation, its other names.
+/// Every view function, and indexing: name, documentation, other names.
 #[pyfunction]
 pub(crate) fn _view_functions() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let views = catalogue::entries().filter(|entry| entry.kind == EntryKind::View);
     views.map(|entry| (entry.name, entry.doc, entry.other_names)).collect()
 }
 
-/// A function along axes: its name, its operands, the axes where none are given, its arguments, its
-/// documentation, its aliases.
+/// A function along axes: name, operands, default axes, arguments, documentation, aliases.
 type ReductionRow = (
     &'static str,
     &'static [&'static str],

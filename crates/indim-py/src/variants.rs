@@ -8,15 +8,15 @@ use indim::DType;
 use crate::computation::Compiled;
 use crate::operand::{Operand, OperandType};
 
-/// So many variants are kept; beyond that the oldest goes.
+/// Maximum number of variants of a computation; beyond it the oldest is evicted.
 const MAX_VARIANTS: usize = 256;
 
-/// Variants, in the order in which they came.
+/// The variants of one computation.
 #[derive(Default)]
 pub(crate) struct Variants {
-    /// With what [`mixed`] makes of their sizes.
+    /// From the oldest to the newest, each with the hash of its types and sizes.
     all: VecDeque<(u64, Arc<Compiled>)>,
-    /// The newest of each such number. Others have other numbers among their operands.
+    /// The newest variant of each hash. Variants of equal hash differ in the numbers among their operands.
     newest: HashMap<u64, Arc<Compiled>>,
     /// The last variant, which is usually requested again.
     last: Option<Arc<Compiled>>,
@@ -33,12 +33,12 @@ impl Variants {
             return Some(Arc::clone(last));
         }
         let of_array = |operand: &Operand<'_>| match operand {
-            Operand::Array(array) => mixed_array(array.dtype(), array.sizes()),
+            Operand::Array(array) => array_hash(array.dtype(), array.sizes()),
             Operand::Number(_) | Operand::Constant(_) => NUMBER,
         };
-        let sizes = mixed(operands.iter().map(of_array));
-        let newest = self.newest.get(&sizes)?;
-        let is_it = |(of, compiled): &&(u64, Arc<Compiled>)| *of == sizes && fits(compiled);
+        let key = hash(operands.iter().map(of_array));
+        let newest = self.newest.get(&key)?;
+        let is_it = |(of, compiled): &&(u64, Arc<Compiled>)| *of == key && fits(compiled);
         let found = match fits(newest) {
             true => newest,
             false => &self.all.iter().rev().find(is_it)?.1,
@@ -47,25 +47,25 @@ impl Variants {
         self.last.clone()
     }
 
-    /// Keeps a variant; returns one that is kept no longer.
+    /// Adds a variant; returns an evicted one.
     pub(crate) fn keep(&mut self, compiled: &Arc<Compiled>) -> Option<Arc<Compiled>> {
         let of_array = |of: &OperandType| match of {
-            OperandType::Array(of) => mixed_array(of.dtype, &of.shape),
+            OperandType::Array(of) => array_hash(of.dtype, &of.shape),
             OperandType::Input(_) | OperandType::Number(_) => NUMBER,
         };
-        let sizes = mixed(compiled.types.iter().map(of_array));
+        let key = hash(compiled.types.iter().map(of_array));
         let gone = if self.all.len() >= MAX_VARIANTS { self.remove_oldest() } else { None };
-        self.all.push_back((sizes, Arc::clone(compiled)));
-        self.newest.insert(sizes, Arc::clone(compiled));
+        self.all.push_back((key, Arc::clone(compiled)));
+        self.newest.insert(key, Arc::clone(compiled));
         self.last = Some(Arc::clone(compiled));
         gone
     }
 
-    /// Forgets the oldest.
+    /// Removes the oldest variant.
     pub(crate) fn remove_oldest(&mut self) -> Option<Arc<Compiled>> {
-        let (sizes, oldest) = self.all.pop_front()?;
-        if self.newest.get(&sizes).is_some_and(|newest| Arc::ptr_eq(newest, &oldest)) {
-            self.newest.remove(&sizes);
+        let (key, oldest) = self.all.pop_front()?;
+        if self.newest.get(&key).is_some_and(|newest| Arc::ptr_eq(newest, &oldest)) {
+            self.newest.remove(&key);
         }
         // The next request is unlikely to be for this variant.
         self.last.take_if(|last| Arc::ptr_eq(last, &oldest));
@@ -80,17 +80,15 @@ impl Variants {
     }
 }
 
-/// The key of a number, which needs a further comparison.
+/// The hash of a number, whose value is compared later.
 const NUMBER: u64 = 1;
 
-fn mixed_array(dtype: DType, sizes: &[usize]) -> u64 {
-    mixed([dtype as u64].into_iter().chain(sizes.iter().map(|&size| size as u64)))
+fn array_hash(dtype: DType, sizes: &[usize]) -> u64 {
+    hash([dtype as u64].into_iter().chain(sizes.iter().map(|&size| size as u64)))
 }
 
-/// One number made of several, by the function of Fowler, Noll and Vo. Others may make the same one, so that
-/// what they are made of is compared.
-fn mixed(numbers: impl Iterator<Item = u64>) -> u64 {
-    numbers.fold(0xcbf2_9ce4_8422_2325, |mixed, number| {
-        (mixed ^ number).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+/// The FNV-1a hash over words. Hashes can collide, so the caller also compares types and sizes.
+fn hash(words: impl Iterator<Item = u64>) -> u64 {
+    words
+        .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }

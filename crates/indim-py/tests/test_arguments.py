@@ -227,3 +227,54 @@ def test_out_names_what_is_returned(x):
     assert not out["a"].any()
     with pytest.raises(KeyError):
         f(x, out={"b": out["b"]})
+
+
+def test_parameters_may_have_the_names_of_options():
+    x, y = np.array([1.0, 2.0]), np.array([10.0, 20.0])
+
+    @indim.jit
+    def scaled(x, out, order=2.0, *, casting=1.0):
+        return x * out + order * casting
+
+    expected = x * y + 2
+    np.testing.assert_array_equal(scaled(x, y), expected)
+    np.testing.assert_array_equal(scaled(x, out=y), expected)
+    np.testing.assert_array_equal(scaled(x=x, out=y, order=3.0, casting=2.0), x * y + 6)
+    with pytest.raises(TypeError, match="missing a required argument: 'out'"):
+        scaled(x)
+
+    @indim.jit
+    def by_position(x, out, /):
+        return x + out
+
+    target = np.empty(2)
+    assert by_position(x, y, out=target) is target
+    np.testing.assert_array_equal(target, x + y)
+
+    @indim.jit(static="order")
+    def chosen(x, order):
+        return x * 2 if order == "twice" else x
+
+    np.testing.assert_array_equal(chosen(x, order="twice", out=target), 2 * x)
+    np.testing.assert_array_equal(indim.grad(lambda out: np.sum(out**2))(x), 2 * x)
+
+
+def test_static_arguments_by_name_and_by_position():
+    def function(x, power, *, name="none"):
+        return x**power if name == "none" else x
+
+    x = np.array([1.0, 2.0, 3.0])
+    for options in (
+        {"static": ("power", "name")},
+        {"static_argnames": ["power", "name"]},
+        {"static_argnames": "name", "static_argnums": 1},
+        {"static": "name", "static_argnums": (-1,)},
+    ):
+        compiled = indim.jit(function, **options)
+        assert sorted(compiled.static) == ["name", "power"]
+        np.testing.assert_array_equal(compiled(x, 2), x**2)
+        np.testing.assert_array_equal(compiled(x, 2, name="other"), x)
+    with pytest.raises(TypeError, match="static='nothing' is none of the parameters"):
+        indim.jit(function, static_argnames="nothing")
+    with pytest.raises(TypeError, match="static_argnums=2 is no position of the parameters"):
+        indim.jit(function, static_argnums=2)

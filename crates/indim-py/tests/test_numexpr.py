@@ -1,4 +1,4 @@
-"""What users of numexpr do: the examples of its documentation, its functions, its habits."""
+"""The drop-in for numexpr: the examples of its documentation, its functions, its habits."""
 
 import gc
 import importlib.metadata
@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import indim as ne
-from indim import E, numexpr_tests
+import indim
+import indim.numexpr as ne
+from indim import numexpr_tests
+from indim.numexpr import E
 
-# The readme and the user guide of numexpr.
+# Examples of numexpr's readme and user guide.
 
 
 def test_the_examples_of_the_readme():
@@ -62,8 +64,7 @@ REAL = {
 
 COMPLEX = (
     "copy ones_like sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh log log1p "
-    "log10 "
-    "log2 exp expm1 abs round real imag conj isnan isfinite isinf".split()
+    "log10 log2 exp expm1 abs round real imag conj isnan isfinite isinf".split()
 )
 
 
@@ -121,7 +122,7 @@ def test_complex_numbers():
 @pytest.mark.parametrize(
     "text", ["cumsum(a)", "sum(a, axis=1)", "contains(a, a)", "a == 'x'", "a and a"]
 )
-def test_what_is_no_arithmetic_of_arrays_is_an_error(text):
+def test_texts_beyond_arithmetic_of_arrays_are_errors(text):
     with pytest.raises(ValueError):
         ne.evaluate(text, {"a": np.ones(3)})
 
@@ -153,14 +154,14 @@ def test_no_array_is_kept_alive():
         else:
             ne.evaluate("a + 1", out=out)
         del a, out
-        # In the same frame: its names were looked at, and nothing of that remains.
+        # The call read the names of this frame and keeps none of them.
         gc.collect()
         return [reference() is None for reference in kept]
 
     assert work(False) == [True, True]
     assert work(True) == [True, True]
     x = np.ones(1000)
-    # Its `out` is gone, so there is a new one.
+    # Its `out` is freed, so the result is a new array.
     np.testing.assert_array_equal(ne.re_evaluate(), x + 1)
 
 
@@ -184,7 +185,7 @@ def test_the_names_of_the_caller_stay_as_they_are():
     assert local["z"].tolist() == [3.0, 3.0]
 
 
-def test_arguments_of_numexpr_that_mean_nothing_are_taken():
+def test_arguments_of_numexpr_without_effect_are_accepted():
     a = np.array([1.0])
     assert (
         ne.evaluate("a + 1", optimization="aggressive", truediv="auto", sanitize=True, disable_cache=True)[0]
@@ -206,7 +207,7 @@ def test_orders(order):
 
 @pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind", "unsafe"])
 @pytest.mark.parametrize("target", ["f8", "f4", "i4", "c16"])
-def test_casts_are_allowed_where_numpy_allows_them(casting, target):
+def test_casts_are_allowed_as_by_numpy(casting, target):
     x, out = np.array([1.5, -2.5]), np.empty(2, target)
     if np.can_cast(x.dtype, target, casting):
         ne.evaluate("x + 0", out=out, casting=casting)
@@ -220,7 +221,7 @@ def test_a_wrong_casting_is_refused_whether_or_not_it_matters():
     with pytest.raises(ValueError, match="same_kind"):
         ne.evaluate("1 + 1", casting="perhaps")
     with pytest.raises(ValueError, match="same_kind"):
-        ne.jit(lambda x: x)(np.ones(2), casting="perhaps")
+        indim.jit(lambda x: x)(np.ones(2), casting="perhaps")
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_compiled_expressions_are_functions():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: ne.NumExpr("a + ")(1), ne.ExprError, "unexpected"),
+        (lambda: ne.NumExpr("a + ")(1), indim.ExprError, "unexpected"),
         (lambda: ne.NumExpr("a + b")(1), ValueError, "takes 2 arrays"),
         (
             lambda: ne.NumExpr("a", [("b", float)]),
@@ -306,8 +307,8 @@ def test_modules_of_numexpr():
 def test_an_axis_of_numexpr_is_not_taken_for_an_operand(name, axis):
     a = np.array([[1.0, 5, 3], [4, 2, 9]])
     text = f"{name}(a, {axis})"
-    for call in (ne.evaluate, ne.NumExpr, lambda text: ne.explain(text, a=a)):
-        with pytest.raises(ne.ExprError, match="has two meanings: numexpr and NumPy reduce along") as raised:
+    for call in (ne.evaluate, ne.NumExpr, lambda text: indim.explain(text, a=a)):
+        with pytest.raises(indim.ExprError, match="has two meanings: numexpr and NumPy reduce along") as raised:
             call(text)
         assert raised.value.code == "axis-or-operand"
     assert type(ne.validate(text)).__name__ == "ExprError"
@@ -315,12 +316,12 @@ def test_an_axis_of_numexpr_is_not_taken_for_an_operand(name, axis):
     np.testing.assert_array_equal(numexpr.evaluate(text), getattr(a, name)(axis=int(eval(axis))))
 
 
-def test_what_is_advised_for_an_axis_or_an_operand_works():
+def test_the_advice_for_an_axis_or_an_operand_works():
     a = np.array([[1, 5, 3], [4, 2, 9]])
     np.testing.assert_array_equal(ne.evaluate("max(a, axis=1)"), a.max(axis=1))
     np.testing.assert_array_equal(ne.evaluate("maximum(a, 3)"), np.maximum(a, 3))
     np.testing.assert_array_equal(ne.evaluate("min(a, axis=0) + minimum(a, 1)"), a.min(0) + np.minimum(a, 1))
-    # These are errors of numexpr: no program for it has another meaning.
+    # numexpr refuses these, so no program gives them another meaning.
     for text, expected in (
         ("max(a, a * 2)", a * 2),
         ("max(a, 2.5)", np.maximum(a, 2.5)),
@@ -338,11 +339,11 @@ def test_what_is_advised_for_an_axis_or_an_operand_works():
 def test_the_tests_of_numexpr_pass_but_for_known_differences():
     if importlib.util.find_spec("numexpr") is None:
         pytest.skip("numexpr is not installed")
-    # The optimisation is one of those arguments that mean nothing.
+    # The optimisation has no effect here, so one of its values suffices.
     outcome, printed = numexpr_tests.run(["-k", "not moderate and not aggressive"])
     assert outcome.count(is_repeated=False) >= 100 and outcome.count(is_repeated=True) > 1900, printed
     assert None not in outcome.failures(), f"{outcome}\n{printed}"
-    # Each reason is there: the page names none in vain, and the tests ran on indim.
+    # Every reason occurs, so the page is current, and the tests ran on indim.
     assert set(outcome.failures()) == set(numexpr_tests.REASONS), outcome
     if not importlib.metadata.version("numexpr").startswith("2.14."):
         return

@@ -12,10 +12,10 @@ import indim
 def test_shapes_of_the_seed_examples():
     assert indim.broadcast_shapes((2, 3), (1,)) == (2, 3)
     assert indim.broadcast_shapes((3, 2, 1, 4), (5, 4)) == (3, 2, 5, 4)
-    assert indim.broadcast_shapes((2, 1, 4), (2, 3), rule="xla", dims=[0, 1]) == (2, 3, 4)
+    assert indim.broadcast_shapes((2, 1, 4), (2, 3), rule="xla", broadcast_dimensions=[0, 1]) == (2, 3, 4)
     assert indim.broadcast_shapes((2, 3, 4, 5), (3, 4), rule="pdpd", axis=1) == (2, 3, 4, 5)
     assert indim.broadcast_shapes((3, 1), rule="bidirectional", target=(2, 1, 6)) == (2, 3, 6)
-    assert indim.broadcast_shapes((3,), rule="explicit", dims=[1], target=(2, 3)) == (2, 3)
+    assert indim.broadcast_shapes((3,), rule="explicit", broadcast_dimensions=[1], target=(2, 3)) == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_errors_say_what_is_wrong(shapes, attributes, code, rule, operand, axis)
 
 
 def test_attributes_that_a_rule_does_not_have_are_refused():
-    for attributes in ({"dims": [0]}, {"rule": "xla", "axis": 0}, {"target": (2,)}, {"rule": "nothing"}):
+    for attributes in ({"broadcast_dimensions": [0]}, {"rule": "xla", "axis": 0}, {"target": (2,)}, {"rule": "nothing"}):
         with pytest.raises(ValueError):
             indim.broadcast_shapes((2,), (2,), **attributes)
     with pytest.raises(ValueError, match="target"):
@@ -51,19 +51,19 @@ def test_attributes_that_a_rule_does_not_have_are_refused():
 
 
 def test_as_written_the_attributes_say_the_rule():
-    assert indim.broadcast_shapes((2, 3), (2,), rule="as-written", dims=[0]) == (2, 3)
+    assert indim.broadcast_shapes((2, 3), (2,), rule="as-written", broadcast_dimensions=[0]) == (2, 3)
     assert indim.convert((2, 3), (2,), rule="as-written", axis=0, to="xla") == "xla broadcast_dimensions=[0]"
     assert "pdpd axis=0" in indim.explain((2, 3), (2,), axis=0)
     assert indim.broadcast_shapes((3,), target=(2, 3)) == (2, 3)
     with pytest.raises(ValueError, match="conflicting-attributes"):
-        indim.broadcast_shapes((2, 3), (2,), rule="as-written", dims=[0], axis=0)
+        indim.broadcast_shapes((2, 3), (2,), rule="as-written", broadcast_dimensions=[0], axis=0)
     with pytest.raises(ValueError, match="as-written"):
-        indim.convert((2, 3), (2,), rule="xla", dims=[0], to="as-written")
+        indim.convert((2, 3), (2,), rule="xla", broadcast_dimensions=[0], to="as-written")
 
 
 def test_conversion_between_rules():
     assert indim.convert((2, 3), (3,), to="xla") == "xla broadcast_dimensions=[1]"
-    assert indim.convert((2, 3), (2,), rule="xla", dims=[0], to="pdpd") == "pdpd axis=0"
+    assert indim.convert((2, 3), (2,), rule="xla", broadcast_dimensions=[0], to="pdpd") == "pdpd axis=0"
     with pytest.raises(ValueError, match="inexpressible"):
         indim.convert((2, 1), (1, 3), to="pdpd")
 
@@ -72,7 +72,7 @@ def test_explanations_of_rules_and_expressions():
     explained = indim.explain((2, 3), (3,))
     assert "xla broadcast_dimensions=[1]" in explained
     assert explained.json["result"] == [2, 3] and explained._repr_svg_().startswith("<svg")
-    explained = indim.explain("add(x, v, dims=[1])", x="f32[2, 3]", v=np.ones(3, np.float32))
+    explained = indim.explain("add(x, v, broadcast_dimensions=[1])", x="f32[2, 3]", v=np.ones(3, np.float32))
     assert explained.json["bytes_written"] == 24
     with pytest.raises(KeyError):
         indim.explain("x + y", x="f32[2]")

@@ -93,7 +93,7 @@ def test_explanations_and_compiled_expressions():
     explained = indim.explain(RANGE, x="f64[2, 3]")
     assert explained.json["outputs"] == [{"dtype": "f64", "shape": [2, 3]}]
     assert len(indim.explain("min(x), max(x)", x=x).json["outputs"]) == 2
-    compiled = indim.NumExpr("m = a * 2; m + b")
+    compiled = indim.numexpr.NumExpr("m = a * 2; m + b")
     assert compiled.input_names == ("a", "b")
     assert compiled(np.array([1.0]), np.array([3.0])).tolist() == [5.0]
 

@@ -1,13 +1,15 @@
 """Element-wise computation on NumPy arrays in which every broadcast is explicit, checked and free.
 
-``evaluate`` computes expressions given as text, with numexpr's habits; ``jit`` compiles Python functions;
-``indim.xla``, ``indim.numpy``, ``indim.pdpd`` and their kin hold every operation under one rule.
+``evaluate`` computes expressions given as text, and ``indim.numexpr`` is a drop-in for numexpr. ``jit``
+compiles Python functions. ``indim.xla``, ``indim.numpy``, ``indim.pdpd`` and the like have every operation
+under one rule.
 """
 
 from __future__ import annotations
 
 import json as _json
 import os as _os
+import warnings as _warnings
 
 from . import _indim
 from ._errors import (
@@ -47,23 +49,11 @@ from ._indim import (
 )
 from ._jit import CompiledFunction, jit
 from ._models import Model, ModelInput, load
-from ._numexpr import (
-    MAX_THREADS,
-    detect_number_of_cores,
-    detect_number_of_threads,
-    get_vml_num_threads,
-    get_vml_version,
-    set_vml_accuracy_mode,
-    set_vml_num_threads,
-    use_vml,
-)
 from ._operations import define as _define, exported as _exported
-from . import _array_functions, _compositions, _reductions, _views, expressions, necompiler, none, numpy
-from . import onnx_legacy
-from . import pdpd, stablehlo, utils, xla
+from . import _array_functions, _compositions, _reductions, _views
+from . import none, numexpr, numpy, onnx_legacy, pdpd, stablehlo, xla
 from ._written import Decomposition, WrittenModel
-from .expressions import E
-from .necompiler import NumExpr, disassemble
+from .numexpr import detect_number_of_cores, detect_number_of_threads
 
 __version__ = _indim.__version__
 
@@ -83,16 +73,30 @@ def oracle(case):
     return _json.loads(_indim._verdict(text))
 
 
+#: numexpr's names, which earlier versions had here.
+_NUMEXPR_NAMES = (
+    *("E", "MAX_THREADS", "NumExpr", "disassemble", "expressions", "get_vml_num_threads", "get_vml_version"),
+    *("necompiler", "set_vml_accuracy_mode", "set_vml_num_threads", "use_vml", "utils"),
+)
+
+
+def __getattr__(name):
+    if name in _NUMEXPR_NAMES:
+        moved = f"indim.{name} is now indim.numexpr.{name}"
+        _warnings.warn(moved, DeprecationWarning, stacklevel=2)
+        return getattr(numexpr, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 if hasattr(_os, "register_at_fork"):
     # A forked child has none of its parent's threads.
     _os.register_at_fork(after_in_child=_indim._forget_threads)
 
-# Not `numpy`: `from indim import *` leaves the reader's own.
+# Without `numpy` and `numexpr`: after `from indim import *` these names are the packages.
 __all__ = _exported(
     {
         "CompiledFunction",
         "Decomposition",
-        "E",
         "ElementTypeError",
         "Explanation",
         "ExprError",
@@ -100,10 +104,8 @@ __all__ = _exported(
         "Gradient",
         "IndimError",
         "InternalError",
-        "MAX_THREADS",
         "Model",
         "ModelInput",
-        "NumExpr",
         "ShapeError",
         "UnknownNameError",
         "WrittenModel",
@@ -116,14 +118,11 @@ __all__ = _exported(
         "convert_element_type",
         "detect_number_of_cores",
         "detect_number_of_threads",
-        "disassemble",
         "evaluate",
         "expand_dims",
         "explain",
         "explain_error",
         "get_num_threads",
-        "get_vml_num_threads",
-        "get_vml_version",
         "grad",
         "jit",
         "limit_memory",
@@ -137,12 +136,9 @@ __all__ = _exported(
         "reshape",
         "set_memory_pool_limit",
         "set_num_threads",
-        "set_vml_accuracy_mode",
-        "set_vml_num_threads",
         "signbit",
         "stablehlo",
         "transpose",
-        "use_vml",
         "validate",
         "value_and_grad",
         "vjp",

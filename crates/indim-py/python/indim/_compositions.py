@@ -1,6 +1,6 @@
-"""The compositions as functions: operands, then numbers with their defaults. Called by `_operations.py`.
+"""Compositions as functions: operands, then numbers with their defaults. Called by `_operations.py`.
 
-Each is one call, as the operations are: in the text of expressions, or recorded by a compiled function.
+Each is one call, as the operations are.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ def _with_numbers(rule, name, count, numbers):
     operand_names, number_names = list("xyz"[:count]), [number for number, _, _ in numbers]
 
     def operation(*args, **kwargs):
+        axis = kwargs.pop("axis", None) if rule == "as-written" and count > 1 else None
+        if axis is not None:
+            _functions.warn_of_axis(name)
         bound = signature.bind(*args, **kwargs).arguments
         given = {number: bound[number] for number in number_names if bound.get(number) is not None}
         numbers = [(number, _functions.constant(name, number, value)) for number, value in given.items()]
-        attributes = _functions.attributes(name, bound.get("broadcast_dimensions"), bound.get("axis"))
+        attributes = _functions.attributes(name, bound.get("broadcast_dimensions"), bound.get("axis", axis))
         operands = [bound[operand] for operand in operand_names]
         return _functions.apply(name, operands, numbers + attributes, rule, bound.get("out"))
 
@@ -54,7 +57,7 @@ def _signature(rule, count, numbers):
         annotation = _ANNOTATIONS.get(expected, "int")
         annotation = annotation if default is not None else f"{annotation} | None"
         parameters.append(kinds(name, kinds.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation))
-    keywords = {"as-written": ["broadcast_dimensions", "axis"], "xla": ["broadcast_dimensions"]}
+    keywords = {"as-written": ["broadcast_dimensions"], "xla": ["broadcast_dimensions"]}
     keywords |= {"pdpd": ["axis"], "onnx-legacy": ["axis"]}
     for name in [*(keywords.get(rule, []) if count > 1 else []), "out"]:
         parameters.append(kinds(name, kinds.KEYWORD_ONLY, default=None))
@@ -75,7 +78,7 @@ def _numpy_handler(numpy_function, function, count):
     return handler
 
 
-#: The names of these functions in the stubs, in addition to the operations.
+# `make_stubs.py` finds these functions by their code objects.
 _functions.OPERATION_CODES.add(_with_numbers("numpy", "elu", 1, []).__code__)
 
 

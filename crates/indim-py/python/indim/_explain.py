@@ -1,8 +1,9 @@
-"""Explanations: what a broadcast, an expression or a function does."""
+"""Explanations of broadcasts, expressions and functions."""
 
 from __future__ import annotations
 
 import json
+import warnings
 
 from . import _arrays
 from ._foreign import package_of
@@ -10,23 +11,23 @@ from ._indim import _explain_expression, _explain_shapes, _explain_types
 
 
 class Explanation(str):
-    """A text, with the same as data in ``json`` and as a drawing in ``svg``; notebooks show the drawing.
+    """The text of an explanation; ``json`` is the same as data, ``svg`` as a drawing, which notebooks show.
 
-    ``machine_code`` lists the instructions of each loop nest for dense arrays below the values they
-    compute, or says why kernels run it; it is empty for a bare rule.
+    ``machine_code`` lists the instructions of each loop nest for dense arrays below the values that they
+    compute, or the reason why kernels run it. It is empty for a rule.
     """
 
     def __new__(cls, text, json_text, svg, machine_code=""):
-        # Made when it is asked for, or a text that was.
         self = super().__new__(cls, text)
         self._json_text = json_text
         self.svg = svg
+        #: A text, or an object that makes it at its first use.
         self._machine_code = machine_code
         return self
 
     @property
     def machine_code(self):
-        """The machine code, or which nests run without."""
+        """The machine code, and the loop nests that run without."""
         if not isinstance(self._machine_code, str):
             self._machine_code = self._machine_code.text()
         return self._machine_code
@@ -46,21 +47,30 @@ class Explanation(str):
         return Explanation, (str(self), self._json_text, self.svg, self.machine_code)
 
 
-def explain(*what, rule="as-written", dims=None, axis=None, target=None, names=None, **operands):
-    """Explains an expression or a bare rule.
+def explain(
+    *what, rule="as-written", broadcast_dimensions=None, axis=None, target=None, names=None, **operands
+):
+    """Explains an expression or a rule.
 
-    ``explain("add(x, v, dims=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over arrays or types;
-    sizes may have names, ``x="f32[n, 3]"``, and under ``rule="named"`` axes, ``x="f32[time: n, lat: 3]"``.
-    ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains what a rule makes of shapes, and
-    ``explain((2, 3), (3,), rule="named", names=[["time", "lat"], ["lat"]])`` by the names of their axes.
+    ``explain("add(x, v, broadcast_dimensions=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over
+    arrays or types. Sizes may have names, ``x="f32[n, 3]"``, and under ``rule="named"`` axes,
+    ``x="f32[time: n, lat: 3]"``. ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains the broadcast of
+    shapes under a rule, and ``explain((2, 3), (3,), rule="named", names=[["time", "lat"], ["lat"]])`` by the
+    names of their axes.
     """
+    given = (broadcast_dimensions, axis, target, names)
     if what and isinstance(what[0], str):
-        if len(what) > 1 or not (dims is None and axis is None and target is None and names is None):
-            raise TypeError("an expression states `dims=` and `axis=` in its text; operands are keywords")
+        if len(what) > 1 or any(value is not None for value in given):
+            raise TypeError(
+                "an expression states `broadcast_dimensions=` and `axis=` in its text; operands are keywords"
+            )
         return _of_expression(what[0], operands, rule)
+    if "dims" in operands:
+        warnings.warn("`dims=` is now `broadcast_dimensions=`", DeprecationWarning, stacklevel=2)
+        given = (operands.pop("dims"), axis, target, names)
     if operands:
         raise TypeError("operands by name belong to an expression")
-    return Explanation(*_explain_shapes(list(what), rule, dims, axis, target, names))
+    return Explanation(*_explain_shapes(list(what), rule, *given))
 
 
 def _of_expression(text, operands, rule):

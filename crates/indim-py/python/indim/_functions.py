@@ -1,110 +1,71 @@
-"""Operations as functions: on arrays at once, on tracing values as part of what they record.
-
-An operation is the text of one call, such as ``add(x, y, dims=[1])``, over its operands.
-"""
+"""Operations as functions: on arrays at once, on tracing values as part of what they record."""
 
 from __future__ import annotations
 
+import inspect
 import operator
+import sys
+import warnings
 
 import numpy as np
 
 from . import _arrays, _foreign
-from ._indim import evaluate
+from ._indim import _apply
 from ._numbers import as_it_is
-from ._tracing import OPERANDS_BY_KEYWORD, Tracer
-
-_NAMES = ("x", "y", "z")
-
-#: Functions whose operands are a list, of any length.
-_OF_LISTS = ("concatenate", "stack")
-
-
-def number_text(number):
-    """A number as the text of expressions writes it; parenthesised, for a sign in front."""
-    number = float(number) if isinstance(number, float) else number
-    if isinstance(number, float) and number != number:
-        return "(1e999 - 1e999)"
-    if isinstance(number, float) and number in (float("inf"), float("-inf")):
-        return "1e999" if number > 0 else "(-1e999)"
-    text = repr(number)
-    return f"({text})" if text.startswith("-") else text
-
-
-class AxisNames:
-    """Axes by their names, as the text of expressions writes them."""
-
-    def __init__(self, names):
-        for name in names:
-            if not name.isidentifier():
-                raise ValueError(
-                    f"axis {name!r} cannot be written in an expression: within a function of `indim.jit` "
-                    f"reduce by xarray's own, `x.mean({name!r})`"
-                )
-        self._names = tuple(names)
-
-    def __str__(self):
-        return f"[{', '.join(self._names)}]"
-
-
-def _attribute_text(keyword, value):
-    """An attribute as the text of expressions writes it."""
-    if keyword in OPERANDS_BY_KEYWORD:
-        written = OPERANDS_BY_KEYWORD[keyword]
-    else:
-        written = str(value) if isinstance(value, (list, str, int, AxisNames)) else number_text(value)
-    return f", {keyword}={written}" if keyword else f", {written}"
+from ._tracing import OPERAND_ATTRIBUTES, Tracer
 
 
 def apply(function, operands, attributes=(), rule="as-written", out=None):
     """One operation on arrays, numbers or tracing values.
 
-    An attribute is its keyword, or ``None`` where it goes by its place, and a number, a list of integers, the
-    name of an element type, or of some keywords what an operand may be.
+    An attribute is its keyword, or ``None`` if it is positional, and a number, a list of integers or of axis
+    names, or the name of an element type; ``where`` and ``initial`` are operands.
     """
-    by_keyword = {
-        OPERANDS_BY_KEYWORD[keyword]: value for keyword, value in attributes if keyword in OPERANDS_BY_KEYWORD
-    }
-    for operand in (*operands, *by_keyword.values()):
+    further = [value for keyword, value in attributes if keyword in OPERAND_ATTRIBUTES]
+    for operand in (*operands, *further):
         if isinstance(operand, Tracer):
             if out is not None:
                 raise TypeError("`out` has no meaning inside of a function that is compiled")
             return operand._record(function, operands, attributes, rule)
-    is_by_name = any(isinstance(value, AxisNames) for _, value in attributes)
-    if _foreign.is_labelled(operands) and not is_by_name:
+    if _foreign.is_labelled(operands):
         from . import _xarray
 
-        return _xarray.operation(
-            lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
-        )
-    text, named = _call(function, operands, attributes)
-    return evaluate(text, named | by_keyword, {}, out=out, rule=rule)
+        names = _axis_names(attributes)
+        if names is None:
+            return _xarray.operation(
+                lambda *arrays: apply(function, arrays, attributes, rule), operands, attributes, out
+            )
+        if any(map(_xarray.holds_tracers, operands)):
+            others = [(keyword, value) for keyword, value in attributes if value is not names]
+
+            def along(array, axis):
+                return apply(function, (array,), [("axis", axis), *others], rule)
+
+            return _xarray.along(along, operands, names, out)
+    return _apply(function, operands, attributes, rule, out)
 
 
-def _call(function, operands, attributes):
-    """The text of a call, and the operands by their names in it."""
-    is_list = function in _OF_LISTS
-    names = [f"x{index}" for index in range(len(operands))] if is_list else _NAMES[: len(operands)]
-    written = f"[{', '.join(names)}]" if is_list else ", ".join(names)
-    text = f"{function}({written}{''.join(_attribute_text(*attribute) for attribute in attributes)})"
-    return text, dict(zip(names, operands))
+def _axis_names(attributes):
+    """The axes of a call, if it names them."""
+    axes = dict(attributes).get("axis")
+    return axes if isinstance(axes, list) and axes and isinstance(axes[0], str) else None
 
 
 def constant(function, name, value):
-    """A number as Python's own; what it must be is checked where the function is."""
+    """A number of Python; the compiled part checks its value."""
     value = as_it_is(value)
     if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, (bool, int, float)):
         raise TypeError(
             f"`{name}` of {function}() is a number, not {type(value).__name__}: it becomes part of the "
-            f"program; where it is to vary, write out the formula of {function}"
+            f"program; if it varies, write out the formula of {function}"
         )
     return value
 
 
 def unary(function, doc, rule="as-written"):
-    """The function of one operand that calls ``function`` of the expression language."""
+    """The function of one operand that applies ``function`` of the expression language."""
 
     def operation(x, *, out=None):
         return apply(function, (x,), rule=rule, out=out)
@@ -130,7 +91,7 @@ def xla(function, doc):
     """The function of two operands under XLA's rule."""
 
     def operation(x, y, *, broadcast_dimensions=None, out=None):
-        return apply(function, (x, y), _dims(broadcast_dimensions), "xla", out)
+        return apply(function, (x, y), _broadcast_dimensions(broadcast_dimensions), "xla", out)
 
     return _named(operation, function, doc)
 
@@ -150,7 +111,7 @@ def pdpd(function, count, doc, rule="pdpd"):
 
 
 def by_attributes(function, count, doc):
-    """The function of two or three operands that follows xla, pdpd or numpy, as its attributes say."""
+    """The function of two or three operands under numpy, or under xla with ``broadcast_dimensions``."""
     if count == 2:
 
         def operation(x, y, *, broadcast_dimensions=None, axis=None, out=None):
@@ -160,22 +121,44 @@ def by_attributes(function, count, doc):
         def operation(x, y, z, *, broadcast_dimensions=None, axis=None, out=None):
             return _apply_by_attributes(function, (x, y, z), broadcast_dimensions, axis, out)
 
+    operation.__signature__ = _without_axis(inspect.signature(operation))
     return _named(operation, function, doc)
 
 
+def _without_axis(signature):
+    """The signature without ``axis``, which is deprecated for operations of several operands."""
+    kept = [parameter for parameter in signature.parameters.values() if parameter.name != "axis"]
+    return signature.replace(parameters=kept)
+
+
 def _apply_by_attributes(function, operands, broadcast_dimensions, axis, out):
+    if axis is not None:
+        warn_of_axis(function)
     return apply(function, operands, attributes(function, broadcast_dimensions, axis), out=out)
+
+
+def warn_of_axis(function):
+    """Warns of ``axis`` that aligns operands: elsewhere ``axis`` is an axis of one array."""
+    frame, depth = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("indim."):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(
+        f"indim.{function}(x, y, axis=...) is now indim.pdpd.{function}(x, y, axis=...), or "
+        f"indim.{function}(x, y, broadcast_dimensions=[...])",
+        DeprecationWarning,
+        stacklevel=depth - 1,
+    )
 
 
 def attributes(function, broadcast_dimensions, axis):
     """The attributes of a rule."""
     if broadcast_dimensions is not None and axis is not None:
         raise TypeError(f"{function}() takes broadcast_dimensions (xla) or axis (pdpd), not both")
-    return _dims(broadcast_dimensions) + _axis(axis)
+    return _broadcast_dimensions(broadcast_dimensions) + _axis(axis)
 
 
-def _dims(broadcast_dimensions):
-    return [] if broadcast_dimensions is None else [("dims", _arrays.integers(broadcast_dimensions))]
+def _broadcast_dimensions(axes):
+    return [] if axes is None else [("broadcast_dimensions", _arrays.integers(axes))]
 
 
 def _axis(axis):
@@ -188,7 +171,7 @@ def _named(operation, name, doc):
     return operation
 
 
-#: The code of the functions that are made for every operation, for `make_stubs.py`.
+#: The code objects of functions made from tables, by which `make_stubs.py` finds them.
 OPERATION_CODES = {
     function.__code__
     for function in (
@@ -206,8 +189,8 @@ def convert_element_type(x, dtype, *, out=None):
 
 
 def broadcast_in_dim(x, shape, broadcast_dimensions, *, out=None):
-    """Axis ``i`` of ``x`` lands on axis ``broadcast_dimensions[i]`` of ``shape``; it may permute."""
-    attributes = [("shape", _arrays.integers(shape)), ("dims", _arrays.integers(broadcast_dimensions))]
+    """Maps axis ``i`` of ``x`` to axis ``broadcast_dimensions[i]`` of ``shape``; it may permute axes."""
+    attributes = [("shape", _arrays.integers(shape)), *_broadcast_dimensions(broadcast_dimensions)]
     return apply("broadcast_in_dim", (x,), attributes, out=out)
 
 
@@ -235,7 +218,7 @@ signbit = unary(
 
 
 def asarray(x, dtype=None):
-    """``x`` as an array, without a copy where it is one; a tracing value stays one."""
+    """``x`` as an array, without a copy if it is one; a tracing value stays one."""
     if not isinstance(x, Tracer):
         array = _arrays.as_array(x, "x")
         return (

@@ -9,7 +9,7 @@ import types
 from . import _arrays
 from ._explain import Explanation
 from ._indim import CompiledFunction as _CompiledFunction
-from ._signatures import binder
+from ._signatures import binder, names_of_static
 from ._tracing import trace
 from ._written import WrittenModel
 
@@ -17,18 +17,16 @@ from ._written import WrittenModel
 class CompiledFunction(_CompiledFunction):
     """A Python function that runs as one fused program.
 
-    It is run once on tracing values for each combination of element types and ranks. Once it has met
-    several shapes, one program serves all whose sizes meet its guards. Calls take ``out=``, ``order=``
-    and ``casting=`` in addition to the function's own arguments. Python numbers adapt to the arrays they
-    meet; a number that changes compiles nothing unless the program needs its value, as an exponent or an
-    axis.
-    NumPy's scalars are arrays of rank 0.
+    It is run once on tracing values for each combination of element types and ranks. After two shapes, one
+    program serves all shapes whose sizes meet its guards. Calls take ``out=``, ``order=`` and ``casting=`` in
+    addition to the function's own arguments; a parameter of such a name takes its place. Python numbers adapt
+    to the arrays they meet. A number that changes compiles nothing, unless the program needs its value, as an
+    exponent or an axis. NumPy's scalars are arrays of rank 0.
     """
 
-    def __new__(cls, function, static=()):
+    def __new__(cls, function, static=(), *, static_argnums=()):
         name = getattr(function, "__qualname__", repr(function))
-        static = (static,) if isinstance(static, str) else tuple(static)
-        parameters, bind, call = binder(function, name, static)
+        parameters, bind, call, static = binder(function, name, static, static_argnums)
         self = super().__new__(cls, call, parameters, bind, trace)
         functools.update_wrapper(self, function)
         self.static = static
@@ -37,7 +35,7 @@ class CompiledFunction(_CompiledFunction):
         self._labelled = {}
         return self
 
-    def __init__(self, function, static=()):
+    def __init__(self, function, static=(), *, static_argnums=()):
         pass
 
     def __repr__(self):
@@ -82,7 +80,7 @@ class CompiledFunction(_CompiledFunction):
         for part in getattr(function, "__qualname__", "").split("."):
             found = getattr(found, part, None)
         if found is self and not function.__qualname__.endswith(".__wrapped__"):
-            # The name of the function leads to this object, so the function goes by a name of its own.
+            # The function's name refers to this object, so the pickled function needs another name.
             function.__qualname__ += ".__wrapped__"
         return _restore, (function, self.static)
 
@@ -97,7 +95,7 @@ def _restore(function, static):
     return CompiledFunction(function, static)
 
 
-def jit(function=None, *, static=()):
+def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
     """Compiles a function of arrays: what it does to them becomes one fused program.
 
     The function may use operators, element-wise functions, reductions along axes, slices and indices, of
@@ -106,7 +104,7 @@ def jit(function=None, *, static=()):
 
     ``static`` names the arguments that are no arrays, such as ``self`` or a string: they are passed to the
     function as they are, and each value is compiled for. A default that is no array, such as ``None``, needs
-    no ``static``.
+    no ``static``. ``static_argnames`` is the same, and ``static_argnums`` takes positions, as in JAX.
 
     >>> import indim, numpy as np
     >>> @indim.jit
@@ -117,5 +115,8 @@ def jit(function=None, *, static=()):
            [ 1.,  1.]])
     """
     if function is None:
-        return functools.partial(jit, static=static)
-    return CompiledFunction(function, static)
+        return functools.partial(
+            jit, static=static, static_argnames=static_argnames, static_argnums=static_argnums
+        )
+    names = names_of_static(static) + names_of_static(static_argnames)
+    return CompiledFunction(function, names, static_argnums=static_argnums)

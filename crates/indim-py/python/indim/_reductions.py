@@ -1,8 +1,6 @@
-"""Functions along axes: of arrays at once, of tracing values as part of what they record, and NumPy's own of
-those.
+"""Functions along axes, of arrays and of tracing values, and NumPy's functions of these names.
 
-Each is one call, as the operations are: which arguments a function has, and what they mean, is said by the
-compiled part.
+Each is one call, as the operations are. The compiled part has the table of their arguments.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from . import _arrays, _functions
 from ._indim import _axis_functions
 from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
 
-#: By name: operands, axes where none are given, arguments with their defaults, documentation, other names.
+#: By name: operands, default axes, arguments with their defaults, documentation, other names.
 _ROWS = {name: row for name, *row in _axis_functions()}
 
 _ANNOTATIONS = {
@@ -30,8 +28,8 @@ _ANNOTATIONS = {
 
 
 def define(rule, functions):
-    """The functions of a rule by name. Those that go by the name of one in ``functions``, which has two
-    operands, are the two together."""
+    """The functions of a rule by name. A function that shares its name with one of two operands in
+    ``functions`` is joined with it."""
     defined = {}
     for name, (operands, _, _, doc, aliases) in _ROWS.items():
         for known in (name, *aliases):
@@ -86,7 +84,7 @@ def _parameter(name, default, kind=inspect.Parameter.KEYWORD_ONLY, annotation=No
 
 
 def _default(text):
-    """A default as the compiled part writes it."""
+    """A default from its text in the table."""
     return (
         {"None": None, "False": False, "True": True}[text]
         if text in ("None", "False", "True")
@@ -102,12 +100,12 @@ def _axis(axis, default_axes, operands):
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
     _arrays.refuse_traced(axes)
     if axes and all(isinstance(one, str) for one in axes):
-        return [("axis", _functions.AxisNames(axes))]
+        return [("axis", list(axes))]
     return [("axis", [operator.index(one) for one in axes])]
 
 
 def _argument(function, name, value):
-    """An argument as the text of expressions, or a recorder, takes it."""
+    """An argument as the compiled part takes it."""
     if name == "dtype":
         return _arrays.indim_name(value)
     if name in ("where", "initial"):
@@ -136,14 +134,12 @@ def _of_one_or_two(reduction, operation):
     return function
 
 
-#: What the stubs know these functions by.
+# `make_stubs.py` finds these functions by their code objects.
 _functions.OPERATION_CODES |= {
     _along("numpy", "sum").__code__,
     _of_one_or_two(_along("numpy", "sum"), _functions.plain("add", 2, "", "numpy")).__code__,
 }
 
-
-# NumPy's functions of tracing values.
 
 
 def register(functions):

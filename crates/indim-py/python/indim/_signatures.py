@@ -1,17 +1,17 @@
-"""How a function is called: its parameters, and their arguments by position."""
+"""Signatures of compiled functions: parameters, and the binding of arguments to them."""
 
 from __future__ import annotations
 
 import inspect
 import numbers
+import operator
 
 import numpy as np
 
-#: Where a function that was made for calls by position keeps the one that it calls.
+#: The attribute of an adapter by position that holds the function it calls.
 ADAPTED = "_indim_adapted"
 
-
-#: The arguments of every compiled function's call.
+#: The options of a call, which a parameter of the same name replaces.
 OPTIONS = ("out", "order", "casting")
 
 _KINDS = {
@@ -22,13 +22,19 @@ _KINDS = {
 }
 
 
-def binder(function, name, static):
-    """The parameters as the compiled part takes them, how Python binds arguments to them, and what to call
-    with arguments by position."""
+def names_of_static(static):
+    """Names of static arguments, given as one string or as a sequence of strings."""
+    return (static,) if isinstance(static, str) else tuple(static)
+
+
+def binder(function, name, static, static_argnums=()):
+    """The parameters for the compiled part, the function that binds arguments to them, the function to call
+    with arguments by position, and the names of the static parameters."""
     signature = signature_of(function, name)
     parameters = list(signature.parameters.values())
     _check(parameters, name)
     names = [parameter.name for parameter in parameters]
+    static = (*names_of_static(static), *_names_at(parameters, static_argnums, name))
     unknown = [given for given in static if given not in names]
     if unknown:
         raise TypeError(f"{name}: static={unknown[0]!r} is none of the parameters {names}")
@@ -46,7 +52,18 @@ def binder(function, name, static):
     call.__qualname__ = name
     setattr(call, ADAPTED, function)
     rows = [_row(parameter, parameter.name in static) for parameter in parameters]
-    return rows, bind, call if keyword_only else function
+    return rows, bind, call if keyword_only else function, static
+
+
+def _names_at(parameters, positions, name):
+    """The names of the parameters at these positions; negative ones count from the last, as in JAX."""
+    names = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    found = []
+    for position in [positions] if isinstance(positions, int) else positions:
+        if not -len(names) <= operator.index(position) < len(names):
+            raise TypeError(f"{name}: static_argnums={position} is no position of the parameters {names}")
+        found.append(names[position])
+    return found
 
 
 def _check(parameters, name):
@@ -54,19 +71,14 @@ def _check(parameters, name):
     for parameter in parameters:
         if parameter.kind is parameter.VAR_KEYWORD:
             raise TypeError(f"{name}: a compiled function cannot take **{parameter.name}")
-        if parameter.name in OPTIONS:
-            raise TypeError(
-                f"{name}: `{parameter.name}` is an argument of every compiled function; rename it, or "
-                "compile a lambda without it"
-            )
     kinds = {parameter.kind for parameter in parameters}
     if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.KEYWORD_ONLY} <= kinds:
         raise TypeError(f"{name}: *arguments and keyword-only arguments cannot be together")
 
 
 def _row(parameter, is_static):
-    """A parameter: its name, its kind, whether it is static, and its default with whether the function gets
-    that as it is."""
+    """A parameter as a tuple: name, kind, whether it is static, and the default with whether the function
+    receives it unchanged."""
     default = parameter.default
     default = None if default is parameter.empty else (default, _is_as_is(default))
     return parameter.name, _KINDS[parameter.kind], is_static, default
@@ -100,7 +112,7 @@ def signature_of(function, name):
         raise TypeError(message) from None
     package = (getattr(function, "__module__", None) or "").partition(".")[0]
     if package == "indim" and not isinstance(function, type):
-        # Our own operations: what says the rule stays as it is, and `out` is every compiled function's.
+        # indim's own operations: attributes of the rule keep their defaults, and `out` is the option.
         kept = [p for p in signature.parameters.values() if p.kind is not p.KEYWORD_ONLY]
         signature = signature.replace(parameters=kept)
     elif package == "numpy":
@@ -109,8 +121,8 @@ def signature_of(function, name):
 
 
 def _without_options(parameters):
-    """The parameters of a function of NumPy without those that every compiled function has; what comes behind
-    one of these goes by keyword."""
+    """The parameters of a NumPy function without the options of compiled functions. A parameter after one of
+    these becomes keyword-only."""
     kept, is_behind = [], False
     for parameter in parameters:
         if parameter.name in OPTIONS or parameter.kind is parameter.VAR_KEYWORD:

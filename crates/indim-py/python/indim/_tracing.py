@@ -29,8 +29,8 @@ ARRAY_FUNCTIONS = {}
 #: Ufuncs that are no operations, by name, with what they do; filled by `_reductions.py`.
 UFUNCS = {}
 
-#: Attributes that are operands, with what texts that are made call them.
-OPERANDS_BY_KEYWORD = {"where": "w", "initial": "v"}
+#: Attributes that are operands.
+OPERAND_ATTRIBUTES = ("where", "initial")
 
 
 class Recording:
@@ -227,13 +227,13 @@ class Tracer:
         return self._record(function, (self,), attributes, rule)
 
     def _record(self, function, operands, attributes=(), rule="as-written"):
-        """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` where
-        it goes by its place, and a number, a list of integers, the name of an element type, or of some
-        keywords what an operand may be."""
+        """Records a function, or an operator by its symbol. An attribute is its keyword, or ``None`` if it is
+        positional, and a number, a list, or the name of an element type; ``where`` and ``initial`` are
+        operands."""
         recording = innermost([*operands, *(value for _, value in attributes)])
         operands = [recording.operand(operand) for operand in operands]
         attributes = [
-            (keyword, recording.operand(value) if keyword in OPERANDS_BY_KEYWORD else as_it_is(value))
+            (keyword, recording.operand(value) if keyword in OPERAND_ATTRIBUTES else as_it_is(value))
             for keyword, value in attributes
         ]
         recorder = recording.recorder(self._piece)

@@ -359,7 +359,9 @@ def _dimensions(operands):
 
 
 #: What an expression says that counts axes.
-_POSITIONAL = re.compile(r"\b(axis|axes|dims|shape)\s*=|\[|\b(transpose|reshape|broadcast_to)\s*\(")
+_POSITIONAL = re.compile(
+    r"\b(axis|axes|dims|broadcast_dimensions|shape)\s*=|\[|\b(transpose|reshape|broadcast_to)\s*\("
+)
 
 
 def evaluate(text, objects, rule, results, out):
@@ -381,7 +383,7 @@ def evaluate(text, objects, rule, results, out):
         calls.append(_evaluate(text, dict(zip(objects, arrays)), {}, rule=rule, results=results))
         return _results(calls[-1])[0]
 
-    is_positional = _POSITIONAL.search(text) is not None
+    is_positional = _POSITIONAL.search(str(text)) is not None
     values = [apply(first, operands, is_positional)]
     if not calls:
         raise nothing_in_common([name for name, value in objects.items() if isinstance(value, xr.Dataset)])
@@ -427,5 +429,31 @@ def operation(function, operands, attributes, out):
     refuse_mixture([f"operand {position}" for position in range(len(operands))], operands)
     for position, value in enumerate(operands):
         _variables(value, f"operand {position}")
-    is_positional = any(keyword in (None, "axis", "dims", "axes") for keyword, _ in attributes)
+    is_positional = any(keyword in (None, "axis", "broadcast_dimensions") for keyword, _ in attributes)
     return apply(function, operands, is_positional)
+
+
+def holds_tracers(value):
+    """Whether a labelled array, or a variable of a Dataset, holds a tracing value."""
+    if isinstance(value, xr.Dataset):
+        return any(holds_tracers(variable) for variable in value.data_vars.values())
+    return isinstance(value, _LABELLED) and isinstance(getattr(value, "variable", value)._data, Tracer)
+
+
+def along(function, operands, names, out):
+    """``function(array, axes)`` along named dimensions of an array with labels, within a traced function."""
+    refuse_out(out)
+    if len(operands) != 1:
+        raise TypeError(
+            "a function of several operands names no axes while a function is traced: write it by products "
+            "and `x.sum('time')`"
+        )
+    operand = operands[0]
+    _variables(operand, "operand 0")
+
+    def reduced(array, axis=None):
+        # xarray passes no axis if it reduces along all of them.
+        axes = range(array.ndim) if axis is None else axis
+        return function(array, [axes] if isinstance(axes, int) else list(axes))
+
+    return operand.reduce(reduced, dim=names, keep_attrs=keep_attributes() != "drop")

@@ -1,9 +1,7 @@
-"""numexpr's own tests, as numexpr ships them, run with indim in its place: `python -m indim.numexpr_tests`.
+"""numexpr's own tests with `indim.numexpr` in its place: `python -m indim.numexpr_tests`.
 
-It takes numexpr and pytest. Arguments are pytest's: `-k "not moderate and not aggressive"` leaves out
-repetitions
-that differ in an option without a meaning here. The status is 1 if a test fails for a reason that is not
-known.
+It needs numexpr and pytest. Arguments go to pytest: `-k "not moderate and not aggressive"` omits repetitions
+that differ in an option without effect here. The status is 1 if a test fails for an unknown reason.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ import tempfile
 import xml.etree.ElementTree
 from pathlib import Path
 
-#: Why tests fail, by the names of the tests; docs/python.md says more.
+#: Reasons of failures, with the names of the tests; docs/python.md explains them.
 REASONS = {
     "strings are not supported": r"test_str_contains_\w+|test_null_chars|test_empty_string\d|test_compare_\w+"
     r"|test_add_(string|numeric)_array",
@@ -31,27 +29,27 @@ REASONS = {
     "threads: numexpr's variables and limits": r"test_(omp_num|numexpr_num|numexpr_max|max)_threads\w*",
 }
 
-#: A package `numexpr` that is indim.
+#: A package `numexpr` that is `indim.numexpr`.
 STAND_IN = """
 import sys
 
-import indim
-from indim import expressions, necompiler, utils
+from indim import numexpr
+from indim.numexpr import expressions, necompiler, utils
 
 sys.modules.update({
-    "numexpr": indim,
+    "numexpr": numexpr,
     "numexpr.expressions": expressions,
     "numexpr.necompiler": necompiler,
     "numexpr.utils": utils,
 })
 """
 
-#: The one test that is repeated for every expression, type and option.
+#: The test that is repeated for every expression, type and option.
 REPEATED = "test_expressions"
 
 
 class Outcome:
-    """How the tests went."""
+    """The outcome of the tests."""
 
     def __init__(self, report):
         cases = xml.etree.ElementTree.parse(report).iter("testcase")
@@ -66,7 +64,7 @@ class Outcome:
         ]
 
     def count(self, *, is_repeated=None, has_failed=None):
-        """How many tests are so; ``None`` is either."""
+        """The number of tests that are so; ``None`` means either."""
         return sum(
             (is_repeated is None or (name == REPEATED) is is_repeated)
             and (has_failed is None or failed is has_failed)
@@ -74,7 +72,7 @@ class Outcome:
         )
 
     def failures(self):
-        """The names of the failed tests by reason; those that no reason explains are under ``None``."""
+        """The names of the failed tests by reason; ``None`` is an unknown reason."""
         found = {}
         for name, failed in self.tests:
             if failed:
@@ -98,7 +96,7 @@ class Outcome:
 
 
 def run(arguments=()):
-    """Runs the tests; returns their outcome and what pytest printed."""
+    """Runs the tests; returns their outcome and the output of pytest."""
     tests = Path(importlib.util.find_spec("numexpr").origin).parent / "tests" / "test_numexpr.py"
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "numexpr").mkdir()

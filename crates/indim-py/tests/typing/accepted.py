@@ -1,4 +1,4 @@
-"""What type checkers take; not a test, and never run."""
+"""Programs that type checkers accept; not a test, and never run."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from typing_extensions import assert_type
 
 import indim
+import indim.numexpr as ne
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ assert_type(standardise.explain("f64[2, 3]", "f64[3]", scale=2.0), indim.Explana
 assert_type(standardise.__wrapped__(x, x), Floats)
 
 
-@indim.jit(static="kind")
+@indim.jit(static_argnames=("kind",), static_argnums=1)
 def pair(x: Floats, kind: str) -> tuple[Floats, Floats]:
     return x, x
 
@@ -65,9 +66,12 @@ assert_type(indim.pdpd.add(x, x[0], axis=1), NDArray[Any])
 assert_type(indim.evaluate("x + 1", order="K", rule="pdpd"), NDArray[Any])
 assert_type(indim.astype(x, "i8"), NDArray[Any])
 assert_type(indim.broadcast_shapes((2, 3), (3,), rule="pdpd", axis=1), tuple[int, ...])
+assert_type(indim.broadcast_shapes((2, 3), (3,), rule="xla", broadcast_dimensions=[1]), tuple[int, ...])
 assert_type(indim.convert((2, 3), to="unidirectional", rule="bidirectional", target=(4, 2, 3)), str)
 operations: list[Callable[..., NDArray[Any]]] = [indim.exp, indim.stablehlo.tanh, indim.none.mul]
 
-product = indim.NumExpr(indim.E.a + 2 * indim.E.b**2, [("a", np.float64), ("b", float)], optimization="none")
+product = ne.NumExpr(ne.E.a + 2 * ne.E.b**2, [("a", np.float64), ("b", float)], optimization="none")
 assert_type(product(x, x, out=out), NDArray[Any])
 assert_type(product.input_names, tuple[str, ...])
+assert_type(ne.evaluate("x + 1"), NDArray[Any])
+assert_type(ne.set_num_threads(ne.detect_number_of_cores()), int)

@@ -1,9 +1,10 @@
-"""What type checkers refuse: every line with a mark, and no other; not a test, and never run."""
+"""Lines that type checkers refuse: those with a mark, and no others; not a test, and never run."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 import indim
+import indim.numexpr as ne
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class Model:
         return x
 
 
-Model().predict(x, x)  # refused: too many, beside `self`
+Model().predict(x, x)  # refused: too many, in addition to `self`
 
 indim.exp(x, x)  # refused: one operand
 indim.add(x)  # refused: two operands
@@ -37,6 +38,8 @@ indim.add(x, x, x)  # refused: two operands
 indim.where(x, x)  # refused: three operands
 indim.add(x, object())  # refused: no array
 indim.add(x, x, dims=[0])  # refused: it is called broadcast_dimensions
+indim.add(x, x, axis=0)  # refused: axis is an argument of indim.pdpd.add
+indim.broadcast_shapes((2, 3), (3,), rule="xla", dims=[1])  # refused: it is called broadcast_dimensions
 indim.numpy.add(x, x, axis=0)  # refused: the rule has no axis
 indim.xla.add(x, x, broadcast_dimensions="1")  # refused: no list of axes
 length: int = indim.add(x, x)  # refused: the result is an array
@@ -45,5 +48,7 @@ indim.evaluate("x", casting="any")  # refused: no such casting
 indim.broadcast_shapes((2, 3), rule="np")  # refused: no such rule
 indim.convert((2, 3), to="caffe")  # refused: no such rule
 indim.jit(static=1)  # refused: no names
-indim.NumExpr("a", optimization="much")  # refused: no such option
-indim.E.a + "text"  # refused: no number
+indim.jit(static_argnums="x")  # refused: no position
+indim.NumExpr  # refused: it is in indim.numexpr
+ne.NumExpr("a", optimization="much")  # refused: no such option
+ne.E.a + "text"  # refused: no number

@@ -65,6 +65,8 @@ pub enum CallAttribute {
     Pairs(Vec<(i64, i64)>),
     /// An unquoted word, such as a mode.
     Word(String),
+    /// Names of axes, which need not be identifiers.
+    Names(Vec<String>),
     /// The indices of the function `[]`.
     Index(Vec<Index<CallOperand>>),
 }
@@ -256,6 +258,11 @@ impl PrintedCall {
                 self.text.push_str(word);
                 None
             }
+            CallAttribute::Names(names) => {
+                let names: Vec<String> = names.iter().map(|name| axis_name(name)).collect();
+                self.text.push_str(&format!("[{}]", names.join(", ")));
+                None
+            }
             CallAttribute::Index(_) => None,
         };
         self.attributes.push((node, Span::new(start, self.text.len())));
@@ -318,6 +325,7 @@ impl PrintedCall {
                 let entries = match &value {
                     AttributeValue::Integers(integers) => integers.len(),
                     AttributeValue::Pairs(pairs) => pairs.len(),
+                    AttributeValue::Names(names) => names.len(),
                     _ => 0,
                 };
                 RankLimitError::check(entries, MAX_RANK)
@@ -332,6 +340,13 @@ impl PrintedCall {
         check_complete(function, &call.function, operands.len(), &attributes).map_err(at_name)?;
         Ok(NodeKind::Call { function, operands, attributes })
     }
+}
+
+/// An axis name as printed: in quotes unless it is an identifier, so that different names print differently.
+fn axis_name(name: &str) -> String {
+    let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_identifier = is_word && name.starts_with(|c: char| !c.is_ascii_digit());
+    if is_identifier { name.to_owned() } else { format!("{name:?}") }
 }
 
 /// The attribute at this position of a call of `function`; `name` is the name in the text.
@@ -372,6 +387,9 @@ fn attribute_value(
         (Attribute::Widths, ..) => Err("two numbers for each axis"),
         (Attribute::Mode, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
         (Attribute::Mode, ..) => Err("the name of a mode"),
+        (Attribute::Axes, CallAttribute::Names(names), _) => {
+            Ok(AttributeValue::Names(names.clone()))
+        }
         (_, CallAttribute::Integers(integers), _) => Ok(AttributeValue::Integers(integers.clone())),
         (_, CallAttribute::Operand(CallOperand::Number(Literal::Int(integer))), _) => {
             let integer = i64::try_from(*integer).map_err(|_| "an integer of 64 bits")?;

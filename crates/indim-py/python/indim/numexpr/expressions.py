@@ -1,14 +1,13 @@
-"""numexpr's expressions made by operators: `E.a + 2 * E.b` is the text `(a + (2 * b))`, for `NumExpr` to
-compile."""
+"""numexpr's expressions made by operators: `E.a + 2 * E.b` is the text `(a + (2 * b))`, which `NumExpr`
+compiles."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays
-from ._functions import number_text
-from ._operations import names as _operation_names
-from ._operators import define_operators
+from .. import _arrays
+from .._operations import names as _operation_names
+from .._operators import define_operators
 
 
 class ExpressionNode:
@@ -66,7 +65,7 @@ class VariableNode(ExpressionNode):
 
 
 class ConstantNode(ExpressionNode):
-    """A number. Those of NumPy keep their element type; those of Python adapt to what they meet."""
+    """A number. NumPy's numbers keep their element type; Python's adapt to other operands."""
 
     __slots__ = ("value",)
 
@@ -85,14 +84,25 @@ class ConstantNode(ExpressionNode):
         return {"b": "bool", "c": "complex"}.get(dtype.kind, "float" if dtype.itemsize < 8 else "double")
 
 
+def _number_text(number):
+    """A number in the language of expressions; a negative one in parentheses."""
+    number = float(number) if isinstance(number, float) else number
+    if isinstance(number, float) and number != number:
+        return "(1e999 - 1e999)"
+    if isinstance(number, float) and number in (float("inf"), float("-inf")):
+        return "1e999" if number > 0 else "(-1e999)"
+    text = repr(number)
+    return f"({text})" if text.startswith("-") else text
+
+
 def _constant_text(value):
     if isinstance(value, np.generic):
         name = _arrays.indim_name(value.dtype)
         return f"{name}({_constant_text(value.item())})"
     if isinstance(value, complex):
-        return f"complex({number_text(value.real)}, {number_text(value.imag)})"
+        return f"complex({_number_text(value.real)}, {_number_text(value.imag)})"
     if isinstance(value, (bool, int, float)):
-        return number_text(value)
+        return _number_text(value)
     raise TypeError(f"{value!r} is neither a number nor an expression")
 
 

@@ -3,8 +3,8 @@ from typing import Any, Literal, NoReturn
 
 from numpy.typing import DTypeLike, NDArray
 
-from . import evaluate as evaluate, re_evaluate as re_evaluate, validate as validate
-from ._types import Operand
+from .. import evaluate as evaluate, re_evaluate as re_evaluate, validate as validate
+from .._types import Operand
 from .expressions import ExpressionNode
 
 class NumExpr:

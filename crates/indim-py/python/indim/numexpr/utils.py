@@ -1,15 +1,27 @@
-"""Names of numexpr, other than `evaluate`, that existing code uses. indim has no VML, so its configuration
-does nothing."""
+"""numexpr's module of threads, processors and VML. indim has no VML, so its configuration does nothing."""
 
 from __future__ import annotations
 
 import os
 
-from ._indim import get_num_threads
+from .._indim import get_num_threads, set_num_threads
+
+__all__ = [
+    "MAX_THREADS",
+    "detect_number_of_cores",
+    "detect_number_of_threads",
+    "get_num_threads",
+    "get_vml_num_threads",
+    "get_vml_version",
+    "set_num_threads",
+    "set_vml_accuracy_mode",
+    "set_vml_num_threads",
+    "use_vml",
+]
 
 use_vml = False
 
-#: More threads than this are refused.
+#: Maximum number of threads; `set_num_threads` refuses more.
 MAX_THREADS = 4096
 
 
@@ -19,7 +31,7 @@ def detect_number_of_cores():
 
 
 def detect_number_of_threads():
-    """How many threads compute."""
+    """The number of computing threads."""
     return get_num_threads()
 
 

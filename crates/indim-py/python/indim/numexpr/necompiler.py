@@ -1,26 +1,25 @@
-"""numexpr's compiled expressions: `NumExpr`, over what `evaluate` does."""
+"""numexpr's compiled expressions: `NumExpr`, which calls `evaluate`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from . import _arrays
-from ._indim import _names_of, evaluate, re_evaluate, validate
+from .. import _arrays
+from .._indim import _names_of, evaluate, re_evaluate, validate
 from .expressions import ExpressionNode
 
 __all__ = ["NumExpr", "disassemble", "evaluate", "getExprNames", "re_evaluate", "validate"]
 
-#: What numexpr's keywords may be; they mean nothing here.
+#: numexpr's keywords with their values; they have no effect.
 _CONTEXT = {"optimization": ("none", "moderate", "aggressive"), "truediv": (False, True, "auto")}
 
 
 class NumExpr:
     """An expression as a function of the arrays that its names are bound to, in order.
 
-    ``ex`` is a text, or made of ``E``. ``signature`` says the order of the names and the element types, in
-    pairs: ``[("a", np.float64)]``; without it the names are in alphabetical order, and every element is a
-    float64. Arguments are cast to these types, if ``casting`` allows it. Like in numexpr, ``float`` means
-    float32.
+    ``ex`` is a text, or an expression of ``E``. ``signature`` gives the order of the names and their element
+    types in pairs: ``[("a", np.float64)]``. The default is alphabetical order and float64. Arguments are cast
+    to these types, if ``casting`` allows it. As in numexpr, ``float`` means float32.
     """
 
     def __init__(self, ex, signature=(), sanitize=True, **context):
@@ -30,7 +29,7 @@ class NumExpr:
         self.expression = ex.text if isinstance(ex, ExpressionNode) else ex
         names, constants = (ex.names, ()) if isinstance(ex, ExpressionNode) else _names_of(self.expression)
         types = dict(signature)
-        # Something may be bound to `pi`, too.
+        # The signature may also bind constants such as `pi`.
         if types and set(types) - set(constants) != set(names):
             raise ValueError(f"the signature has {sorted(types)}, the expression {sorted(names)}")
         #: The names in the order of the arguments.
