@@ -344,6 +344,31 @@ define_view! {
     ArrayViewMut, &'a mut [u8], &'a mut [T], mut
 }
 
+/// The address of the first element of a part of an array.
+///
+/// # Panics
+/// When the array has not all of the part.
+fn first_of_part(
+    ArrayType { shape, .. }: &ArrayType,
+    strides: &[isize],
+    first: NonNull<u8>,
+    starts: &[usize],
+    extents: &Shape,
+) -> NonNull<u8> {
+    let ends = starts.iter().zip(extents.iter()).zip(shape.iter());
+    let is_within = starts.len() == shape.rank()
+        && extents.rank() == shape.rank()
+        && ends.into_iter().all(|((&start, &extent), &size)| {
+            start.checked_add(extent).is_some_and(|end| end <= size)
+        });
+    assert!(is_within, "the part of {extents} from {starts:?} is within {shape}");
+    let offsets = starts.iter().zip(strides);
+    // The address of a part without elements is not used.
+    let offset = offsets.map(|(&start, stride)| (start as isize).wrapping_mul(*stride));
+    let offset = offset.fold(0, isize::wrapping_add);
+    NonNull::new(first.as_ptr().wrapping_offset(offset)).unwrap_or(first)
+}
+
 impl<'a> ArrayView<'a> {
     /// A dense row-major view of `elements`.
     ///
@@ -418,25 +443,10 @@ impl<'a> ArrayView<'a> {
     /// # Panics
     /// If the part exceeds the array.
     pub fn part(&self, starts: &[usize], extents: &Shape) -> ArrayView<'a> {
-        let ArrayType { dtype, shape } = &*self.array_type;
-        let ends = starts.iter().zip(extents.iter()).zip(shape.iter());
-        let is_within = starts.len() == shape.rank()
-            && extents.rank() == shape.rank()
-            && ends.into_iter().all(|((&start, &extent), &size)| {
-                start.checked_add(extent).is_some_and(|end| end <= size)
-            });
-        assert!(is_within, "the part of {extents} from {starts:?} is within {shape}");
-        let offsets = starts.iter().zip(&*self.strides);
-        // The address of a part without elements is not used.
-        let offset = offsets.map(|(&start, stride)| (start as isize).wrapping_mul(*stride));
-        let offset = offset.fold(0, isize::wrapping_add);
-        let first = self.first.as_ptr().wrapping_offset(offset);
-        let array_type = ArrayType::new(*dtype, extents.clone());
+        let first = first_of_part(&self.array_type, &self.strides, self.first, starts, extents);
+        let array_type = ArrayType::new(self.array_type.dtype, extents.clone());
         // SAFETY: the elements of a part are elements of this array, which are valid for 'a.
-        unsafe {
-            let first = NonNull::new(first).unwrap_or(self.first);
-            ArrayView::from_raw(array_type, self.strides.to_vec(), first)
-        }
+        unsafe { ArrayView::from_raw(array_type, self.strides.to_vec(), first) }
     }
 
     /// A view of an array of `indim-graph`.
@@ -449,6 +459,27 @@ impl<'a> ArrayView<'a> {
 }
 
 impl<'a> ArrayViewMut<'a> {
+    /// A part of the array, like [`ArrayView::part`].
+    ///
+    /// ```
+    /// use indim_arrays::ArrayViewMut;
+    ///
+    /// let mut memory = [0.0f32; 6];
+    /// let row = ArrayViewMut::from_slice([2, 3], &mut memory)?.into_part(&[1, 0], &[1, 3].into());
+    /// assert_eq!(row.array_type().to_string(), "f32[1, 3]");
+    /// # Ok::<(), indim_arrays::ArrayError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the array has not all of the part.
+    #[must_use]
+    pub fn into_part(self, starts: &[usize], extents: &Shape) -> ArrayViewMut<'a> {
+        let first = first_of_part(&self.array_type, &self.strides, self.first, starts, extents);
+        let array_type = ArrayType::new(self.array_type.dtype, extents.clone());
+        // SAFETY: the elements of a part are elements of this array, which is valid for 'a and given up.
+        unsafe { ArrayViewMut::from_raw(array_type, self.strides.to_vec(), first) }
+    }
+
     /// A dense row-major view of `elements`.
     ///
     /// # Errors

@@ -24,6 +24,9 @@ const LARGE_BYTES: usize = 256 << 20;
 /// The default memory limit, in bytes; more does not speed up a disk.
 const HELD_BYTES: usize = 256 << 20;
 
+/// Chunks that are decoded more often than this in each pass are worth a warning.
+const WASTEFUL_DECODINGS: f64 = 2.0;
+
 /// A plan for a computation larger than memory.
 pub(crate) struct StreamedRun {
     plan: Plan,
@@ -135,7 +138,8 @@ fn rounded_up(bytes: usize) -> usize {
     bytes.checked_next_multiple_of(unit).unwrap_or(bytes)
 }
 
-/// The plan, and the storage of the results, with chunks small enough for the limit.
+/// The plan, and the storage of the results, with chunks small enough for the limit, and so that chunks of
+/// inputs are not decoded often.
 fn plan_in_chunks(
     graph: &Graph,
     inputs: &[StorageInfo],
@@ -144,14 +148,28 @@ fn plan_in_chunks(
     options: &StreamOptions<'_>,
 ) -> Result<(Plan, Vec<(ArrayType, ResultMetadata)>), StreamError> {
     let mut chosen = results.to_vec();
+    let mut best: Option<(Plan, Vec<(ArrayType, ResultMetadata)>)> = None;
     loop {
         let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
         if let Some(plan) = Plan::within_limit(graph, inputs, &stored, options)? {
-            return Ok((plan, chosen));
+            let decodings = plan.most_decodings();
+            if best.as_ref().is_none_or(|(best, _)| decodings < best.most_decodings()) {
+                best = Some((plan, chosen.clone()));
+            }
+            if decodings <= WASTEFUL_DECODINGS {
+                break;
+            }
         }
         if !outputs.halve_chunks(&mut chosen) {
-            // Its error names a sufficient limit.
-            return Ok((Plan::new(graph, inputs, &stored, options)?, chosen));
+            break;
+        }
+    }
+    match best {
+        Some(best) => Ok(best),
+        None => {
+            // Says which limit does.
+            let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
+            Ok((Plan::new(graph, inputs, &stored, options)?, chosen))
         }
     }
 }
@@ -239,13 +257,32 @@ impl StreamedRun {
         Ok(results.iter().filter_map(MemoryResult::take).collect())
     }
 
-    /// Prints a note on each input that is read several times.
+    /// Prints a note on each input that is read several times, or whose chunks are decoded several times.
     fn say_what_is_read_again(&self) {
-        let again = self.plan.readings().into_iter().filter(|(_, count)| *count > 1);
-        let again = again.map(|(name, count)| format!("`{}` is read {count} times", shown(name)));
-        let again: Vec<String> = again.collect();
+        let decoded = self.plan.decodings();
+        let is_wasteful = self.plan.most_decodings() > WASTEFUL_DECODINGS;
+        let mut again = Vec::new();
+        for (name, passes) in self.plan.readings() {
+            let chunks =
+                decoded.iter().find(|(of, _)| *of == name).map_or(0.0, |(_, times)| *times);
+            let name = shown(name);
+            let read = match passes {
+                1 => format!("`{name}` is read once"),
+                _ => format!("`{name}` is read {passes} times"),
+            };
+            match chunks > 1.05 * passes as f64 {
+                true => again.push(format!("{read}, and its chunks are decoded {chunks:.1} times")),
+                false if passes > 1 => again.push(read),
+                false => {}
+            }
+        }
         if !again.is_empty() {
-            say(&format!("note: computed piece by piece; {}", again.join(", ")));
+            let kind = if is_wasteful { "warning" } else { "note" };
+            let advice = match is_wasteful {
+                true => ": a higher `--memory-limit` or smaller chunks decode them less often",
+                false => "",
+            };
+            say(&format!("{kind}: computed piece by piece; {}{advice}", again.join(", ")));
         }
     }
 

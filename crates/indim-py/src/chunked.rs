@@ -4,9 +4,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim::{ArrayType, Diagnostic, Graph, Order, ReduceOp, parse_graph};
+use indim::{Array, ArrayType, AxisMap, DType, Diagnostic, Graph, Order, ReduceOp, parse_graph};
 use indim_graph::chunks::{
-    CounterGraph, Cut, CutPolicy, Cuts, Stage, axis_classes, combine, partial_count, stages,
+    CounterGraph, Cut, CutPolicy, Cuts, Stage, axis_classes, combine, fold_lanes, lane_groups,
+    partial_count, stages, whole_blocks,
 };
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -66,6 +67,18 @@ impl Kept {
         sizes: Vec<usize>,
         graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.run_into(py, chunks, 0, sizes, graph)
+    }
+
+    /// Like [`Kept::run`]; as many results as `over` says are written over the first chunks.
+    fn run_into<'py>(
+        &self,
+        py: Python<'py>,
+        chunks: &[Bound<'py, PyAny>],
+        over: usize,
+        sizes: Vec<usize>,
+        graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         guard(py, || {
             let operand = |chunk: &Bound<'py, PyAny>| Operand::from_python(chunk, "chunk");
             let mut operands: Vec<Operand<'py>> =
@@ -79,7 +92,13 @@ impl Kept {
             };
             let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
             let compiled = self.compiled(py, (types, sizes), graph)?;
-            let results = run(py, &compiled, &operands, &[], Order::K)?;
+            let outputs =
+                operands[..over.min(operands.len())].iter().map(|operand| match operand {
+                    Operand::Array(array) => Some(array.clone()),
+                    Operand::Number(_) | Operand::Constant(_) => None,
+                });
+            let outputs: Vec<_> = outputs.collect();
+            let results = run(py, &compiled, &operands, &outputs, Order::K)?;
             Ok(results.into_iter().map(|array| array.into_object()).collect())
         })
     }
@@ -111,13 +130,15 @@ type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
 /// A stage: what it goes through (sizes, cuts), its inputs (the number of a value, and the axis of the stage
 /// that each of its axes moves with), its outputs (the numbers, and where chunks are reduced by what, which
-/// makes how many arrays of each), and the axis that is reduced.
+/// makes how many arrays of each), the axis that is reduced, and whether lanes are carried along it: lanes that
+/// have elements, and lanes that may have none.
 type DescribedStage = (
     Vec<usize>,
     Vec<Option<usize>>,
     Vec<(usize, Vec<Option<usize>>)>,
     Vec<(DescribedValue, Option<(&'static str, usize)>)>,
     Option<usize>,
+    (bool, bool),
 );
 
 /// A program over arrays that come in chunks.
@@ -181,6 +202,21 @@ impl ChunkedProgram {
         self.first.clone()
     }
 
+    /// The first lanes of groups of so many neighbours, in the order in which groups are combined by pairs.
+    #[staticmethod]
+    fn lane_groups(group: usize) -> PyResult<Vec<usize>> {
+        match matches!(group, 1 | 2 | 4 | 8 | 16 | 32) {
+            true => Ok(lane_groups(group)),
+            false => Err(PyValueError::new_err("a group of 1, 2, 4, 8, 16 or 32 lanes")),
+        }
+    }
+
+    /// The length of the longest run of whole blocks between two rows that is a node of a sum's tree.
+    #[staticmethod]
+    fn whole_blocks(start: usize, end: usize) -> Option<usize> {
+        whole_blocks(start, end)
+    }
+
     /// Runs all of it on arrays in one piece.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(
@@ -225,10 +261,11 @@ impl ChunkedProgram {
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn stages(&self, is_cut: Vec<bool>) -> PyResult<Vec<DescribedStage>> {
         let described = |stage: Stage| {
+            let carries = (stage.carries_lanes(), stage.carries_empty_lanes());
             let inputs = stage.inputs.into_iter().map(|input| (input.value.index(), input.axes));
             let output = |&value: &ValueId| (self.described(value), self.combined_by(value));
             let outputs = stage.outputs.iter().map(output).collect();
-            (stage.shape, stage.cuts, inputs.collect(), outputs, stage.reduced)
+            (stage.shape, stage.cuts, inputs.collect(), outputs, stage.reduced, carries)
         };
         Ok(self.planned(&is_cut)?.into_iter().map(described).collect())
     }
@@ -238,7 +275,20 @@ impl ChunkedProgram {
     fn stage(&self, is_cut: Vec<bool>, number: usize) -> PyResult<ChunkProgram> {
         let mut stages = self.planned(&is_cut)?;
         match number < stages.len() {
-            true => Ok(ChunkProgram { stage: stages.swap_remove(number), kept: Kept::default() }),
+            true => {
+                let stage = stages.swap_remove(number);
+                let folded = |&value: &ValueId| match self.graph[value].kind {
+                    NodeKind::Reduce { op, .. } => Some((op, self.graph[value].array_type.dtype)),
+                    _ => None,
+                };
+                let reductions = stage.outputs.iter().filter_map(folded).collect();
+                Ok(ChunkProgram {
+                    stage,
+                    reductions,
+                    kept: Kept::default(),
+                    lanes: Kept::default(),
+                })
+            }
             false => Err(PyIndexError::new_err("no such stage")),
         }
     }
@@ -258,8 +308,17 @@ impl ChunkedProgram {
 #[pyclass(frozen, name = "_ChunkProgram", module = "indim._indim")]
 pub(crate) struct ChunkProgram {
     stage: Stage,
+    /// What it reduces by, and the element types of the results.
+    reductions: Vec<(ReduceOp, DType)>,
     kept: Kept,
+    /// Programs that add to lanes, make and fold them.
+    lanes: Kept,
 }
+
+/// Uses of lanes, in the keys of their programs.
+const MADE: usize = 0;
+const FOLDED: usize = 1;
+const ADDED: usize = 2;
 
 #[pymethods]
 impl ChunkProgram {
@@ -279,6 +338,87 @@ impl ChunkProgram {
             graph.map_err(|error| PyValueError::new_err(error.to_string()))
         })
     }
+
+    /// Lanes of these sizes without elements, one array for each output.
+    fn new_lanes<'py>(
+        &self,
+        py: Python<'py>,
+        mut sizes: Vec<usize>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        sizes.push(MADE);
+        self.lanes.run(py, &[], sizes, |(_, sizes)| {
+            let types = self.lane_types(&sizes[..sizes.len() - 1]);
+            new_lanes(&types).map_err(|error| PyValueError::new_err(error.to_string()))
+        })
+    }
+
+    /// Adds `count` rows of lanes to lanes, in place: `sizes` are those of one row.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn add_to_lanes<'py>(
+        &self,
+        py: Python<'py>,
+        lanes: Vec<Bound<'py, PyAny>>,
+        chunks: Vec<Bound<'py, PyAny>>,
+        mut sizes: Vec<usize>,
+        count: usize,
+    ) -> PyResult<()> {
+        if sizes.len() != self.stage.shape.len() || !self.stage.carries_lanes() {
+            return Err(PyValueError::new_err("one size for each axis of a stage with lanes"));
+        }
+        sizes.extend([count, ADDED]);
+        let all = [&lanes[..], &chunks[..]].concat();
+        let run = self.lanes.run_into(py, &all, lanes.len(), sizes, |(_, sizes)| {
+            let graph = self.stage.lanes_program(&sizes[..sizes.len() - 2], count);
+            graph.map_err(|error| PyValueError::new_err(error.to_string()))
+        });
+        run.map(drop)
+    }
+
+    /// Folds lanes of these sizes along an axis: those that have elements, behind what lanes before them were
+    /// folded to.
+    #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
+    fn fold_lanes<'py>(
+        &self,
+        py: Python<'py>,
+        folded: Vec<Bound<'py, PyAny>>,
+        lanes: Vec<Bound<'py, PyAny>>,
+        mut sizes: Vec<usize>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let axis = self.stage.reduced.filter(|&axis| sizes.get(axis).is_some_and(|&size| size > 0));
+        let axis = axis.ok_or_else(|| PyValueError::new_err("lanes of a stage that reduces"))?;
+        let continued = !folded.is_empty();
+        let each = lanes.iter().enumerate().flat_map(|(index, lanes)| {
+            folded.get(index).into_iter().chain([lanes]).cloned().collect::<Vec<_>>()
+        });
+        sizes.extend([usize::from(continued), FOLDED]);
+        self.lanes.run(py, &each.collect::<Vec<_>>(), sizes, |(_, sizes)| {
+            let types = self.lane_types(&sizes[..sizes.len() - 2]);
+            let graph = fold_lanes(&types, axis, continued);
+            graph.map_err(|error| PyValueError::new_err(error.to_string()))
+        })
+    }
+}
+
+impl ChunkProgram {
+    fn lane_types(&self, sizes: &[usize]) -> Vec<(ReduceOp, ArrayType)> {
+        let of = |&(op, dtype): &(ReduceOp, DType)| (op, ArrayType::new(dtype, sizes.to_vec()));
+        self.reductions.iter().map(of).collect()
+    }
+}
+
+/// The graph of lanes without elements.
+fn new_lanes(types: &[(ReduceOp, ArrayType)]) -> Result<Graph, VerifyErrorKind> {
+    let mut assembler = GraphAssembler::new();
+    let mut outputs = Vec::new();
+    for (op, array_type) in types {
+        let identity = Array::identity(*op, array_type.dtype);
+        let identity = identity.expect("invariant: what has lanes is folded");
+        let scalar = identity.array_type();
+        let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
+        let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+        outputs.push(assembler.add(nowhere, &[scalar], array_type.clone())?);
+    }
+    assembler.finish(outputs)
 }
 
 /// Combines the partial results of chunks.

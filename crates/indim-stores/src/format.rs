@@ -238,8 +238,7 @@ impl ResultMetadata {
         metadata
     }
 
-    /// Halves the chunk shape of a result along its first axis with a chunk size above 1. Returns whether
-    /// such an axis exists.
+    /// Halves the chunk shape of a result along its longest axis. Returns whether a chunk size was above 1.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
@@ -251,7 +250,8 @@ impl ResultMetadata {
     /// ```
     pub fn halve_chunks(&mut self, result: &ArrayType) -> bool {
         let chunks = self.chunks.get_or_insert_with(|| default_chunks(result));
-        match chunks.iter_mut().find(|size| **size > 1) {
+        // The first of equals.
+        match chunks.iter_mut().rev().max_by_key(|size| **size).filter(|size| **size > 1) {
             Some(size) => *size = size.div_ceil(2),
             None => return false,
         }

@@ -61,6 +61,15 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// `outside-of-array`; the errors of the file.
     fn read(&self, region: &Region) -> Result<Buffer, StoreError>;
 
+    /// Reads several regions, concurrently if that is faster, within the same
+    /// [scratch memory](Source::scratch_bytes).
+    ///
+    /// # Errors
+    /// Like [`Source::read`].
+    fn read_each(&self, regions: &[Region]) -> Result<Vec<Buffer>, StoreError> {
+        regions.iter().map(|region| self.read(region)).collect()
+    }
+
     /// Names of the axes, if the format stores them; an unnamed axis has an empty name.
     fn axis_names(&self) -> Option<&[String]> {
         None

@@ -3,10 +3,13 @@
 //! A run of bytes that lie together costs some more than its bytes, and so does a piece; a chunk is read as a
 //! whole.
 
+use indim_ops::ArrayType;
 use indim_shape::Shape;
 
+use crate::extents::common_multiple;
 use crate::input::StorageInfo;
 use crate::job::{Job, Operand};
+use crate::rows::RowOrder;
 
 /// Cost of one seek, in bytes: the bytes a sequential read moves in that time.
 const RUN_BYTES: u128 = 16 << 10;
@@ -19,18 +22,71 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let counts = job.counts(piece);
     let pieces: u128 = counts.iter().map(|&count| count as u128).product();
     let read = job.inputs.iter().filter(|(_, stored)| !stored.is_held).map(|(operand, stored)| {
-        let visits = visits(job, operand, &counts);
-        visits.saturating_mul(moved(operand, stored, piece))
+        match decoded_bytes(job, operand, stored, piece) {
+            Some(bytes) => bytes,
+            None => visits(job, operand, &counts).saturating_mul(moved(operand, stored, piece)),
+        }
     });
-    let written =
-        job.outputs.iter().flat_map(|output| {
-            let is_reduced = job.reduced.is_some();
-            output.sinks.iter().filter(move |_| !is_reduced).map(move |(_, stored)| {
-                pieces.saturating_mul(moved(&output.operand, stored, piece))
-            })
-        });
+    let written = job.outputs.iter().flat_map(|output| {
+        let is_reduced = job.reduced.is_some();
+        let sinks = output.sinks.iter().filter(move |_| !is_reduced);
+        sinks.map(|(_, stored)| {
+            let chunked = decoded_bytes(job, &output.operand, stored, piece);
+            chunked.unwrap_or_else(|| pieces.saturating_mul(moved(&output.operand, stored, piece)))
+        })
+    });
     let begun = pieces.saturating_mul(PIECE_BYTES);
-    read.chain(written).fold(begun, u128::saturating_add)
+    let carried = match job.row_order {
+        RowOrder::Independent => 0,
+        // Lanes are read and written for each few rows.
+        RowOrder::Carried | RowOrder::ByLanes(_) => {
+            job.shape.iter().map(|&size| size as u128).product::<u128>()
+        }
+    };
+    read.chain(written).chain([carried]).fold(begun, u128::saturating_add)
+}
+
+/// The bytes of the chunks that pieces of this shape decode of an operand, each as often as it is decoded, or
+/// that they write; `None` for what is stored without chunks.
+pub(crate) fn decoded_bytes(
+    job: &Job,
+    operand: &Operand,
+    stored: &StorageInfo,
+    piece: &[usize],
+) -> Option<u128> {
+    let (shape, counts) = (&operand.array_type.shape, job.counts(piece));
+    let chunks = stored.chunks.as_ref()?;
+    let decoded = |((&axis, &size), &chunk): ((&Option<usize>, &usize), &usize)| {
+        let chunk = chunk.max(1);
+        let touched = match axis {
+            Some(axis) if !job.is_by_lanes(axis) => touched(size, piece[axis], chunk),
+            // Groups of lanes are made of whole chunks.
+            _ => size.div_ceil(chunk),
+        };
+        touched as u128 * chunk as u128
+    };
+    let once = operand.axes.iter().zip(shape.iter()).zip(chunks).map(decoded);
+    let once = once.fold(operand.array_type.dtype.size() as u128, u128::saturating_mul);
+    // Visits that no axis of its own makes.
+    let moves = |axis: &usize| operand.axes.contains(&Some(*axis));
+    let own = (0..counts.len()).filter(moves).map(|axis| counts[axis] as u128).product::<u128>();
+    Some(once.saturating_mul(visits(job, operand, &counts) / own.max(1)))
+}
+
+/// The bytes of all chunks of an array.
+pub(crate) fn stored_bytes(array_type: &ArrayType, chunks: &[usize]) -> u128 {
+    let whole = |(&size, &chunk): (&usize, &usize)| size.next_multiple_of(chunk.max(1)) as u128;
+    let sizes = array_type.shape.iter().zip(chunks).map(whole);
+    sizes.fold(array_type.dtype.size() as u128, u128::saturating_mul)
+}
+
+/// How many chunks pieces of an extent touch along an axis, all together: as many as parts that the borders of
+/// both make of the axis.
+fn touched(size: usize, extent: usize, chunk: usize) -> usize {
+    let (pieces, chunks) = (size.div_ceil(extent.max(1)), size.div_ceil(chunk));
+    let common = common_multiple(extent.max(1), chunk, size);
+    let shared = size.saturating_sub(1) / common.max(1);
+    (pieces + chunks).saturating_sub(1 + shared)
 }
 
 /// How often a region of an operand is read. A region that the next piece shares stays in memory for it.
@@ -42,23 +98,10 @@ fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
     outer.iter().map(|&axis| counts[axis] as u128).product()
 }
 
-/// The cost of one region of an operand, in bytes.
+/// The cost of one region of an operand that is stored without chunks, in bytes.
 fn moved(operand: &Operand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     let (shape, extents) = (&operand.array_type.shape, operand.extents(piece));
     let size = operand.array_type.dtype.size() as u128;
-    if let Some(chunks) = &stored.chunks {
-        let along = |((&extent, &chunk), &whole): ((&usize, &usize), &usize)| {
-            let chunk = chunk.max(1);
-            let touched = match extent {
-                _ if extent >= whole => whole.div_ceil(chunk),
-                _ if extent % chunk == 0 => extent / chunk,
-                _ => (extent / chunk + 2).min(whole.div_ceil(chunk)),
-            };
-            touched as u128 * chunk as u128
-        };
-        let touched = extents.iter().zip(chunks).zip(shape.iter()).map(along);
-        return touched.fold(size, u128::saturating_mul);
-    }
     let elements: u128 = extents.iter().map(|&extent| extent as u128).product();
     let runs = elements / run(shape, &extents, stored.is_column_major).max(1);
     elements.saturating_mul(size).saturating_add(runs.saturating_mul(RUN_BYTES))
@@ -76,4 +119,26 @@ fn run(shape: &Shape, extents: &Shape, is_column_major: bool) -> u128 {
         }
     }
     run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_counted_as_often_as_pieces_touch_them() {
+        for size in [1, 7, 24, 100] {
+            for extent in [1, 2, 5, 24, 100] {
+                for chunk in [1, 3, 6, 24, 100] {
+                    let starts = (0..size).step_by(extent);
+                    let of_piece = |start: usize| {
+                        let end = (start + extent).min(size);
+                        end.div_ceil(chunk) - start / chunk
+                    };
+                    let expected: usize = starts.map(of_piece).sum();
+                    assert_eq!(touched(size, extent, chunk), expected, "{size} {extent} {chunk}");
+                }
+            }
+        }
+    }
 }

@@ -1,11 +1,10 @@
 //! The largest pieces of a job that fit a limit of memory.
 
-use indim_graph::chunks::CutPolicy;
+use indim_graph::chunks::{CutPolicy, run_length};
+use indim_ops::meaning::reduction::{BLOCK, LANES};
 
 use crate::job::{Job, Operand};
-
-/// Alignment of pieces along the axis of a float sum, in elements, times a power of two.
-const ALIGNED: usize = 512;
+use crate::rows::RowOrder;
 
 /// Which axis is cut first: the one whose elements lie farthest from one another, if arrays are stored
 /// row-major, or the other end.
@@ -24,8 +23,15 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     });
     let copies = match job.reduced {
         None => 2,
-        // Partial results wait for a neighbour at each level of a tree; each is copied once.
-        Some((axis, _)) => job.counts(piece)[axis].ilog2() as usize + 4,
+        Some((axis, _)) => {
+            let size = job.shape[axis];
+            // Partial results wait for a neighbour at each level of a tree; each is copied once.
+            let leaves = match job.row_order {
+                RowOrder::Independent => job.counts(piece)[axis],
+                RowOrder::Carried | RowOrder::ByLanes(_) => size.div_ceil(BLOCK),
+            };
+            leaves.max(1).ilog2() as usize + 4 + carried_rows(job.row_order, size)
+        }
     };
     let outputs = job.outputs.iter().map(|output| {
         let scratch = output.sinks.iter().map(|(_, stored)| stored.scratch_bytes);
@@ -35,10 +41,33 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     inputs.chain(outputs).fold(0, usize::saturating_add)
 }
 
+/// How many rows of lanes are held at a time, along a reduced axis of so many elements.
+fn carried_rows(order: RowOrder, size: usize) -> usize {
+    match order {
+        RowOrder::Independent => 0,
+        RowOrder::Carried => size.min(LANES),
+        // One group that is added to, one for each level of pairs, and one that two are combined to; what they
+        // are folded to, before and after.
+        RowOrder::ByLanes(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
+    }
+}
+
+/// The bytes of lanes that a job carries from piece to piece.
+pub(crate) fn carried_bytes(job: &Job, piece: &[usize]) -> usize {
+    let Some((axis, _)) = job.reduced else { return 0 };
+    let rows = carried_rows(job.row_order, job.shape[axis]);
+    let bytes = job.outputs.iter().map(|output| output.bytes(piece).saturating_mul(rows));
+    bytes.fold(0, usize::saturating_add)
+}
+
 /// The shape of pieces for which the job holds at most `limit` bytes, as large as can be; where there are
 /// none, of pieces that are as small as can be, or nearly.
 pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<usize> {
     let mut piece = job.shape.to_vec();
+    if let Some((axis, _)) = job.reduced {
+        piece[axis] = job.row_order.max_extent(piece[axis]);
+    }
+    let whole = piece.clone();
     let mut axes: Vec<usize> = (0..piece.len()).filter(|&axis| job.is_cut[axis]).collect();
     if first == CutOrder::Last {
         axes.reverse();
@@ -55,7 +84,7 @@ pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<us
                 smaller[axis] = extent;
                 held_bytes(job, &smaller) <= limit
             };
-            piece[axis] = unit.largest(job.shape[axis], fits);
+            piece[axis] = unit.largest(whole[axis], fits);
         }
     }
     piece
@@ -101,8 +130,14 @@ enum Unit {
 
 impl Unit {
     fn of(job: &Job, axis: usize, is_whole_chunks: bool) -> Unit {
-        if job.reduced == Some((axis, CutPolicy::Aligned)) {
-            return Unit::Aligned;
+        if let Some((reduced, policy)) = job.reduced
+            && reduced == axis
+        {
+            match job.row_order {
+                RowOrder::Independent if policy == CutPolicy::Aligned => return Unit::Aligned,
+                RowOrder::ByLanes(group) => return Unit::MultipleOf(group),
+                RowOrder::Independent | RowOrder::Carried => {}
+            }
         }
         let size = job.shape[axis];
         let chunk = |chunks: &Option<Vec<usize>>, axes: &[Option<usize>]| {
@@ -129,7 +164,7 @@ impl Unit {
         match *self {
             Unit::Aligned => {
                 let doubled = |&extent: &usize| extent.checked_mul(2);
-                let extents = core::iter::successors(Some(ALIGNED), doubled);
+                let extents = core::iter::successors(Some(BLOCK), doubled);
                 let extents: Vec<usize> = extents.take_while(|&extent| extent < size).collect();
                 let fitting = extents.iter().rev().find(|&&extent| fits(extent));
                 *fitting.or(extents.first()).unwrap_or(&size)
@@ -150,7 +185,7 @@ impl Unit {
 }
 
 /// The least common multiple, or `most`.
-fn common_multiple(a: usize, b: usize, most: usize) -> usize {
+pub(crate) fn common_multiple(a: usize, b: usize, most: usize) -> usize {
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x % y);

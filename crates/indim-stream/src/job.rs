@@ -2,11 +2,13 @@
 
 use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit, Stage, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
-use indim_ops::{ArrayType, DType};
+use indim_ops::meaning::reduction::LANES;
+use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 use indim_stores::Region;
 
 use crate::input::StorageInfo;
+use crate::rows::RowOrder;
 
 /// An array that a job reads or gives, and how it moves with the pieces.
 #[derive(Debug, Clone)]
@@ -50,6 +52,8 @@ pub(crate) struct Output {
     pub(crate) sinks: Vec<(usize, StorageInfo)>,
     /// Whether a later job reads it.
     pub(crate) is_kept: bool,
+    /// What reduces pieces to it, in a reducing job.
+    pub(crate) reduction: Option<ReduceOp>,
     /// What a search gives beside it of each piece: the extremes that it found.
     extremes: Option<DType>,
 }
@@ -76,6 +80,8 @@ pub(crate) struct Job {
     pub(crate) outputs: Vec<Output>,
     /// The axis along which results of pieces are combined, and whether pieces along it are aligned.
     pub(crate) reduced: Option<(usize, CutPolicy)>,
+    /// How pieces along that axis are read and combined.
+    pub(crate) row_order: RowOrder,
     program: PieceProgram,
 }
 
@@ -98,6 +104,89 @@ impl Job {
         }
     }
 
+    /// The program that adds `count` rows of lanes to lanes: `sizes` are those of a row.
+    ///
+    /// # Errors
+    /// When an array would be too large.
+    pub(crate) fn lanes_program(
+        &self,
+        sizes: &[usize],
+        count: usize,
+    ) -> Result<Graph, VerifyErrorKind> {
+        match &self.program {
+            PieceProgram::Stage(stage) => stage.lanes_program(sizes, count),
+            PieceProgram::Copy(_) => unreachable!("a copy reduces nothing"),
+        }
+    }
+
+    /// The reductions of a reducing job, one for each output.
+    pub(crate) fn reductions(&self) -> impl Iterator<Item = ReduceOp> + '_ {
+        self.outputs.iter().filter_map(|output| output.reduction)
+    }
+
+    /// The types of the lanes of each output, whose sizes are these along the axes of the job.
+    pub(crate) fn lane_types(&self, sizes: &[usize]) -> impl Iterator<Item = ArrayType> {
+        let shape = Shape::from(sizes);
+        let dtypes = self.outputs.iter().map(|output| output.operand.array_type.dtype);
+        dtypes.map(move |dtype| ArrayType::new(dtype, shape.clone()))
+    }
+
+    /// The types of the results of a piece; `sizes` are those of the first of each output.
+    pub(crate) fn result_types(&self, sizes: &[usize]) -> Vec<ArrayType> {
+        let of_output = |output: &Output| {
+            let result = ArrayType::new(output.operand.array_type.dtype, Shape::from(sizes));
+            let extremes = output.extremes.map(|dtype| ArrayType::new(dtype, Shape::from(sizes)));
+            let length = output.extremes.map(|_| ArrayType::new(DType::I64, vec![1; sizes.len()]));
+            [Some(result), extremes, length]
+        };
+        self.outputs.iter().flat_map(of_output).flatten().collect()
+    }
+
+    /// Whether an axis is read lane by lane.
+    pub(crate) fn is_by_lanes(&self, axis: usize) -> bool {
+        let is_reduced = self.reduced.is_some_and(|(reduced, _)| reduced == axis);
+        is_reduced && matches!(self.row_order, RowOrder::ByLanes(_))
+    }
+
+    /// The axes of an operand that move with the axis that is reduced.
+    pub(crate) fn rows_of(&self, operand: &Operand) -> Vec<usize> {
+        let Some((reduced, _)) = self.reduced else { return Vec::new() };
+        (0..operand.axes.len()).filter(|&axis| operand.axes[axis] == Some(reduced)).collect()
+    }
+
+    /// The orders in which the job can read what it reduces.
+    pub(crate) fn row_orders(&self) -> Vec<RowOrder> {
+        let mut orders = vec![RowOrder::Independent];
+        let (Some((axis, CutPolicy::Aligned)), PieceProgram::Stage(stage)) =
+            (self.reduced, &self.program)
+        else {
+            return orders;
+        };
+        if !self.is_cut[axis] || !stage.carries_lanes() {
+            return orders;
+        }
+        orders.push(RowOrder::Carried);
+        let moving = self
+            .inputs
+            .iter()
+            .filter(|(operand, stored)| !stored.is_held && operand.axes.contains(&Some(axis)));
+        let chunk = |(operand, stored): &(Operand, StorageInfo)| {
+            let position = operand.axes.iter().position(|&of| of == Some(axis))?;
+            Some(stored.chunks.as_ref()?[position].max(1))
+        };
+        let chunks: Option<Vec<usize>> = moving.map(chunk).collect();
+        // Arrays without short chunks are read in long runs instead.
+        let is_group = |chunk: &usize| chunk.is_power_of_two() && *chunk < LANES;
+        let Some(chunks) = chunks.filter(|chunks| chunks.iter().all(is_group)) else {
+            return orders;
+        };
+        let Some(group) = chunks.into_iter().max() else { return orders };
+        if group < self.shape[axis] && stage.carries_empty_lanes() {
+            orders.push(RowOrder::ByLanes(group));
+        }
+        orders
+    }
+
     /// The axes in the order in which pieces follow one another, the slowest first: what is combined comes at
     /// once.
     pub(crate) fn order(&self) -> Vec<usize> {
@@ -108,7 +197,11 @@ impl Job {
 
     /// The number of pieces of this shape along each axis.
     pub(crate) fn counts(&self, piece: &[usize]) -> Vec<usize> {
-        self.shape.iter().zip(piece).map(|(size, extent)| size.div_ceil((*extent).max(1))).collect()
+        let count = |(axis, (&size, &extent)): (usize, (&usize, &usize))| match self.reduced {
+            Some((reduced, _)) if reduced == axis => self.row_order.count(size, extent),
+            _ => size.div_ceil(extent.max(1)),
+        };
+        self.shape.iter().zip(piece).enumerate().map(count).collect()
     }
 }
 
@@ -151,6 +244,7 @@ impl CutGraph<'_> {
             operand: self.operand(value, axes.clone()),
             sinks: self.sinks(value),
             is_kept: read.contains(&value),
+            reduction: stage.reduced.and_then(|_| self.reduction(value)),
             extremes: stage.reduced.and_then(|_| self.searched(value)),
         });
         let place = |axis: usize| stage.cuts[axis].map(|cut| self.cuts.cuts()[cut].policy);
@@ -159,6 +253,7 @@ impl CutGraph<'_> {
             inputs: inputs.collect(),
             outputs: outputs.collect(),
             reduced: stage.reduced.and_then(|axis| Some((axis, place(axis)?))),
+            row_order: RowOrder::Independent,
             is_cut,
             program: PieceProgram::Stage(Box::new(stage)),
         }
@@ -181,9 +276,11 @@ impl CutGraph<'_> {
                     operand,
                     sinks: self.sinks(value),
                     is_kept: false,
+                    reduction: None,
                     extremes: None,
                 }],
                 reduced: None,
+                row_order: RowOrder::Independent,
                 program: PieceProgram::Copy(array_type),
             }
         })
@@ -194,6 +291,14 @@ impl CutGraph<'_> {
         let Node { kind, operands, .. } = &self.graph[value];
         let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction());
         is_search.then(|| self.graph[operands[0]].array_type.dtype)
+    }
+
+    /// What reduces pieces to a value.
+    fn reduction(&self, value: ValueId) -> Option<ReduceOp> {
+        match self.graph[value].kind {
+            NodeKind::Reduce { op, .. } => Some(op),
+            _ => None,
+        }
     }
 
     fn operand(&self, value: ValueId, axes: Vec<Option<usize>>) -> Operand {

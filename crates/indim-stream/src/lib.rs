@@ -10,12 +10,14 @@
 //! - `sliced.rs`: slices taken of inputs; `counter.rs`: what counts elements; `plan.rs`: which axes are cut,
 //!   so that the fewest bytes are moved;
 //! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time;
-//!   `partial.rs`: results of pieces that are reduced, combined; `run.rs`: a plan carried out;
+//!   `rows.rs`: the order in which pieces are read; `pair_tree.rs`: results of neighbouring pieces,
+//!   combined; `carried.rs`: sums whose pieces are cut within a block; `run.rs`: a plan carried out;
 //! - `error.rs`: errors of plans and streamed runs.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
+mod carried;
 mod cost;
 mod counter;
 mod error;
@@ -23,10 +25,11 @@ mod extents;
 mod input;
 mod job;
 mod options;
-mod partial;
+mod pair_tree;
 mod pipeline;
 mod plan;
 mod programs;
+mod rows;
 mod run;
 mod sliced;
 

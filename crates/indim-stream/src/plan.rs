@@ -1,20 +1,23 @@
 //! The plan of a streamed run: the axes that are cut and the piece shapes that move the fewest bytes.
 
 use core::fmt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indim_cpu::{Executable, compile};
 use indim_graph::chunks::{CutPolicy, Cuts};
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, NodeKind, remove_unused};
 
-use crate::cost::cost;
+use crate::carried::main_programs;
+use crate::cost::{cost, decoded_bytes, stored_bytes};
 use crate::counter::counted;
 use crate::error::{Obstacle, StreamError};
-use crate::extents::{CutOrder, held_bytes, is_in_order, largest_pieces};
+use crate::extents::{CutOrder, carried_bytes, held_bytes, is_in_order, largest_pieces};
 use crate::input::StorageInfo;
 use crate::job::{CutGraph, Job, Operand};
 use crate::options::StreamOptions;
+use crate::programs::{ProgramKey, graph_of};
+use crate::rows::RowOrder;
 use crate::sliced::{InputSlice, SlicedGraph};
 
 /// The maximum number of cuts, of the longest axes, that are tried in all combinations.
@@ -55,8 +58,8 @@ pub struct Plan {
     /// The input slice that each parameter of the graph stands for.
     pub(crate) parts: Vec<InputSlice>,
     pub(crate) passes: Vec<Pass>,
-    /// Bytes of results that stay in memory from pass to pass.
-    kept_bytes: usize,
+    /// Results that stay in memory from pass to pass.
+    kept: KeptBytes,
     input_bytes: usize,
 }
 
@@ -66,24 +69,31 @@ pub(crate) struct Pass {
     pub(crate) job: Job,
     /// The shape of its pieces, but for the last along each axis.
     pub(crate) piece: Vec<usize>,
-    /// The program for that shape.
-    pub(crate) executable: Executable,
+    /// The programs that are used most for pieces of that shape.
+    pub(crate) executables: Vec<(ProgramKey, Executable)>,
 }
 
 impl Pass {
     fn new(job: Job, piece: Vec<usize>, options: &StreamOptions<'_>) -> Result<Self, StreamError> {
-        let graph = job.program(&piece).map_err(StreamError::Graph)?;
-        let executable = compile(&graph, &options.compile)?;
-        Ok(Pass { job, piece, executable })
+        let compiled = main_programs(&job, &piece).into_iter().map(|key| {
+            let executable = compile(&graph_of(&job, &key)?, &options.compile)?;
+            Ok((key, executable))
+        });
+        let executables = compiled.collect::<Result<_, StreamError>>()?;
+        Ok(Pass { job, piece, executables })
     }
 
-    /// Bytes of the program without its inputs and outputs; pieces of other shapes have programs of their
+    /// Bytes of the programs without their inputs and outputs; pieces of other shapes have programs of their
     /// own.
     fn program_bytes(&self) -> usize {
-        let forecast = self.executable.forecast();
-        let registers = forecast.register_bytes.saturating_mul(thread_count());
-        let programs = self.executable.held_bytes().saturating_mul(2);
-        forecast.temporary_bytes.saturating_add(registers).saturating_add(programs)
+        let executables = self.executables.iter().map(|(_, executable)| executable);
+        let running = executables.clone().map(|executable| {
+            let forecast = executable.forecast();
+            let registers = forecast.register_bytes.saturating_mul(thread_count());
+            forecast.temporary_bytes.saturating_add(registers)
+        });
+        let programs = executables.map(Executable::held_bytes).fold(0, usize::saturating_add);
+        running.max().unwrap_or(0).saturating_add(programs.saturating_mul(2))
     }
 
     fn held_bytes(&self) -> usize {
@@ -155,14 +165,47 @@ impl Plan {
         inputs.into_iter().map(|input| (self.input_name(input), count(input))).collect()
     }
 
+    /// The names of the inputs that are stored in chunks, each with how often its chunks are decoded, on
+    /// average.
+    pub fn decodings(&self) -> Vec<(&str, f64)> {
+        let mut decoded: BTreeMap<usize, (u128, Vec<usize>)> = BTreeMap::new();
+        for pass in &self.passes {
+            for (operand, stored) in &pass.job.inputs {
+                let (Some(input), Some(chunks)) = (self.input_of(operand, stored), &stored.chunks)
+                else {
+                    continue;
+                };
+                let bytes = decoded_bytes(&pass.job, operand, stored, &pass.piece).unwrap_or(0);
+                decoded.entry(input).or_insert_with(|| (0, chunks.clone())).0 += bytes;
+            }
+        }
+        let average = |(input, (bytes, chunks)): (usize, (u128, Vec<usize>))| {
+            let whole = &self.graph[self.graph.parameters()[input]].array_type;
+            (self.input_name(input), bytes as f64 / stored_bytes(whole, &chunks).max(1) as f64)
+        };
+        decoded.into_iter().map(average).collect()
+    }
+
+    /// How often a pass decodes the chunks of an input, on average, where most; 1 without chunks.
+    pub fn most_decodings(&self) -> f64 {
+        let readings = self.readings();
+        let passes = |name: &str| readings.iter().find(|(of, _)| *of == name).map_or(1, |it| it.1);
+        let decodings = self.decodings().into_iter();
+        decodings.map(|(name, times)| times / passes(name).max(1) as f64).fold(1.0, f64::max)
+    }
+
     /// The inputs stored elsewhere that a pass reads.
     fn inputs_read(&self, pass: &Pass) -> BTreeSet<usize> {
-        let input =
-            |(operand, stored): &(Operand, StorageInfo)| match self.graph[operand.value].kind {
-                NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
-                _ => None,
-            };
+        let input = |(operand, stored): &(Operand, StorageInfo)| self.input_of(operand, stored);
         pass.job.inputs.iter().filter_map(input).collect()
+    }
+
+    /// The input stored elsewhere that an operand is, or is a slice of.
+    fn input_of(&self, operand: &Operand, stored: &StorageInfo) -> Option<usize> {
+        match self.graph[operand.value].kind {
+            NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
+            _ => None,
+        }
     }
 
     /// Inputs come before parts of them.
@@ -179,7 +222,7 @@ impl Plan {
     /// The most bytes of memory that a run holds.
     pub fn held_bytes(&self) -> usize {
         let passes = self.passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
-        passes.saturating_add(self.kept_bytes).saturating_add(self.input_bytes)
+        self.kept.held_with(passes).saturating_add(self.input_bytes)
     }
 
     /// How many elements are gone through, of all passes together: what `progress` hears of.
@@ -212,6 +255,9 @@ impl fmt::Display for Plan {
             write!(formatter, "{} in {count} piece{plural} of {piece}", job.shape)?;
             if let Some((axis, _)) = job.reduced {
                 write!(formatter, ", combined along axis {axis}")?;
+                if let bytes @ 1.. = carried_bytes(job, &pass.piece) {
+                    write!(formatter, ", with {bytes} bytes carried from piece to piece")?;
+                }
             }
         }
         Ok(())
@@ -285,7 +331,7 @@ impl Search<'_> {
         let mut for_pieces = limit;
         for _ in 0..TRIES {
             let (way, chosen) = cheapest(self.variants, self.outputs, for_pieces)?;
-            let CutChoice { jobs, kept_bytes, .. } = match chosen {
+            let CutChoice { jobs, kept, .. } = match chosen {
                 Ok(chosen) => chosen,
                 Err(least) => {
                     let with_programs = least.saturating_add(limit - for_pieces);
@@ -295,17 +341,17 @@ impl Search<'_> {
             let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, self.options));
             let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
             let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
-            if held.saturating_add(kept_bytes) <= limit {
+            if kept.held_with(held) <= limit {
                 let (graph, parts) = (way.sliced.graph.clone(), way.sliced.parts.clone());
                 let input_bytes = self.options.input_bytes;
-                return Ok(Ok(Plan { graph, parts, passes, kept_bytes, input_bytes }));
+                return Ok(Ok(Plan { graph, parts, passes, kept, input_bytes }));
             }
             // Leaves room for the programs, which shrink with the pieces.
             let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
             let pieces = held - programs.min(held);
             let share = pieces as f64 / held.max(1) as f64;
-            let scaled = (limit.saturating_sub(kept_bytes) as f64 * share * 0.9) as usize;
-            for_pieces = scaled.saturating_add(kept_bytes).min(for_pieces / 10 * 9);
+            let scaled = (limit.saturating_sub(kept.all) as f64 * share * 0.9) as usize;
+            for_pieces = scaled.saturating_add(kept.all).min(for_pieces / 10 * 9);
         }
         Ok(Err(MemoryLowerBound(None)))
     }
@@ -332,7 +378,7 @@ impl Search<'_> {
 /// A choice of cuts: jobs, each with its piece shape.
 struct CutChoice {
     jobs: Vec<(Job, Vec<usize>)>,
-    kept_bytes: usize,
+    kept: KeptBytes,
     cost: u128,
 }
 
@@ -362,7 +408,7 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
     let mut best: Option<(u128, CutChoice)> = None;
     let mut least = usize::MAX;
     for is_cut in combinations(whole.cuts) {
-        let jobs = match whole.jobs(&is_cut) {
+        let mut jobs = match whole.jobs(&is_cut) {
             Ok(jobs) => jobs,
             // Another way to cut may read them in fewer.
             Err(error) if is_cut.contains(&true) => {
@@ -371,11 +417,11 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
             }
             Err(error) => return Err(error.into()),
         };
-        let kept_bytes = kept_bytes(&jobs);
-        let for_pieces = limit.saturating_sub(kept_bytes);
-        let pieces: Vec<_> = jobs.iter().map(|job| pieces(job, for_pieces)).collect();
+        let kept = KeptBytes::of(&jobs);
+        let for_pieces = limit.saturating_sub(kept.all);
+        let pieces: Vec<_> = jobs.iter_mut().map(|job| pieces(job, for_pieces)).collect();
         let held = jobs.iter().zip(&pieces).map(|(job, (piece, _))| held_bytes(job, piece)).max();
-        let held = held.unwrap_or(0).saturating_add(kept_bytes);
+        let held = kept.held_with(held.unwrap_or(0));
         let total = pieces
             .iter()
             .map(|(_, cost)| *cost)
@@ -385,7 +431,7 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
             Some(total) if best.as_ref().is_none_or(|(cost, _)| total < *cost) => {
                 let pieces = pieces.into_iter().map(|(piece, _)| piece);
                 let jobs = jobs.into_iter().zip(pieces).collect();
-                best = Some((total, CutChoice { jobs, kept_bytes, cost: total }));
+                best = Some((total, CutChoice { jobs, kept, cost: total }));
             }
             Some(_) => {}
         }
@@ -393,24 +439,46 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
     Ok(best.map(|(_, chosen)| chosen).ok_or(least))
 }
 
-/// The best pieces of a job with what they cost; no costs where they do not fit.
-fn pieces(job: &Job, limit: usize) -> (Vec<usize>, Option<u128>) {
-    let mut best: Option<(Vec<usize>, u128)> = None;
-    for wanted in WANTED_BYTES {
-        for first in [CutOrder::First, CutOrder::Last] {
-            let piece = largest_pieces(job, wanted.min(limit), first);
-            if held_bytes(job, &piece) > limit || !is_in_order(job, &piece) {
-                continue;
-            }
-            let cost = cost(job, &piece);
-            if best.as_ref().is_none_or(|(_, least)| cost < *least) {
-                best = Some((piece, cost));
+/// The best pieces of a job with what they cost; no costs where they do not fit. The job takes the order of
+/// rows that they are best for.
+fn pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
+    let mut best: Option<(RowOrder, Vec<usize>, u128)> = None;
+    let mut smallest: Option<(RowOrder, Vec<usize>, usize)> = None;
+    for order in job.row_orders() {
+        job.row_order = order;
+        for wanted in WANTED_BYTES {
+            for first in [CutOrder::First, CutOrder::Last] {
+                let piece = largest_pieces(job, wanted.min(limit), first);
+                let held = held_bytes(job, &piece);
+                if !is_in_order(job, &piece) {
+                    continue;
+                }
+                if held > limit {
+                    if smallest.as_ref().is_none_or(|(_, _, least)| held < *least) {
+                        smallest = Some((order, piece, held));
+                    }
+                    continue;
+                }
+                let cost = cost(job, &piece);
+                if best.as_ref().is_none_or(|(_, _, least)| cost < *least) {
+                    best = Some((order, piece, cost));
+                }
             }
         }
     }
-    match best {
-        Some((piece, cost)) => (piece, Some(cost)),
-        None => (largest_pieces(job, limit, CutOrder::First), None),
+    match (best, smallest) {
+        (Some((order, piece, cost)), _) => {
+            job.row_order = order;
+            (piece, Some(cost))
+        }
+        (None, Some((order, piece, _))) => {
+            job.row_order = order;
+            (piece, None)
+        }
+        (None, None) => {
+            job.row_order = RowOrder::Independent;
+            (largest_pieces(job, limit, CutOrder::First), None)
+        }
     }
 }
 
@@ -419,8 +487,7 @@ fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
     let cuts = cuts.cuts();
     let can_be_cut = |index: &usize| match cuts[*index].policy {
         CutPolicy::Nowhere => false,
-        CutPolicy::Aligned => cuts[*index].size > 512,
-        CutPolicy::Anywhere => cuts[*index].size > 1,
+        CutPolicy::Aligned | CutPolicy::Anywhere => cuts[*index].size > 1,
     };
     let mut longest: Vec<usize> = (0..cuts.len()).filter(can_be_cut).collect();
     longest.sort_by_key(|&index| core::cmp::Reverse(cuts[index].size));
@@ -434,13 +501,30 @@ fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
     (0..1 << longest.len()).map(combination).collect()
 }
 
-/// Bytes of results that later jobs read; each is held twice while it is gathered.
-fn kept_bytes(jobs: &[Job]) -> usize {
-    let outputs = jobs.iter().flat_map(|job| &job.outputs).filter(|output| output.is_kept);
-    let bytes = outputs.map(|output| {
-        let array_type = &output.operand.array_type;
-        let bytes = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX);
-        bytes.saturating_mul(2)
-    });
-    bytes.fold(0, usize::saturating_add)
+/// Bytes of results that later jobs read.
+#[derive(Debug, Clone, Copy, Default)]
+struct KeptBytes {
+    /// Of all together.
+    all: usize,
+    /// Of the largest, which is held twice when its job is done.
+    largest: usize,
+}
+
+impl KeptBytes {
+    fn of(jobs: &[Job]) -> Self {
+        let outputs = jobs.iter().flat_map(|job| &job.outputs).filter(|output| output.is_kept);
+        let bytes = outputs.map(|output| {
+            let array_type = &output.operand.array_type;
+            array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
+        });
+        bytes.fold(KeptBytes::default(), |kept, bytes| KeptBytes {
+            all: kept.all.saturating_add(bytes),
+            largest: kept.largest.max(bytes),
+        })
+    }
+
+    /// The most that is held with them, if a job holds `job_bytes` while it runs.
+    fn held_with(self, job_bytes: usize) -> usize {
+        self.all.saturating_add(self.largest.max(job_bytes))
+    }
 }

@@ -1,22 +1,73 @@
-//! The compiled programs of a pass: one for each shape of its pieces.
+//! The compiled programs of a pass: one for each use and shape of its pieces.
 
 use std::collections::HashMap;
 
-use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
+use indim_cpu::{
+    ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, InPlace, RunOptions, compile,
+};
+use indim_graph::chunks::{combine, fold_lanes, partial_count};
+use indim_graph::{Array, Graph, GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
+use indim_ops::{ArrayType, ReduceOp};
+use indim_shape::AxisMap;
 
 use crate::error::StreamError;
+use crate::job::Job;
 use crate::plan::Pass;
+
+/// What a program of a job does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    /// Computes a piece.
+    Piece,
+    /// Makes lanes without elements.
+    Identities,
+    /// Adds so many rows of lanes to lanes.
+    AddToLanes(usize),
+    /// Folds lanes to the result of a block; to what others have been folded to, if it continues.
+    FoldLanes {
+        /// Whether it continues.
+        continues: bool,
+    },
+    /// Combines the results of two pieces.
+    Combine,
+}
+
+/// A program is of a use, and of the sizes of what it is used on.
+pub(crate) type ProgramKey = (Use, Vec<usize>);
+
+/// The graph of a program of a job.
+pub(crate) fn graph_of(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph, StreamError> {
+    let axis = job.reduced.map_or(0, |(axis, _)| axis);
+    let graph = match *of {
+        Use::Piece => job.program(sizes),
+        Use::Identities => identities(job, sizes),
+        Use::AddToLanes(count) => job.lanes_program(sizes, count),
+        Use::FoldLanes { continues } => {
+            let reductions: Vec<_> = job.reductions().zip(job.lane_types(sizes)).collect();
+            fold_lanes(&reductions, axis, continues)
+        }
+        Use::Combine => combination(job, sizes),
+    };
+    graph.map_err(StreamError::Graph)
+}
 
 /// The programs of a pass; there are few shapes, since only the last piece along an axis has another size.
 pub(crate) struct Programs<'a> {
     pass: &'a Pass,
+    reductions: Vec<ReduceOp>,
     options: &'a CompileOptions,
-    others: HashMap<Vec<usize>, Executable>,
+    others: HashMap<ProgramKey, Executable>,
 }
 
 impl<'a> Programs<'a> {
     pub(crate) fn new(pass: &'a Pass, options: &'a CompileOptions) -> Self {
-        Programs { pass, options, others: HashMap::new() }
+        let reductions = pass.job.reductions().collect();
+        Programs { pass, reductions, options, others: HashMap::new() }
+    }
+
+    /// The reductions of the job.
+    pub(crate) fn reductions(&self) -> &[ReduceOp] {
+        &self.reductions
     }
 
     /// Runs the program for a piece of this shape on these parts of its inputs.
@@ -25,17 +76,103 @@ impl<'a> Programs<'a> {
         piece: &[usize],
         inputs: &[ArrayView<'_>],
     ) -> Result<Vec<Buffer>, StreamError> {
-        Ok(self.executable(piece)?.run_with(inputs, &RunOptions::default())?)
+        let executable = self.executable(Use::Piece, piece.to_vec())?;
+        Ok(executable.run_with(inputs, &RunOptions::default())?)
     }
 
-    fn executable(&mut self, piece: &[usize]) -> Result<&Executable, StreamError> {
-        if piece == self.pass.piece {
-            return Ok(&self.pass.executable);
-        }
-        if !self.others.contains_key(piece) {
-            let graph = self.pass.job.program(piece).map_err(StreamError::Graph)?;
-            self.others.insert(piece.to_vec(), compile(&graph, self.options)?);
-        }
-        Ok(&self.others[piece])
+    /// Lanes of these sizes, one array for each output, without elements.
+    pub(crate) fn identities(&mut self, sizes: Vec<usize>) -> Result<Vec<Buffer>, StreamError> {
+        let executable = self.executable(Use::Identities, sizes)?;
+        Ok(executable.run_with(&[], &RunOptions::default())?)
     }
+
+    /// Adds `count` rows of lanes to lanes: `sizes` are those of a row of lanes, `inputs` those of all rows.
+    pub(crate) fn add_to_lanes(
+        &mut self,
+        sizes: Vec<usize>,
+        count: usize,
+        lanes: Vec<ArrayViewMut<'_>>,
+        inputs: Vec<ArrayView<'_>>,
+    ) -> Result<(), StreamError> {
+        let executable = self.executable(Use::AddToLanes(count), sizes)?;
+        let inputs = inputs.into_iter().map(InPlace::Read);
+        let lanes = lanes.into_iter().map(InPlace::Overwrite);
+        Ok(executable.run_in_place(lanes.chain(inputs).collect())?)
+    }
+
+    /// Folds lanes of these sizes to results of a block, after those before them.
+    pub(crate) fn fold_lanes(
+        &mut self,
+        sizes: Vec<usize>,
+        before: Option<&[Buffer]>,
+        lanes: &[ArrayView<'_>],
+    ) -> Result<Vec<Buffer>, StreamError> {
+        let of = Use::FoldLanes { continues: before.is_some() };
+        let executable = self.executable(of, sizes)?;
+        let inputs = lanes.iter().enumerate().flat_map(|(index, lanes)| {
+            let before = before.map(|before| before[index].view());
+            before.into_iter().chain([lanes.clone()])
+        });
+        Ok(executable.run_with(&inputs.collect::<Vec<_>>(), &RunOptions::default())?)
+    }
+
+    /// Combines the results of two pieces, of which `y` lies behind `x`.
+    pub(crate) fn combined(
+        &mut self,
+        x: &[Buffer],
+        y: &[Buffer],
+    ) -> Result<Vec<Buffer>, StreamError> {
+        let Some(first) = x.first() else { return Ok(Vec::new()) };
+        let sizes = first.array_type().shape.to_vec();
+        let views: Vec<_> = x.iter().chain(y).map(Buffer::view).collect();
+        let executable = self.executable(Use::Combine, sizes)?;
+        Ok(executable.run_with(&views, &RunOptions::default())?)
+    }
+
+    fn executable(&mut self, of: Use, sizes: Vec<usize>) -> Result<&Executable, StreamError> {
+        let key = (of, sizes);
+        if let Some((_, planned)) = self.pass.executables.iter().find(|(of, _)| *of == key) {
+            return Ok(planned);
+        }
+        if !self.others.contains_key(&key) {
+            let executable = compile(&graph_of(&self.pass.job, &key)?, self.options)?;
+            self.others.insert(key.clone(), executable);
+        }
+        Ok(&self.others[&key])
+    }
+}
+
+/// The graph that gives identities, as lanes of these sizes.
+fn identities(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
+    let mut assembler = GraphAssembler::new();
+    let mut outputs = Vec::new();
+    for (op, array_type) in job.reductions().zip(job.lane_types(sizes)) {
+        let identity = Array::identity(op, array_type.dtype);
+        let identity = identity.expect("invariant: what is carried is folded");
+        let scalar = identity.array_type();
+        let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
+        let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+        outputs.push(assembler.add(nowhere, &[scalar], array_type)?);
+    }
+    assembler.finish(outputs)
+}
+
+/// The graph that combines the results of two pieces; `sizes` are those of the first result of each.
+fn combination(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
+    let types: Vec<ArrayType> = job.result_types(sizes);
+    let mut assembler = GraphAssembler::new();
+    let mut parameters: Vec<ValueId> = Vec::new();
+    for (index, array_type) in types.iter().chain(&types).enumerate() {
+        let kind = NodeKind::Parameter { index, name: format!("x{index}") };
+        parameters.push(assembler.add(kind, &[], array_type.clone())?);
+    }
+    let (mut x, mut y) = parameters.split_at(parameters.len() / 2);
+    let mut outputs = Vec::new();
+    for op in job.reductions() {
+        let (of_x, of_y);
+        (of_x, x) = x.split_at(partial_count(op));
+        (of_y, y) = y.split_at(partial_count(op));
+        outputs.extend(combine(&mut assembler, op, of_x, of_y)?);
+    }
+    assembler.finish(outputs)
 }

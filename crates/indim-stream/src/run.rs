@@ -6,19 +6,21 @@ use std::sync::Arc;
 
 use indim_cpu::{ArrayView, Buffer};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_ops::{ArrayType, ReduceOp};
+use indim_ops::ArrayType;
 use indim_shape::Shape;
 use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
 
+use crate::carried::{CarriedReduction, PieceInput};
 use crate::counter::IndexSource;
 use crate::error::StreamError;
 use crate::input::{StorageInfo, StreamInput};
 use crate::job::{Job, Operand, Output};
 use crate::options::StreamOptions;
-use crate::partial::Partial;
+use crate::pair_tree::PairTree;
 use crate::pipeline::pipeline;
 use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
+use crate::rows::{Piece, RowOrder};
 use crate::sliced::InputSlice;
 
 /// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or
@@ -62,8 +64,12 @@ pub fn run(
     Ok(plan)
 }
 
-/// The data read from each input for a piece; `None` for inputs in memory.
-type Pieces = Vec<Option<Arc<Buffer>>>;
+/// The data read from each input for a piece, of each of its parts or of all together; `None` for inputs in
+/// memory.
+type Pieces = Vec<Option<Arc<Vec<Buffer>>>>;
+
+/// What a reader keeps of an input for pieces that read the same: the regions, and what is in them.
+type LastRead = Option<(Vec<Region>, Arc<Vec<Buffer>>)>;
 
 /// The data of one operand of a job.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +141,7 @@ impl Plan {
                 _ => OperandData::Kept(&kept[&operand.value]),
             };
             let given: Vec<OperandData<'_>> = pass.job.inputs.iter().map(given).collect();
-            let carried_out = RunningPass { plan: self, pass, given: &given, options };
+            let carried_out = RunningPass { pass, given: &given, options };
             let results = match pass.job.reduced {
                 Some((axis, _)) => carried_out.reduce(axis, sinks)?,
                 None => {
@@ -167,91 +173,102 @@ impl Plan {
 
 /// A running pass.
 struct RunningPass<'a> {
-    plan: &'a Plan,
     pass: &'a Pass,
     given: &'a [OperandData<'a>],
     options: &'a StreamOptions<'a>,
 }
 
 impl<'a> RunningPass<'a> {
-    /// The pieces, in the order of their elements; those along an axis that is reduced at once.
-    fn pieces(&self) -> impl Iterator<Item = Region> + Send + use<> {
-        let (job, piece) = (&self.pass.job, &self.pass.piece);
-        let order = job.order();
-        let ordered = |of: &[usize]| order.iter().map(|&axis| of[axis]).collect::<Vec<usize>>();
-        let grid = Region::grid(&ordered(&job.shape).into(), &ordered(piece));
-        grid.map(move |region| {
-            let back = |of: &[usize]| {
-                let mut back = vec![0; order.len()];
-                order.iter().zip(of).for_each(|(&axis, &of)| back[axis] = of);
-                back
-            };
-            Region::new(back(region.starts()), back(region.extents()))
-        })
-    }
-
     /// What reads the inputs of a piece: those that the piece before has had are kept for it.
-    fn reader(&self) -> impl FnMut(&Region) -> Result<Pieces, StreamError> + Send {
+    fn reader(&self) -> impl FnMut(&Piece) -> Result<Pieces, StreamError> + Send {
         let (job, given) = (&self.pass.job, self.given);
-        let mut last: Vec<Option<(Region, Arc<Buffer>)>> = vec![None; given.len()];
+        let mut last: Vec<LastRead> = vec![None; given.len()];
         move |piece| {
             let each = job.inputs.iter().zip(given).zip(&mut last);
             let read = each.map(|(((operand, _), given), last)| {
                 let OperandData::Stored(source, starts) = given else { return Ok(None) };
-                let region = behind(&operand.region(piece), starts);
-                if let Some((_, buffer)) = last.as_ref().filter(|(of, _)| *of == region) {
-                    return Ok(Some(Arc::clone(buffer)));
+                let parts = parts_of(job, operand, piece).iter();
+                let regions: Vec<Region> =
+                    parts.map(|part| behind(&operand.region(part), starts)).collect();
+                if let Some((_, buffers)) = last.as_ref().filter(|(of, _)| *of == regions) {
+                    return Ok(Some(Arc::clone(buffers)));
                 }
                 // Makes room before more is read.
                 *last = None;
-                let buffer = Arc::new(source.read(&region)?);
+                let buffers = Arc::new(match &regions[..] {
+                    [region] => vec![source.read(region)?],
+                    regions => source.read_each(regions)?,
+                });
                 if operand.axes.iter().flatten().count()
                     < job.is_cut.iter().filter(|&&it| it).count()
                 {
-                    *last = Some((region, Arc::clone(&buffer)));
+                    *last = Some((regions, Arc::clone(&buffers)));
                 }
-                Ok(Some(buffer))
+                Ok(Some(buffers))
             });
             read.collect::<Result<_, StoreError>>().map_err(StreamError::from)
         }
     }
 
-    /// What computes a piece of what was read for it.
-    fn computer(&self) -> impl FnMut(&Region, Pieces) -> Result<Vec<Buffer>, StreamError> {
-        let (job, given, progress) = (&self.pass.job, self.given, self.options.progress);
-        let mut programs = Programs::new(self.pass, &self.options.compile);
-        move |piece, read| {
-            let each = job.inputs.iter().zip(given).zip(&read);
-            let views: Vec<ArrayView<'_>> = each
-                .map(|(((operand, _), given), read)| match (given, read) {
-                    (_, Some(buffer)) => buffer.view(),
-                    (OperandData::Held(view), None) => part(view, &operand.region(piece)),
-                    (OperandData::Kept(buffer), None) => {
-                        part(&buffer.view(), &operand.region(piece))
-                    }
-                    (OperandData::Stored(..), None) => unreachable!("what is stored is read"),
-                })
-                .collect();
-            let results = programs.run(piece.extents(), &views)?;
-            match progress(piece.extents().element_count().unwrap_or(usize::MAX)) {
-                ControlFlow::Continue(()) => Ok(results),
-                ControlFlow::Break(()) => Err(StreamError::Stopped),
-            }
+    /// The views of an input for each part of a piece.
+    fn views<'v>(
+        &'v self,
+        input: usize,
+        piece: &Piece,
+        read: &'v Option<Arc<Vec<Buffer>>>,
+    ) -> Vec<ArrayView<'v>> {
+        let (job, given) = (&self.pass.job, &self.given[input]);
+        let operand = &job.inputs[input].0;
+        let of_part = |view: &ArrayView<'v>| {
+            let parts = parts_of(job, operand, piece).iter();
+            parts.map(|region| part(view, &operand.region(region))).collect()
+        };
+        match (given, read) {
+            (_, Some(buffers)) => buffers.iter().map(Buffer::view).collect(),
+            (OperandData::Held(view), None) => of_part(view),
+            (OperandData::Kept(buffer), None) => of_part(&buffer.view()),
+            (OperandData::Stored(..), None) => unreachable!("what is stored is read"),
         }
+    }
+
+    /// Says how far the run is; the answer may be to stop.
+    fn advance(&self, piece: &Piece) -> Result<(), StreamError> {
+        match (self.options.progress)(piece.element_count()) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(StreamError::Stopped),
+        }
+    }
+
+    /// Computes a piece of what was read for it.
+    fn compute(
+        &self,
+        piece: &Piece,
+        read: &Pieces,
+        programs: &mut Programs<'_>,
+    ) -> Result<Vec<Buffer>, StreamError> {
+        let views: Vec<ArrayView<'_>> = (read.iter().enumerate())
+            .flat_map(|(input, read)| self.views(input, piece, read))
+            .collect();
+        let results = programs.run(piece.parts[0].extents(), &views)?;
+        self.advance(piece)?;
+        Ok(results)
     }
 
     /// Writes what each piece gives.
     fn map(&self, sinks: &mut [Box<dyn Sink>]) -> Result<(), StreamError> {
         let outputs = &self.pass.job.outputs;
-        let write = |piece: &Region, results: Vec<Buffer>| {
+        let mut programs = Programs::new(self.pass, &self.options.compile);
+        let compute = |piece: &Piece, read: Pieces| self.compute(piece, &read, &mut programs);
+        let write = |piece: &Piece, results: Vec<Buffer>| {
             for (output, result) in outputs.iter().zip(&results) {
                 for &(sink, _) in &output.sinks {
-                    sinks[sink].write(piece, result)?;
+                    sinks[sink].write(&piece.parts[0], result)?;
                 }
             }
             Ok(())
         };
-        pipeline(self.pieces(), self.reader(), self.computer(), write)
+        let pieces = self.pass.job.pieces(&self.pass.piece);
+        pipeline(pieces, self.reader(), compute, write)
     }
 
     /// Combines what pieces give along an axis; gives what later passes read.
@@ -261,31 +278,48 @@ impl<'a> RunningPass<'a> {
         sinks: &mut [Box<dyn Sink>],
     ) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
         let job = &self.pass.job;
-        let reductions = self.reductions();
-        let combination = || Partial::new(&reductions, &self.options.compile);
-        let mut compute = self.computer();
-        let mut partial = combination();
+        let mut programs = Programs::new(self.pass, &self.options.compile);
         let mut gathered = ReductionOutputs::new(job, sinks)?;
-        let combine = |piece: &Region, read: Pieces| {
-            partial.add(compute(piece, read)?)?;
-            if piece.ranges().nth(axis).is_some_and(|range| range.end < job.shape[axis]) {
-                return Ok(());
-            }
-            let complete = core::mem::replace(&mut partial, combination()).finish()?;
-            gathered.add(piece, complete.unwrap_or_default())
+        let (mut tree, mut carried) = (PairTree::default(), CarriedReduction::new(job, axis));
+        let combine = |piece: &Piece, read: Pieces| {
+            let complete = match job.row_order {
+                RowOrder::Independent => {
+                    let results = self.compute(piece, &read, &mut programs)?;
+                    tree.add(0, Some(results), &mut programs)?;
+                    match piece.is_last {
+                        true => Some(tree.finish_each(&mut programs)?),
+                        false => None,
+                    }
+                }
+                RowOrder::Carried | RowOrder::ByLanes(_) => {
+                    let inputs: Vec<PieceInput<'_>> =
+                        (0..read.len()).map(|input| self.input(input, piece, &read)).collect();
+                    let complete = carried.add(piece, &inputs, &mut programs)?;
+                    self.advance(piece)?;
+                    complete
+                }
+            };
+            complete.map_or(Ok(()), |results| gathered.add(&piece.parts[0], results))
         };
-        pipeline(self.pieces(), self.reader(), combine, |_, ()| Ok(()))?;
+        let pieces = job.pieces(&self.pass.piece);
+        pipeline(pieces, self.reader(), combine, |_, ()| Ok(()))?;
         gathered.finish()
     }
 
-    /// The reductions whose results a reducing job gives.
-    fn reductions(&self) -> Vec<ReduceOp> {
-        let of = |output: &Output| match self.plan.graph[output.operand.value].kind {
-            NodeKind::Reduce { op, .. } => op,
-            _ => unreachable!("what is reduced is a reduction"),
-        };
-        self.pass.job.outputs.iter().map(of).collect()
+    /// An input of a piece whose rows go to lanes.
+    fn input<'v>(&'v self, input: usize, piece: &Piece, read: &'v Pieces) -> PieceInput<'v> {
+        let operand = &self.pass.job.inputs[input].0;
+        let mut views = self.views(input, piece, &read[input]);
+        match self.pass.job.rows_of(operand) {
+            axes if axes.is_empty() => PieceInput::Common(views.swap_remove(0)),
+            axes => PieceInput::Parts(views, axes),
+        }
     }
+}
+
+/// The parts of a piece of which an input has elements of its own: one, if it has the same for all rows.
+fn parts_of<'p>(job: &Job, operand: &Operand, piece: &'p Piece) -> &'p [Region] {
+    if job.rows_of(operand).is_empty() { &piece.parts[..1] } else { &piece.parts }
 }
 
 /// Outputs of a reducing job: sinks, and memory for later passes.

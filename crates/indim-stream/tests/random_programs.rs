@@ -228,7 +228,7 @@ impl Source for InOrder {
 fn random_chunks(choices: &mut Choices, shape: &Shape) -> Option<Vec<usize>> {
     let chunk = |&size: &usize| match size {
         0..7 => size.max(1),
-        _ => *choices.pick(&[7, 64, 100, 512]),
+        _ => *choices.pick(&[1, 4, 7, 31, 64, 100, 365, 512]),
     };
     let chunks = shape.iter().map(chunk).collect();
     choices.chance(50).then_some(chunks)

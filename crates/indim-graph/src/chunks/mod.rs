@@ -5,11 +5,13 @@
 //! are reduced, their partial results are combined in pairs ([`combine`], `partial.rs`), and a later stage
 //! reads the combined result ([`Stage`], `stage.rs`; `demand.rs` finds the values that a stage computes). The
 //! program of a stage is a graph for the sizes of one chunk (`template.rs`). Counters such as `iota` become
-//! parameters, so that they can be cut too ([`CounterGraph`], `counters.rs`).
+//! parameters, so that they can be cut too ([`CounterGraph`], `counters.rs`). A float sum can be cut within a
+//! block if its lanes are carried from chunk to chunk (`lanes.rs`).
 
 mod counters;
 mod cuts;
 mod demand;
+mod lanes;
 mod partial;
 mod stage;
 mod template;
@@ -17,5 +19,6 @@ mod template;
 pub use counters::CounterGraph;
 pub use cuts::{Cut, CutPolicy, Cuts, axis_classes};
 pub use demand::RereadLimit;
+pub use lanes::{fold_lanes, lane_groups, run_length, whole_blocks};
 pub use partial::{combine, partial_count};
 pub use stage::{Stage, StageInput, stages};

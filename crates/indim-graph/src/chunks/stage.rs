@@ -51,6 +51,58 @@ impl Stage {
     pub fn program(&self, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
         self.template.graph(sizes)
     }
+
+    /// Whether chunks can be cut anywhere along the reduced axis if [lanes](super::fold_lanes) are carried from
+    /// chunk to chunk. Arg-reductions have no lanes.
+    pub fn carries_lanes(&self) -> bool {
+        self.reduced.is_some() && self.template.is_fold()
+    }
+
+    /// Whether lanes without elements may be folded too. They hold identities; a complex product by 1 can turn
+    /// an infinity into a NaN.
+    pub fn carries_empty_lanes(&self) -> bool {
+        self.carries_lanes() && self.template.has_exact_identities()
+    }
+
+    /// Whether an input is the same for all chunks along the reduced axis.
+    pub fn is_common(&self, input: &StageInput) -> bool {
+        self.reduced.is_some_and(|axis| !input.axes.contains(&Some(axis)))
+    }
+
+    /// The program that adds `count` chunks of these sizes to lanes. Along the reduced axis each chunk has one
+    /// element per lane.
+    ///
+    /// Its parameters are the lanes of each output, then for each input one parameter per chunk, or a single
+    /// one if it [is common](Self::is_common). Its outputs are the new lanes of each output.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::chunks::{Cuts, stages};
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::{DType, ReduceOp};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F64, [1000])?;
+    /// let graph = b.finish(&[b.reduce(ReduceOp::Add, 2.0 * x, 0)?])?;
+    /// let stages = stages(&graph, &Cuts::of(&graph), &[true])?;
+    /// assert!(stages[0].carries_lanes());
+    /// // Two chunks of two elements each, 32 elements apart, go to two lanes.
+    /// let program = stages[0].lanes_program(&[2], 2)?;
+    /// let array = |elements: [f64; 2]| Array::new([2], elements.to_vec()).unwrap();
+    /// let results = evaluate(&program, &[array([0.5, 0.0]), array([1.0, 2.0]), array([3.0, 4.0])])?;
+    /// assert_eq!(results, [array([8.5, 12.0])]);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When an array would be too large.
+    ///
+    /// # Panics
+    /// If too few sizes are given.
+    pub fn lanes_program(&self, sizes: &[usize], count: usize) -> Result<Graph, VerifyErrorKind> {
+        let is_common: Vec<bool> = self.inputs.iter().map(|input| self.is_common(input)).collect();
+        self.template.lanes_graph(sizes, &is_common, count)
+    }
 }
 
 /// The stages of a graph if the cuts with `is_cut` are cut, each after those that it reads from. Outputs that

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use indim_ops::{ArrayType, DType, ReduceOp};
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
 use crate::array::Array;
@@ -36,6 +36,8 @@ struct TemplateNode {
 pub(super) struct Template {
     nodes: Vec<TemplateNode>,
     outputs: Vec<usize>,
+    /// The reduced values and their reductions, in a reducing stage.
+    reductions: Vec<(usize, ReduceOp)>,
 }
 
 /// A value with the stage axes of one of its uses.
@@ -95,11 +97,26 @@ impl Template {
     /// Adds the partial results of a reduction of the value at `place` to the outputs; the reduced axis
     /// stays, with size 1.
     pub(super) fn add_partial_outputs(&mut self, place: usize, op: ReduceOp, axis: usize) {
+        self.reductions.push((place, op));
         self.add_reduction_output(place, op, axis);
         if op.is_arg_reduction() {
             self.add_reduction_output(place, op.extremum(), axis);
             self.add_length_output(place, axis);
         }
+    }
+
+    /// Whether every reduction is a fold.
+    pub(super) fn is_fold(&self) -> bool {
+        self.reductions.iter().all(|(_, op)| !op.is_arg_reduction())
+    }
+
+    /// Whether combining with the identity changes no value. A complex product by 1 can turn an infinity into
+    /// a NaN.
+    pub(super) fn has_exact_identities(&self) -> bool {
+        let is_exact = |&(place, op): &(usize, ReduceOp)| {
+            op.operation() != Op::Mul || self.nodes[place].dtype.class() != DTypeClass::Complex
+        };
+        self.reductions.iter().all(is_exact)
     }
 
     fn add_reduction_output(&mut self, place: usize, op: ReduceOp, axis: usize) {
@@ -143,33 +160,99 @@ impl Template {
     pub(super) fn graph(&self, chunk: &[usize]) -> Result<Graph, VerifyErrorKind> {
         let mut assembler = GraphAssembler::new();
         let mut values: Vec<ValueId> = Vec::with_capacity(self.nodes.len());
-        let mut shapes: Vec<Shape> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let size = |size: &Size| match *size {
-                Size::Fixed(size) => size,
-                Size::Chunk(axis) => chunk[axis],
-            };
-            let shape: Shape = node.sizes.iter().map(size).collect::<Vec<usize>>().into();
-            let kind = match &node.kind {
-                NodeKind::Slice(slices) => {
-                    NodeKind::Slice(slices_of_chunk(slices, node, &shapes[node.operands[0]]))
-                }
-                kind => kind.clone(),
-            };
-            let operands: Vec<ValueId> =
-                node.operands.iter().map(|&operand| values[operand]).collect();
-            let array_type = ArrayType::new(node.dtype, shape.clone());
-            values.push(match kind {
-                NodeKind::Reduce { op, axis }
-                    if is_empty_arg_reduction(op, &shapes[node.operands[0]], axis) =>
-                {
-                    add_zeros(&mut assembler, array_type)?
-                }
-                kind => assembler.add(kind, &operands, array_type)?,
-            });
-            shapes.push(shape);
+            let value = node.add(&mut assembler, &values, chunk)?;
+            values.push(value);
         }
         assembler.finish(self.outputs.iter().map(|&output| values[output]).collect())
+    }
+
+    /// The graph that adds `count` chunks of these sizes to lanes. Its parameters are the lanes of each
+    /// reduction, then for each input one parameter per chunk, or a single one if `is_common`.
+    ///
+    /// # Errors
+    /// If no array can have such a size.
+    pub(super) fn lanes_graph(
+        &self,
+        chunk: &[usize],
+        is_common: &[bool],
+        count: usize,
+    ) -> Result<Graph, VerifyErrorKind> {
+        let mut assembler = GraphAssembler::new();
+        let parameter = |assembler: &mut GraphAssembler, array_type: ArrayType| {
+            let index = assembler.parameter_count();
+            let kind = NodeKind::Parameter { index, name: format!("x{index}") };
+            assembler.add(kind, &[], array_type)
+        };
+        let mut lanes = Vec::with_capacity(self.reductions.len());
+        for &(place, op) in &self.reductions {
+            let node = &self.nodes[place];
+            let array_type = ArrayType::new(op.result_dtype(node.dtype), node.shape(chunk));
+            lanes.push(parameter(&mut assembler, array_type)?);
+        }
+        let inputs = &self.nodes[..is_common.len()];
+        let mut given: Vec<Vec<ValueId>> = vec![Vec::with_capacity(inputs.len()); count];
+        for (input, &is_common) in inputs.iter().zip(is_common) {
+            let array_type = ArrayType::new(input.dtype, input.shape(chunk));
+            let common = match is_common {
+                true => Some(parameter(&mut assembler, array_type.clone())?),
+                false => None,
+            };
+            for of_chunk in &mut given {
+                of_chunk.push(match common {
+                    Some(common) => common,
+                    None => parameter(&mut assembler, array_type.clone())?,
+                });
+            }
+        }
+        let last = self.reductions.iter().map(|&(place, _)| place + 1).max().unwrap_or(0);
+        for mut values in given {
+            for node in &self.nodes[values.len().min(last)..last] {
+                let value = node.add(&mut assembler, &values, chunk)?;
+                values.push(value);
+            }
+            for (lanes, &(place, op)) in lanes.iter_mut().zip(&self.reductions) {
+                let array_type = assembler[*lanes].array_type.clone();
+                let operation = NodeKind::Elementwise(op.operation());
+                *lanes = assembler.add(operation, &[*lanes, values[place]], array_type)?;
+            }
+        }
+        assembler.finish(lanes)
+    }
+}
+
+impl TemplateNode {
+    fn shape(&self, chunk: &[usize]) -> Shape {
+        let size = |size: &Size| match *size {
+            Size::Fixed(size) => size,
+            Size::Chunk(axis) => chunk[axis],
+        };
+        self.sizes.iter().map(size).collect::<Vec<usize>>().into()
+    }
+
+    /// The node of these values, for a chunk of these sizes.
+    fn add(
+        &self,
+        assembler: &mut GraphAssembler,
+        values: &[ValueId],
+        chunk: &[usize],
+    ) -> Result<ValueId, VerifyErrorKind> {
+        let operands: Vec<ValueId> = self.operands.iter().map(|&operand| values[operand]).collect();
+        let array_type = ArrayType::new(self.dtype, self.shape(chunk));
+        let of_operand =
+            |assembler: &GraphAssembler| assembler[operands[0]].array_type.shape.to_vec();
+        let kind = match &self.kind {
+            NodeKind::Slice(slices) => {
+                NodeKind::Slice(slices_of_chunk(slices, self, &of_operand(assembler)))
+            }
+            NodeKind::Reduce { op, axis }
+                if is_empty_arg_reduction(*op, &of_operand(assembler), *axis) =>
+            {
+                return add_zeros(assembler, array_type);
+            }
+            kind => kind.clone(),
+        };
+        assembler.add(kind, &operands, array_type)
     }
 }
 

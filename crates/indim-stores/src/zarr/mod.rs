@@ -35,6 +35,7 @@ use indim_arrays::{ArrayError, Buffer};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
+use rayon::prelude::*;
 use zarrs::array::Array;
 
 use self::decode_plan::DecodePlan;
@@ -248,6 +249,23 @@ impl Source for ZarrArray {
             Buffer::filled(array_type, |bytes| self.read_into(region, bytes))
         };
         read().map_err(|kind| at(&self.path, kind))
+    }
+
+    /// Regions of one chunk each are read side by side, as the chunks of one region are.
+    fn read_each(&self, regions: &[Region]) -> Result<Vec<Buffer>, StoreError> {
+        let is_one_chunk =
+            |region: &Region| grid_cells::cells(region, &self.chunks).nth(1).is_none();
+        if self.decode_plan.is_sharded || self.concurrency == 1 || !regions.iter().all(is_one_chunk)
+        {
+            return regions.iter().map(|region| self.read(region)).collect();
+        }
+        let mut buffers = Vec::with_capacity(regions.len());
+        for batch in regions.chunks(self.concurrency) {
+            let read: Result<Vec<Buffer>, StoreError> =
+                batch.par_iter().map(|region| self.read(region)).collect();
+            buffers.extend(read?);
+        }
+        Ok(buffers)
     }
 }
 

@@ -1,0 +1,212 @@
+//! Lanes: the state of a block of a float sum that is not complete yet.
+//!
+//! A sum takes elements in blocks of 512. Element `i` of a block goes to lane `i % 32`, and each lane takes
+//! its elements in order. So a block can be cut anywhere if its lanes are carried from cut to cut: arrays
+//! with up to 32 rows along the reduced axis. Elements of different lanes may come in any order, and lanes
+//! that are complete can be folded: whoever reads lane by lane carries one lane and a few folded ones.
+
+use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::{ArrayType, ReduceOp};
+use indim_shape::Shape;
+
+use crate::assemble::GraphAssembler;
+use crate::graph::{Graph, NodeKind, ValueId};
+use crate::verify::VerifyErrorKind;
+use crate::views::AxisSlice;
+
+/// The distance at which lanes are folded last; what is left is combined from the left.
+const LEFT: usize = 4;
+
+/// The order in which groups of `group` neighbouring lanes are read, so that as few as possible are carried:
+/// the first lane of each.
+///
+/// The groups come in runs of [`run_length`]. The groups of a run are combined by pairs, as the results of
+/// blocks are. A run gives `group` lanes, and those of all runs are folded one after another, by
+/// [`fold_lanes`].
+///
+/// ```
+/// use indim_graph::chunks::{lane_groups, run_length};
+///
+/// assert_eq!(lane_groups(4), [0, 16, 8, 24, 4, 20, 12, 28]); // (0 + 16) + (8 + 24), ...
+/// assert_eq!(run_length(4), 8);
+/// assert_eq!(lane_groups(16), [0, 16]);
+/// assert_eq!(&lane_groups(1)[..9], [0, 16, 8, 24, 4, 20, 12, 28, 1]);
+/// ```
+///
+/// # Panics
+/// Unless `group` is a power of two up to 32.
+pub fn lane_groups(group: usize) -> Vec<usize> {
+    assert!(group.is_power_of_two() && group <= LANES, "a group of 1, 2, 4, 8, 16 or 32 lanes");
+    let folded = group.max(LEFT);
+    // The lanes that are combined into those below `folded`, in the order of the pairs.
+    let mut run = vec![0];
+    let mut half = folded;
+    while half < LANES {
+        run = run.iter().flat_map(|&lane| [lane, lane + half]).collect();
+        half *= 2;
+    }
+    // Pairs are those that are farthest apart, which are combined first.
+    run.sort_by_key(|&lane: &usize| (lane / folded).reverse_bits());
+    (0..folded).step_by(group).flat_map(|first| run.iter().map(move |lane| first + lane)).collect()
+}
+
+/// The number of groups whose lanes are combined by pairs, one after another.
+pub fn run_length(group: usize) -> usize {
+    LANES / group.max(LEFT)
+}
+
+/// The graph that folds lanes along an axis: of each reduction an array with the lanes that have elements
+/// becomes one with size 1 there, the result of the block. With `continued`, arrays of that shape are given
+/// first, which lanes before these have been folded to: these are then combined with them from the left.
+///
+/// ```
+/// use indim_graph::chunks::fold_lanes;
+/// use indim_graph::{Array, evaluate};
+/// use indim_ops::{ArrayType, DType, ReduceOp};
+///
+/// let lanes = ArrayType::new(DType::F64, [6]);
+/// let graph = fold_lanes(&[(ReduceOp::Add, lanes)], 0, false)?;
+/// let lanes = Array::new([6], vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0])?;
+/// assert_eq!(evaluate(&graph, &[lanes])?, [Array::new([1], vec![63.0])?]);
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When an array would be too large.
+pub fn fold_lanes(
+    reductions: &[(ReduceOp, ArrayType)],
+    axis: usize,
+    continued: bool,
+) -> Result<Graph, VerifyErrorKind> {
+    let mut assembler = GraphAssembler::new();
+    let mut outputs = Vec::new();
+    for (op, lanes) in reductions {
+        let row = with_size(lanes, axis, 1);
+        let before = match continued {
+            true => Some(parameter(&mut assembler, row.clone())?),
+            false => None,
+        };
+        let given = parameter(&mut assembler, lanes.clone())?;
+        let mut rows = Vec::with_capacity(lanes.shape[axis]);
+        for lane in 0..lanes.shape[axis] {
+            let slices = lanes.shape.iter().enumerate().map(|(along, &size)| match along == axis {
+                true => AxisSlice::new(lane, 1, 1),
+                false => AxisSlice::whole(size),
+            });
+            let slices = NodeKind::Slice(slices.collect());
+            rows.push(assembler.add(slices, &[given], row.clone())?);
+        }
+        let mut combine = |x: ValueId, y: ValueId| {
+            assembler.add(NodeKind::Elementwise(op.operation()), &[x, y], row.clone())
+        };
+        let mut half = LANES / 2;
+        while half >= LEFT {
+            for lane in half..rows.len() {
+                rows[lane - half] = combine(rows[lane - half], rows[lane])?;
+            }
+            rows.truncate(half);
+            half /= 2;
+        }
+        let mut rows = before.into_iter().chain(rows);
+        let first = rows.next().expect("invariant: lanes that have elements");
+        outputs.push(rows.try_fold(first, combine)?);
+    }
+    assembler.finish(outputs)
+}
+
+/// The length of the longest run of whole blocks from `start` on, at most up to `end`, that is a node of the
+/// tree of a sum: `None` if `start` lies within a block, or less than a block is left.
+///
+/// ```
+/// use indim_graph::chunks::whole_blocks;
+///
+/// assert_eq!(whole_blocks(0, 3000), Some(2048));
+/// assert_eq!(whole_blocks(512, 3000), Some(512)); // [512, 1536) is no node
+/// assert_eq!(whole_blocks(1024, 3000), Some(1024));
+/// assert_eq!(whole_blocks(1000, 3000), None);
+/// ```
+pub fn whole_blocks(start: usize, end: usize) -> Option<usize> {
+    let blocks = end.saturating_sub(start) / BLOCK;
+    if !start.is_multiple_of(BLOCK) || blocks == 0 {
+        return None;
+    }
+    let index = start / BLOCK;
+    let aligned = if index == 0 { usize::MAX } else { 1 << index.trailing_zeros() };
+    Some(BLOCK * aligned.min(1 << blocks.ilog2()))
+}
+
+fn parameter(
+    assembler: &mut GraphAssembler,
+    array_type: ArrayType,
+) -> Result<ValueId, VerifyErrorKind> {
+    let index = assembler.parameter_count();
+    let kind = NodeKind::Parameter { index, name: format!("x{index}") };
+    assembler.add(kind, &[], array_type)
+}
+
+/// The type with another size along an axis.
+fn with_size(array_type: &ArrayType, axis: usize, size: usize) -> ArrayType {
+    let mut sizes = array_type.shape.to_vec();
+    sizes[axis] = size;
+    ArrayType::new(array_type.dtype, Shape::from(sizes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indim_ops::meaning::reduction::tree;
+
+    /// The blocks of a sum, read group by group.
+    fn by_groups(elements: &[f64], group: usize) -> f64 {
+        let mut folded: Option<f64> = None;
+        let mut waiting: Vec<Vec<f64>> = Vec::new();
+        for run in lane_groups(group).chunks(run_length(group)) {
+            waiting.clear();
+            for &first in run {
+                let lane = |lane: usize| elements.iter().skip(lane).step_by(LANES).sum::<f64>();
+                waiting.push((first..first + group).map(lane).collect());
+            }
+            while waiting.len() > 1 {
+                let pairs = waiting.chunks(2);
+                waiting = pairs
+                    .map(|two| two[0].iter().zip(&two[1]).map(|(x, y)| x + y).collect())
+                    .collect();
+            }
+            let mut lanes = waiting[0].clone();
+            for half in [16, 8, 4] {
+                for lane in half..lanes.len() {
+                    lanes[lane - half] += lanes[lane];
+                }
+                lanes.truncate(half);
+            }
+            let sum = folded.into_iter().chain(lanes).reduce(|x, y| x + y);
+            folded = sum;
+        }
+        folded.unwrap_or(0.0)
+    }
+
+    #[test]
+    fn groups_of_lanes_give_the_bits_of_the_tree() {
+        let element = |index: usize| ((index * 7919) % 1013) as f64 / 3.0 - 150.0;
+        let elements: Vec<f64> = (0..BLOCK).map(element).collect();
+        let expected = tree(&elements, 0.0, |x, y| x + y);
+        for group in [1, 2, 4, 8, 16, 32] {
+            let mut lanes = lane_groups(group);
+            assert_eq!(by_groups(&elements, group).to_bits(), expected.to_bits(), "{group}");
+            lanes.sort_unstable();
+            assert!(lanes.into_iter().eq((0..LANES).step_by(group)), "{group}");
+        }
+    }
+
+    #[test]
+    fn blocks_make_up_the_whole() {
+        for end in [513, 1024, 5000] {
+            let mut start = 0;
+            while let Some(length) = whole_blocks(start, end) {
+                assert!(start.is_multiple_of(length) && (length / BLOCK).is_power_of_two());
+                start += length;
+            }
+            assert_eq!(start, end / BLOCK * BLOCK);
+        }
+    }
+}

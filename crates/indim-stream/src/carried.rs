@@ -1,0 +1,336 @@
+//! Reductions whose lanes are carried from piece to piece, so that pieces may be cut within a block.
+
+use core::ops::Range;
+
+use indim_cpu::{ArrayView, Buffer};
+use indim_graph::chunks::{lane_groups, run_length, whole_blocks};
+use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_shape::Shape;
+use indim_stores::Region;
+
+use crate::error::StreamError;
+use crate::job::Job;
+use crate::pair_tree::PairTree;
+use crate::programs::{Programs, Use};
+use crate::rows::{Piece, RowOrder};
+
+/// How many rows of lanes one program adds at most: each is a copy of the program of a piece.
+pub(crate) const MAX_ROWS_AT_ONCE: usize = 4;
+
+/// An input of one piece.
+pub(crate) enum PieceInput<'a> {
+    /// The same for all rows.
+    Common(ArrayView<'a>),
+    /// The elements of each part of the piece, of an input that moves with these of its axes.
+    Parts(Vec<ArrayView<'a>>, Vec<usize>),
+}
+
+impl<'a> PieceInput<'a> {
+    /// The elements of some rows of a part of the piece.
+    fn rows(&self, part: usize, rows: &Range<usize>) -> ArrayView<'a> {
+        match self {
+            PieceInput::Common(view) => view.clone(),
+            PieceInput::Parts(parts, axes) => {
+                let shape = &parts[part].array_type().shape;
+                let (mut starts, mut extents) = (vec![0; shape.rank()], shape.to_vec());
+                for &axis in axes {
+                    (starts[axis], extents[axis]) = (rows.start, rows.len());
+                }
+                parts[part].part(&starts, &Shape::from(extents))
+            }
+        }
+    }
+}
+
+/// The sum, for the kept elements of some pieces, of what has been read of the reduced axis.
+pub(crate) struct CarriedReduction<'a> {
+    job: &'a Job,
+    axis: usize,
+    /// The results of blocks.
+    blocks: PairTree,
+    open: Option<OpenBlock>,
+}
+
+/// A block of which more is to be read.
+#[derive(Default)]
+struct OpenBlock {
+    index: usize,
+    /// Lanes of each output that are being added to: all, or a group of neighbours.
+    lanes: Vec<Buffer>,
+    /// The position of the group among those of the block.
+    position: usize,
+    /// The lanes of the groups of a run that are complete.
+    run: PairTree,
+    /// The position of the run, and how many of its groups are complete.
+    run_position: usize,
+    run_count: usize,
+    /// What complete runs have been folded to.
+    folded: Option<Vec<Buffer>>,
+}
+
+impl<'a> CarriedReduction<'a> {
+    pub(crate) fn new(job: &'a Job, axis: usize) -> Self {
+        CarriedReduction { job, axis, blocks: PairTree::default(), open: None }
+    }
+
+    /// Adds a piece. After the last one along the reduced axis, gives one result of each output.
+    pub(crate) fn add(
+        &mut self,
+        piece: &Piece,
+        inputs: &[PieceInput<'_>],
+        programs: &mut Programs<'_>,
+    ) -> Result<Option<Vec<Buffer>>, StreamError> {
+        match self.job.row_order {
+            RowOrder::ByLanes(group) => self.add_lanes(group, piece, inputs, programs)?,
+            RowOrder::Independent | RowOrder::Carried => {
+                self.add_rows(&piece.parts[0], inputs, programs)?;
+            }
+        }
+        if !piece.is_last {
+            return Ok(None);
+        }
+        self.close_block(programs)?;
+        self.blocks.finish_each(programs).map(Some)
+    }
+
+    /// Adds rows that lie directly behind those before them.
+    fn add_rows(
+        &mut self,
+        region: &Region,
+        inputs: &[PieceInput<'_>],
+        programs: &mut Programs<'_>,
+    ) -> Result<(), StreamError> {
+        let (first, size) = (region.starts()[self.axis], self.job.shape[self.axis]);
+        let end = first + region.extents()[self.axis];
+        let mut start = first;
+        while start < end {
+            // The last block is complete with the last row.
+            let is_tail = start.is_multiple_of(BLOCK) && end == size && end - start < BLOCK;
+            let complete = if is_tail { Some(end - start) } else { whole_blocks(start, end) };
+            match complete {
+                Some(length) => {
+                    let rows = start - first..start - first + length;
+                    let views: Vec<_> = inputs.iter().map(|input| input.rows(0, &rows)).collect();
+                    let results = programs.run(&self.sizes(region, length), &views)?;
+                    let level = (length / BLOCK).max(1).ilog2() as usize;
+                    self.blocks.add(level, Some(results), programs)?;
+                    start += length;
+                }
+                None => {
+                    let block_end = end.min((start / BLOCK + 1) * BLOCK);
+                    self.open(start / BLOCK, 0, LANES, region, programs)?;
+                    while start < block_end {
+                        start += self.add_some(
+                            start..block_end,
+                            start - first,
+                            region,
+                            inputs,
+                            programs,
+                        )?;
+                    }
+                    if start.is_multiple_of(BLOCK) {
+                        self.close_block(programs)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the first of some rows of a block to its lanes; says how many. The first lies at `offset` in the
+    /// piece.
+    fn add_some(
+        &mut self,
+        rows: Range<usize>,
+        offset: usize,
+        region: &Region,
+        inputs: &[PieceInput<'_>],
+        programs: &mut Programs<'_>,
+    ) -> Result<usize, StreamError> {
+        let lane = rows.start % LANES;
+        // Few different numbers of rows take few programs.
+        let (length, count) = match rows.len() / LANES {
+            whole if lane == 0 && whole > 0 => (LANES, 1 << whole.min(MAX_ROWS_AT_ONCE).ilog2()),
+            _ => (1 << rows.len().min(LANES - lane).ilog2(), 1),
+        };
+        let parts = (0..count).map(|row| {
+            let start = offset + row * LANES;
+            (0, start..start + length)
+        });
+        let parts: Vec<_> = parts.collect();
+        self.add_parts(lane, length, &parts, region, inputs, programs)?;
+        Ok(length * count)
+    }
+
+    /// Adds parts that go to one group of lanes.
+    fn add_lanes(
+        &mut self,
+        group: usize,
+        piece: &Piece,
+        inputs: &[PieceInput<'_>],
+        programs: &mut Programs<'_>,
+    ) -> Result<(), StreamError> {
+        let start = piece.parts[0].starts()[self.axis];
+        let lane = start % LANES;
+        let position = lane_groups(group).iter().position(|&first| first == lane).unwrap_or(0);
+        if self.open.as_ref().is_some_and(|open| open.index != start / BLOCK) {
+            self.close_block(programs)?;
+        } else if self.open.as_ref().is_some_and(|open| open.position != position) {
+            self.close_group(programs)?;
+        }
+        self.open(start / BLOCK, position, group, &piece.parts[0], programs)?;
+        let mut part = 0;
+        while part < piece.parts.len() {
+            let length = piece.parts[part].extents()[self.axis];
+            let alike = piece.parts[part..].iter();
+            let alike = alike.take_while(|part| part.extents()[self.axis] == length).count();
+            let count = 1 << alike.min(MAX_ROWS_AT_ONCE).ilog2();
+            let parts: Vec<_> = (part..part + count).map(|part| (part, 0..length)).collect();
+            self.add_parts(0, length, &parts, &piece.parts[0], inputs, programs)?;
+            part += count;
+        }
+        Ok(())
+    }
+
+    /// Adds rows of parts of a piece, so many for each of as many lanes.
+    fn add_parts(
+        &mut self,
+        lane: usize,
+        length: usize,
+        parts: &[(usize, Range<usize>)],
+        region: &Region,
+        inputs: &[PieceInput<'_>],
+        programs: &mut Programs<'_>,
+    ) -> Result<(), StreamError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let sizes = with_size(region.extents(), self.axis, length);
+        let mut starts = vec![0; sizes.len()];
+        starts[self.axis] = lane;
+        let extents = Shape::from(&sizes[..]);
+        let lanes: Vec<_> = open
+            .lanes
+            .iter_mut()
+            .map(|lanes| lanes.view_mut().into_part(&starts, &extents))
+            .collect();
+        let mut views = Vec::with_capacity(inputs.len() * parts.len());
+        for input in inputs {
+            match input {
+                PieceInput::Common(view) => views.push(view.clone()),
+                PieceInput::Parts(..) => {
+                    views.extend(parts.iter().map(|(part, rows)| input.rows(*part, rows)));
+                }
+            }
+        }
+        programs.add_to_lanes(sizes, parts.len(), lanes, views)
+    }
+
+    /// Opens a block, or a group of lanes of it, unless it is open.
+    fn open(
+        &mut self,
+        index: usize,
+        position: usize,
+        lanes: usize,
+        region: &Region,
+        programs: &mut Programs<'_>,
+    ) -> Result<(), StreamError> {
+        let is_open = |open: &OpenBlock| !open.lanes.is_empty();
+        if self.open.as_ref().is_some_and(is_open) {
+            return Ok(());
+        }
+        let sizes = with_size(region.extents(), self.axis, lanes);
+        let lanes = programs.identities(sizes)?;
+        let open = self.open.get_or_insert_with(|| OpenBlock { index, ..OpenBlock::default() });
+        (open.lanes, open.position) = (lanes, position);
+        Ok(())
+    }
+
+    /// Adds the group of lanes that is open to the groups before it.
+    fn close_group(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
+        let RowOrder::ByLanes(group) = self.job.row_order else { return Ok(()) };
+        let Some(open) = self.open.as_mut().filter(|open| !open.lanes.is_empty()) else {
+            return Ok(());
+        };
+        let lanes = core::mem::take(&mut open.lanes);
+        let length = run_length(group);
+        let (run, group) = (open.position / length, open.position % length);
+        if run != open.run_position {
+            open.close_run(programs)?;
+            open.run_position = run;
+        }
+        // Groups without elements keep their places.
+        while open.run_count < group {
+            open.run.add(0, None, programs)?;
+            open.run_count += 1;
+        }
+        open.run.add(0, Some(lanes), programs)?;
+        open.run_count += 1;
+        Ok(())
+    }
+
+    /// Folds the lanes of the block that is open, and adds its result to those of the blocks before it.
+    fn close_block(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
+        if let RowOrder::ByLanes(_) = self.job.row_order {
+            self.close_group(programs)?;
+        }
+        let Some(mut open) = self.open.take() else { return Ok(()) };
+        let result = match self.job.row_order {
+            RowOrder::ByLanes(_) => {
+                open.close_run(programs)?;
+                open.folded
+            }
+            RowOrder::Independent | RowOrder::Carried => {
+                let rows = self.job.shape[self.axis] - open.index * BLOCK;
+                let shape = &open.lanes[0].array_type().shape;
+                let sizes = with_size(shape, self.axis, rows.min(LANES));
+                let (starts, extents) = (vec![0; sizes.len()], Shape::from(&sizes[..]));
+                let views: Vec<_> =
+                    open.lanes.iter().map(|lanes| lanes.view().part(&starts, &extents)).collect();
+                Some(programs.fold_lanes(sizes, None, &views)?)
+            }
+        };
+        self.blocks.add(0, result, programs)
+    }
+
+    /// The sizes of a piece with so many rows.
+    fn sizes(&self, region: &Region, rows: usize) -> Vec<usize> {
+        with_size(region.extents(), self.axis, rows)
+    }
+}
+
+impl OpenBlock {
+    /// Folds the lanes of a run of groups.
+    fn close_run(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
+        self.run_count = 0;
+        let Some(lanes) = self.run.finish(programs)? else { return Ok(()) };
+        let sizes = lanes[0].array_type().shape.to_vec();
+        let views: Vec<_> = lanes.iter().map(Buffer::view).collect();
+        self.folded = Some(programs.fold_lanes(sizes, self.folded.as_deref(), &views)?);
+        Ok(())
+    }
+}
+
+/// The program keys that a job uses most with pieces of these extents.
+pub(crate) fn main_programs(job: &Job, piece: &[usize]) -> Vec<(Use, Vec<usize>)> {
+    let Some((axis, _)) = job.reduced else { return vec![(Use::Piece, piece.to_vec())] };
+    let (rows, whole) = (piece[axis], Shape::from(piece));
+    let of = |of: Use, rows: usize| (of, with_size(&whole, axis, rows));
+    match job.row_order {
+        RowOrder::Independent => vec![(Use::Piece, piece.to_vec())],
+        RowOrder::Carried => {
+            let count = 1 << (rows / LANES).clamp(1, MAX_ROWS_AT_ONCE).ilog2();
+            let mut programs = vec![of(Use::AddToLanes(count), rows.min(LANES))];
+            programs.extend(whole_blocks(0, rows).map(|blocks| of(Use::Piece, blocks)));
+            programs
+        }
+        RowOrder::ByLanes(group) => {
+            let count = 1 << (rows / group).clamp(1, MAX_ROWS_AT_ONCE).ilog2();
+            vec![of(Use::AddToLanes(count), group)]
+        }
+    }
+}
+
+fn with_size(shape: &Shape, axis: usize, size: usize) -> Vec<usize> {
+    let mut sizes = shape.to_vec();
+    sizes[axis] = size;
+    sizes
+}

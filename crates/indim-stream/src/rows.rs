@@ -1,0 +1,168 @@
+//! The order in which a reducing job reads what it reduces, and the pieces of a job.
+
+use core::ops::Range;
+
+use indim_graph::chunks::lane_groups;
+use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_stores::Region;
+
+use crate::job::Job;
+
+/// How pieces along a reduced axis are read and combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowOrder {
+    /// One after another, each reduced by itself: nodes of the tree of a sum, or pieces of any size where
+    /// nothing depends on the order.
+    Independent,
+    /// One after another, of any size: the lanes of a block that is not complete are carried.
+    Carried,
+    /// Lane by lane, in groups of so many neighbouring lanes: a piece has up to 16 parts, each of a group.
+    ByLanes(usize),
+}
+
+/// A piece of a job: what is read, computed and written at a time.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    /// One region; several if it is read by lanes.
+    pub(crate) parts: Vec<Region>,
+    /// Whether it is the last along the reduced axis.
+    pub(crate) is_last: bool,
+}
+
+impl Piece {
+    /// The number of elements.
+    pub(crate) fn element_count(&self) -> usize {
+        let counts = self.parts.iter().map(|part| part.extents().element_count());
+        counts.map(|count| count.unwrap_or(usize::MAX)).fold(0, usize::saturating_add)
+    }
+}
+
+impl RowOrder {
+    /// The largest extent of a piece along the reduced axis, of so many elements.
+    pub(crate) fn max_extent(self, size: usize) -> usize {
+        match self {
+            RowOrder::Independent | RowOrder::Carried => size,
+            RowOrder::ByLanes(group) => group * size.div_ceil(LANES).min(BLOCK / LANES),
+        }
+    }
+
+    /// The number of pieces of this extent along the reduced axis.
+    pub(crate) fn count(self, size: usize, extent: usize) -> usize {
+        match self {
+            RowOrder::Independent | RowOrder::Carried => size.div_ceil(extent.max(1)),
+            RowOrder::ByLanes(group) => {
+                let parts = (extent / group).max(1);
+                let of_block = |rows: usize| {
+                    let groups = (0..LANES.min(rows)).step_by(group);
+                    groups.map(|lane| (rows - lane).div_ceil(LANES).div_ceil(parts)).sum::<usize>()
+                };
+                size / BLOCK * of_block(BLOCK) + of_block(size % BLOCK)
+            }
+        }
+    }
+
+    /// The rows of each piece along the reduced axis.
+    fn rows(
+        self,
+        size: usize,
+        extent: usize,
+    ) -> Box<dyn Iterator<Item = Vec<Range<usize>>> + Send> {
+        let up_to = move |start: usize, length: usize| start..(start + length).min(size);
+        match self {
+            RowOrder::Independent | RowOrder::Carried => {
+                let extent = extent.max(1);
+                let starts = (0..size).step_by(extent);
+                Box::new(starts.map(move |start| vec![up_to(start, extent)]))
+            }
+            RowOrder::ByLanes(group) => {
+                let parts = (extent / group).max(1);
+                let of_group = move |first: usize, end: usize| {
+                    let starts: Vec<usize> = (first..end).step_by(LANES).collect();
+                    let pieces = starts.chunks(parts);
+                    let ranges = pieces.map(|starts| {
+                        starts.iter().map(|&start| up_to(start, group)).collect::<Vec<_>>()
+                    });
+                    ranges.collect::<Vec<_>>()
+                };
+                let of_block = move |block: usize| {
+                    let end = (block + BLOCK).min(size);
+                    lane_groups(group).into_iter().flat_map(move |lane| of_group(block + lane, end))
+                };
+                Box::new((0..size).step_by(BLOCK).flat_map(of_block))
+            }
+        }
+    }
+}
+
+impl Job {
+    /// The pieces, in the order of their elements; those along an axis that is reduced come at once, in the
+    /// order of the job.
+    pub(crate) fn pieces(&self, extents: &[usize]) -> impl Iterator<Item = Piece> + Send + use<> {
+        let reduced = self.reduced.map(|(axis, _)| axis);
+        let mut steps = extents.to_vec();
+        if let Some(axis) = reduced {
+            steps[axis] = self.shape[axis].max(1);
+        }
+        let (size, order) = (reduced.map_or(0, |axis| self.shape[axis]), self.row_order);
+        let extent = reduced.map_or(0, |axis| extents[axis]);
+        Region::grid(&self.shape, &steps).flat_map(move |whole| {
+            let rows: Box<dyn Iterator<Item = Vec<Range<usize>>> + Send> = match reduced {
+                Some(_) => order.rows(size, extent),
+                None => Box::new(core::iter::once(Vec::new())),
+            };
+            let mut rows = rows.peekable();
+            core::iter::from_fn(move || {
+                let ranges = rows.next()?;
+                let part = |range: &Range<usize>| {
+                    let (mut starts, mut extents) =
+                        (whole.starts().to_vec(), whole.extents().to_vec());
+                    if let Some(axis) = reduced {
+                        (starts[axis], extents[axis]) = (range.start, range.len());
+                    }
+                    Region::new(starts, extents)
+                };
+                let parts = match reduced {
+                    Some(_) => ranges.iter().map(part).collect(),
+                    None => vec![whole.clone()],
+                };
+                Some(Piece { parts, is_last: rows.peek().is_none() })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_read_once_and_lanes_in_order() {
+        for order in [
+            RowOrder::Independent,
+            RowOrder::Carried,
+            RowOrder::ByLanes(1),
+            RowOrder::ByLanes(4),
+            RowOrder::ByLanes(16),
+        ] {
+            for size in [1, 3, 31, 40, 512, 600, 1100] {
+                for parts in [1, 3, 16] {
+                    let unit = if let RowOrder::ByLanes(group) = order { group } else { 1 };
+                    let extent = (unit * parts).min(order.max_extent(size));
+                    let pieces: Vec<Vec<Range<usize>>> = order.rows(size, extent).collect();
+                    assert_eq!(
+                        pieces.len(),
+                        order.count(size, extent),
+                        "{order:?} {size} {extent}"
+                    );
+                    let mut rows: Vec<usize> = pieces.concat().into_iter().flatten().collect();
+                    for lane in 0..LANES {
+                        let of_lane = rows.iter().filter(|&&row| row % LANES == lane);
+                        assert!(of_lane.is_sorted());
+                    }
+                    rows.sort_unstable();
+                    assert!(rows.into_iter().eq(0..size), "{order:?} {size} {extent}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Sums over arrays in chunks of any sizes: the bits of one run over the whole, each chunk decoded as often as
+//! the plan says, and no more often than passes need if the limit allows it.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
+use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
+use indim_graph::Graph;
+use indim_ops::{ArrayType, DType, ReduceOp};
+use indim_shape::Shape;
+use indim_stores::{MemorySink, MemorySource, Region, Sink, Source, StoreError};
+use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
+
+/// Numbers from a seed.
+struct Choices(u64);
+
+impl Choices {
+    fn below(&mut self, bound: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+}
+
+/// A source that counts the chunks that are decoded.
+#[derive(Debug)]
+struct Counting {
+    source: MemorySource,
+    chunks: Vec<usize>,
+    decoded: Mutex<(usize, HashSet<Vec<usize>>)>,
+}
+
+impl Counting {
+    fn new(argument: &Buffer, chunks: &[usize]) -> Self {
+        let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
+        Counting { source, chunks: chunks.to_vec(), decoded: Mutex::default() }
+    }
+
+    /// How often each chunk is decoded, on average.
+    fn average(&self) -> f64 {
+        let decoded = self.decoded.lock().unwrap();
+        decoded.0 as f64 / decoded.1.len() as f64
+    }
+}
+
+impl Source for Counting {
+    fn array_type(&self) -> &ArrayType {
+        self.source.array_type()
+    }
+
+    fn chunks(&self) -> Option<&[usize]> {
+        Some(&self.chunks)
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let ranges = region.ranges().zip(&self.chunks);
+        let (starts, counts): (Vec<usize>, Vec<usize>) = ranges
+            .map(|(range, chunk)| {
+                let first = range.start / chunk;
+                (first, range.end.div_ceil(*chunk) - first)
+            })
+            .unzip();
+        let mut decoded = self.decoded.lock().unwrap();
+        for chunk in Region::grid(&Shape::from(&counts[..]), &vec![1; counts.len()]) {
+            let index = chunk.starts().iter().zip(&starts).map(|(index, start)| index + start);
+            decoded.0 += 1;
+            decoded.1.insert(index.collect());
+        }
+        drop(decoded);
+        self.source.read(region)
+    }
+}
+
+fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Buffer {
+    let (dtype, size) = (array_type.dtype, array_type.dtype.size());
+    Buffer::filled(array_type.clone(), |bytes| {
+        for element in bytes.chunks_exact_mut(size) {
+            let mut number = || choices.below(4001) as f64 / 3.0 - 650.0;
+            match dtype {
+                DType::F32 => element.copy_from_slice(&(number() as f32).to_ne_bytes()),
+                DType::F64 => element.copy_from_slice(&number().to_ne_bytes()),
+                DType::I32 => element.copy_from_slice(&(number() as i32).to_ne_bytes()),
+                _ => {
+                    element[..8].copy_from_slice(&number().to_ne_bytes());
+                    element[8..].copy_from_slice(&number().to_ne_bytes());
+                }
+            }
+        }
+        Ok::<(), ArrayError>(())
+    })
+    .unwrap()
+}
+
+/// A program that sums `x`; its name, and how often it must read `x`.
+fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static str, usize, Graph) {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", array_type.dtype, array_type.shape.clone()).unwrap();
+    let rank = array_type.shape.rank() as i64;
+    let axis = choices.below(rank as usize) as i64;
+    let kept = |axes: &[i64]| ReduceOptions { keepdims: true, ..ReduceOptions::axes(axes) };
+    let along = |of: Reduction, x: &Value, axes: &[i64]| b.along(of, x, &kept(axes), &[]).unwrap();
+    let mean_of = |x: &Value| along(Reduction::Mean, x, &[axis]);
+    let mean = || mean_of(&x);
+    let flat = || b.along(Reduction::Mean, &x, &ReduceOptions::axes(&[axis]), &[]).unwrap();
+    let is_complex = array_type.dtype == DType::C128;
+    // Means of integers are numbers of another type.
+    let doubles = b.convert(&x, if is_complex { DType::C128 } else { DType::F64 }).unwrap();
+    let (name, passes, outputs) = match choices.below(if is_complex { 4 } else { 9 }) {
+        0 => ("mean", 1, vec![mean()]),
+        1 => ("sum", 1, vec![along(Reduction::Sum, &x, &[axis])]),
+        2 => ("product", 1, vec![along(Reduction::Prod, &x, &[axis])]),
+        3 => ("anomaly", 2, vec![b.numpy().sub(&doubles, mean_of(&doubles)).unwrap()]),
+        4 => ("deviation", 2, vec![along(Reduction::Std, &x, &[axis])]),
+        5 => {
+            let centred = b.numpy().sub(&doubles, mean_of(&doubles)).unwrap();
+            let deviation = along(Reduction::Std, &doubles, &[axis]);
+            ("standardised", 3, vec![b.numpy().div(&centred, &deviation).unwrap()])
+        }
+        6 => {
+            let most = b.reduce(ReduceOp::Max, &x, axis).unwrap();
+            ("mean and maximum", 1, vec![flat(), most])
+        }
+        7 => {
+            let place = b.reduce(ReduceOp::ArgMax, &x, axis).unwrap();
+            ("mean and place", 1, vec![flat(), place])
+        }
+        _ => ("sum of all", 1, vec![along(Reduction::Sum, &x, &(0..rank).collect::<Vec<_>>())]),
+    };
+    (name, passes, b.finish(&outputs).unwrap())
+}
+
+fn whole(graph: &Graph, argument: &Buffer) -> Vec<Buffer> {
+    let executable = compile(graph, &CompileOptions::default()).unwrap();
+    let results = executable.run(&[argument.view()]).unwrap();
+    results.iter().map(|result| result.to_row_major().unwrap()).collect()
+}
+
+#[test]
+fn any_chunks_give_the_bits_of_the_whole() {
+    let (mut carried, mut refused, mut run, mut once) = (0, 0, 0, 0);
+    for seed in 0..400 {
+        let choices = &mut Choices(seed);
+        let rank = 1 + choices.below(3);
+        let mut sizes: Vec<usize> = (0..rank).map(|_| choices.pick(&[1, 2, 6, 11])).collect();
+        let long = choices.below(rank);
+        sizes[long] = choices.pick(&[33, 365, 512, 513, 600, 1024, 1461, 2100]);
+        let dtype = choices.pick(&[DType::F32, DType::F64, DType::I32, DType::C128]);
+        let array_type = ArrayType::new(dtype, Shape::from(&sizes[..]));
+        let argument = random_array(choices, &array_type);
+        let (name, passes, graph) = random_program(choices, &array_type);
+        let expected = whole(&graph, &argument);
+        let chunk = |&size: &usize| match size {
+            0..12 => choices.pick(&[1, 2, 3, size]).min(size),
+            _ => choices
+                .pick(&[1, 2, 4, 5, 8, 16, 24, 31, 32, 37, 64, 100, 365, 512, size])
+                .min(size),
+        };
+        let chunks: Vec<usize> = sizes.iter().map(chunk).collect();
+        for memory_limit in [1 << 30, 400_000, 200_000, 120_000] {
+            let source = Counting::new(&argument, &chunks);
+            let inputs = [StreamInput::Stored(&source)];
+            let stored: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
+            let types = graph.outputs().iter().map(|&output| graph[output].array_type.clone());
+            let (sinks, results): (Vec<_>, Vec<_>) =
+                types.map(|array_type| MemorySink::new(array_type).unwrap()).unzip();
+            let mut sinks: Vec<Box<dyn Sink>> =
+                sinks.into_iter().map(|sink| Box::new(sink) as Box<dyn Sink>).collect();
+            let unheld = vec![StorageInfo::default(); sinks.len()];
+            let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+            let plan = match Plan::new(&graph, &stored, &unheld, &options) {
+                Ok(plan) => plan,
+                Err(StreamError::MemoryLimit { enough, .. }) => {
+                    assert!(enough.is_some_and(|enough| enough > memory_limit));
+                    refused += 1;
+                    continue;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            let what = || format!("{seed}: {name} of {array_type} in {chunks:?}: {plan}");
+            assert!(plan.held_bytes() <= memory_limit, "{}", what());
+            plan.run(&inputs, &mut sinks, &options).unwrap();
+            sinks.into_iter().for_each(|sink| sink.finish().unwrap());
+            for (result, expected) in results.iter().zip(&expected) {
+                assert_eq!(result.take().unwrap().bytes(), expected.bytes(), "{}", what());
+            }
+            let planned = plan.decodings()[0].1;
+            assert!((planned - source.average()).abs() < 0.02 * planned, "{} {planned}", what());
+            run += 1;
+            carried += usize::from(plan.to_string().contains("carried"));
+            once += usize::from(planned < 1.01 * passes as f64);
+            if memory_limit > 1 << 20 {
+                assert!(planned <= 1.01 * passes as f64, "{} {planned}", what());
+            }
+        }
+    }
+    assert!(
+        carried > 150 && refused < run / 3 && once > run / 2,
+        "{carried} {refused} {run} {once}"
+    );
+}
+
+/// A mean over time of maps in one chunk each is read once, whatever the limit holds of maps.
+#[test]
+fn maps_of_one_time_each_are_read_once() {
+    let array_type = ArrayType::new(DType::F32, [600, 40, 60]);
+    let argument = random_array(&mut Choices(1), &array_type);
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [600, 40, 60]).unwrap();
+    let mean = b.along(Reduction::Mean, &x, &ReduceOptions::axes(&[0]), &[]).unwrap();
+    let graph = b.finish(&[mean]).unwrap();
+    let expected = whole(&graph, &argument);
+    for chunk in [1, 2, 4, 8] {
+        let source = Counting::new(&argument, &[chunk, 40, 60]);
+        let inputs = [StreamInput::Stored(&source)];
+        let (sink, result) = MemorySink::new(ArrayType::new(DType::F32, [40, 60])).unwrap();
+        let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(sink)];
+        // All 32 lanes of the map take 614,400 bytes.
+        let memory_limit = 600_000 + chunk * 80_000;
+        let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+        let stored = [StorageInfo::input(&inputs[0])];
+        let plan = Plan::new(&graph, &stored, &[StorageInfo::default()], &options).unwrap();
+        plan.run(&inputs, &mut sinks, &options).unwrap();
+        sinks.into_iter().for_each(|sink| sink.finish().unwrap());
+        assert_eq!(result.take().unwrap().bytes(), expected[0].bytes());
+        assert_eq!(source.average(), 1.0, "{chunk}: {plan}");
+    }
+}
