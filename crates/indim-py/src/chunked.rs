@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::{Array, ArrayType, AxisMap, DType, Diagnostic, Graph, Order, ReduceOp, parse_graph};
 use indim_graph::chunks::{
-    CounterGraph, Cut, CutPolicy, Cuts, Stage, axis_classes, combine, fold_lanes, lane_groups,
-    partial_count, stages, whole_blocks,
+    CounterGraph, Cut, CutPolicy, Cuts, InputSlice, SlicedGraph, Stage, axis_classes, combine,
+    fold_lanes, lane_groups, partial_count, stages, whole_blocks,
 };
 use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -148,6 +148,8 @@ pub(crate) struct ChunkedProgram {
     cuts: Cuts,
     /// The cuts along which is reduced in stages of their own, where that can be.
     first: Vec<usize>,
+    /// The slices of inputs that parameters stand for: whole inputs first.
+    parts: Vec<InputSlice>,
     /// The whole of it, compiled for arrays that are in one piece.
     whole: Kept,
 }
@@ -172,20 +174,25 @@ impl ChunkedProgram {
 #[pymethods]
 impl ChunkedProgram {
     /// The program of the text of a graph; `counted`, with counters for parameters, so that what counts
-    /// elements may be cut.
+    /// elements may be cut; `sliced`, with slices of inputs for parameters.
     #[new]
-    #[pyo3(signature = (text, counted=false))]
-    fn new(py: Python<'_>, text: &str, counted: bool) -> PyResult<Self> {
+    #[pyo3(signature = (text, counted=false, sliced=false))]
+    fn new(py: Python<'_>, text: &str, counted: bool, sliced: bool) -> PyResult<Self> {
+        let invalid = |error: VerifyErrorKind| PyValueError::new_err(error.to_string());
         let graph = py.detach(|| parse_graph(text));
         let graph = graph.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let slices = match sliced {
+            true => py.detach(|| SlicedGraph::of(&graph)).map_err(invalid)?,
+            false => None,
+        };
+        let SlicedGraph { graph, parts } = slices.unwrap_or_else(|| SlicedGraph::unchanged(graph));
         if !counted {
             let cuts = Cuts::of(&graph);
             let (first, whole) = (Vec::new(), Kept::default());
-            return Ok(ChunkedProgram { graph, cuts, first, whole });
+            return Ok(ChunkedProgram { graph, cuts, first, parts, whole });
         }
         let counted = py.detach(|| CounterGraph::of(&graph));
-        let CounterGraph { graph, first_reductions } =
-            counted.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let CounterGraph { graph, first_reductions } = counted.map_err(invalid)?;
         let cuts = Cuts::of(&graph);
         let reduced = |value: ValueId| match graph[value].kind {
             NodeKind::Reduce { axis, .. } => cuts.axes(graph[value].operands[0])[axis],
@@ -193,7 +200,19 @@ impl ChunkedProgram {
         };
         let mut first: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
         first.retain(|&cut| cuts.cuts()[cut].policy != CutPolicy::Nowhere);
-        Ok(ChunkedProgram { graph, cuts, first, whole: Kept::default() })
+        Ok(ChunkedProgram { graph, cuts, first, parts, whole: Kept::default() })
+    }
+
+    /// The slices of inputs that its parameters stand for, behind the inputs themselves: the number of the
+    /// input, and along each axis where it starts and its size.
+    fn slices(&self) -> Vec<(usize, Vec<(usize, usize)>)> {
+        let parameters = self.graph.parameters().iter().zip(&self.parts).enumerate();
+        let slices = parameters.filter_map(|(index, (&value, part))| {
+            let input = part.input.filter(|&input| input != index)?;
+            let sizes = self.graph[value].array_type.shape.iter().copied();
+            Some((input, part.starts.iter().copied().zip(sizes).collect()))
+        });
+        slices.collect()
     }
 
     /// The cuts along which it reduces in stages of their own, even in one chunk: what comes after them reads

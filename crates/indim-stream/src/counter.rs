@@ -2,11 +2,9 @@
 
 use indim_cpu::Buffer;
 use indim_graph::VerifyErrorKind;
-use indim_graph::chunks::CounterGraph;
+use indim_graph::chunks::{CounterGraph, InputSlice, SlicedGraph};
 use indim_ops::{ArrayType, DType};
 use indim_stores::{Region, Source, StoreError, check_region};
-
-use crate::sliced::{InputSlice, SlicedGraph};
 
 /// An `i64[n]` of the numbers from 0 on.
 #[derive(Debug)]

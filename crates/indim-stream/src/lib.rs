@@ -7,7 +7,7 @@
 //!   take;
 //! - `job.rs`: the jobs of a graph, each one pass; `extents.rs`: the largest pieces of a job that fit a
 //!   limit; `cost.rs`: how many bytes such pieces move;
-//! - `sliced.rs`: slices taken of inputs; `counter.rs`: what counts elements; `plan.rs`: which axes are cut,
+//! - `counter.rs`: what counts elements; `plan.rs`: which axes are cut,
 //!   so that the fewest bytes are moved;
 //! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time;
 //!   `rows.rs`: the order in which pieces are read; `pair_tree.rs`: results of neighbouring pieces,
@@ -31,7 +31,6 @@ mod plan;
 mod programs;
 mod rows;
 mod run;
-mod sliced;
 
 pub use error::{Obstacle, StreamError};
 pub use input::{StorageInfo, StreamInput};

@@ -4,7 +4,7 @@ use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indim_cpu::{Executable, compile};
-use indim_graph::chunks::{CutPolicy, Cuts};
+use indim_graph::chunks::{CutPolicy, Cuts, InputSlice, SlicedGraph};
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, NodeKind, remove_unused};
 
@@ -18,7 +18,6 @@ use crate::job::{CutGraph, Job, Operand};
 use crate::options::StreamOptions;
 use crate::programs::{ProgramKey, graph_of};
 use crate::rows::RowOrder;
-use crate::sliced::{InputSlice, SlicedGraph};
 
 /// The maximum number of cuts, of the longest axes, that are tried in all combinations.
 const MAX_CUTS: usize = 5;

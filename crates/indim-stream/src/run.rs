@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_cpu::{ArrayView, Buffer};
+use indim_graph::chunks::InputSlice;
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
@@ -21,7 +22,6 @@ use crate::pipeline::pipeline;
 use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
 use crate::rows::{Piece, RowOrder};
-use crate::sliced::InputSlice;
 
 /// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or
 /// none.

@@ -16,12 +16,12 @@ import dask.array as da
 import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
-from . import _arrays
+from . import _arrays, _lanes
 from ._engines import chunked_program, returned
-from ._indim import _Combination, _graph_of_expression
+from ._indim import _graph_of_expression
 
-#: Sums along an axis that is cut take chunks of so many elements, times a power of two.
-ALIGNED = 512
+#: Chunks of so many elements, times a power of two, are nodes of the tree of a sum.
+ALIGNED = _lanes.BLOCK
 
 #: So many partial results are combined by one task; a power of two, so that it does whole levels of the tree.
 COMBINED_BY_A_TASK = 16
@@ -73,10 +73,11 @@ def lazily(parts, sources):
     """The results of a graph, its text and operands, as Dask arrays."""
     text, operands = parts
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
-    program, is_counted = chunked_program(text), False
+    operands, is_sliced = _with_slices(text, operands)
+    program, is_counted = chunked_program(text, False, is_sliced), False
     if any(_is_brought_together(program, _Chunks(program, operands))):
         # `iota` can be cut if each chunk gets its offset.
-        program, is_counted = chunked_program(text, True), True
+        program, is_counted = chunked_program(text, True, is_sliced), True
     chunks = _chunks(program, operands)
     first = program.first()
     is_cut = [len(sizes) > 1 or cut in first for cut, sizes in enumerate(chunks)]
@@ -87,8 +88,23 @@ def lazily(parts, sources):
     for number, _, (size,), (cut,) in program.parameters()[len(operands) :]:
         values[number] = da.arange(size, chunks=((size,) if cut is None else chunks[cut],), dtype=np.int64)
     for number, stage in enumerate(program.stages(is_cut)):
-        values.update(_Stage((text, is_counted), is_cut, number, stage).layers(values, chunks))
+        values.update(_Stage((text, is_counted, is_sliced), is_cut, number, stage).layers(values, chunks))
     return [_native(values[number]) for number, *_ in program.outputs()]
+
+
+def _with_slices(text, operands):
+    """The operands, with slices of them behind them if the program then reads fewer chunks, or chunks need not be
+    brought together; and whether they are."""
+    slices = chunked_program(text, False, True).slices()
+    cuts = [
+        isinstance(array, da.Array) and len(array.chunks[axis]) > 1 and size < array.shape[axis]
+        for array, part in ((operands[number], part) for number, part in slices)
+        for axis, (_, size) in enumerate(part)
+    ]
+    if not any(cuts):
+        return operands, False
+    index = [(number, tuple(slice(start, start + size) for start, size in part)) for number, part in slices]
+    return [*operands, *(operands[number][part] for number, part in index)], True
 
 
 def _native(array):
@@ -143,7 +159,7 @@ def _chunks(program, operands):
                 stacklevel=5,
             )
             chunks[cut] = (size,)
-        elif len(chunks[cut]) > 1 and place == "aligned":
+        elif len(chunks[cut]) > 1 and place == "aligned" and not _carries_lanes(program, chunks, cut):
             before = max(chunks[cut])
             chunks[cut] = _aligned(chunks[cut])
             neighbours = [
@@ -151,6 +167,18 @@ def _chunks(program, operands):
             ]
             _divide(chunks, neighbours, max(chunks[cut]) / before)
     return chunks
+
+
+def _carries_lanes(program, chunks, cut):
+    """Whether the chunks along a cut may stay as they are, because lanes are carried along it."""
+    stages = program.stages([len(sizes) > 1 for sizes in chunks])
+    reducing = [stage for stage in stages if stage[4] is not None and stage[1][stage[4]] == cut]
+    return all(carries for *_, (carries, _) in reducing)
+
+
+def _is_aligned(sizes):
+    """Whether chunks are nodes of the tree of a sum, but for the last."""
+    return tuple(sizes) == _aligned(sizes)
 
 
 def _aligned(sizes):
@@ -188,10 +216,15 @@ class _Stage:
 
     def __init__(self, program, is_cut, number, described):
         self._program = *program, tuple(is_cut), number
-        self._shape, self._cuts, self._inputs, self._outputs, self._reduced = described
+        self._shape, self._cuts, self._inputs, self._outputs, self._reduced, self._carries = described
 
     def layers(self, values, chunks):
         """The arrays that the stage gives, by the numbers of their values."""
+        if self._reduced is not None and self._carries[0]:
+            sizes = chunks[self._cuts[self._reduced]]
+            moves = any(self._reduced in of for _, of in self._inputs)
+            if moves and len(sizes) > 1 and not _is_aligned(sizes):
+                return self._carried(values, chunks)
         axes = tuple(range(len(self._shape)))
         given = [values[number] for number, _ in self._inputs]
         read = [tuple(of) for _, of in self._inputs]
@@ -225,6 +258,23 @@ class _Stage:
                     operator.itemgetter(position), axes, layer, axes, token="indim-item", meta=meta
                 )
             arrays[number] = array if self._reduced is None else self._combined(array, reduction)
+        return arrays
+
+    def _carried(self, values, chunks):
+        """The same, of a stage whose sums carry lanes."""
+        cells = [
+            (size,) if cut is None else chunks[cut] for size, cut in zip(self._shape, self._cuts)
+        ]
+        inputs = [(values[number], tuple(of)) for number, of in self._inputs]
+        reductions = tuple(reduction for _, (reduction, _) in self._outputs)
+        stage = _lanes.Stage(self._program, self._reduced, reductions, tuple(of for _, of in inputs))
+        layer = _lanes.layer(stage, [array for array, _ in inputs], cells, self._carries[1])
+        kept = tuple(sizes for axis, sizes in enumerate(cells) if axis != self._reduced)
+        arrays = {}
+        for position, ((number, dtype, *_), _) in enumerate(self._outputs):
+            graph, name = layer.output(position)
+            meta = np.empty((0,) * len(kept), _arrays.numpy_dtype(dtype))
+            arrays[number] = da.Array(graph, name, kept, meta=meta)
         return arrays
 
     def _combined(self, array, reduction):
@@ -283,7 +333,7 @@ class _Run:
             for axis, size in zip(axes, chunk.shape):
                 if axis is not None:
                     sizes[axis] = size
-        results = iter(_chunk_program(*program).run(chunks[:count], sizes))
+        results = iter(_lanes.chunk_program(*program).run(chunks[:count], sizes))
         outputs = [tuple(itertools.islice(results, of_output)) for of_output in counts]
         outputs = [of_output if len(of_output) > 1 else of_output[0] for of_output in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
@@ -296,16 +346,6 @@ def _alone(chunk):
     return chunk
 
 
-@functools.lru_cache(maxsize=64)
-def _chunk_program(text, is_counted, is_cut, number):
-    return chunked_program(text, is_counted).stage(list(is_cut), number)
-
-
-@functools.lru_cache(maxsize=64)
-def _combination(reduction):
-    return _Combination(reduction)
-
-
 def _as_it_is(chunk, axis, keepdims):
     return chunk
 
@@ -314,7 +354,7 @@ def _combine(reduction, count, chunks, axis, keepdims):
     """What a reduction made of chunks, ``count`` arrays of each, combined by pairs."""
     chunks = chunks if isinstance(chunks, list) else [chunks]
     arrays = chunks if count == 1 else [array for of_chunk in chunks for array in of_chunk]
-    combined = _combination(reduction).run(arrays)
+    combined = _lanes.combination(reduction).run(arrays)
     return combined[0] if count == 1 else tuple(combined)
 
 

@@ -61,10 +61,10 @@ def refuse_mixture(names, objects):
 
 
 @functools.lru_cache(maxsize=64)
-def chunked_program(text, counted=False):
+def chunked_program(text, counted=False, sliced=False):
     """The program of the text of a graph over arrays in chunks, or with labels; ``counted``, with counters
-    for its last parameters."""
-    return _ChunkedProgram(text, counted)
+    for its last parameters; ``sliced``, with slices of inputs for parameters behind the inputs."""
+    return _ChunkedProgram(text, counted, sliced)
 
 
 def refuse_out(out):

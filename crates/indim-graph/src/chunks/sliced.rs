@@ -1,34 +1,58 @@
-//! Slices taken of inputs, before anything is computed of them: so `x[1:] - x[:-1]` can be cut along the axis
-//! of the slices, for both are inputs then that are cut alike.
+//! Graphs that take slices of their inputs first. `x[1:] - x[:-1]` becomes a difference of two inputs, which
+//! can be cut along the sliced axis, and `x[:10] * 2` reads ten rows.
 
 use std::collections::{BTreeMap, HashMap};
 
-use indim_graph::{AxisSlice, Graph, GraphAssembler, Node, NodeKind, ValueId, VerifyErrorKind};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
+
+use crate::assemble::GraphAssembler;
+use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::verify::VerifyErrorKind;
+use crate::views::AxisSlice;
 
 /// In how many slices the values of a graph are asked for, on average, before it is left as it is.
 const MAX_SLICES: usize = 16;
 
-/// A part of an input, from these starts on, of the size of the parameter that it is.
+/// The slice of an input that a parameter stands for. Its shape is that of the parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InputSlice {
-    /// Its number; none of a counter, which is no input of the program.
-    pub(crate) input: Option<usize>,
-    pub(crate) starts: Vec<usize>,
+pub struct InputSlice {
+    /// The number of the input; `None` for a counter, which is no input of the program.
+    pub input: Option<usize>,
+    /// The first index along each axis.
+    pub starts: Vec<usize>,
 }
 
 /// A graph over slices of its inputs.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::AxisSlice;
+/// use indim_graph::chunks::SlicedGraph;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [100])?;
+/// let graph = b.finish(&[b.slice(2.0 * x, &[AxisSlice::new(10, 5, 1)])?])?;
+/// let sliced = SlicedGraph::of(&graph)?.expect("a slice");
+/// // The whole input comes first; nothing reads it.
+/// let slice = &sliced.parts[1];
+/// assert_eq!((slice.input, &slice.starts[..]), (Some(0), &[10][..]));
+/// let parameter = sliced.graph.parameters()[1];
+/// assert_eq!(sliced.graph[parameter].array_type.to_string(), "f32[5]");
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct SlicedGraph {
-    pub(crate) graph: Graph,
+pub struct SlicedGraph {
+    /// The graph.
+    pub graph: Graph,
     /// The slice that each parameter stands for: whole inputs first, then slices of them.
-    pub(crate) parts: Vec<InputSlice>,
+    pub parts: Vec<InputSlice>,
 }
 
 impl SlicedGraph {
     /// The graph as it is.
-    pub(crate) fn unchanged(graph: Graph) -> Self {
+    pub fn unchanged(graph: Graph) -> Self {
         let whole = |(input, &value): (usize, &ValueId)| {
             let starts = vec![0; graph[value].array_type.shape.rank()];
             InputSlice { input: Some(input), starts }
@@ -37,11 +61,12 @@ impl SlicedGraph {
         SlicedGraph { graph, parts }
     }
 
-    /// The graph in which slices are taken of inputs, where that changes something and is not too much.
+    /// The graph with slices of inputs as parameters; `None` if it slices no input, or too many slices would be
+    /// computed.
     ///
     /// # Errors
     /// None, unless this is a bug: the nodes are those of a legal graph.
-    pub(crate) fn of(graph: &Graph) -> Result<Option<Self>, VerifyErrorKind> {
+    pub fn of(graph: &Graph) -> Result<Option<Self>, VerifyErrorKind> {
         match asked(graph) {
             Some(asked) => SliceRewriter::new(graph)?.rewritten(&asked).map(Some),
             None => Ok(None),

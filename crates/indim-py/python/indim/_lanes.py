@@ -1,0 +1,456 @@
+"""Sums over Dask's chunks of any sizes: the tasks of a stage whose lanes are carried from chunk to chunk.
+
+A sum takes elements in blocks of 512. Element ``i`` of a block goes to lane ``i % 32``, and each lane takes its
+elements in order. Whole blocks within one chunk are reduced at once. A block that several chunks share is summed
+by one task if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit, and hands on the
+lanes; chunks of 1, 2, 4, 8 or 16 elements are read lane by lane instead, by tasks that wait for no other.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import operator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph
+
+from ._engines import chunked_program
+from ._indim import _ChunkedProgram, _Combination
+
+#: Elements of a block, and its lanes.
+BLOCK, LANES = 512, 32
+
+#: Bytes of chunks that one task takes at most, if it can do with fewer than a block.
+TASK_BYTES = 64 << 20
+
+#: So many nodes of the tree are combined by one task; a power of two, so that it does whole levels.
+COMBINED_BY_A_TASK = 16
+
+#: So many rows of lanes are added by one run of a program.
+ROWS_AT_ONCE = 4
+
+
+class Stage(NamedTuple):
+    """A reducing stage, as it travels to workers: its program, the reduced axis, the reductions, and for each input
+    the stage axis of each of its axes."""
+
+    program: tuple
+    axis: int
+    reductions: tuple
+    read: tuple
+
+    def chunk_program(self):
+        return chunk_program(*self.program)
+
+    def moves(self):
+        """For each input whether it moves with the reduced axis."""
+        return [self.axis in axes for axes in self.read]
+
+
+@functools.lru_cache(maxsize=64)
+def chunk_program(text, is_counted, is_sliced, is_cut, number):
+    """The program of a stage for the chunks it is given."""
+    return chunked_program(text, is_counted, is_sliced).stage(list(is_cut), number)
+
+
+@functools.lru_cache(maxsize=64)
+def combination(reduction):
+    """What combines the results that a reduction makes of chunks."""
+    return _Combination(reduction)
+
+
+# The tasks, made where the graph is.
+
+
+class Layer:
+    """The tasks of a stage; each of the last gives all outputs of a cell of the kept axes."""
+
+    def __init__(self, name, tasks, arrays, cells, count):
+        self._name, self._tasks, self._arrays, self._cells, self._count = name, tasks, arrays, cells, count
+
+    def output(self, position):
+        """The graph of an output, and the name of its chunks."""
+        if self._count == 1:
+            return HighLevelGraph.from_collections(self._name, self._tasks, self._arrays), self._name
+        whole = HighLevelGraph.from_collections(self._name, self._tasks, self._arrays)
+        name = f"{self._name}-{position}"
+        items = {(name, *cell): (operator.itemgetter(position), (self._name, *cell)) for cell in self._cells}
+        layers = {**whole.layers, name: items}
+        return HighLevelGraph(layers, {**whole.dependencies, name: {self._name}}), name
+
+
+def layer(stage, arrays, chunks, may_be_empty):
+    """The tasks of a stage over these arrays; ``chunks`` are the sizes along its axes."""
+    name = "indim-sum-" + tokenize("indim", stage, [array.name for array in arrays], chunks)
+    kept = [axis for axis in range(len(chunks)) if axis != stage.axis]
+    units = _units(chunks[stage.axis])
+    group = _group(chunks[stage.axis]) if may_be_empty else None
+    tasks, cells = {}, []
+    for cell in itertools.product(*(range(len(chunks[axis])) for axis in kept)):
+        place = dict(zip(kept, cell))
+        sizes = [None if axis == stage.axis else chunks[axis][place[axis]] for axis in range(len(chunks))]
+        _Cell(stage, arrays, place, sizes, name, cell, tasks).add(units, group)
+        cells.append(cell)
+    return Layer(name, tasks, arrays, cells, len(stage.reductions))
+
+
+class _Node(NamedTuple):
+    """A node of the tree: the block it begins with, of how many levels of pairs it is, and its key."""
+
+    block: int
+    level: int
+    key: tuple
+
+
+class _Part(NamedTuple):
+    """Rows of a chunk."""
+
+    chunk: int
+    start: int
+    length: int
+    is_whole: bool
+
+
+def _units(sizes):
+    """The units that are reduced at once, in order: whole blocks of one chunk, or one block of several chunks. Each
+    is its first row and its parts."""
+    ends = list(itertools.accumulate(sizes))
+    total, row, chunk, units = ends[-1], 0, 0, []
+
+    def part(start, end):
+        first = ends[chunk] - sizes[chunk]
+        return _Part(chunk, start - first, end - start, end - start == sizes[chunk])
+
+    while row < total:
+        while ends[chunk] <= row:
+            chunk += 1
+        length = _ChunkedProgram.whole_blocks(row, ends[chunk])
+        if length is None and row % BLOCK == 0 and ends[chunk] == total:
+            length = total - row
+        if length is not None:
+            units.append((row, [part(row, row + length)]))
+            row += length
+            continue
+        end, start, parts = min(total, (row // BLOCK + 1) * BLOCK), row, []
+        while row < end:
+            while ends[chunk] <= row:
+                chunk += 1
+            upto = min(end, ends[chunk])
+            parts.append(part(row, upto))
+            row = upto
+        units.append((start, parts))
+    return units
+
+
+def _group(sizes):
+    """The number of lanes of chunks that have few rows each, if they are read lane by lane."""
+    size = sizes[0]
+    is_even = all(other == size for other in sizes[:-1]) and sizes[-1] <= size
+    return size if is_even and size in (1, 2, 4, 8, 16) else None
+
+
+class _Cell:
+    """The tasks of one cell of the kept axes."""
+
+    def __init__(self, stage, arrays, place, sizes, name, cell, tasks):
+        self._stage, self._arrays, self._place, self._sizes = stage, arrays, place, sizes
+        self._name, self._cell, self._tasks = name, cell, tasks
+        self._row_bytes = sum(
+            array.dtype.itemsize * math.prod(self._extents(array, axes))
+            for array, axes in zip(arrays, stage.read)
+            if stage.axis in axes
+        )
+
+    def _extents(self, array, axes):
+        """The sizes of a row of an input."""
+        extents = {**dict(enumerate(self._sizes)), self._stage.axis: 1}
+        return [size if axis is None else extents[axis] for axis, size in zip(axes, array.shape)]
+
+    def add(self, units, group):
+        nodes = [self._unit(row, parts, group) for row, parts in units]
+        width = COMBINED_BY_A_TASK
+        while len(nodes) > COMBINED_BY_A_TASK:
+            nodes = self._combined(nodes, width)
+            width *= COMBINED_BY_A_TASK
+        result = _Result(self._stage.axis, self._stage.reductions, tuple(node.level for node in nodes))
+        self._tasks[(self._name, *self._cell)] = (result, [node.key for node in nodes])
+
+    def _combined(self, nodes, width):
+        """Nodes of fewer than ``width`` blocks combined to some of as many."""
+        level, combined = width.bit_length() - 1, []
+        for block, group in itertools.groupby(nodes, lambda node: node.block // width):
+            group = list(group)
+            if len(group) == 1:
+                # One that is alone is carried up.
+                combined.append(group[0]._replace(level=max(level, group[0].level)))
+                continue
+            combine = _Combine(self._stage.reductions, tuple(node.level for node in group))
+            key = self._key("node", block, width)
+            self._tasks[key] = (combine, [node.key for node in group])
+            combined.append(_Node(block * width, level, key))
+        return combined
+
+    def _unit(self, row, parts, group):
+        """The node of some blocks of one chunk, or of one block of several."""
+        block = row // BLOCK
+        length = sum(part.length for part in parts)
+        level = max(length // BLOCK, 1).bit_length() - 1
+        key = self._key("block", block)
+        if len(parts) == 1:
+            self._tasks[key] = (_Reduce(self._stage, tuple(self._sizes)), self._chunks(parts))
+        elif length * self._row_bytes <= TASK_BYTES:
+            self._tasks[key] = (self._add(is_last=True), None, 0, self._chunks(parts))
+        elif group is not None:
+            self._lane_by_lane(key, block, parts, group)
+        else:
+            self._chain(key, block, parts)
+        return _Node(block, level, key)
+
+    def _add(self, is_last):
+        return _AddRows(self._stage, tuple(self._sizes), is_last)
+
+    def _chain(self, key, block, parts):
+        """Tasks that take as many chunks as memory allows, and hand on the lanes."""
+        lanes, row, taken, step = None, 0, [], 0
+        for part in parts:
+            if taken and (sum(one.length for one in taken) + part.length) * self._row_bytes > TASK_BYTES:
+                carried = self._key("lanes", block, step)
+                self._tasks[carried] = (self._add(is_last=False), lanes, row, self._chunks(taken))
+                row += sum(one.length for one in taken)
+                lanes, taken, step = carried, [], step + 1
+            taken.append(part)
+        self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(taken))
+
+    def _lane_by_lane(self, key, block, parts, group):
+        """Tasks that take the chunks of a group of lanes each, and others that combine their results."""
+        of_group = {}
+        for index, part in enumerate(parts):
+            of_group.setdefault(index * group % LANES, []).append(part)
+        most = max(TASK_BYTES // (group * self._row_bytes), 1)
+        firsts = _ChunkedProgram.lane_groups(group)
+        length = LANES // max(group, 4)
+        runs = []
+        for run in range(0, len(firsts), length):
+            lanes = []
+            for first in firsts[run : run + length]:
+                of_lanes, before = of_group.get(first, []), None
+                for step in range(0, len(of_lanes), most):
+                    after = self._key("lanes", block, first, step)
+                    chunks = self._chunks(of_lanes[step : step + most])
+                    self._tasks[after] = (_AddParts(self._stage, tuple(self._sizes), group), before, chunks)
+                    before = after
+                lanes.append(before)
+            if any(one is not None for one in lanes):
+                after = self._key("run", block, run)
+                self._tasks[after] = (_Pairs(self._stage.reductions), lanes)
+                runs.append(after)
+        self._tasks[key] = (_Fold(self._stage), runs)
+
+    def _key(self, *of):
+        return (self._name + "-" + "-".join(map(str, of)), *self._cell)
+
+    def _chunks(self, parts):
+        """For each input the chunks of all parts, or the one that they have in common."""
+        inputs = []
+        for array, axes in zip(self._arrays, self._stage.read):
+            if self._stage.axis not in axes:
+                inputs.append([self._chunk(array, axes, parts[0])])
+            else:
+                inputs.append([self._chunk(array, axes, part) for part in parts])
+        return inputs
+
+    def _chunk(self, array, axes, part):
+        place = {**self._place, self._stage.axis: part.chunk}
+        key = (array.name, *(0 if axis is None else place[axis] for axis in axes))
+        if part.is_whole or self._stage.axis not in axes:
+            return key
+        # Only the rows of a block travel.
+        rows = slice(part.start, part.start + part.length)
+        rows = tuple(rows if axis == self._stage.axis else slice(None) for axis in axes)
+        of = self._key("rows", array.name, "-".join(map(str, key[1:])), part.start)
+        self._tasks[of] = (operator.getitem, key, rows)
+        return of
+
+
+# What runs on workers.
+
+
+@dataclass(frozen=True)
+class _Reduce:
+    """Reduces whole blocks of one chunk."""
+
+    stage: Stage
+    sizes: tuple
+
+    def __call__(self, inputs):
+        chunks = [chunks[0] for chunks in inputs]
+        sizes = _with(self.sizes, self.stage.axis, _rows(self.stage, inputs)[0])
+        return tuple(self.stage.chunk_program().run(chunks, sizes))
+
+
+@dataclass(frozen=True)
+class _AddRows:
+    """Adds rows to the lanes of a block; folds these after the last."""
+
+    stage: Stage
+    sizes: tuple
+    is_last: bool
+
+    def __call__(self, lanes, row, inputs):
+        program, axis = self.stage.chunk_program(), self.stage.axis
+        lengths = _rows(self.stage, inputs)
+        if lanes is None:
+            lanes = program.new_lanes(_with(self.sizes, axis, LANES))
+        else:
+            # Tasks may be repeated.
+            lanes = [array.copy() for array in lanes]
+        for part, length in enumerate(lengths):
+            start = 0
+            while start < length:
+                lane, left = row % LANES, length - start
+                if lane == 0 and left >= LANES:
+                    size, times = LANES, _power_of_two(min(left // LANES, ROWS_AT_ONCE))
+                else:
+                    size, times = _power_of_two(min(left, LANES - lane)), 1
+                rows = [(part, start + time * LANES, size) for time in range(times)]
+                chunks = _chunks_of_rows(self.stage, inputs, rows)
+                some = [_along(array, axis, lane, size) for array in lanes]
+                program.add_to_lanes(some, chunks, _with(self.sizes, axis, size), times)
+                start, row = start + size * times, row + size * times
+        if not self.is_last:
+            return tuple(lanes)
+        # Lanes without elements are not folded.
+        lanes = [_along(array, axis, 0, min(row, LANES)) for array in lanes]
+        return tuple(program.fold_lanes([], lanes, list(lanes[0].shape)))
+
+
+@dataclass(frozen=True)
+class _AddParts:
+    """Adds chunks that go to one group of lanes, one after another."""
+
+    stage: Stage
+    sizes: tuple
+    group: int
+
+    def __call__(self, lanes, inputs):
+        program, axis = self.stage.chunk_program(), self.stage.axis
+        if lanes is None:
+            lanes = program.new_lanes(_with(self.sizes, axis, self.group))
+        else:
+            lanes = [array.copy() for array in lanes]
+        lengths, part = _rows(self.stage, inputs), 0
+        while part < len(lengths):
+            size = lengths[part]
+            alike = sum(1 for _ in itertools.takewhile(lambda length: length == size, lengths[part:]))
+            times = _power_of_two(min(alike, ROWS_AT_ONCE))
+            rows = [(part + time, 0, size) for time in range(times)]
+            some = [_along(array, axis, 0, size) for array in lanes]
+            chunks = _chunks_of_rows(self.stage, inputs, rows)
+            program.add_to_lanes(some, chunks, _with(self.sizes, axis, size), times)
+            part += times
+        return tuple(lanes)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Combines by pairs; ``None`` stands for lanes without elements."""
+
+    reductions: tuple
+
+    def __call__(self, lanes):
+        lanes = list(lanes)
+        while len(lanes) > 1:
+            lanes = [
+                _both(self.reductions, *lanes[place : place + 2]) for place in range(0, len(lanes), 2)
+            ]
+        return lanes[0]
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Folds the lanes of the runs of a block, one after another."""
+
+    stage: Stage
+
+    def __call__(self, runs):
+        folded = []
+        for lanes in runs:
+            folded = self.stage.chunk_program().fold_lanes(folded, list(lanes), list(lanes[0].shape))
+        return tuple(folded)
+
+
+@dataclass(frozen=True)
+class _Combine:
+    """Combines neighbouring nodes of these levels, as the tree does."""
+
+    reductions: tuple
+    levels: tuple
+
+    def __call__(self, nodes):
+        waiting = []
+        for level, node in zip(self.levels, nodes):
+            while waiting and waiting[-1][0] == level:
+                node, level = _both(self.reductions, waiting.pop()[1], node), level + 1
+            waiting.append((level, node))
+        _, node = waiting.pop()
+        while waiting:
+            node = _both(self.reductions, waiting.pop()[1], node)
+        return node
+
+
+@dataclass(frozen=True)
+class _Result:
+    """The outputs of a cell, of the last nodes: without the reduced axis."""
+
+    axis: int
+    reductions: tuple
+    levels: tuple
+
+    def __call__(self, nodes):
+        outputs = [array.squeeze(self.axis) for array in _Combine(self.reductions, self.levels)(nodes)]
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def _both(reductions, before, behind=None):
+    """What neighbours combine to, one result of each reduction."""
+    if before is None or behind is None:
+        return behind if before is None else before
+    arrays = zip(reductions, before, behind)
+    return tuple(combination(reduction).run([one, other])[0] for reduction, one, other in arrays)
+
+
+def _rows(stage, inputs):
+    """How many rows each part has."""
+    moving = stage.moves().index(True)
+    axis = stage.read[moving].index(stage.axis)
+    return [chunk.shape[axis] for chunk in inputs[moving]]
+
+
+def _chunks_of_rows(stage, inputs, rows):
+    """The elements of rows of parts (which, from where on, how many), or what they have in common."""
+    chunks = []
+    for moves, axes, given in zip(stage.moves(), stage.read, inputs):
+        if moves:
+            axis = axes.index(stage.axis)
+            chunks.extend(_along(given[part], axis, start, size) for part, start, size in rows)
+        else:
+            chunks.append(given[0])
+    return chunks
+
+
+def _along(array, axis, start, size):
+    if start == 0 and size == array.shape[axis]:
+        return array
+    return array[(slice(None),) * axis + (slice(start, start + size),)]
+
+
+def _with(sizes, axis, size):
+    return [size if along == axis else other for along, other in enumerate(sizes)]
+
+
+def _power_of_two(most):
+    return 1 << (most.bit_length() - 1)
