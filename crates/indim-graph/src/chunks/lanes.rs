@@ -65,7 +65,7 @@ pub fn run_length(group: usize) -> usize {
 /// use indim_ops::{ArrayType, DType, ReduceOp};
 ///
 /// let lanes = ArrayType::new(DType::F64, [6]);
-/// let graph = fold_lanes(&[(ReduceOp::Add, lanes)], 0, false)?;
+/// let graph = fold_lanes(&[(ReduceOp::Add, lanes)], 0, false).unwrap();
 /// let lanes = Array::new([6], vec![1.0, 2.0, 4.0, 8.0, 16.0, 32.0])?;
 /// assert_eq!(evaluate(&graph, &[lanes])?, [Array::new([1], vec![63.0])?]);
 /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -34,7 +34,7 @@ pub struct InputSlice {
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [100])?;
 /// let graph = b.finish(&[b.slice(2.0 * x, &[AxisSlice::new(10, 5, 1)])?])?;
-/// let sliced = SlicedGraph::of(&graph)?.expect("a slice");
+/// let sliced = SlicedGraph::of(&graph).unwrap().expect("a slice");
 /// // The whole input comes first; nothing reads it.
 /// let slice = &sliced.parts[1];
 /// assert_eq!((slice.input, &slice.starts[..]), (Some(0), &[10][..]));

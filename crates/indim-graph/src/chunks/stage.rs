@@ -87,7 +87,7 @@ impl Stage {
     /// let stages = stages(&graph, &Cuts::of(&graph), &[true])?;
     /// assert!(stages[0].carries_lanes());
     /// // Two chunks of two elements each, 32 elements apart, go to two lanes.
-    /// let program = stages[0].lanes_program(&[2], 2)?;
+    /// let program = stages[0].lanes_program(&[2], 2).unwrap();
     /// let array = |elements: [f64; 2]| Array::new([2], elements.to_vec()).unwrap();
     /// let results = evaluate(&program, &[array([0.5, 0.0]), array([1.0, 2.0]), array([3.0, 4.0])])?;
     /// assert_eq!(results, [array([8.5, 12.0])]);

@@ -93,8 +93,8 @@ def lazily(parts, sources):
 
 
 def _with_slices(text, operands):
-    """The operands, with slices of them behind them if the program then reads fewer chunks, or chunks need not be
-    brought together; and whether they are."""
+    """The operands, with slices of them behind them if the program then reads fewer chunks, or chunks need not
+    be brought together; and whether they are."""
     slices = chunked_program(text, False, True).slices()
     cuts = [
         isinstance(array, da.Array) and len(array.chunks[axis]) > 1 and size < array.shape[axis]
