@@ -102,11 +102,11 @@ fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static st
     let x = b.parameter("x", array_type.dtype, array_type.shape.clone()).unwrap();
     let rank = array_type.shape.rank() as i64;
     let axis = choices.below(rank as usize) as i64;
-    let kept = |axes: &[i64]| ReduceOptions { keepdims: true, ..ReduceOptions::axes(axes) };
-    let along = |of: Reduction, x: &Value, axes: &[i64]| b.along(of, x, &kept(axes), &[]).unwrap();
+    let kept = |axes: &[i64]| ReduceOptions::axes(axes).keepdims(true);
+    let along = |of: Reduction, x: &Value, axes: &[i64]| b.along(of, x, kept(axes)).unwrap();
     let mean_of = |x: &Value| along(Reduction::Mean, x, &[axis]);
     let mean = || mean_of(&x);
-    let flat = || b.along(Reduction::Mean, &x, &ReduceOptions::axes(&[axis]), &[]).unwrap();
+    let flat = || b.along(Reduction::Mean, &x, axis).unwrap();
     let is_complex = array_type.dtype == DType::C128;
     // Means of integers are numbers of another type.
     let doubles = b.convert(&x, if is_complex { DType::C128 } else { DType::F64 }).unwrap();
@@ -211,7 +211,7 @@ fn maps_of_one_time_each_are_read_once() {
     let argument = random_array(&mut Choices(1), &array_type);
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [600, 40, 60]).unwrap();
-    let mean = b.along(Reduction::Mean, &x, &ReduceOptions::axes(&[0]), &[]).unwrap();
+    let mean = b.along(Reduction::Mean, &x, 0).unwrap();
     let graph = b.finish(&[mean]).unwrap();
     let expected = whole(&graph, &argument);
     for chunk in [1, 2, 4, 8] {
