@@ -1,5 +1,6 @@
 //! A test raises each error code: the command in its example, or the test of a library.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -101,11 +102,11 @@ fn examples_raise_their_codes() {
 
 #[test]
 fn codes_without_a_command_have_a_test() {
-    let without_command: Vec<&str> = ErrorCode::all()
+    let without_command: BTreeSet<&str> = ErrorCode::all()
         .filter(|code| !matches!(code.entry().example, ErrorExample::Command(_)))
         .map(ErrorCode::as_str)
         .collect();
-    let tested: Vec<&str> = TESTS_OF_CODES.iter().map(|(code, _)| *code).collect();
+    let tested: BTreeSet<&str> = TESTS_OF_CODES.iter().map(|(code, _)| *code).collect();
     assert_eq!(tested, without_command, "a code has a command that raises it, or a test here");
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder");
     for (code, test) in TESTS_OF_CODES {
