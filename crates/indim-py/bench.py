@@ -1,7 +1,7 @@
 """The Python package against NumPy, numexpr and JAX: `cargo xtask bench-python` prints the README's table.
 
 Every engine computes the same job on the same arrays, and the results are compared. Times are the best
-of rounds in which the engines take turns, in microseconds; an engine that is not installed is left out.
+of rounds in which the engines take turns, in microseconds. Engines that are not installed are left out.
 """
 
 import functools
@@ -15,8 +15,8 @@ import indim
 
 
 def best_of_each(calls, seconds=10):
-    """The shortest time of each call in microseconds. They take turns, so that other work on the machine
-    hits all alike."""
+    """The shortest time of each call in microseconds. Calls take turns, so other work on the machine affects
+    all of them alike."""
     counts = {}
     for engine, call in calls.items():
         call()
@@ -27,7 +27,7 @@ def best_of_each(calls, seconds=10):
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
         for engine, call in calls.items():
-            # The previous run has left its threads awake and the caches full.
+            # The previous engine left its threads awake and the caches full.
             for _ in range(3):
                 call()
             start = time.perf_counter()

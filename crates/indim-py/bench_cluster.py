@@ -33,8 +33,8 @@ ENGINES = {"indim": standardise, "NumPy": standardise.__wrapped__}
 
 
 def best_of_each(calls, rounds):
-    """The shortest time of each call in seconds. They take turns, so that other work on the machine hits all
-    alike."""
+    """The shortest time of each call in seconds. Calls take turns, so other work on the machine affects all
+    of them alike."""
     shortest = dict.fromkeys(calls, float("inf"))
     for call in calls.values():
         call()
@@ -64,7 +64,7 @@ def in_memory(data):
 
 
 class Stored:
-    """The data set in a file of Zarr, and where results go."""
+    """The data set in a file of Zarr, and the path of results."""
 
     def __init__(self, data, folder):
         self._folder, self._expected = folder, standardise(data)
@@ -84,7 +84,7 @@ class Stored:
         return result
 
     def check(self):
-        """indim's results have the bits that they have in memory; NumPy's are close."""
+        """indim's results have the same bits as in memory; NumPy's are close."""
         assert self.call("indim")[:].tobytes() == self._expected.tobytes()
         np.testing.assert_allclose(self.call("NumPy")[:], self._expected, rtol=1e-3, atol=1e-4)
 
@@ -112,7 +112,7 @@ def main(folder):
     for count, name in ((1, "from Zarr to Zarr with Dask, one thread"), (2, "two threads")):
         with dask.config.set(scheduler="threads", num_workers=count):
             row(name, stored.times())
-    # A worker has one thread, so indim's own have nothing to do there.
+    # A worker has one thread, so indim has one there too.
     os.environ["INDIM_NUM_THREADS"] = "1"
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,

@@ -1,7 +1,7 @@
 """Writes the type stubs of the functions that exist for every operation: `python make_stubs.py`.
 
-With `--check` it only says whether they are up to date. The rest of the stubs is written by hand, in
-`__init__.pyi.in` next to this file.
+With `--check` it only reports whether they are up to date. The rest of the stubs is written by hand, in
+`__init__.pyi.in`.
 """
 
 import inspect
@@ -37,7 +37,7 @@ def stub(name, function):
 
 
 def operations(module):
-    """The declarations of all operations of a module, those that `import *` leaves out too."""
+    """The declarations of all operations of a module, including those outside `__all__`."""
     codes = _functions.OPERATION_CODES
     found = [
         (name, value) for name, value in vars(module).items() if getattr(value, "__code__", None) in codes
@@ -46,7 +46,7 @@ def operations(module):
 
 
 def exports(module):
-    """The declaration of what `import *` gives."""
+    """The declaration of `__all__`."""
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in module.__all__) + "]\n\n"
 
 

@@ -1,5 +1,5 @@
 """Daily temperatures minus their monthly mean, divided by their monthly deviation: in one process, and on a
-cluster of two, from and to files of Zarr. The bits are the same."""
+cluster of two, from Zarr to Zarr. The bits are the same."""
 
 import sys
 import tempfile
@@ -20,7 +20,7 @@ def anomaly(temperature):
 
 
 def made_up():
-    """Two years of days on a small map."""
+    """Two years of daily values on a small map."""
     days = pd.date_range("2001-01-01", periods=730)
     season = 10 * np.sin(2 * np.pi * np.arange(730) / 365)[:, None, None]
     noise = np.random.default_rng(1).standard_normal((730, 12, 16))
@@ -34,7 +34,7 @@ def main(folder):
     temperature = made_up()
     whole = anomaly(temperature)
 
-    # Each chunk has all days of a part of the map, since the days of a month lie apart.
+    # Each chunk has all days of a part of the map, because the days of a month are not contiguous.
     temperature.chunk({"lat": 4}).to_dataset(name="temperature").to_zarr(source, zarr_format=2)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,

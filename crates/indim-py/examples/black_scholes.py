@@ -1,4 +1,4 @@
-"""Prices of European options, as text with numexpr's habits."""
+"""Prices of European options, as a text like numexpr's."""
 
 import math
 

@@ -1,5 +1,4 @@
-"""Pictures of bytes, normalised by the mean and the deviation of each channel, whichever axis the channels
-are on."""
+"""Pictures of bytes, normalised by the mean and the deviation of each channel, for any axis of channels."""
 
 import numpy as np
 

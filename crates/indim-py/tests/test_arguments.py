@@ -38,7 +38,7 @@ def test_a_static_array_that_is_computed_with_is_the_one_of_its_call(x):
     w = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(f(x, w), x * [1, 2, 3])
     w[:] = 5
-    # The same elements as in the first call, in another array; the first one has changed since.
+    # Another array with the elements of the first call; the first array has changed since.
     np.testing.assert_array_equal(f(x, np.array([1.0, 2.0, 3.0])), x * [1, 2, 3])
     np.testing.assert_array_equal(f(x, w), x * 5)
     assert f.trace_count == 2
@@ -134,7 +134,7 @@ def test_a_sequence_of_arrays_is_passed_as_one(x, container):
     for _ in range(2):
         np.testing.assert_array_equal(distance(first, second), expected)
     assert seen == [type(first)]
-    # Other sizes are no new trace, other types are.
+    # New sizes need no trace, new types do.
     distance(container([x[0], x[0]]), container([x[0], x[0]]))
     assert len(seen) == 2
 

@@ -14,7 +14,7 @@ import indim
 
 
 def views():
-    """Arrays of shape (4, 5, 6) that lie in memory in many ways."""
+    """Arrays of shape (4, 5, 6) with many memory layouts."""
     base = np.arange(8 * 10 * 12.0).reshape(8, 10, 12)
     yield "c", base[:4, :5, :6].copy()
     yield "f", np.asfortranarray(base[:4, :5, :6])
@@ -86,7 +86,7 @@ def test_every_bool_but_zero_is_true():
 
 
 class Interface:
-    """An object with `__array_interface__` alone."""
+    """An object that has only `__array_interface__`."""
 
     def __init__(self, array):
         self.array = array
@@ -94,7 +94,7 @@ class Interface:
 
 
 class DLPack:
-    """An object with DLPack alone."""
+    """An object that has only DLPack."""
 
     def __init__(self, array):
         self.array = array
@@ -107,7 +107,7 @@ class DLPack:
 
 
 class Array:
-    """An object with `__array__` alone."""
+    """An object that has only `__array__`."""
 
     def __init__(self, array):
         self.array = array
@@ -154,7 +154,7 @@ class Changing:
     ],
 )
 def test_operands_are_read_after_all_are_converted(call):
-    # Read as what it was, the memory would be left by far.
+    # A read with the former type would go far beyond the memory.
     x = np.zeros(4, np.complex128)
     result = call(x, Changing(x, np.int8))
     assert result.dtype == np.float64 and result.tolist() == [1.0] * 64
@@ -173,7 +173,7 @@ def test_an_operand_that_changes_later_is_refused():
 
 
 class Outputs(Changing):
-    """Two arrays to write to, between which `array` is changed."""
+    """Two output arrays; `array` changes between the reads of them."""
 
     def __init__(self, array, dtype, out):
         super().__init__(array, dtype)
@@ -391,7 +391,7 @@ def test_a_run_beyond_the_memory_limit_is_refused():
                 run()
         x = np.arange(12.0)
         np.testing.assert_array_equal(indim.evaluate("x + x"), x + x)
-        # What is given does not count; what has to be copied does.
+        # The given arrays do not count towards the limit; copies do.
         indim.limit_memory(32 * 1024)
         x = np.arange(1e4)
         out = np.empty_like(x)
@@ -404,7 +404,7 @@ def test_a_run_beyond_the_memory_limit_is_refused():
 
 
 def placed(random, shape):
-    """An array of this shape whose axes lie in memory in a random order, some reversed or repeated."""
+    """An array of this shape with its axes in random memory order, some reversed or repeated."""
     order = random.permutation(len(shape)) if random.random() < 0.7 else np.arange(len(shape))
     array = random.random([shape[axis] for axis in order]).transpose(np.argsort(order))
     flips = tuple(slice(None, None, -1 if random.random() < 0.15 else 1) for _ in shape)

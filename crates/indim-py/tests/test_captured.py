@@ -1,4 +1,4 @@
-"""What a compiled function uses without being given it: it is looked at again at each call."""
+"""Objects from outside the arguments of a compiled function: each call compares them."""
 
 import functools
 import types
@@ -19,7 +19,7 @@ def scaled(x):
 
 
 def counting(function):
-    """The compiled function, and a list with an entry for each time it is run on tracing values."""
+    """The compiled function, and a list with an entry for each trace."""
     runs = []
 
     def traced(*arguments):
@@ -55,7 +55,7 @@ def test_a_number_of_a_closure_or_a_module_that_is_bound_anew():
         np.testing.assert_array_equal(result, expected)
         assert np.signbit(result).tolist() == np.signbit(expected).tolist()
     assert len(runs) == 7
-    # The same number as another object is the same.
+    # An equal number in another object counts as the same.
     k = 10.5
     f(X)
     k = float("10.5")
@@ -101,7 +101,7 @@ class Model(Base):
 
 
 class Nested:
-    """Methods of every kind, which read attributes."""
+    """Methods of every kind that read attributes."""
 
     factor, made = 2.0, functools.partialmethod(lambda self, x: x * self.factor)
 
@@ -127,7 +127,7 @@ def test_methods_of_every_kind():
     for factor in (2.0, 3.0, 3.0):
         Nested.factor = factor
         np.testing.assert_array_equal(nested.all(X), 3 * factor * X + 4.0)
-    # `cached` was computed once; `made` is another object at each look.
+    # `cached` is computed once; `made` is a new object at each access.
     assert Nested.all.trace_count == 1
     runs = nested.all.explain()
     del nested.cached
@@ -281,7 +281,7 @@ def test_the_old_array_is_let_go():
 
 
 class _Lazy:
-    """An array in chunks, as those of h5py and Zarr."""
+    """A stored array in chunks, as h5py and Zarr have them."""
 
     shape, dtype, chunks = (3,), np.dtype(float), (1,)
 

@@ -1,5 +1,5 @@
-"""A cluster of processes: a data set of Zarr that is larger than the memory of its workers, and a worker that
-is killed in the middle."""
+"""A cluster of processes: a data set of Zarr larger than the memory of the workers, and a worker that is
+killed during the computation."""
 
 import importlib.util
 import os
@@ -17,12 +17,12 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 zarr = pytest.importorskip("zarr")
 
-#: Days, rows and columns of f32: 576 MiB, and as much for the result.
+#: Days, rows and columns of f32: 576 MiB, and 576 MiB for the result.
 SHAPE = (4608, 128, 256)
 
 CHUNKS = (512, 64, 128)
 
-#: Bytes that each of the two workers may hold; the interpreter and its packages take more than half of them.
+#: Memory limit of each of the two workers in bytes; the interpreter and its packages take more than half.
 WORKER_MEMORY = 256 << 20
 
 month = np.arange(SHAPE[0]) // 30 % 12
@@ -57,8 +57,8 @@ def client(tmp_path):
 
 
 def kill_a_worker(client, writing, path):
-    """Kills one of the workers when the first chunks of the result are written; it is started anew."""
-    # Where the two formats of Zarr have their chunks.
+    """Kills one worker when the first chunks of the result are written; the cluster restarts it."""
+    # The folders of chunks in both formats of Zarr.
     while not any([*path.glob("c/*/*/*"), *path.glob("[0-9]*")]):
         time.sleep(0.05)
     pid = next(iter(client.run(os.getpid).values()))

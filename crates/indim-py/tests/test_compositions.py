@@ -1,5 +1,4 @@
-"""The compositions behave as NumPy's functions of the same names, on arrays and while functions are
-traced."""
+"""Compositions equal NumPy's functions of the same names, on arrays and on tracing values."""
 
 import inspect
 import warnings
@@ -70,7 +69,7 @@ def test_functions_of_one_array(name, dtype):
                 getattr(indim, name)(x, **numbers)
             continue
         if name == "sinc" and x.dtype.kind == "c":
-            # Infinities and huge imaginary parts are the business of complex `sin`.
+            # Tests of complex `sin` cover infinities and huge imaginary parts.
             x = x[np.abs(x) < 2]
             expected = numpys(name, x)
         assert_like_numpy(getattr(indim, name)(x, **numbers), expected, name)
@@ -84,7 +83,7 @@ def test_functions_of_one_array(name, dtype):
 def test_functions_of_two_arrays(name, first, second):
     x, y = ARRAYS[first][:, None], ARRAYS[second][None, :]
     if name == "float_power":
-        # What `pow` gives at its edges, other tests say; here it is the type that counts.
+        # Other tests cover the edge cases of `pow`; this one compares types.
         x, y = np.ones_like(x) * 2, np.ones_like(y)
     try:
         expected = numpys(name, x, y)

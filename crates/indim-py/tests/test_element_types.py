@@ -1,4 +1,4 @@
-"""Element types given as strings, classes and dtypes: they mean what they mean to NumPy."""
+"""Element types as strings, classes and dtypes have NumPy's meaning."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from indim._arrays import NUMPY_NAMES, indim_name
 
 TYPES = [np.dtype(name) for name in NUMPY_NAMES.values() if name != "bfloat16"]
 
-#: Whatever NumPy takes for an element type that indim has: names, codes, byte orders, classes.
+#: NumPy's spellings of the element types that indim has: names, codes, byte orders, classes.
 SPELLINGS = sorted(
     {spelling for dtype in TYPES for spelling in (dtype.name, dtype.str, dtype.str[1:], dtype.char)}
     | {

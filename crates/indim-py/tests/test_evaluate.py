@@ -1,4 +1,4 @@
-"""``evaluate``, ``re_evaluate`` and ``validate``: numexpr's habits with NumPy 2's types."""
+"""``evaluate``, ``re_evaluate`` and ``validate``: numexpr's interface with NumPy 2's types."""
 
 import subprocess
 import sys
@@ -251,7 +251,7 @@ def test_the_functions_of_numexpr(function):
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
 def test_a_power_of_one_half_is_that_of_c(dtype):
-    # NumPy takes the number 0.5 for a square root, an array of halves for a power.
+    # NumPy computes a square root for the number 0.5, and a power for an array of halves.
     z = np.array([-np.inf, -0.0, 4.0, -1.0, np.inf], dtype)
     halves = np.full_like(z, 0.5)
     with np.errstate(invalid="ignore"):
@@ -289,7 +289,7 @@ def test_programs_hold_a_bounded_amount_of_memory():
         np.testing.assert_allclose(result, 12000 * np.sin(x) + k * x, rtol=1e-10)
         held.append(_held_bytes())
     assert max(held) <= bound
-    # All of them would have held more, so some were let go, and the function with them.
+    # All together exceed the limit, so some were evicted, the function among them.
     assert 16 * (held[0] - before) > bound
     np.testing.assert_array_equal(f(x), x * 2)
 
@@ -305,7 +305,7 @@ def test_a_constant_that_something_is_bound_to_is_that(name):
         (7 * x, {name: 7}),
         (constant * x, {}),
     ):
-        # As a local name, a keyword, and of a dict.
+        # A local name, a keyword, and an entry of a dict.
         result = eval("indim.evaluate(text)", {"indim": indim, "text": text, "x": x}, bound)
         np.testing.assert_array_equal(result, expected)
         np.testing.assert_array_equal(indim.evaluate(text, x=x, **bound), expected)

@@ -1,4 +1,4 @@
-"""The examples run, and the documentation's code gives what it says."""
+"""The examples run, and code in the documentation has the results that it shows."""
 
 import doctest
 import re
@@ -51,7 +51,7 @@ def test_examples_of_the_documentation(page):
     names = {"np": np, "indim": indim}
     for number, block in enumerate(blocks):
         test = parser.get_doctest(block, {}, f"{page}, block {number}", str(path), 0)
-        # The blocks are one session, as a reader takes them.
+        # The blocks are one session, in the order of reading.
         test.globs = names
         runner.run(test, clear_globs=False)
     assert runner.summarize().failed == 0

@@ -1,4 +1,4 @@
-"""Gradients of whole functions against finite differences of NumPy's values, and how they are called."""
+"""Gradients of whole functions against finite differences of NumPy's values, and their calls."""
 
 import pickle
 
@@ -171,17 +171,17 @@ def test_slices_and_what_is_put_together_or_taken():
 
 
 def test_the_gradient_of_a_lookup_costs_what_the_lookup_costs():
-    """By comparing each index with each place it would take 10^10 steps, that is minutes."""
+    """A comparison of each index with each position would take 10^10 steps, which is minutes."""
     size, count = 100_000, 100_000
     table = RANDOM.normal(size=(size, 2)).astype(np.float32)
     words = RANDOM.integers(-size, size, count)
-    # One word has half of all lookups.
+    # Half of all lookups are of one word.
     words[::2] = 7
     weights = RANDOM.normal(size=(count, 2)).astype(np.float32)
     gradient = indim.grad(lambda t, words, weights: np.sum(t[words] * weights))(table, words, weights)
     expected = np.zeros((size, 2))
     np.add.at(expected, words, weights.astype(np.float64))
-    # One after another, in double precision, and rounded once.
+    # Summed in order, in double precision, and rounded once.
     assert gradient.dtype == np.float32
     assert np.array_equal(gradient, expected.astype(np.float32))
     for words in (words[:0], words[:1]):
@@ -262,7 +262,7 @@ def test_kinks():
 
 def test_what_is_refused():
     x = np.array([1.0, 2.0])
-    with pytest.raises(indim.ShapeError, match="one real number") as caught:
+    with pytest.raises(indim.ShapeError, match="one output, a real scalar") as caught:
         indim.grad(lambda x: x * 2)(x)
     assert caught.value.code == "not-one-number" and "vjp" in str(caught.value)
     with pytest.raises(TypeError, match="returns a tuple.*indim.vjp"):

@@ -15,7 +15,7 @@ import indim
 
 @pytest.fixture(autouse=True)
 def no_warnings():
-    """Guessed names are the current ones: none is deprecated."""
+    """Deprecated names are errors: the programs use the current ones."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         yield
@@ -154,7 +154,7 @@ def test_an_error_that_is_caught():
         error = caught.value
         assert (error.code, error.rule, error.operand, error.axis) == ("size-mismatch", "N2", 1, 0)
         assert isinstance(error, ValueError) and "broadcast_dimensions=[0]" in str(error)
-    # The repair in the message is the one to write.
+    # The repair that the message offers works.
     assert indim.add(x, w, broadcast_dimensions=[0]).shape == (2, 3)
     assert indim.broadcast_shapes(x.shape, w.shape, rule="xla", broadcast_dimensions=[0]) == (2, 3)
     assert "size-mismatch" in indim.explain_error(error.code)
@@ -197,7 +197,7 @@ def test_options():
     assert ran.stdout.split() == [b"3"], ran.stderr
 
 
-# The spellings before these.
+# Former spellings warn.
 
 
 @pytest.mark.parametrize("name", indim._NUMEXPR_NAMES)

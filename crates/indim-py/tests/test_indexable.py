@@ -1,4 +1,4 @@
-"""NumPy arrays from around a compiled function, indexed by traced values."""
+"""NumPy arrays from outside a compiled function, indexed by traced values."""
 
 import functools
 import threading
@@ -126,7 +126,7 @@ def test_what_the_function_reads_stays_as_it_is():
         return TABLES["first"][i] + MODEL.table[i]
 
     indim.jit(watched)(INDICES)
-    # The second time a copy runs, over views.
+    # The second run is of a copy, over views.
     assert [kind.__name__ for kind in seen] == ["ndarray", "Indexable"]
     assert TABLE is before[0] and type(TABLE) is np.ndarray
     assert TABLES == before[1] and TABLES["first"] is TABLE

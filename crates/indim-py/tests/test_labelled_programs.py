@@ -1,4 +1,5 @@
-"""Programs of labelled arrays: traced once for equal labels, and anew for whatever a function may see."""
+"""Programs of labelled arrays: traced once for equal labels, and again if anything visible to a function
+changes."""
 
 import functools
 import threading
@@ -21,7 +22,7 @@ def made(seed=0, dims=("time", "lat"), **kwargs):
 
 
 def counting(function, **options):
-    """The compiled function, and a list with an entry for each time it is run on tracing values."""
+    """The compiled function, and a list with an entry for each trace."""
     runs = []
 
     def traced(*arguments):
@@ -32,7 +33,7 @@ def counting(function, **options):
 
 
 def check(call, *arguments):
-    """A call of a compiled function gives what its function gives, labels and all."""
+    """A call of a compiled function equals a call of its function, labels included."""
     result, expected = call(*arguments), call.__wrapped__(*arguments)
     xr.testing.assert_identical(result.copy(data=expected.data), expected)
     np.testing.assert_allclose(result.values, expected.values, rtol=1e-14)
@@ -40,7 +41,7 @@ def check(call, *arguments):
 
 
 def described(x):
-    """Labels that are made of everything an array says of itself."""
+    """Labels that contain every property of an array."""
     y = x * 2
     y.attrs = {"of": str(x.attrs), "name": str(x.name), "dims": str(x.dims), "encoding": str(x.encoding)}
     return y.assign_coords({name: (c.dims, c.values, c.attrs) for name, c in x.coords.items()}).rename(x.name)
@@ -121,7 +122,7 @@ def test_arrays_from_outside():
     check(f, x)
     check(f, x)
     assert len(runs) == 1 + 2
-    # Their elements, their labels, and other arrays of the same name.
+    # New elements, new labels, and another array of the same name.
     weights.values[:] = 5
     check(f, x)
     offset.attrs["units"] = "C"

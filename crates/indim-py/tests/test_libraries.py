@@ -1,4 +1,4 @@
-"""pandas, Dask, joblib: compiled functions and expressions over other people's arrays."""
+"""pandas, Dask, joblib: compiled functions and expressions over arrays of other packages."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def test_columns_of_pandas_are_operands():
 
 
 def refused(value, advice):
-    """Expressions, compiled functions and operations refuse `value`, and say what to call."""
+    """Expressions, compiled functions and operations refuse `value`, and the message says what to call."""
     calls = (
         lambda: indim.evaluate("value + 1", value=value),
         lambda: indim.jit(lambda value: value + 1)(value),
@@ -85,8 +85,8 @@ def cluster():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        # The workers find the functions where this process finds them: not by the module's own name for its
-        # file, for the scheduler loads it again from a folder of its own.
+        # The workers import the functions as this process does, not by the name of the file: the scheduler
+        # loads that again from its own folder.
         client.upload_file(str(Path(__file__).with_name("compiled_functions.py")))
         yield client
 

@@ -1,4 +1,4 @@
-"""What messages advise: each advice is tried."""
+"""Advice in messages: the tests follow it."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""Programs in the files of other systems, loaded and called."""
+"""Model files of other systems, loaded and called."""
 
 import pickle
 

@@ -11,7 +11,7 @@ NAMES = ("time", "level", "lat", "lon")
 
 
 def random_variables(random, count):
-    """Arrays with some of the names in any order; sizes follow from names, but for some."""
+    """Arrays with some of the names in any order; most sizes follow from names."""
     sizes = {name: int(random.integers(1, 4)) for name in NAMES}
     variables = []
     for _ in range(count):
@@ -130,7 +130,7 @@ REDUCTIONS = {
 
 
 def labelled(dims, seed, **kwargs):
-    """An array with these dimensions, of which time and lat have coordinates, lat two."""
+    """An array with these dimensions; time has a coordinate, lat has two."""
     sizes = dict(zip(NAMES, (6, 2, 3, 4)))
     coords = {dim: np.arange(sizes[dim]) * 10 for dim in dims if dim in ("time", "lat")}
     if "lat" in dims:
@@ -202,7 +202,8 @@ def test_functions_along_axes_take_names_in_compiled_functions():
         assert share(named).dims == named.dims
         np.testing.assert_allclose(share(named).sum(name), 1)
     dataset = xr.Dataset({"a": x, "b": x * 2})
-    xr.testing.assert_allclose(indim.jit(lambda d: indim.sum(d, axis=["time", "lat"]))(dataset), dataset.sum())
+    total = indim.jit(lambda d: indim.sum(d, axis=["time", "lat"]))
+    xr.testing.assert_allclose(total(dataset), dataset.sum())
     with pytest.raises(TypeError, match="several operands names no axes"):
         indim.jit(lambda x: indim.vecdot(x, x, axis="time"))(x)
 

@@ -24,7 +24,7 @@ FUNCTIONS = {
 
 
 def outcome(compute):
-    """What a function gives, or that it refuses."""
+    """The result of a function; ``None`` if it raises."""
     with np.errstate(all="ignore"):
         try:
             return compute()

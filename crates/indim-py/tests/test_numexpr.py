@@ -308,7 +308,8 @@ def test_an_axis_of_numexpr_is_not_taken_for_an_operand(name, axis):
     a = np.array([[1.0, 5, 3], [4, 2, 9]])
     text = f"{name}(a, {axis})"
     for call in (ne.evaluate, ne.NumExpr, lambda text: indim.explain(text, a=a)):
-        with pytest.raises(indim.ExprError, match="has two meanings: numexpr and NumPy reduce along") as raised:
+        message = "has two meanings: numexpr and NumPy reduce along"
+        with pytest.raises(indim.ExprError, match=message) as raised:
             call(text)
         assert raised.value.code == "axis-or-operand"
     assert type(ne.validate(text)).__name__ == "ExprError"

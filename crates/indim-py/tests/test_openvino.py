@@ -1,4 +1,4 @@
-"""What is written as OpenVINO's IR, read and run by OpenVINO where it is installed."""
+"""Written OpenVINO IR, read and run by OpenVINO if it is installed."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ FUNCTIONS = {
 
 
 def run(model, *arrays):
-    """The results of OpenVINO's own reference, or of its CPU plugin for what that does not compute."""
+    """The results of OpenVINO's reference, or of its CPU plugin if the reference lacks an operation."""
     results = [openvino.Tensor(r.get_element_type(), r.get_output_shape(0)) for r in model.get_results()]
     try:
         if model.evaluate(results, [openvino.Tensor(array) for array in arrays]):

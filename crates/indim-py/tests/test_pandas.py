@@ -1,4 +1,4 @@
-"""Series and DataFrames of pandas: their labels are compared where they meet, and kept."""
+"""Series and DataFrames of pandas: labels of axes that meet are compared, and results have labels."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_labels_of_an_axis_of_size_1_are_compared_too():
             with pytest.raises(ValueError, match="labels of .* are not those of"):
                 call()
     pd.testing.assert_series_equal(indim.add(other, a[:1]), other + a[:1])
-    # What does not meet is not compared, and arrays without labels expand.
+    # Axes that do not meet are not compared, and arrays without labels expand.
     difference = indim.evaluate("mean(x) - mean(y)", x=a, y=one)
     assert difference == a.mean() - 10
     pd.testing.assert_frame_equal(indim.evaluate("x - mean(y)", x=frame, y=one), frame - 10)
@@ -106,7 +106,7 @@ def test_what_is_refused():
         indim.evaluate("text + 1", text=pd.Series(["x", "y"]))
     with pytest.raises(TypeError, match="pass it as an argument"):
         indim.jit(lambda x: indim.add(x, a))(np.ones(3))
-    # Labels that only count positions are no loss.
+    # Labels that only count positions are dropped without an error.
     assert indim.jit(lambda x: x + pd.Series([1.0, 2.0]))(np.ones(2)).tolist() == [2, 3]
     with pytest.raises(TypeError, match="columns that hold no numbers"):
         indim.add(pd.DataFrame({"a": [1.0], "b": ["x"]}), 1)

@@ -18,7 +18,7 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, -np.inf, np.nan, 1e-40, 3.4e3
 
 
 def elements(random, dtype, shape):
-    """Numbers of a type, special ones among them."""
+    """Numbers of a type, with special values."""
     dtype = np.dtype(dtype)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -37,7 +37,7 @@ def elements(random, dtype, shape):
 
 @st.composite
 def arrays(draw, shape, dtypes):
-    """An array that broadcasts onto ``shape``, with strides of any kind."""
+    """An array that broadcasts onto ``shape``, with any strides."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     sizes = [draw(st.sampled_from([size, 1])) for size in shape]
     sizes = sizes[draw(st.integers(0, len(sizes))) :]
@@ -77,7 +77,7 @@ NUMPY = {name: getattr(np, name) for name in "maximum minimum where abs sqrt flo
 
 
 def maximum(x, y):
-    """NumPy's, but that of zeros which differ in sign it takes +0, as indim does."""
+    """NumPy's ``maximum``, except that +0 is larger than -0, as in indim."""
     result = np.maximum(x, y)
     if result.dtype.kind != "f":
         return result
@@ -85,7 +85,7 @@ def maximum(x, y):
 
 
 def minimum(x, y):
-    """As :func:`maximum`, with -0."""
+    """As :func:`maximum`; -0 is smaller than +0."""
     result = np.minimum(x, y)
     if result.dtype.kind != "f":
         return result
@@ -93,7 +93,7 @@ def minimum(x, y):
     return np.where((np.equal(x, 0)) & (np.equal(y, 0)), np.negative(negated), result)
 
 
-#: What is expected: NumPy, but for the signs of zeros that it leaves open.
+#: The expected functions: NumPy's, except for signs of zeros that NumPy does not define.
 REFERENCE = {**NUMPY, "maximum": maximum, "minimum": minimum}
 
 
@@ -129,7 +129,7 @@ def check(case):
         try:
             expected = np.asarray(eval(text, REFERENCE, names))
         except TypeError:
-            # What NumPy does not define, such as `-` of bool, is not defined here.
+            # indim lacks the operations that NumPy lacks, such as `-` of bool.
             try:
                 indim.evaluate(text, names)
             except indim.IndimError:

@@ -1,4 +1,4 @@
-"""Reductions against NumPy: in expressions, and of the values of compiled functions."""
+"""Reductions against NumPy: in expressions and in compiled functions."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_where_and_initial():
         indim.jit(lambda x: np.sum(x, out=np.zeros(())))(x)
 
 
-#: Those with their own rules about NaNs, and those of NumPy that others hold against.
+#: Functions that skip NaNs, each compared with NumPy's of the same name.
 NAN_NAMES = ["nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin"]
 
 
@@ -81,7 +81,7 @@ def test_searches_among_numbers():
     x[RANDOM.random(x.shape) < 0.3] = np.nan
     x[0, 0] = np.nan
     found = indim.nanargmax(x, axis=-1)
-    assert found[0, 0] == -1  # NumPy refuses the whole array
+    assert found[0, 0] == -1  # NumPy refuses the whole array.
     np.testing.assert_array_equal(found[1:], np.nanargmax(x[1:], axis=-1))
     assert indim.nanargmin([np.nan, np.inf]) == 1
     assert indim.argmax([3, 5, 5], last=True) == 2
@@ -92,7 +92,7 @@ SHAPES = st.lists(st.integers(0, 4), min_size=0, max_size=3).map(tuple)
 
 @st.composite
 def reductions(draw):
-    """A function's name, an array, and keyword arguments that NumPy takes too."""
+    """The name of a function, an array, and keyword arguments that NumPy takes too."""
     name = draw(st.sampled_from(NAMES))
     shape = draw(SHAPES)
     dtype = draw(st.sampled_from(TYPES))
@@ -121,7 +121,7 @@ def test_functions_are_those_of_numpy(case):
     try:
         expected = np.asarray(getattr(np, name)(x, **kwargs))
     except (ValueError, TypeError):
-        # NumPy refuses an extreme of nothing also where there is no result that needs it.
+        # NumPy refuses an extremum of no elements even if the result is empty.
         try:
             assert getattr(indim, name)(x, **kwargs).size == 0
         except indim.IndimError:
@@ -130,7 +130,7 @@ def test_functions_are_those_of_numpy(case):
     result = getattr(indim, name)(x, **kwargs)
     assert (result.dtype, result.shape) == (expected.dtype, expected.shape)
     if name in ("var", "std"):
-        # NumPy divides by 0 where fewer elements are left than `correction` says.
+        # NumPy divides by 0 if fewer elements than `correction` remain.
         expected = np.where(np.isinf(expected), np.nan, expected)
     np.testing.assert_allclose(result, expected, rtol=2e-2 if x.dtype == np.float16 else 1e-5)
 
@@ -171,7 +171,7 @@ def test_products_of_two():
     np.testing.assert_allclose(indim.jit(lambda x: np.linalg.norm(x))(x), np.linalg.norm(x))
     with pytest.raises(indim.ShapeError, match="write 1, the same axis from the front"):
         indim.xla.sum(x, axis=-1)
-    with pytest.raises(indim.IndimError, match="that of vectors"):
+    with pytest.raises(indim.IndimError, match="takes vectors"):
         indim.dot(x, y.T)
 
 

@@ -1,4 +1,4 @@
-"""The rules by themselves, the eager functions of each rule set, and the errors."""
+"""Rules, the eager functions of each rule set, and errors."""
 
 import builtins
 import pickle
@@ -41,7 +41,8 @@ def test_errors_say_what_is_wrong(shapes, attributes, code, rule, operand, axis)
 
 
 def test_attributes_that_a_rule_does_not_have_are_refused():
-    for attributes in ({"broadcast_dimensions": [0]}, {"rule": "xla", "axis": 0}, {"target": (2,)}, {"rule": "nothing"}):
+    foreign = {"broadcast_dimensions": [0]}, {"rule": "xla", "axis": 0}, {"target": (2,)}, {"rule": "nothing"}
+    for attributes in foreign:
         with pytest.raises(ValueError):
             indim.broadcast_shapes((2,), (2,), **attributes)
     with pytest.raises(ValueError, match="target"):
@@ -165,7 +166,7 @@ ARRAY_API = """
 
 @pytest.mark.parametrize("name", ARRAY_API)
 def test_the_names_of_the_array_api(name):
-    """Eagerly and traced, against NumPy's function of the same name."""
+    """Compares eager and traced results with NumPy's function of the same name."""
     x, y = np.array([[0.25, 1.0], [0.5, 0.75]]), np.array([[2.0, 1.0], [0.5, 3.0]])
     if name in ("acosh",):
         x = x + 1
@@ -201,7 +202,7 @@ MODULES = [indim, indim.numpy, indim.xla, indim.pdpd, indim.stablehlo, indim.non
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_function_of_every_rule_can_be_called(module):
-    """A function gives a result, or says that it does not take the type; no name is a dead end."""
+    """A function has a result, or an error that names the type."""
     from indim._indim import _compositions, _operations
 
     functions = [getattr(module, name) for name in module.__all__ if name not in NAMESPACES]
@@ -221,7 +222,7 @@ def test_every_function_of_every_rule_can_be_called(module):
                 if known in ("select", "where"):
                     operands[0] = samples[0]
                 try:
-                    # What has no default is a number of bits.
+                    # The number without a default is a number of bits.
                     numbers = (5, 2) if known == "reduce_precision" else ()
                     results.append(getattr(module, known)(*operands, *numbers))
                 except indim.ElementTypeError:
@@ -244,7 +245,7 @@ def test_importing_everything_hides_nothing_of_python_or_numpy():
     for module in MODULES:
         exec(f"from {module.__name__} import *", names)
     assert names["numpy"] == "mine" and not before & (set(names) - {"__builtins__"})
-    # They are there by their full names, as the array API has them.
+    # The array API's names exist in the module, but not in `__all__`.
     assert indim.abs(np.array([-1.0])) == indim.round(np.array([1.2])) == indim.pow(np.array([1.0]), 2)
 
 
@@ -263,7 +264,7 @@ def test_the_rank_is_limited():
     for shapes, attributes in [
         (([1] * 65, [2]), {}),
         ((ones,), {"rule": "unidirectional", "target": [1] * 65}),
-        ((ones, [2]), {"rule": "xla", "dims": range(65)}),
+        ((ones, [2]), {"rule": "xla", "broadcast_dimensions": range(65)}),
     ]:
         with pytest.raises(indim.ShapeError, match="at most 64 axes") as error:
             indim.broadcast_shapes(*shapes, **attributes)

@@ -1,4 +1,4 @@
-"""Calls with ever new sizes: one program for all that meet its guards, with NumPy's results."""
+"""Calls with new sizes: one program serves all sizes that meet its guards, with NumPy's results."""
 
 import subprocess
 import sys
@@ -178,10 +178,10 @@ for length in range(5, 25):
 
 
 def test_what_programs_of_many_lengths_share_counts_once():
-    # In a process of its own: what other tests have compiled is not evicted meanwhile.
+    # In its own process, so that programs of other tests are not evicted meanwhile.
     printed = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, check=True).stdout
     held = [int(line) for line in printed.split()]
-    # The first is made for its length, the second for every length, the others are bound.
+    # The first program is for one length, the second for all lengths; later calls bind it.
     assert max(held[2:]) * 3 < held[1], held
 
 
@@ -194,10 +194,10 @@ def test_a_thousand_lengths_are_found_again_or_bound_again():
         for x in arrays:
             np.testing.assert_array_equal(doubled(x), x * 2 + 1)
         now = im._indim._held_bytes()
-        # After the first round as many are let go as are bound.
+        # After the first round each binding evicts another one.
         assert held is None or now <= held + (1 << 20)
         held = now
-    # Exponents are part of a program: of one length there are two.
+    # Exponents are part of a program, so one length has two programs.
     for x in [*arrays[:4], *arrays[:4], *arrays[-4:]]:
         for k in (2, 3, 2):
             np.testing.assert_array_equal(raised(x, k), x**k)
@@ -212,7 +212,7 @@ def test_axes_of_2_to_the_31_elements_follow_short_ones():
     for size in [5, 2**31, 6, 2**33, 7]:
         x = np.broadcast_to(np.uint8(7), (size, 3))
         np.testing.assert_array_equal(im.evaluate("int32(x[:4]) - 5"), np.full((4, 3), 2))
-    # The array of f64 between would be too large if there were a row.
+    # A row would make the intermediate array of f64 too large.
     for n, m in [(4, 5), (2**31 - 1, 2**31 - 2), (3, 4)]:
         x = np.empty((0, n, m), np.uint8)
         assert im.evaluate("sum(x * 0.5)") == 0

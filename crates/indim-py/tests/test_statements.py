@@ -5,7 +5,7 @@ import pytest
 
 import indim
 
-# The texts look names up around them.
+# The texts refer to names around them.
 x = np.array([[1.0, 2.0, 4.0], [3.0, 6.0, 8.0]])
 RANGE = "low, high = min(x, axis=0), max(x, axis=0); (x - low) / (high - low)"
 

@@ -1,4 +1,4 @@
-"""The type stubs are up to date, and type checkers take and refuse what they should."""
+"""The type stubs are up to date, and type checkers accept and refuse the right programs."""
 
 import importlib.util
 import json
@@ -20,7 +20,7 @@ def test_stubs_are_up_to_date():
 
 
 def mypy(*arguments):
-    """The lines with mistakes by file name, and what was printed."""
+    """The lines with errors by file name, and the output."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     ran = subprocess.run(
@@ -32,11 +32,11 @@ def mypy(*arguments):
 
 
 def pyright(*arguments):
-    """As for mypy."""
+    """The same for pyright."""
     if importlib.util.find_spec("pyright") is None:
         pytest.skip("pyright is not installed")
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson", *arguments]
-    # Its first run fetches what it is made of, which takes a network.
+    # Its first run downloads its parts, which needs a network.
     ran = subprocess.run(command, capture_output=True, text=True, cwd=PROGRAMS, timeout=600)
     if ran.returncode not in (0, 1) or not ran.stdout.startswith("{"):
         pytest.skip(f"pyright cannot be run: {ran.stderr[-300:]}")
@@ -60,7 +60,7 @@ def test_type_checkers_take_what_is_right_and_refuse_the_rest(check):
 
 
 def test_mypy_takes_the_stubs_themselves():
-    # Those of the source: mypy does not take the installed ones, which lie beside modules of its own.
+    # The stubs of the source: mypy refuses the installed ones, which are in a folder with modules of its own.
     stubs = sorted(str(path) for path in (ROOT / "python" / "indim").glob("*.pyi"))
     assert len(stubs) > 5
     found, printed = mypy("--strict", *stubs)
@@ -68,6 +68,6 @@ def test_mypy_takes_the_stubs_themselves():
 
 
 def test_mypy_takes_the_examples():
-    # Strict, but that the examples are scripts without annotations.
+    # Strict, except that the examples have no annotations.
     found, printed = mypy("--check-untyped-defs", "--ignore-missing-imports", str(ROOT / "examples"))
     assert not found, printed

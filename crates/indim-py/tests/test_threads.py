@@ -189,7 +189,7 @@ def test_a_forked_child_has_a_map_of_its_own_for_perf():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_child_forked_during_the_first_call_does_not_wait_for_it(tmp_path):
-    # What indim asks of it takes a while, and other threads run meanwhile.
+    # indim imports this module, which takes two seconds; other threads run meanwhile.
     (tmp_path / "ml_dtypes.py").write_text("import time; time.sleep(2)")
     program = """
         import os, signal, sys, threading, time
@@ -258,9 +258,9 @@ def test_a_long_evaluation_stops_on_ctrl_c(threads):
 
 
 def test_compiling_releases_the_lock():
-    # Nobody takes the lock from who has it: other threads run only while it is given away.
+    # The interval of switches is long: other threads run only while the lock is released.
     text = "x" + "".join(f"+sin(x*{k})" for k in range(5000))
-    indim.evaluate(text, x=np.ones(3))  # The text is read, so what is left for other types is to compile.
+    indim.evaluate(text, x=np.ones(3))  # The text is parsed, so a call with other types only compiles.
     started, state = threading.Event(), {"done": False}
 
     def compile_it():

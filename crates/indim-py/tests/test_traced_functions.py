@@ -162,7 +162,7 @@ def test_columns_of_pandas_are_added_from_both_sides():
 
 
 def random_move(random, rank):
-    """A function of NumPy that moves axes, with arguments that fit most of the time."""
+    """A function of NumPy that moves axes, with arguments that are mostly valid."""
     axes = [int(axis) for axis in random.integers(-rank - 1, rank + 2, 2)]
     some = tuple(int(axis) for axis in random.permutation(rank + 1)[: random.integers(0, 3)])
     return random.choice(

@@ -1,4 +1,4 @@
-"""`indim.take`, `concatenate` and their kin, of arrays at once, against NumPy."""
+"""Eager `indim.take`, `concatenate` and other view functions against NumPy."""
 
 import indim
 import numpy as np
@@ -25,7 +25,7 @@ def an_array(draw, min_dims=1, min_side=0):
 
 @st.composite
 def a_case(draw):
-    """A function of NumPy, and what it is given."""
+    """A function of NumPy, and its arguments."""
     x = draw(an_array())
     axis = draw(st.integers(-x.ndim, x.ndim - 1))
     maybe = st.sampled_from([None, axis])

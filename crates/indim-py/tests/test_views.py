@@ -1,4 +1,4 @@
-"""Indices of tracing values, and NumPy's functions that show arrays otherwise, against NumPy."""
+"""Indices of tracing values, and NumPy's view functions on them, against NumPy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whole jobs, each one text or one compiled function, against NumPy step by step."""
+"""Whole jobs, each as one text or one compiled function, against NumPy step by step."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ JOBS = []
 
 
 def job(function):
-    """Adds a job: a function of random numbers that gives indim's result and NumPy's."""
+    """Adds a job: a function of random numbers that returns indim's result and NumPy's."""
     JOBS.append(function)
     return function
 

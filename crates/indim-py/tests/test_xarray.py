@@ -13,7 +13,7 @@ SIZES = {"time": 4, "lat": 3, "lon": 2}
 
 
 def labelled(dims, seed=0, **kwargs):
-    """An array of random numbers with these dimensions, of which time and lat have coordinates."""
+    """An array of random numbers with these dimensions; time and lat have coordinates."""
     data = np.random.default_rng(seed).uniform(0.5, 2, [SIZES[dim] for dim in dims])
     coords = {dim: np.arange(SIZES[dim]) * 10 for dim in dims if dim != "lon"}
     return xr.DataArray(data, dims=dims, coords=coords, **kwargs)
@@ -111,7 +111,7 @@ def test_datasets_of_which_nothing_can_be_computed():
             indim.evaluate(text, x=x, y=y)
     with pytest.raises(ValueError, match="the Dataset `t` has no variable of numbers"):
         indim.evaluate("t * 2", t=xr.Dataset())
-    # As xarray's operators and functions.
+    # The same as xarray's operators and functions.
     assert len(indim.sub(x, y)) == len(indim.jit(lambda x, y: x - y)(x, y)) == 0
 
 
@@ -179,7 +179,7 @@ def test_attributes_are_kept_as_the_option_says(keep):
             assert indim.evaluate("x - y").attrs == (x - y).attrs
             assert indim.evaluate("x - y")["m"].attrs == (x - y)["m"].attrs
         assert indim.evaluate("-data").attrs == (-data).attrs
-        # Of a Dataset and a number xarray keeps those of the Dataset even so.
+        # xarray keeps the attributes of the Dataset for a Dataset and a number even so.
         assert indim.add(data, 1).attrs == ({} if keep is False else (data + 1).attrs)
 
 

@@ -146,7 +146,7 @@ def warn_of_axis(function):
         f"indim.{function}(x, y, axis=...) is now indim.pdpd.{function}(x, y, axis=...), or "
         f"indim.{function}(x, y, broadcast_dimensions=[...])",
         DeprecationWarning,
-        stacklevel=depth - 1,
+        stacklevel=depth,
     )
 
 

@@ -99,7 +99,7 @@ class _Labelled:
 
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts
-        inputs, self._outputs = chunked_program(text).meeting_axes()
+        inputs, self._outputs = chunked_program(text).axis_classes()
         #: What is called how with which labels, by the number of the axis.
         self._met = {}
         for array, numbers in zip(operands, inputs):

@@ -26,7 +26,7 @@ REASONS = {
     "errors: other classes": "test_validate_syntax|test_no_sanitize",
     "text: quotes, `and`, `or`, `not` and calls such as `fmod(a)` are errors": "test_sanitize"
     "|test_boolean_operator|test_ex_uses_vml",
-    "threads: numexpr's variables and limits": r"test_(omp_num|numexpr_num|numexpr_max|max)_threads\w*",
+    "threads: numexpr's environment variables": r"test_(omp_num|numexpr_num|numexpr_max|max)_threads\w*",
 }
 
 #: A package `numexpr` that is `indim.numexpr`.
