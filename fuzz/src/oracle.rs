@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use indim::oracle::verdict;
+use indim_oracle::verdict;
 use serde_json::value::RawValue;
 
 /// Reads the bytes as a case.

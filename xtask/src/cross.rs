@@ -248,6 +248,7 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-targets",
         "-p=indim-cpu",
         "-p=indim",
+        "-p=indim-oracle",
         "-p=indim-cli",
     ];
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];

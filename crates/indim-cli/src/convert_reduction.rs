@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indim::Diagnostic;
-use indim::oracle::ReductionAttributes;
+use indim_oracle::ReductionAttributes;
 use indim_shape::{ErrorCode, ReductionRuleName, convert_reduction};
 
 use crate::bare::{List, parse_list};

@@ -7,9 +7,9 @@ use std::path::Path;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use indim::files::write_npy;
 use indim::formats::{ModelFormat, save};
-use indim::oracle::{Kit, KitCase, native_rules};
 use indim::{Array, Diagnostic, ErrorCode, RuleSetName};
 use indim_graph::terminal::shown;
+use indim_oracle::{Kit, KitCase, native_rules};
 
 /// More cases do not improve a kit.
 pub(crate) const MAX_CASES: i64 = 1_000_000;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, value_parser};
 use indim::formats::ModelFormat;
-use indim::oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
 use indim::{Diagnostic, ErrorCode, RuleSetName};
+use indim_oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
 
 use crate::kit;
 use crate::output;

@@ -6,7 +6,7 @@ use indim::explain::{
 use indim::{
     Attributes, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic, ErrorCode,
     Expression, Literal, MAX_RANK, NumberProgram, RankLimitError, Reduction, RuleChoice,
-    RuleSetName, Shape, convert_broadcast, oracle,
+    RuleSetName, Shape, convert_broadcast,
 };
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyValueError};
@@ -284,7 +284,7 @@ pub(crate) fn explained_texts(explanation: Explanation) -> ExplanationTexts {
 /// The verdict on one case, as JSON text.
 #[pyfunction]
 pub(crate) fn _verdict(py: Python<'_>, case: &str) -> String {
-    py.detach(|| oracle::verdict(case))
+    py.detach(|| indim_oracle::verdict(case))
 }
 
 /// The names in an expression, in order of first occurrence, and the constants.

@@ -1,7 +1,7 @@
 //! A reduction under a rule: its axes, its drawing, and its form under the other rules; or its error with
 //! repairs.
 
-use indim::oracle::ReductionAttributes;
+use indim_oracle::ReductionAttributes;
 use indim_shape::{
     Diagnostic, ErrorCode, OnnxAxes, OnnxReduction, ReductionError, ReductionForm, ReductionRule,
     ReductionRuleName, convert_reduction, find_reduction_repairs,

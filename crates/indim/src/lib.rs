@@ -40,7 +40,7 @@
 //! | arrays in other formats | [`stores`]: Zarr, PNG, TIFF, CSV, with features of these names |
 //! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
-//! | to check against | [`reference`](mod@reference): one element at a time; [`oracle`]: verdicts on cases |
+//! | to check against | [`reference`](mod@reference): one element at a time |
 //!
 //! - `expression_cache.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
 //!   there have been others, for all sizes;
@@ -65,8 +65,6 @@ pub mod guide;
 mod input;
 pub mod internal_error;
 pub mod literal;
-#[cfg(feature = "json")]
-pub mod oracle;
 pub mod reference;
 #[cfg(feature = "files")]
 pub mod stores;

@@ -128,6 +128,7 @@ fn circles_are_small() {
         "indim-stream",
         "indim-cpu",
         "indim-macros",
+        "indim-oracle",
         "indim-web",
         "indim",
         "indim-cli",

@@ -1,4 +1,4 @@
-//! Cases as text of HLO.
+//! Cases as HLO text.
 
 use indim_ops::{ArrayType, DType};
 
@@ -13,7 +13,7 @@ pub(super) fn file(case: &KitCase) -> String {
     let names: Vec<String> = (0..types.len()).map(|index| format!("x{index}")).collect();
     let (name, attributes) = match case.operation() {
         None => ("broadcast", dims_text(case.draft.dims.as_deref().unwrap_or_default())),
-        // HLO and StableHLO call them alike.
+        // HLO and StableHLO have the same names.
         Some(operation) => match operation.stablehlo {
             (name, None) => (name, String::new()),
             (name, Some(direction)) => (name, format!(", direction={direction}")),

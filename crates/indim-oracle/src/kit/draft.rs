@@ -1,4 +1,4 @@
-//! A case before the oracle has seen it.
+//! A case without its verdict.
 
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType};
@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 use super::operation::{KitOperation, element};
 use super::random::SplitMix64;
-use crate::oracle::data;
+use crate::data;
 
-/// What a case asks, without its data.
+/// A case without its data.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
-    /// None is a broadcast to a target.
+    /// `None` for a broadcast to a target.
     pub(super) operation: Option<&'static KitOperation>,
     pub(super) dtypes: Vec<DType>,
     pub(super) shapes: Vec<Vec<usize>>,
@@ -24,7 +24,7 @@ pub(super) struct Draft {
     pub(super) names: Option<Vec<Vec<&'static str>>>,
 }
 
-/// A case as [`crate::oracle::verdict`] takes it.
+/// The JSON of a case, for [`crate::verdict`].
 #[derive(Serialize)]
 struct CaseLine<'a> {
     id: usize,
@@ -71,7 +71,7 @@ impl Draft {
         arrays
     }
 
-    /// The case as a line of JSON, with the elements of the operands that are given.
+    /// The case as a line of JSON, with the elements of `data`.
     pub(super) fn line(&self, id: usize, rule: RuleSetName, data: &[Array]) -> String {
         let operands = self.dtypes.iter().zip(&self.shapes).enumerate();
         let operands = operands.map(|(index, (dtype, shape))| OperandLine {
@@ -94,7 +94,7 @@ impl Draft {
     }
 }
 
-/// Small whole numbers as an array of one of the element types of a kit.
+/// Small integers as an array of an element type of the kit.
 fn array(dtype: DType, shape: Shape, elements: Vec<i64>) -> Array {
     let elements = elements.into_iter();
     let array = match dtype {

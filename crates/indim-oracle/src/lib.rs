@@ -1,14 +1,25 @@
 //! The oracle: one case as a JSON object in, one verdict as a JSON object out.
 //!
-//! For people who test other systems against the rules. A case names a rule, its attributes, and
-//! operands by element type and shape; operands with data are evaluated too. Whatever the line
-//! holds, there is a verdict: what is not a case gets the code `bad-request`.
+//! It serves tests of other systems against the rules. A case names a rule, its attributes, and operands by
+//! element type and shape; if all operands have data, the verdict has the result too. Every line gets a
+//! verdict: one that is no case gets the code `bad-request`.
 //!
-//! What a case says is read in `case.rs`, answered in `answer.rs`, of reductions in `reduction.rs`; `data.rs`
-//! reads and writes elements; `kit/` makes cases. Numbers go through as text (`RawValue`), so no feature of
-//! `serde_json` is needed that would change what it does in the programs of others.
+//! ```
+//! let case = r#"{"rule":"numpy","operands":[{"shape":[2,3]},{"shape":[3]}]}"#;
+//! assert!(indim_oracle::verdict(case).starts_with(r#"{"ok":true"#));
+//! ```
 //!
-//! - `reduction_attributes.rs`: what is said of a reduction, and the rule that it makes.
+//! - `case.rs`: reads the fields of a case;
+//! - `answer.rs`: answers it; `reduction.rs`: answers a case of a reduction; `reduction_attributes.rs`: the
+//!   attributes of a reduction under any rule;
+//! - `data.rs`: reads and writes elements;
+//! - `kit/`: random cases with their verdicts.
+//!
+//! Numbers stay text (`RawValue`), so the crate enables no feature of `serde_json` that changes its behaviour
+//! in the user's own code.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![warn(clippy::missing_errors_doc)]
+#![forbid(unsafe_code)]
 
 mod answer;
 mod case;
@@ -33,11 +44,11 @@ pub use kit::native_rules;
 pub use kit::{Kit, KitCase};
 pub use reduction_attributes::ReductionAttributes;
 
-/// Results with more elements are not evaluated unless the caller raises the limit: a short line
-/// may ask for terabytes.
+/// The number of elements above which a result is not evaluated unless the caller raises the limit, because
+/// a short line can ask for terabytes.
 ///
 /// ```
-/// use indim::oracle::{DEFAULT_ELEMENT_LIMIT, write_verdict};
+/// use indim_oracle::{DEFAULT_ELEMENT_LIMIT, write_verdict};
 ///
 /// let case = r#"{"rule": "numpy", "operands": [{"shape": [2, 3]}, {"shape": [3]}]}"#;
 /// let mut verdict = Vec::new();
@@ -47,10 +58,10 @@ pub use reduction_attributes::ReductionAttributes;
 /// ```
 pub const DEFAULT_ELEMENT_LIMIT: usize = 1 << 20;
 
-/// Why there is no answer.
+/// The reason for a refusal.
 struct CaseError {
     code: ErrorCode,
-    /// The label of the rule that was broken.
+    /// The label of the broken rule.
     label: Option<&'static str>,
     message: String,
 }
@@ -93,17 +104,17 @@ impl From<GraphError> for CaseError {
     }
 }
 
-/// The line is not a case.
+/// The refusal of a line that is no case.
 fn bad_request(message: impl Into<String>) -> CaseError {
     CaseError { code: ErrorCode::BAD_REQUEST, label: None, message: message.into() }
 }
 
-/// The verdict on one case, with results of at most [`DEFAULT_ELEMENT_LIMIT`] elements.
+/// The verdict on a case, with results of at most [`DEFAULT_ELEMENT_LIMIT`] elements.
 ///
 /// ```
 /// let case = r#"{"rule":"xla","op":"add","dims":[1],
 ///     "operands":[{"dtype":"f32","shape":[2,3]},{"dtype":"f32","shape":[3]}]}"#;
-/// assert_eq!(indim::oracle::verdict(case), r#"{"ok":true,"dtype":"f32","shape":[2,3],"maps":[[0,1],[1]]}"#);
+/// assert_eq!(indim_oracle::verdict(case), r#"{"ok":true,"dtype":"f32","shape":[2,3],"maps":[[0,1],[1]]}"#);
 /// ```
 pub fn verdict(line: &str) -> String {
     let mut text = Vec::new();
@@ -112,25 +123,25 @@ pub fn verdict(line: &str) -> String {
     String::from_utf8(text).expect("invariant: JSON is written as UTF-8")
 }
 
-/// Writes the verdict on one case, without a line break; a result of more than `element_limit`
-/// elements is refused with the code `element-limit` before anything is computed.
+/// Writes the verdict on a case, without a line break. A result of more than `element_limit` elements is
+/// refused with the code `element-limit` before anything is computed.
 ///
 /// ```
 /// let case = r#"{"rule":"numpy","op":"neg","operands":[{"shape":[2],"data":[1,2]}]}"#;
 /// let mut verdict = Vec::new();
-/// indim::oracle::write_verdict(case, 1, &mut verdict)?;
+/// indim_oracle::write_verdict(case, 1, &mut verdict)?;
 /// assert!(verdict.starts_with(br#"{"ok":false,"code":"element-limit""#));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
 /// # Errors
-/// Those of `output`; a line that is no case is no error but a verdict.
+/// Those of `output`. A line that is no case gets a verdict, not an error.
 pub fn write_verdict(line: &str, element_limit: usize, output: &mut impl Write) -> io::Result<()> {
     let fields = match Fields::read(line, &case::FIELDS) {
         Ok(fields) => fields,
         Err(error) => return write_error(None, &error, output),
     };
-    // Line breaks stand between tokens only, and would end the verdict's line.
+    // Line breaks occur between tokens only, and would end the line of the verdict.
     let id = fields.raw("id").map(|id| id.get().replace(['\n', '\r'], " "));
     let id = id.and_then(|id| RawValue::from_string(id).ok());
     match fields.case().and_then(|case| answer::answer(&case, element_limit)) {
@@ -139,16 +150,16 @@ pub fn write_verdict(line: &str, element_limit: usize, output: &mut impl Write) 
     }
 }
 
-/// The answer to a case of the kit, or why there is none.
+/// The answer to a case of a kit, or its refusal.
 fn answered(line: &str) -> Result<Answer, CaseError> {
     let case = Fields::read(line, &case::FIELDS)?.case()?;
     answer::answer(&case, DEFAULT_ELEMENT_LIMIT)
 }
 
-/// The verdict on a line that cannot be given to [`verdict`].
+/// The verdict on a line that [`verdict`] cannot take, such as bytes that are no text.
 ///
 /// ```
-/// let verdict = indim::oracle::bad_line("the line is too long");
+/// let verdict = indim_oracle::bad_line("the line is too long");
 /// assert_eq!(verdict, r#"{"ok":false,"code":"bad-request","message":"the line is too long"}"#);
 /// ```
 pub fn bad_line(message: &str) -> String {
@@ -179,7 +190,7 @@ fn write_error(
     Ok(serde_json::to_writer(output, &line)?)
 }
 
-/// All of an answer but the elements, which are written one by one.
+/// An answer without its elements, which are written one by one.
 #[derive(Serialize)]
 struct AnswerLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

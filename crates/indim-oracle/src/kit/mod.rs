@@ -1,15 +1,14 @@
-//! Conformance kits: random cases of a rule with the oracle's verdicts, for testing other systems.
+//! Conformance kits: random cases of a rule with the verdicts of the oracle, for testing other systems.
 //!
-//! `generate.rs` makes cases that the rule most likely takes, `mutate.rs` puts mistakes in; what is legal and
-//! what the result is, the oracle alone says. `operation.rs` is the table of operations, `draft.rs` a case
-//! before the oracle has seen it, `random.rs` the source of chance. `file.rs` makes files of other systems of
-//! cases.
+//! The oracle alone decides legality and results.
 //!
-//! - `hlo.rs`: cases as text of HLO;
-//! - `onnx.rs`: cases as models of ONNX: of opset 21, and under the old rule of opset 6;
-//! - `openvino.rs`: cases as OpenVINO's IR: `auto_broadcast` of the operation, or the mode of `Broadcast`;
-//! - `stablehlo.rs`: cases as text of StableHLO, in the generic form: the pretty one cannot say types that
-//!   do not fit.
+//! - `generate.rs`: cases that are probably legal; `mutate.rs`: puts mistakes into cases;
+//! - `operation.rs`: the table of operations; `draft.rs`: a case without its verdict; `random.rs`: random
+//!   numbers;
+//! - `file.rs`: cases as model files; `hlo.rs`: HLO text; `stablehlo.rs`: StableHLO in the generic form,
+//!   because the pretty form cannot state mismatched types; `onnx.rs`: ONNX, opset 21, and opset 6 under its
+//!   legacy rule; `openvino.rs`: OpenVINO IR, with `auto_broadcast` of the operation or the mode of
+//!   `Broadcast`.
 
 mod draft;
 #[cfg(feature = "formats")]
@@ -18,7 +17,7 @@ mod generate;
 #[cfg(feature = "formats")]
 mod hlo;
 mod mutate;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "formats")]
 mod onnx;
 #[cfg(feature = "formats")]
 mod openvino;
@@ -42,21 +41,21 @@ use random::SplitMix64;
 #[cfg(feature = "formats")]
 pub use file::native_rules;
 
-/// One of so many cases is illegal.
-const ILLEGAL: usize = 3;
-/// So many cases are looked at until one is as it is wanted. Some rules refuse hardly anything.
-const TRIES: usize = 100;
-/// Of so many illegal cases, the one is taken whose mistake has been seen least often.
+/// One in this many cases is illegal.
+const ILLEGAL_EVERY: usize = 3;
+/// The number of drafts tried for one case, because some rules refuse hardly any.
+const MAX_TRIES: usize = 100;
+/// The number of illegal drafts, from which the one with the rarest mistake so far is taken.
 const CANDIDATES: usize = 12;
 
-/// What is wrong with a case: the label of the rule, where it has one, and the code.
+/// The mistake of a case: the label of the broken rule, if any, and the error code.
 type Mistake = (Option<&'static str>, ErrorCode);
 
-/// The cases of a rule, without end; two of three are legal.
+/// An endless iterator over random cases of a rule; two in three are legal.
 ///
 /// ```
-/// use indim::RuleSetName;
-/// use indim::oracle::{Kit, verdict};
+/// use indim_oracle::{Kit, verdict};
+/// use indim_shape::RuleSetName;
 ///
 /// for case in Kit::new(RuleSetName::Numpy, 7).take(10) {
 ///     assert_eq!(verdict(case.text()), case.verdict());
@@ -66,13 +65,13 @@ pub struct Kit {
     rule: RuleSetName,
     operations: Vec<&'static KitOperation>,
     random: SplitMix64,
-    /// The number of the next case.
+    /// The id of the next case.
     next: usize,
-    /// How often each mistake has been made.
+    /// The number of cases so far with each mistake.
     mistakes: HashMap<Mistake, usize>,
 }
 
-/// A case, and what the oracle says of it.
+/// A case with its verdict.
 pub struct KitCase {
     text: String,
     verdict: String,
@@ -86,35 +85,38 @@ pub struct KitCase {
 }
 
 impl Kit {
-    /// The cases that a rule and a seed make: the same ones on every machine.
+    /// The cases of a rule for a seed, the same on every machine.
     pub fn new(rule: RuleSetName, seed: u64) -> Kit {
         let operations = OPERATIONS.iter().collect();
         Kit { rule, operations, random: SplitMix64::new(seed), next: 0, mistakes: HashMap::new() }
     }
 
-    /// A legal case; none where none is found.
+    /// A legal case, or `None` if none is found.
     fn legal(&mut self) -> Option<KitCase> {
-        (0..TRIES).find_map(|_| {
+        (0..MAX_TRIES).find_map(|_| {
             let draft = generate(self.rule, &self.operations, &mut self.random);
-            Some(self.asked(draft)).filter(|case| case.mistake.is_none())
+            Some(self.with_verdict(draft)).filter(|case| case.mistake.is_none())
         })
     }
 
-    /// An illegal case with a mistake that has not been made often; none where the rule refuses nothing.
+    /// An illegal case with a rare mistake, or `None` if the rule refuses none of the drafts.
     fn illegal(&mut self) -> Option<KitCase> {
         let mut rarest: Option<(Draft, Mistake)> = None;
         let mut candidates = 0;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let draft = generate(self.rule, &self.operations, &mut self.random);
             let draft = mutate(self.rule, draft, &mut self.random);
-            // Shapes and types alone decide it, and are asked about sooner.
+            // Shapes and types alone decide legality, and the verdict on them is cheaper.
             let Err(refusal) = answered(&draft.line(self.next, self.rule, &[])) else { continue };
             if refusal.code == ErrorCode::BAD_REQUEST {
                 continue;
             }
             let mistake = (refusal.label, refusal.code);
             candidates += 1;
-            if rarest.as_ref().is_none_or(|(_, least)| self.seen(&mistake) < self.seen(least)) {
+            if rarest
+                .as_ref()
+                .is_none_or(|(_, least)| self.count_of(&mistake) < self.count_of(least))
+            {
                 rarest = Some((draft, mistake));
             }
             if candidates == CANDIDATES {
@@ -123,15 +125,15 @@ impl Kit {
         }
         let (draft, mistake) = rarest?;
         *self.mistakes.entry(mistake).or_default() += 1;
-        Some(self.asked(draft))
+        Some(self.with_verdict(draft))
     }
 
-    fn seen(&self, mistake: &Mistake) -> usize {
+    fn count_of(&self, mistake: &Mistake) -> usize {
         self.mistakes.get(mistake).copied().unwrap_or(0)
     }
 
-    /// The case of a draft, with elements for its operands, and the oracle's verdict.
-    fn asked(&mut self, draft: Draft) -> KitCase {
+    /// The case of a draft, with random elements for its operands, and its verdict.
+    fn with_verdict(&mut self, draft: Draft) -> KitCase {
         let operands = draft.arrays(&mut self.random);
         let text = draft.line(self.next, self.rule, &operands);
         let (mistake, expected) = match answered(&text) {
@@ -156,7 +158,7 @@ impl Iterator for Kit {
     type Item = KitCase;
 
     fn next(&mut self) -> Option<KitCase> {
-        let is_illegal = self.random.one_in(ILLEGAL);
+        let is_illegal = self.random.one_in(ILLEGAL_EVERY);
         let illegal = if is_illegal { self.illegal() } else { None };
         let case = illegal.or_else(|| self.legal());
         self.next += 1;
@@ -165,17 +167,17 @@ impl Iterator for Kit {
 }
 
 impl KitCase {
-    /// The case as a line of JSON, which [`verdict`] takes.
+    /// The case as a line of JSON, for [`verdict`].
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The verdict on it, a line of JSON.
+    /// The verdict, a line of JSON.
     pub fn verdict(&self) -> &str {
         &self.verdict
     }
 
-    /// Both as one line of JSON: an object with `case` and `expected`.
+    /// Case and verdict as one line of JSON, an object with `case` and `expected`.
     pub fn line(&self) -> String {
         format!("{{\"case\":{},\"expected\":{}}}", self.text, self.verdict)
     }
@@ -190,12 +192,12 @@ impl KitCase {
         self.expected.as_ref()
     }
 
-    /// The code of what is wrong with an illegal case.
+    /// The error code of an illegal case.
     pub fn code(&self) -> Option<&'static str> {
         self.mistake.map(|(_, code)| code.as_str())
     }
 
-    /// The label of the rule that an illegal case breaks, where it has one.
+    /// The label of the rule that an illegal case breaks, if it has one.
     pub fn label(&self) -> Option<&'static str> {
         self.mistake.and_then(|(label, _)| label)
     }

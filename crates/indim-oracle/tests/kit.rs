@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use indim::RuleSetName;
-use indim::oracle::{Kit, KitCase, verdict};
+use indim_oracle::{Kit, KitCase, verdict};
 use serde_json::Value;
 
 /// The first case of the rule `none` with the seed 0.

@@ -1,7 +1,7 @@
 //! The examples of the page of the rules, and of the gallery of the site, each through the oracle; the labels
 //! of the rules, and the links to their sections.
 
-use indim::oracle::verdict;
+use indim_oracle::verdict;
 use serde_json::{Map, Value, json};
 
 const OPERATIONS: [&str; 5] = ["add", "select", "clamp", "broadcast", "broadcast_in_dim"];

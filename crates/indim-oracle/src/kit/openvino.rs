@@ -1,14 +1,14 @@
-//! Cases as OpenVINO's IR: `auto_broadcast` of the operation, or the mode of `Broadcast`.
+//! Cases as OpenVINO IR: `auto_broadcast` of the operation, or the mode of `Broadcast`.
 
 use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSetName as Rule;
 
 use super::KitCase;
 
-/// A file that lies beside another, with its name.
+/// The external file of a model, with its name.
 type ExternalFile = Option<(String, Vec<u8>)>;
 
-/// The network, and its constants; none where OpenVINO lacks the operation.
+/// The network and its constants, or `None` if OpenVINO lacks the operation.
 pub(super) fn file(case: &KitCase) -> Option<(Vec<u8>, ExternalFile)> {
     let (operation, version) = match case.operation() {
         None => ("Broadcast", "opset3"),
@@ -31,7 +31,7 @@ pub(super) fn file(case: &KitCase) -> Option<(Vec<u8>, ExternalFile)> {
     Some(network.finish(inputs.len()))
 }
 
-/// What the operation says of its broadcast.
+/// The broadcast attributes of the operation.
 fn attributes(case: &KitCase) -> String {
     let (attribute, rule, axis_name) = match case.rule {
         _ if case.draft.target.is_none() && case.draft.shapes.len() == 1 => return String::new(),
@@ -53,12 +53,12 @@ fn attributes(case: &KitCase) -> String {
     text
 }
 
-/// The text of a network whose layers are numbered as they come: first the inputs of its one operation.
+/// The text of a network. Layers are numbered in order: first the inputs of its single operation.
 #[derive(Default)]
 struct IrNetwork {
     layers: String,
     constants: Vec<u8>,
-    /// Of which all may be empty.
+    /// Whether the network has constants, which may all be empty.
     has_lists: bool,
     count: usize,
 }
@@ -73,7 +73,7 @@ impl IrNetwork {
         self.count += 1;
     }
 
-    /// A constant of whole numbers.
+    /// A constant of integers.
     fn list(&mut self, numbers: &[i64]) -> ArrayType {
         let array_type = ArrayType::new(DType::I64, [numbers.len()]);
         let (offset, count) = (self.constants.len(), numbers.len());
@@ -115,8 +115,8 @@ impl IrNetwork {
         self.layers += "</layer>\n";
     }
 
-    /// The files, where the layer of this number has all layers before it as inputs, and the next one its
-    /// result.
+    /// The files. The layer with number `operation` has all layers before it as inputs; the next layer is
+    /// the result.
     fn finish(self, operation: usize) -> (Vec<u8>, ExternalFile) {
         let edge = |from: usize, port: usize, to: usize, input: usize| {
             format!(
@@ -140,7 +140,7 @@ fn port(id: usize, array_type: &ArrayType) -> String {
     format!("<port id=\"{id}\" precision=\"{}\">{sizes}</port>\n", names(array_type.dtype).1)
 }
 
-/// What attributes and ports call an element type of a kit.
+/// The names of an element type in attributes and in ports.
 fn names(dtype: DType) -> (&'static str, &'static str) {
     match dtype {
         DType::Bool => ("boolean", "BOOL"),

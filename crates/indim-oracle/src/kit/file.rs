@@ -1,25 +1,24 @@
-//! The cases of a kit as files of other systems, in which the system's own rule is asked for.
+//! The cases of a kit as model files, which state the rule of their own system.
 
-use crate::formats::{ModelFormat, WrittenModel};
+use indim_model::{ModelFormat, WrittenModel};
 use indim_ops::{ArrayType, DType};
 use indim_shape::RuleSetName as Rule;
 
 use super::operation::KitOperation;
 use super::{Kit, KitCase, hlo, openvino, stablehlo};
 
-/// The rules that a format knows by itself.
+/// The rules that a format can state.
 ///
 /// ```
-/// use indim::RuleSetName;
-/// use indim::formats::ModelFormat;
-/// use indim::oracle::native_rules;
+/// use indim_model::ModelFormat;
+/// use indim_oracle::native_rules;
+/// use indim_shape::RuleSetName;
 ///
 /// assert!(native_rules(ModelFormat::OpenVino).contains(&RuleSetName::Pdpd));
 /// assert!(!native_rules(ModelFormat::Onnx).contains(&RuleSetName::Pdpd));
 /// ```
 pub fn native_rules(format: ModelFormat) -> &'static [Rule] {
     match format {
-        #[cfg(feature = "onnx")]
         ModelFormat::Onnx => &[Rule::Numpy, Rule::OnnxLegacy, Rule::Bidirectional],
         ModelFormat::OpenVino => &[
             Rule::None,
@@ -37,12 +36,12 @@ pub fn native_rules(format: ModelFormat) -> &'static [Rule] {
 }
 
 impl Kit {
-    /// The cases of which each can be a file of the format; none where that has not the rule.
+    /// Cases that can all be files of the format, or `None` if it cannot state the rule.
     ///
     /// ```
-    /// use indim::RuleSetName;
-    /// use indim::formats::ModelFormat;
-    /// use indim::oracle::Kit;
+    /// use indim_model::ModelFormat;
+    /// use indim_oracle::Kit;
+    /// use indim_shape::RuleSetName;
     ///
     /// let case = Kit::of_files(RuleSetName::Pdpd, 7, ModelFormat::OpenVino).unwrap().next().unwrap();
     /// let text = String::from_utf8(case.file(ModelFormat::OpenVino).unwrap().content).unwrap();
@@ -61,14 +60,13 @@ impl Kit {
 }
 
 impl KitCase {
-    /// The case as a file, whose inputs are the operands in their order, in [`WrittenModel::external_file`]
-    /// a file that belongs to `model.xml`; none where the format has not the rule or the operation.
+    /// The case as a model file, whose inputs are the operands in their order. Its external file, if any,
+    /// belongs to `model.xml`. `None` if the format lacks the rule or the operation.
     pub fn file(&self, format: ModelFormat) -> Option<WrittenModel> {
         if !native_rules(format).contains(&self.rule) {
             return None;
         }
         let (content, external_file) = match format {
-            #[cfg(feature = "onnx")]
             ModelFormat::Onnx => (super::onnx::file(self)?, None),
             ModelFormat::OpenVino => openvino::file(self)?,
             ModelFormat::Hlo => (hlo::file(self).into_bytes(), None),
@@ -77,7 +75,7 @@ impl KitCase {
         Some(WrittenModel { content, external_file, composed: Vec::new(), warnings: Vec::new() })
     }
 
-    /// The type that a file has to state for the result; of an illegal case any shape.
+    /// The result type that the file states; for an illegal case the shape is arbitrary.
     pub(super) fn stated_result(&self) -> ArrayType {
         if let Some(expected) = &self.expected {
             return expected.array_type();

@@ -1,4 +1,4 @@
-//! The operations of a kit: those that the other systems have too, and what they call them.
+//! The operations of a kit, with their names in other systems.
 
 use indim_ops::{DType, Op};
 
@@ -9,13 +9,13 @@ use super::random::SplitMix64;
 pub(super) struct KitOperation {
     pub(super) op: Op,
     pub(super) operands: usize,
-    /// The element types that it is tried with.
+    /// The tested element types.
     pub(super) dtypes: &'static [DType],
-    /// Those that it has in ONNX before opset 7, where its operands broadcast.
+    /// Element types in ONNX before opset 7, if its operands broadcast there.
     pub(super) legacy_dtypes: &'static [DType],
     pub(super) onnx: Option<&'static str>,
     pub(super) openvino: Option<&'static str>,
-    /// The name behind `stablehlo.`, and the direction of a comparison.
+    /// The name without `stablehlo.`, and the direction of a comparison.
     pub(super) stablehlo: (&'static str, Option<&'static str>),
 }
 
@@ -49,7 +49,7 @@ const fn comparison(
     comparison
 }
 
-/// Of StableHLO and XLA alone.
+/// StableHLO and XLA only.
 const CLAMP: KitOperation = {
     let mut clamp = named(Op::Clamp, 3, NUMBERS, &[], "", "", "clamp");
     (clamp.onnx, clamp.openvino) = (None, None);
@@ -77,14 +77,14 @@ pub(super) static OPERATIONS: &[KitOperation] = &[
 ];
 
 impl KitOperation {
-    /// The element type of an operand, where the others have this.
+    /// The element type of an operand, if the element type of the operation is `dtype`.
     pub(super) fn operand_dtype(&self, operand: usize, dtype: DType) -> DType {
         if self.op == Op::Select && operand == 0 { DType::Bool } else { dtype }
     }
 }
 
-/// An element of an operand: small, so that results are exact, and nothing is divided by 0 or rounded in
-/// a direction in which systems differ.
+/// A random element of an operand. It is small, so that results are exact; divisors are powers of two, so
+/// that no division is by 0 or rounded in a direction in which systems differ.
 pub(super) fn element(
     op: Option<Op>,
     operand: usize,

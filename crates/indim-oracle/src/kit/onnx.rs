@@ -1,4 +1,4 @@
-//! Cases as models of ONNX: of opset 21, and under the old rule of opset 6.
+//! Cases as ONNX models: opset 21, and opset 6 under its legacy rule.
 
 use indim_onnx::OnnxNode;
 use indim_shape::RuleSetName;
@@ -6,10 +6,10 @@ use indim_shape::RuleSetName;
 use super::KitCase;
 
 const OPSET: i64 = 21;
-/// The last one in which an attribute says how operands broadcast.
+/// The last opset with the attributes `broadcast` and `axis`.
 const LEGACY_OPSET: i64 = 6;
 
-/// None where ONNX lacks the operation.
+/// The model, or `None` if ONNX lacks the operation.
 pub(super) fn file(case: &KitCase) -> Option<Vec<u8>> {
     let is_legacy = case.rule == RuleSetName::OnnxLegacy;
     let operator = match case.operation() {
@@ -18,7 +18,7 @@ pub(super) fn file(case: &KitCase) -> Option<Vec<u8>> {
     };
     let mut attributes = Vec::new();
     if is_legacy && case.draft.shapes.len() == 2 {
-        // Without the attribute the operands do not broadcast.
+        // Without the attribute operands do not broadcast.
         attributes.push(("broadcast", case.draft.broadcast.unwrap_or(1).into()));
         attributes.extend(case.draft.axis.map(|axis| ("axis", axis)));
     }

@@ -1,4 +1,4 @@
-//! The answer to a case of a function along axes: the rule it names says which go.
+//! The answer to a case of a reduction: its rule determines the reduced axes.
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::terminal::shown;
@@ -9,7 +9,7 @@ use super::answer::{Answer, ExplicitForm, check_count, parameters, run};
 use super::case::Case;
 use super::{CaseError, ReductionAttributes, bad_request};
 
-/// The function that a case asks for, if it asks for one along axes: `max` and `min` are so of one operand.
+/// The reduction of a case, if any. `max` and `min` are reductions if the case has one operand.
 pub(super) fn function(case: &Case<'_>) -> Result<Option<Reduction>, CaseError> {
     let name = case.op.as_deref().unwrap_or_default();
     let is_operation = name.parse::<Op>().is_ok();
@@ -36,8 +36,8 @@ pub(super) fn function(case: &Case<'_>) -> Result<Option<Reduction>, CaseError> 
     match function {
         _ if !is_foreign => Ok(function),
         Some(_) => Err(bad_request(
-            "a reduction takes `axes`, `keepdims`, and of ONNX `axes_input`, `noop_with_empty_axes`, \
-             `opset`",
+            "a reduction takes `axes`, `keepdims`, and under `onnx` also `axes_input`, \
+             `noop_with_empty_axes`, `opset`",
         )),
         None => Err(bad_request(
             "`axes`, `axes_input`, `keepdims`, `noop_with_empty_axes` and `opset` belong to reductions",
@@ -52,7 +52,7 @@ pub(super) fn answer(
     element_limit: usize,
 ) -> Result<Answer, CaseError> {
     let [operand] = types else {
-        return Err(bad_request("a case of a function along axes has one operand"));
+        return Err(bad_request("a case of a reduction has one operand"));
     };
     let name: ReductionRuleName = match case.rule.as_str() {
         "as-written" => ReductionRuleName::Numpy,
@@ -63,7 +63,7 @@ pub(super) fn answer(
     let form = rule(case, name, function, &operand.shape)?.elaborate(&operand.shape)?;
     let along = ReduceOptions::axes(form.axes())
         .keepdims(form.keeps_axes() && !function.keeps_shape())
-        .rule(name_from_the_front(name))
+        .rule(rule_of_known_axes(name))
         .widens_integers(matches!(name, ReductionRuleName::Numpy | ReductionRuleName::ArrayApi));
     let b = GraphBuilder::new();
     let values = parameters(&b, types)?;
@@ -79,22 +79,22 @@ pub(super) fn answer(
     Ok(Answer { result, form: ExplicitForm::Reduction(form), array })
 }
 
-/// The rule with what the case says.
+/// The rule with the attributes of the case.
 fn rule(
     case: &Case<'_>,
     name: ReductionRuleName,
     function: Reduction,
     operand: &Shape,
 ) -> Result<ReductionRule, CaseError> {
-    let said = &case.reduction;
-    for list in [&said.axes, &said.axes_input].into_iter().flatten() {
+    let attributes = &case.reduction;
+    for list in [&attributes.axes, &attributes.axes_input].into_iter().flatten() {
         RankLimitError::check(list.len(), MAX_RANK)?;
     }
-    said.rule(name, function == Reduction::Sum, operand.rank()).map_err(bad_request)
+    attributes.rule(name, function == Reduction::Sum, operand.rank()).map_err(bad_request)
 }
 
-/// The rule by which axes that are known are named again: none is refused, and of nothing it gives the same.
-fn name_from_the_front(name: ReductionRuleName) -> ReductionRuleName {
+/// A rule that accepts the known axes, counted from the front, and gives the same result for an empty list.
+fn rule_of_known_axes(name: ReductionRuleName) -> ReductionRuleName {
     match name {
         ReductionRuleName::Xla | ReductionRuleName::StableHlo | ReductionRuleName::Onnx => {
             ReductionRuleName::Xla

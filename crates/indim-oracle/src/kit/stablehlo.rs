@@ -1,4 +1,4 @@
-//! Cases as text of StableHLO, in the generic form: the pretty one cannot say types that do not fit.
+//! Cases as StableHLO text in the generic form, because the pretty form cannot state mismatched types.
 
 use indim_ops::{ArrayType, DType};
 

@@ -9,8 +9,8 @@ use indim::formats::FormatErrorKind;
 use indim::formats::{
     Folder, LoadError, LoadErrorKind, LoadedModel, ModelFormat, ReadOptions, SourceFile,
 };
-use indim::oracle::{Kit, KitCase, native_rules};
 use indim::{ArrayView, Buffer};
+use indim_oracle::{Kit, KitCase, native_rules};
 
 /// The one file that lies beside a model.
 struct Beside(String, Bytes);

@@ -1,4 +1,4 @@
-//! Cases that a rule most likely takes. Whether it does, the oracle says.
+//! Cases that are probably legal under a rule; the oracle decides.
 
 use indim_ops::DType;
 use indim_shape::RuleSetName as Rule;
@@ -7,13 +7,13 @@ use super::draft::Draft;
 use super::operation::KitOperation;
 use super::random::SplitMix64;
 
-/// The highest rank of a shape.
+/// Maximum rank of a shape.
 pub(super) const MAX_RANK: usize = 5;
-/// What the axes of a result are called.
+/// The axis names of a result.
 pub(super) const AXIS_NAMES: [&str; MAX_RANK] = ["time", "level", "lat", "lon", "band"];
-/// The largest size of an axis.
+/// Maximum size of an axis.
 pub(super) const MAX_SIZE: usize = 7;
-/// More elements make files large and show no more.
+/// Maximum number of elements of a result; more would only make files larger.
 const MAX_ELEMENTS: usize = 600;
 
 /// A case of the rule.
@@ -48,7 +48,7 @@ fn elementwise(rule: Rule, count: usize, random: &mut SplitMix64) -> Draft {
             ..Draft::default()
         },
         Rule::Xla if count == 2 => xla(&result, random),
-        Rule::Xla | Rule::StableHlo if count == 3 => scalars_beside(&result, random),
+        Rule::Xla | Rule::StableHlo if count == 3 => with_scalars(&result, random),
         Rule::Named => named(&result, count, random),
         Rule::Pdpd if count > 1 => onto_one(&result, count, random),
         Rule::OnnxLegacy if count == 2 => legacy(&result, random),
@@ -56,7 +56,7 @@ fn elementwise(rule: Rule, count: usize, random: &mut SplitMix64) -> Draft {
     }
 }
 
-/// Operands on some axes of a result, in either order, or of the same rank.
+/// Two operands in either order: one has the shape of the result, the other some of its axes, or its rank.
 fn xla(result: &[usize], random: &mut SplitMix64) -> Draft {
     let larger = match random.one_in(3) {
         true => with_ones(result.to_vec(), random),
@@ -78,7 +78,7 @@ fn xla(result: &[usize], random: &mut SplitMix64) -> Draft {
     Draft { shapes, dims, ..Draft::default() }
 }
 
-/// Some axes of a result for each operand, in any order, by their names.
+/// Each operand has some axes of the result, in any order, with their names.
 fn named(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     let (mut shapes, mut names) = (Vec::new(), Vec::new());
     for _ in 0..count {
@@ -90,14 +90,14 @@ fn named(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     Draft { shapes, names: Some(names), ..Draft::default() }
 }
 
-/// Three operands of one shape, or scalars.
-fn scalars_beside(result: &[usize], random: &mut SplitMix64) -> Draft {
+/// Three operands, each of the shape of the result or a scalar.
+fn with_scalars(result: &[usize], random: &mut SplitMix64) -> Draft {
     let shapes = (0..3).map(|_| if random.one_in(3) { Vec::new() } else { result.to_vec() });
     Draft { shapes: shapes.collect(), ..Draft::default() }
 }
 
-/// One operand has the shape of the result: the first of two, the second of three. The others are runs of
-/// its axes from one axis on.
+/// One operand has the shape of the result: the first of two, the second of three. The others have
+/// consecutive axes of it.
 fn onto_one(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     let (axis, start) = match random.below(3) {
         0 => (random.pick(&[None, Some(-1)]), None),
@@ -153,7 +153,7 @@ fn onto_target(rule: Rule, random: &mut SplitMix64) -> Draft {
     Draft { shapes: vec![operand], target: Some(target), axis, dims, ..Draft::default() }
 }
 
-/// Ones are frequent, a zero is rare.
+/// A random size; 1 is frequent, 0 is rare.
 pub(super) fn size(random: &mut SplitMix64) -> usize {
     match random.below(24) {
         0 => 0,
@@ -180,13 +180,13 @@ fn with_few_ones(sizes: Vec<usize>, random: &mut SplitMix64) -> Vec<usize> {
     if random.one_in(2) { sizes } else { with_ones(sizes, random) }
 }
 
-/// The shape itself half of the time, else its last axes.
+/// The whole shape in half of the cases, otherwise its last axes.
 fn suffix(sizes: &[usize], random: &mut SplitMix64) -> Vec<usize> {
     let dropped = if random.one_in(2) { 0 } else { random.below(sizes.len() + 1) };
     sizes[dropped..].to_vec()
 }
 
-/// Axes from `start` on, or the last ones.
+/// Consecutive axes from `start`, or the last ones.
 fn run(sizes: &[usize], start: Option<usize>, random: &mut SplitMix64) -> Vec<usize> {
     match start {
         None => sizes[random.below(sizes.len() + 1)..].to_vec(),

@@ -1,4 +1,4 @@
-//! The answer to a case: the rule it names, what it asks for, and where that leads.
+//! The answer to a case: its rule, its task, the explicit form and the result.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::signature::{check_operation, rule_set_of};
@@ -13,7 +13,7 @@ use indim_shape::{
 use super::case::{Case, CaseOperand};
 use super::{CaseError, bad_request, data, reduction};
 
-/// What is said of a legal case.
+/// The answer to a legal case.
 pub(super) struct Answer {
     pub(super) result: ArrayType,
     pub(super) form: ExplicitForm,
@@ -23,23 +23,23 @@ pub(super) struct Answer {
 
 /// The explicit form.
 pub(super) enum ExplicitForm {
-    /// Where the axes of the operands land.
+    /// The axis maps of the operands.
     Broadcast(Broadcast),
-    /// Which axes go.
+    /// The reduced axes.
     Reduction(ReductionForm),
 }
 
-/// What a case asks for.
+/// The rule and the task of a case.
 struct CaseRequest {
     rule: AnyRule,
     task: CaseTask,
 }
 
-/// What is to be done with operands that have data.
+/// The computation on operands that have data.
 enum CaseTask {
-    /// Nothing: only where the axes land is asked.
+    /// None: the case asks for axis maps only.
     Shapes,
-    /// An operation of the table.
+    /// An operation of the table of operations.
     Operation(Op),
     /// A conversion.
     Convert(DType),
@@ -94,7 +94,7 @@ fn attributes(case: &Case<'_>) -> Result<Attributes, CaseError> {
     Ok(Attributes { dims: case.dims.clone(), axis: case.axis, broadcast, target, names })
 }
 
-/// Names as a case has them, where an empty text is no name.
+/// The names of axes in a case; an empty text is no name.
 fn axis_names(names: &[String]) -> AxisNames {
     names.iter().map(String::as_str).collect()
 }
@@ -126,7 +126,8 @@ fn request(case: &Case<'_>, attributes: &Attributes) -> Result<CaseRequest, Case
     Ok(CaseRequest { rule: AnyRule::Elementwise(rule), task })
 }
 
-/// The rule of a broadcast to a target: by its name, by the operation, or by a target without one.
+/// The rule of a broadcast to a target. The rule name, the operation, or a target without an operation
+/// selects it.
 fn target_rule(case: &Case<'_>, name: RuleSetName) -> Result<Option<RuleSetName>, CaseError> {
     use RuleSetName as R;
     let onto = match (case.op.as_deref(), name) {
@@ -228,7 +229,7 @@ fn evaluated(
     run(case, types, &b, &result).map(Some)
 }
 
-/// Refuses to evaluate a result of more elements than the limit.
+/// Refuses a result of more elements than the limit.
 pub(super) fn check_count(result: &Shape, element_limit: usize) -> Result<(), CaseError> {
     let count = result.element_count()?;
     if count <= element_limit {
@@ -249,7 +250,7 @@ pub(super) fn parameters(b: &GraphBuilder, types: &[ArrayType]) -> Result<Vec<Va
     types.iter().enumerate().map(parameter).collect()
 }
 
-/// The elements of `result` for the data of the operands, which all have some.
+/// The elements of `result`; every operand has data.
 pub(super) fn run(
     case: &Case<'_>,
     types: &[ArrayType],

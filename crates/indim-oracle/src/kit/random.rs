@@ -1,6 +1,6 @@
 //! Random numbers that are the same on every machine.
 
-/// SplitMix64: small, and good enough to choose cases with.
+/// SplitMix64: small, and random enough for the choice of cases.
 pub(super) struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -15,17 +15,17 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number less than `limit`, which is not 0.
+    /// A number less than `limit`, which must not be 0.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         (self.bits() % limit as u64) as usize
     }
 
-    /// Both ends may come.
+    /// A number between `least` and `most`, both included.
     pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
         least + self.below((most - least + 1) as usize) as i64
     }
 
-    /// True once in so many times.
+    /// True with probability `1 / times`.
     pub(super) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

@@ -1,4 +1,4 @@
-//! Elements as JSON: read from a case without a detour over floats, written one after another.
+//! Elements as JSON: read from the digits of a case, without rounding through `f64`; written one by one.
 
 use core::fmt;
 use core::str::FromStr;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{CaseError, bad_request};
 
-/// The operand's elements; as many as the shape has, each of the element type.
+/// The elements of an operand. Their number must be that of the shape, and each must be of the element type.
 pub(super) fn read_array(array_type: &ArrayType, data: &RawValue) -> Result<Array, CaseError> {
     macro_rules! read {
         ($($variant:ident $type:ident $class:ident;)*) => {
@@ -32,7 +32,7 @@ pub(super) fn read_array(array_type: &ArrayType, data: &RawValue) -> Result<Arra
         .map_err(|error| bad_request(error.to_string()))
 }
 
-/// Reads a list, each element by `read` from its own text.
+/// Reads a list; `read` takes the text of each element.
 fn read_elements<T>(
     data: &RawValue,
     type_name: &'static str,
@@ -78,13 +78,13 @@ impl<'de, T> Visitor<'de> for ElementsVisitor<T> {
     }
 }
 
-/// A number of the type, read from all of its digits.
+/// A number, read from all its digits.
 fn number<T: FromStr>(text: &str) -> Option<T> {
-    // What else Rust reads as a number, JSON does not hold unquoted.
+    // Rust also reads `inf` and `nan`, but JSON has these in quotes only.
     text.parse().ok()
 }
 
-/// A float: a number, or the text of one that JSON has not.
+/// A float: a number, or the text `nan`, `inf` or `-inf`.
 fn float<T: FromStr>(text: &str) -> Option<T> {
     if !text.starts_with('"') {
         return number(text);
@@ -106,7 +106,7 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Writes the elements as a list; floats as the shortest decimals that read back the same.
+/// Writes the elements as a list, with floats as the shortest decimals that read back the same.
 pub(super) fn write_elements(array: &Array, output: &mut impl Write) -> io::Result<()> {
     macro_rules! write_all {
         ($($variant:ident $type:ident $class:ident;)*) => {
@@ -143,7 +143,7 @@ fn write_list<T, W: Write>(
     output.write_all(b"]")
 }
 
-/// Writes a float of any type, whose value is also given.
+/// Writes a float of any type; `value` is the same number as `f64`.
 fn write_float(value: f64, float: impl fmt::Debug, output: &mut impl Write) -> io::Result<()> {
     match value {
         _ if value.is_nan() => output.write_all(b"\"nan\""),

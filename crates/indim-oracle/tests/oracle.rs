@@ -1,11 +1,11 @@
 //! The oracle against what XLA, StableHLO, OpenVINO, ONNX and NumPy answered, and against hostile lines.
 //!
-//! The corpora in `data/oracle/` hold a case and the expected verdict in each line; `README.md` there says
+//! The corpora in `corpora/` hold a case and the expected verdict in each line; `README.md` there says
 //! how they were made. A key that is absent from the expectation is not compared.
 
 use std::path::Path;
 
-use indim::oracle::{verdict, write_verdict};
+use indim_oracle::{verdict, write_verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ struct Line<'a> {
 }
 
 fn check_corpus(name: &str, cases: usize) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpora").join(name);
     let text = std::fs::read_to_string(&path).expect("the corpus is in the repository");
     let mut wrong = Vec::new();
     let mut count = 0;

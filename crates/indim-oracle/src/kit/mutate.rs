@@ -1,4 +1,4 @@
-//! Cases with a mistake in them. Whether it is one, the oracle says.
+//! Puts mistakes into cases; the oracle decides whether a change is one.
 
 use indim_ops::DType;
 use indim_shape::{Attribute, RuleSetName};
@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::generate::{AXIS_NAMES, MAX_RANK, size};
 use super::random::SplitMix64;
 
-/// Changes something of a case: a size, a rank, an attribute, an element type, the order of operands.
+/// Changes one property of a case: a size, a rank, an attribute, an element type, or the order of operands.
 pub(super) fn mutate(rule: RuleSetName, mut draft: Draft, random: &mut SplitMix64) -> Draft {
     let has = |attribute| rule.attributes().contains(&attribute);
     let operand = random.below(draft.shapes.len());
@@ -48,7 +48,7 @@ fn change_rank(sizes: &mut Vec<usize>, random: &mut SplitMix64) {
     }
 }
 
-/// Another name for an axis, one that another axis of the operand may have, or none.
+/// Changes the name of an axis, possibly to that of another axis of the operand, or removes it.
 fn mutate_names(draft: &mut Draft, operand: usize, random: &mut SplitMix64) {
     let names = draft.names.get_or_insert_default();
     if let Some(names) = names.get_mut(operand).filter(|names| !names.is_empty()) {
@@ -68,7 +68,7 @@ fn mutate_dims(draft: &mut Draft, random: &mut SplitMix64) {
         0 => dims.push(entry),
         1 => drop(dims.pop()),
         2 if dims.len() > 1 => dims.swap(0, place),
-        // The rules that need a list refuse the case as none, and another is tried.
+        // A rule that needs a list refuses this as `bad-request`, and the kit tries another draft.
         3 if draft.target.is_none() => draft.dims = None,
         _ => dims.iter_mut().skip(place).take(1).for_each(|it| *it = entry),
     }

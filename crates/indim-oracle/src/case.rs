@@ -1,4 +1,4 @@
-//! What a case says: its fields by name, each read as the type that it must have.
+//! The fields of a case, read by name and type.
 
 use core::fmt;
 
@@ -40,7 +40,7 @@ pub(super) struct Case<'a> {
     pub(super) target: Option<Vec<u64>>,
     /// The names of the axes of each operand.
     pub(super) names: Option<Vec<Vec<String>>>,
-    /// `broadcast` of ONNX's legacy rule, 1 when absent.
+    /// `broadcast` of ONNX's legacy rule; 1 if absent.
     pub(super) broadcast: Option<u8>,
     /// The element type of a `convert`.
     pub(super) to: Option<String>,
@@ -50,23 +50,23 @@ pub(super) struct Case<'a> {
 pub(super) struct CaseOperand<'a> {
     pub(super) dtype: Option<String>,
     pub(super) shape: Vec<u64>,
-    /// A list of elements, which is read when the element type is known.
+    /// A list of elements, unread until the element type is known.
     pub(super) data: Option<&'a RawValue>,
 }
 
-/// The fields of a JSON object as they stand in the line.
+/// The fields of a JSON object, as text of the line.
 pub(super) struct Fields<'a> {
     names: &'static [&'static str],
     values: Vec<Option<&'a RawValue>>,
-    /// The first field that is unknown or stands there twice.
+    /// The error of the first field that is unknown or repeated.
     fault: Option<String>,
 }
 
 impl<'a> Fields<'a> {
     /// Reads a text that must be one JSON object with fields of these names.
     ///
-    /// A field that is unknown, or given twice, is told by [`Fields::case`], so that the others are known
-    /// by then.
+    /// [`Fields::case`] reports a field that is unknown or repeated, so that the verdict can have the `id`
+    /// of the case.
     pub(super) fn read(
         text: &'a str,
         names: &'static [&'static str],
@@ -77,18 +77,18 @@ impl<'a> Fields<'a> {
         fields.map_err(|error| bad_request(shown(&error.to_string())))
     }
 
-    /// The text of a field, also of one that is null.
+    /// The text of a field, `null` included.
     pub(super) fn raw(&self, name: &str) -> Option<&'a RawValue> {
         let index = self.names.iter().position(|known| *known == name)?;
         self.values[index]
     }
 
-    /// The value of a field; one that is null is absent.
+    /// The value of a field; `null` counts as absent.
     fn optional<T: Deserialize<'a>>(&self, name: &str) -> Result<Option<T>, CaseError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw.get()).map_err(|error| {
             let error = error.to_string();
-            // The place is one in the field's own text, which nobody sees.
+            // The position is one in the text of the field, not of the line.
             let error = error.rsplit_once(" at line ").map_or(&*error, |(message, _)| message);
             bad_request(format!("`{name}`: {}", shown(error)))
         })
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
         self.fault.as_ref().map_or(Ok(()), |fault| Err(bad_request(fault)))
     }
 
-    /// The case that the fields make.
+    /// The case.
     pub(super) fn case(&self) -> Result<Case<'a>, CaseError> {
         self.refuse_faults()?;
         let operands: Vec<&'a RawValue> = self.required("operands")?;
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A truth value, or 0 or 1 in its place.
+    /// A Boolean, or 0 or 1.
     fn flag(&self, name: &str) -> Result<Option<bool>, CaseError> {
         match self.optional::<u8>(name) {
             Ok(Some(flag @ 0..=1)) => Ok(Some(flag == 1)),
@@ -149,7 +149,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Reads a JSON object; a list of the same fields without their names is not taken.
+/// Reads a JSON object, and refuses a list of the same fields without their names.
 struct FieldsVisitor {
     names: &'static [&'static str],
 }
