@@ -8,19 +8,19 @@ use core::ptr::NonNull;
 use std::alloc::Layout;
 
 use indim_graph::Array;
-use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::Shape;
 
 use crate::element_layout::{ElementLayout, as_elements};
 use crate::pages::{self, Pages};
+use crate::strides::{is_row_major, row_major_strides};
 use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
 
 /// The alignment of buffers: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
 /// An array that owns its memory: dense, aligned to [`ALIGNMENT`], and row-major unless the run was asked for
-/// another [`Order`](crate::Order).
+/// another memory order.
 ///
 /// ```
 /// use indim_arrays::Buffer;

@@ -1,7 +1,7 @@
 //! Arrays in memory: views of the caller's arrays, owned buffers, and their allocation.
 //!
 //! - `view.rs`: views of arrays in any memory, with any strides; `buffer.rs`: arrays that own their memory;
-//! - `order.rs`: the memory order of new outputs;
+//! - `strides.rs`: strides of dense arrays in any memory order; `layout.rs`: overlap of strided arrays;
 //! - `elements.rs`: the elements of a buffer as Rust numbers; `print/`: as text;
 //! - `pages.rs`: a pool of memory for large arrays; `system_memory.rs`: memory mapped by the system;
 //! - `element_layout.rs`: types of other crates with the memory layout of elements; `ndarray.rs` and
@@ -16,10 +16,10 @@
 mod buffer;
 mod element_layout;
 mod elements;
+mod layout;
 mod mapped_file;
 #[cfg(feature = "ndarray")]
 mod ndarray;
-mod order;
 #[cfg_attr(
     not(feature = "memmap2"),
     allow(unreachable_code, reason = "without the feature, the type of pages has no values")
@@ -28,6 +28,7 @@ mod pages;
 pub mod print;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+mod strides;
 mod system_memory;
 mod unnamed_file;
 mod view;
@@ -35,8 +36,9 @@ mod view;
 pub use buffer::{ALIGNMENT, Buffer};
 pub use element_layout::{ElementLayout, as_elements, as_elements_mut, from_elements};
 pub use elements::IntoElementsError;
+pub use layout::StridedLayout;
 pub use mapped_file::MappedFile;
-pub use order::{Order, OutputOrders};
 pub use pages::set_memory_pool_limit;
+pub use strides::{dense_strides, is_column_major, row_major_strides, write_row_major_strides};
 pub use unnamed_file::{CompleteFile, UnnamedFile, copy_owner_and_mode};
 pub use view::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};

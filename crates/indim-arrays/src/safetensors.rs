@@ -1,11 +1,11 @@
 //! Tensors of the crate `safetensors` as views, and their element types.
 
-use indim_loops::strides::order::row_major_strides;
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
+use crate::strides::row_major_strides;
 use crate::view::{ArrayError, ArrayView};
 
 /// The element types of both `safetensors` and indim.

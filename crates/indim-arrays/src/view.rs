@@ -11,12 +11,12 @@ use core::ptr::NonNull;
 use std::borrow::Cow;
 
 use indim_graph::Array;
-use indim_loops::strides::layout::{StridedLayout, extent};
-use indim_loops::strides::order::{is_row_major, row_major_strides};
 use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, ErrorCode, Shape, ShapeError};
 
 use crate::element_layout::{ElementLayout, as_elements, as_elements_mut};
+use crate::layout::{StridedLayout, extent};
+use crate::strides::{is_row_major, row_major_strides};
 
 /// The reason why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
 ///

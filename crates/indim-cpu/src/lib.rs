@@ -28,11 +28,10 @@ pub use indim_arrays::print;
 pub use indim_arrays::safetensors;
 pub use indim_arrays::{
     ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, CompleteFile, ElementLayout,
-    IntoElementsError, MappedFile, Order, UnnamedFile, as_elements, as_elements_mut,
-    copy_owner_and_mode, from_elements, set_memory_pool_limit,
+    IntoElementsError, MappedFile, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode,
+    from_elements, row_major_strides, set_memory_pool_limit,
 };
 pub use indim_kernels::{Level, UnknownLevel};
-pub use indim_loops::strides::order::row_major_strides;
 pub use run::choice::{ExecutorChoice, UnknownExecutor};
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
 pub use run::compiled_nest::CompiledNest;
@@ -45,5 +44,6 @@ pub use run::forecast::{Forecast, MemoryPiece};
 pub use run::groups::TiledGroup;
 pub use run::in_place::InPlace;
 pub use run::options::{Progress, RunOptions, Threads};
+pub use run::output_order::Order;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
 pub use tiles::memory;

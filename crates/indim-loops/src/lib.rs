@@ -3,13 +3,12 @@
 //! Read in this order: `loop_nest.rs` (the result of lowering), `view.rs` (broadcasts, slices and reshapes as
 //! index maps), `view_base.rs` (the value behind a chain of views), `value_source.rs` (the source of an
 //! operand), `materialize.rs` (the values written to memory), `body.rs` (one nest), `lower.rs` (all nests),
-//! `groups.rs` (nests that may run tile by tile). `strides/` is stride arithmetic, `walk/` the order of
+//! `groups.rs` (nests that may run tile by tile). `strides/` is coalescing of axes, `walk/` the order of
 //! iteration over memory. The crate is independent of the target machine.
 //!
 //! - `checks.rs`: bounds checks of indices before gathers and scatters;
 //! - `dense_nest.rs`: coalesced axes of nests over whole dense arrays, computed once for all sizes;
-//! - `memory_order.rs`: memory order of outputs, which follows the strides of the inputs, like NumPy's
-//!   `order="K"`;
+//! - `input_axes.rs`: the axes of inputs that move with the axes of outputs, for NumPy's `order="K"`;
 //! - `interner.rs`: interner: distinct items, each with an index;
 //! - `memory_use.rs`: memory use of graphs and loop nests;
 //! - `replace.rs`: outputs that may overwrite an input;
@@ -22,11 +21,11 @@ mod body;
 mod checks;
 pub mod dense_nest;
 pub mod groups;
+pub mod input_axes;
 mod interner;
 pub mod loop_nest;
 mod lower;
 mod materialize;
-pub mod memory_order;
 mod memory_use;
 pub mod replace;
 pub mod resize;

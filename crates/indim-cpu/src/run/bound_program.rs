@@ -10,13 +10,13 @@ use indim_loops::loop_nest::{Access, BufferId, IndexCheck, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
-use indim_loops::strides::order::dense;
 use indim_ops::{ArrayType, DType};
 use smallvec::SmallVec;
 
 use crate::executor::Bases;
 use crate::run::compiled_nest::{CompiledNest, bind};
 use crate::run::compiled_program::{BufferOffset, CompiledProgram, DenseBindings, SymbolSizes};
+use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
 use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};

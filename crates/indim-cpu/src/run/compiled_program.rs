@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use indim_arrays::OutputOrders;
 use indim_graph::Array;
 use indim_kernels::Level;
 use indim_loops::MemoryUse;
@@ -14,6 +13,7 @@ use indim_loops::scratch::LiveRanges;
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, Executor, NestCode};
+use crate::run::output_order::OutputOrders;
 use crate::run::scatter::Scatter;
 use crate::tiles::work;
 

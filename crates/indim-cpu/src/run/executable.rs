@@ -20,10 +20,10 @@ use crate::run::error::RunError;
 use crate::run::forecast::{Forecast, RunMemory};
 use crate::run::groups::TiledGroup;
 use crate::run::options::{RunOptions, Threads};
+use crate::run::output_order::Order;
 use crate::run::overlap::{check_overlap, written_over_inputs};
 use crate::run::threads;
 use indim_arrays::Buffer;
-use indim_arrays::Order;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
 /// A graph compiled for this machine.

@@ -18,12 +18,12 @@ use indim_loops::scratch::array_bytes;
 use crate::executor::{Bases, BoundNest};
 use crate::run::bound_program::Scratch;
 use crate::run::compiled_nest::CompiledNest;
+use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
 use indim_loops::strides::AxisStrides;
-use indim_loops::strides::order::dense;
 
 /// Working set of a tile over all nests of a group: half of L2, so that intermediate values stay in it.
 const TILE_BYTES: usize = 256 * 1024;

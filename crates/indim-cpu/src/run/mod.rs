@@ -15,6 +15,7 @@
 //! - `scatter.rs`: scatters, which no executor compiles.
 //!
 //! Checks before a run, and threads:
+//! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, inline;
 //! - `overlap.rs`: arrays that share memory; `indices.rs`: indices out of range;
 //! - `threads.rs`: distribution of tiles to threads; `chunks.rs`: chunks of tiles; `team.rs`: the helpers of
 //!   a calling thread;
@@ -28,6 +29,7 @@ mod chunks;
 pub(crate) mod compile;
 pub(crate) mod compiled_nest;
 mod compiled_program;
+mod dense_strides;
 pub(crate) mod error;
 pub(crate) mod executable;
 pub(crate) mod float_environment;
@@ -37,6 +39,7 @@ pub(crate) mod in_place;
 mod indices;
 mod named;
 pub(crate) mod options;
+pub(crate) mod output_order;
 mod overlap;
 mod scatter;
 pub(crate) mod symbolic;

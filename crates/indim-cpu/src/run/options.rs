@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::ControlFlow;
 
-use indim_arrays::Order;
+use crate::run::output_order::Order;
 
 // Without the feature `rayon` no pool exists.
 #[cfg(not(feature = "rayon"))]

@@ -273,11 +273,11 @@ mod tests {
         random_reduction, random_view,
     };
     use super::*;
+    use crate::Order;
     use crate::blocks::Blocks;
     use crate::run::compile::{CompileOptions, compile_for};
     use crate::run::options::RunOptions;
     use indim_arrays::ArrayView;
-    use indim_arrays::Order;
 
     /// A random graph, and arguments for it.
     fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {

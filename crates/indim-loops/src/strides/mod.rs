@@ -1,13 +1,9 @@
-//! Stride arithmetic: pure functions of sizes and strides. Executors and array views use it; lowering does
-//! not, because it is independent of strides.
+//! Strides of the operands of a nest. Executors use them; lowering does not, because it is independent of
+//! strides.
 //!
-//! - `coalesce.rs`: joint ordering and merging of axes over all operands of a nest;
-//! - `layout.rs`: overlap of strided arrays, decided exactly;
-//! - `order.rs`: memory orders of dense arrays, and their strides.
+//! - `coalesce.rs`: joint ordering and merging of axes over all operands of a nest.
 
 pub mod coalesce;
-pub mod layout;
-pub mod order;
 
 use smallvec::SmallVec;
 

@@ -1,36 +1,33 @@
-//! Memory orders of dense arrays, and their strides.
+//! Strides of dense arrays in any memory order.
 
 use indim_ops::{ArrayType, DType};
-
-use super::AxisStrides;
 
 /// The strides in bytes of a dense row-major array.
 ///
 /// ```
-/// use indim_loops::strides::order::row_major_strides;
+/// use indim_arrays::row_major_strides;
 /// use indim_ops::{ArrayType, DType};
 /// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
 /// ```
 pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
-    dense(array_type).into_vec()
-}
-
-/// Like [`row_major_strides`], inline for a few axes.
-pub fn dense(array_type: &ArrayType) -> AxisStrides {
-    let is_empty = array_type.shape.contains(&0);
-    let mut stride = if is_empty { 0 } else { array_type.dtype.size() as isize };
-    let mut strides = AxisStrides::new();
-    for &size in array_type.shape.iter().rev() {
-        strides.push(stride);
-        // Only a shape that no array in memory can have saturates.
-        stride = stride.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
-    }
-    strides.reverse();
+    let mut strides = vec![0; array_type.shape.rank()];
+    write_row_major_strides(array_type, &mut strides);
     strides
 }
 
+/// Like [`row_major_strides`], into existing memory: one stride for each axis.
+pub fn write_row_major_strides(array_type: &ArrayType, strides: &mut [isize]) {
+    let is_empty = array_type.shape.contains(&0);
+    let mut dense = if is_empty { 0 } else { array_type.dtype.size() as isize };
+    for (stride, &size) in strides.iter_mut().zip(array_type.shape.iter()).rev() {
+        *stride = dense;
+        // Only a shape that no array in memory can have saturates.
+        dense = dense.saturating_mul(isize::try_from(size).unwrap_or(isize::MAX));
+    }
+}
+
 /// Whether the array is dense and in row-major order. An axis of size 1 may have any stride.
-pub fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
+pub(crate) fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
     array_type.shape.contains(&0)
         || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
 }

@@ -1,18 +1,16 @@
-//! Memory order of new outputs. `run/` of `indim-cpu` calls it.
+//! Memory order of new outputs.
 
 use std::sync::OnceLock;
 
+use indim_arrays::{ArrayView, dense_strides, is_column_major};
+use indim_loops::input_axes::InputAxes;
 use indim_loops::loop_nest::LoopNests;
-use indim_loops::memory_order::MemoryOrder;
-use indim_loops::strides::order::{dense_strides, is_column_major};
 use indim_ops::ArrayType;
-
-use crate::view::ArrayView;
 
 /// Memory order of new outputs, with the values of NumPy's `order`.
 ///
 /// ```
-/// assert_eq!(indim_arrays::Order::default(), indim_arrays::Order::C);
+/// assert_eq!(indim_cpu::Order::default(), indim_cpu::Order::C);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
@@ -30,12 +28,12 @@ pub enum Order {
 
 /// The memory orders of a graph's outputs. Their dependence on the inputs is computed at the first use.
 #[derive(Debug, Default)]
-pub struct OutputOrders(OnceLock<MemoryOrder>);
+pub(crate) struct OutputOrders(OnceLock<InputOrder>);
 
 impl OutputOrders {
     /// The dense strides in bytes of each output in this order; `None` for row-major. The result is empty if
     /// all are row-major. The nests are those of the graph, for any sizes.
-    pub fn strides(
+    pub(crate) fn strides(
         &self,
         loops: &LoopNests,
         outputs: &[ArrayType],
@@ -54,7 +52,7 @@ impl OutputOrders {
                 !inputs.is_empty() && inputs.iter().all(is_reversed)
             }
             Order::K => {
-                let followed = self.0.get_or_init(|| MemoryOrder::new(loops));
+                let followed = self.0.get_or_init(|| InputOrder::new(loops));
                 if inputs.iter().all(ArrayView::is_row_major) {
                     return followed.of_row_major_inputs(outputs);
                 }
@@ -70,4 +68,40 @@ impl OutputOrders {
             false => Vec::new(),
         }
     }
+}
+
+/// The order [`Order::K`] of a graph's outputs, for any sizes and strides of the inputs.
+#[derive(Debug)]
+struct InputOrder {
+    axes: InputAxes,
+    /// The cached axes of the outputs for row-major inputs, the common case.
+    of_row_major_inputs: Vec<Vec<usize>>,
+}
+
+impl InputOrder {
+    /// The memory order for the graph of these nests.
+    fn new(loops: &LoopNests) -> Self {
+        let axes = InputAxes::of(loops);
+        let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
+        InputOrder { of_row_major_inputs: axes.output_axes(row_major), axes }
+    }
+
+    /// Like [`InputOrder::strides`], for row-major inputs.
+    fn of_row_major_inputs(&self, outputs: &[ArrayType]) -> Vec<Option<Vec<isize>>> {
+        strides(outputs, &self.of_row_major_inputs)
+    }
+
+    /// For each output, the strides in bytes of a dense array of this type in the memory order of the inputs;
+    /// `None` for row-major. `input_strides` returns the strides of an input.
+    fn strides(
+        &self,
+        outputs: &[ArrayType],
+        input_strides: impl Fn(usize) -> Vec<isize>,
+    ) -> Vec<Option<Vec<isize>>> {
+        strides(outputs, &self.axes.output_axes(input_strides))
+    }
+}
+
+fn strides(outputs: &[ArrayType], axes: &[Vec<usize>]) -> Vec<Option<Vec<isize>>> {
+    outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, axes)).collect()
 }

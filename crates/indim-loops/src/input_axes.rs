@@ -1,14 +1,11 @@
-//! Memory order of outputs, which follows the strides of the inputs, like NumPy's `order="K"`.
+//! The axes of inputs that move with the axes of outputs, for outputs in the memory order of the inputs, like
+//! NumPy's `order="K"`.
 //!
-//! The loop nests determine, also through temporaries, the axis of an input that moves with an axis of an
-//! output. Equal sizes alone do not.
+//! The loop nests determine the pairs of axes, also through temporaries. Equal sizes alone do not.
 
 use std::sync::Arc;
 
-use indim_ops::ArrayType;
-
 use crate::loop_nest::{Access, BufferId, Local, LoopNest, LoopNests};
-use crate::strides::order::dense_strides;
 
 /// The axes of inputs that move with each output's axes.
 #[derive(Debug)]
@@ -38,7 +35,7 @@ impl InputAxes {
     /// in row-major order if the inputs disagree. `strides` returns the strides of an input, in any unit.
     ///
     /// ```
-    /// use indim_loops::{memory_order::InputAxes, lower};
+    /// use indim_loops::{input_axes::InputAxes, lower};
     /// use indim_builder::GraphBuilder;
     /// use indim_ops::DType;
     ///
@@ -199,40 +196,4 @@ fn union(sets: &[Arc<[usize]>]) -> Arc<[usize]> {
     all.truncate(MAX_INPUT_PATHS);
     let same = sets.iter().find(|set| set[..] == all[..]);
     same.map_or_else(|| all.into(), Arc::clone)
-}
-
-/// The memory order of a graph's outputs, for any sizes and strides of the inputs.
-#[derive(Debug)]
-pub struct MemoryOrder {
-    axes: InputAxes,
-    /// The cached axes of the outputs for row-major inputs, the common case.
-    of_row_major_inputs: Vec<Vec<usize>>,
-}
-
-impl MemoryOrder {
-    /// The memory order for the graph of these nests.
-    pub fn new(loops: &LoopNests) -> Self {
-        let axes = InputAxes::of(loops);
-        let row_major = |parameter: usize| loops.parameters[parameter].shape.row_major_strides();
-        MemoryOrder { of_row_major_inputs: axes.output_axes(row_major), axes }
-    }
-
-    /// Like [`MemoryOrder::strides`], for row-major inputs.
-    pub fn of_row_major_inputs(&self, outputs: &[ArrayType]) -> Vec<Option<Vec<isize>>> {
-        strides(outputs, &self.of_row_major_inputs)
-    }
-
-    /// For each output, the strides in bytes of a dense array of this type in the memory order of the inputs;
-    /// `None` for row-major. `input_strides` returns the strides of an input.
-    pub fn strides(
-        &self,
-        outputs: &[ArrayType],
-        input_strides: impl Fn(usize) -> Vec<isize>,
-    ) -> Vec<Option<Vec<isize>>> {
-        strides(outputs, &self.axes.output_axes(input_strides))
-    }
-}
-
-fn strides(outputs: &[ArrayType], axes: &[Vec<usize>]) -> Vec<Option<Vec<isize>>> {
-    outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, axes)).collect()
 }

@@ -29,7 +29,7 @@ pub struct StridedLayout<'a> {
 /// The distance in bytes from the first element to the lowest and past the highest byte of an array.
 ///
 /// `None` for an array without elements, or if the distances do not fit `isize`.
-pub fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
+pub(crate) fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
     let (mut low, mut high) = (0isize, isize::try_from(array_type.dtype.size()).ok()?);
     for (&size, &stride) in array_type.shape.iter().zip(strides) {
         let last = isize::try_from(size.checked_sub(1)?).ok()?;
@@ -55,7 +55,7 @@ impl<'a> StridedLayout<'a> {
     /// Whether some byte belongs to an element of each array; `None` if the search gives up.
     ///
     /// ```
-    /// use indim_loops::strides::layout::StridedLayout;
+    /// use indim_arrays::StridedLayout;
     ///
     /// // The two columns of a matrix, and the whole matrix.
     /// let column = |first| {
