@@ -10,12 +10,12 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use indim_graph::Array;
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
+use indim_ops::Level;
 
 /// A back end that compiles loop nests for this machine.
 pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {

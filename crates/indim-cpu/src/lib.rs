@@ -31,7 +31,7 @@ pub use indim_arrays::{
     IntoElementsError, MappedFile, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode,
     from_elements, row_major_strides, set_memory_pool_limit,
 };
-pub use indim_kernels::{Level, UnknownLevel};
+pub use indim_ops::{Level, UnknownLevel};
 pub use run::choice::{ExecutorChoice, UnknownExecutor};
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
 pub use run::compiled_nest::CompiledNest;

@@ -1,6 +1,5 @@
 //! Kernels of the block executor: operations over dense blocks, compiled for every instruction-set level.
 //!
-//! - `level.rs`: the levels, and their detection;
 //! - `kernel/`: one operation over one block, the folds of reductions, arg-reductions, and strided copies.
 //!
 //! Kernels compute the definitions of `indim-ops`, vectorised by the compiler. Their compilation dominates
@@ -10,7 +9,6 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod kernel;
-mod level;
 
 pub use kernel::arg_reduce::{ArgReduceFn, ArgReduceFunctions, ArgReduceRows, ColumnExtremes};
 pub use kernel::fold::{FoldFn, FoldedRows};
@@ -20,4 +18,3 @@ pub use kernel::{
     KernelFn, arg_reduce_functions, bitcast_kernel, convert_kernel, elementwise_kernel,
     fold_function, row_fold_function, strided_copy_function,
 };
-pub use level::{Level, UnknownLevel};

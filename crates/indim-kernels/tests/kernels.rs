@@ -4,13 +4,11 @@
 //! Each source ends at the end of its allocation, so that the address sanitizer reports a read after the
 //! last element. `differential.rs` in `indim-cpu` compares whole programs, `movers.rs` there copies.
 
-use indim_kernels::{
-    FoldedRows, KernelFn, Level, convert_kernel, elementwise_kernel, row_fold_function,
-};
+use indim_kernels::{FoldedRows, KernelFn, convert_kernel, elementwise_kernel, row_fold_function};
 use indim_ops::meaning::reduction::tree;
 use indim_ops::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, Op, OpVisitor, ReduceOp, Ternary, Unary,
-    bf16, f16, visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Level, Op, OpVisitor, ReduceOp, Ternary,
+    Unary, bf16, f16, visit_convert,
 };
 
 /// Elements of each operand's pool.

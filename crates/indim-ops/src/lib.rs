@@ -7,6 +7,7 @@
 //! - `accuracy.rs`: measured accuracy of the functions;
 //! - `apply.rs`: dynamic dispatch: any operation, or conversion, on lanes of any back end;
 //! - `exact_float.rs`: exact float functions that `core` lacks;
+//! - `level.rs`: the instruction sets of this processor, for kernels and machine code;
 //! - `operator.rs`: operators of operations, as in Python: symbols and precedence;
 //! - `reduction.rs`: the table of reductions, and code generated from it;
 //! - `scalars.rs`: the lane back end of Rust's scalars, for the reference evaluator and, vectorised, the
@@ -32,6 +33,8 @@ mod element_lanes;
 mod exact_float;
 mod half;
 pub mod lane;
+#[cfg(feature = "std")]
+mod level;
 pub mod meaning;
 mod op;
 mod operator;
@@ -44,6 +47,8 @@ pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{ArrayData, Element};
 pub use element_lanes::{AnyLane, ElementLanes, FromWide, NarrowElement};
 pub use half::{Bf16, F16, bf16, f16};
+#[cfg(feature = "std")]
+pub use level::{InstructionSet, Level, UnknownLevel};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use meaning::running_sum::{RunningSum, has_running_sum};
 pub use op::{

@@ -22,7 +22,8 @@ use std::process::ExitCode;
 use std::thread;
 
 use functions::UNARY_FUNCTIONS;
-use indim_targets::{Function, TargetKind};
+use indim_ops::Level;
+use indim_targets::{Function, machine_code_levels};
 use record::FunctionLine;
 
 const RECORD: &str = include_str!("../../indim-ops/tests/accuracy/measured.txt");
@@ -43,7 +44,7 @@ fn checksum(function: &Function) -> u64 {
 
 #[allow(clippy::print_stdout, reason = "the program prints a report")]
 fn main() -> ExitCode {
-    if TargetKind::available().is_empty() {
+    if machine_code_levels().is_empty() {
         println!("this processor has no target for machine code");
         return ExitCode::SUCCESS;
     }
@@ -56,8 +57,8 @@ fn main() -> ExitCode {
         }
         let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";
         let expected = recorded.iter().find(is_line).and_then(|line| line.checksum);
-        for &kind in TargetKind::available() {
-            let found = checksum(&code::code_of(kind, function.name));
+        for &level in machine_code_levels() {
+            let found = checksum(&code::code_of(level, function.name));
             let verdict = match expected {
                 None => "no checksum is recorded",
                 Some(expected) if expected == found => "the same bits for all 2^32 arguments",
@@ -66,7 +67,7 @@ fn main() -> ExitCode {
                     "OTHER BITS than recorded"
                 }
             };
-            println!("{} by machine code for {kind}: {verdict}", function.name);
+            println!("{} by machine code for {level}: {verdict}", function.name);
         }
     }
     exit

@@ -7,16 +7,17 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::fold_function::MAX_FOLDS;
 use crate::instruction_cache::synchronize;
-use crate::kinds::TargetKind;
 use crate::layout::{OperandForm, OperandLayout};
+use crate::levels::target;
 use crate::perf_map;
-use crate::target::{self, Aligned, Target};
+use crate::target::{Aligned, CompiledCode, Target};
 use indim_codegen::Body;
+use indim_ops::Level;
 
 /// Reason why a body has no machine code. The caller then falls back to other code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetError {
-    /// This machine does not run the target's code.
+    /// No target compiles for the level.
     Processor,
     /// The system does not map executable memory.
     Memory,
@@ -79,30 +80,24 @@ fn compile_body(
     body: &Body,
     layout: &OperandLayout,
     listing: Option<&mut String>,
-) -> Option<target::CompiledCode> {
+) -> Option<CompiledCode> {
     match body.folds() {
         true => target.fold(body, layout, listing),
         false => Some(target.compile(body, layout, listing)),
     }
 }
 
-/// The implementation of a target, if this machine runs its code.
-fn available(kind: TargetKind) -> Result<&'static dyn Target, TargetError> {
-    let target = kind.target().filter(|_| TargetKind::available().contains(&kind));
-    target.ok_or(TargetError::Processor)
-}
-
 impl Function {
-    /// Compiles a body for a target.
+    /// Compiles a body for a level.
     ///
     /// # Errors
-    /// If this machine does not run the target's code, or the target cannot compile the body.
+    /// If the level has no target, or the target cannot compile the body.
     pub fn compile(
-        kind: TargetKind,
+        level: Level,
         body: &Body,
         layout: &OperandLayout,
     ) -> Result<Function, TargetError> {
-        let target = available(kind)?;
+        let target = target(level).ok_or(TargetError::Processor)?;
         let streaming = match target.streams() && layout.streams.contains(&true) {
             true => Some((ExecutableCode::compile(target, body, layout)?, layout.streams.clone())),
             false => None,
@@ -146,10 +141,10 @@ impl Function {
     }
 
     /// The listing of a body's code: instructions in text, each below the value that it computes. Empty if
-    /// this machine does not run the target's code.
-    pub fn listing(kind: TargetKind, body: &Body, layout: &OperandLayout) -> String {
+    /// the level has no target.
+    pub fn listing(level: Level, body: &Body, layout: &OperandLayout) -> String {
         let mut listing = String::new();
-        if let Ok(target) = available(kind) {
+        if let Some(target) = target(level) {
             compile_body(target, body, layout, Some(&mut listing));
         }
         listing
@@ -419,7 +414,7 @@ impl ExecutableCode {
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        let target::CompiledCode { entry, lanes, has_exact_tails, aligned, joins_lanes, .. } = made;
+        let CompiledCode { entry, lanes, has_exact_tails, aligned, joins_lanes, .. } = made;
         Ok(ExecutableCode { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
     }
 

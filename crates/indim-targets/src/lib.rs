@@ -1,6 +1,6 @@
 //! The JIT back ends: compile the body of a loop nest to one fused loop in vector registers.
 //!
-//! A target (`target.rs`; `kinds.rs` lists them) compiles a body for one operand layout (`layout.rs`). The
+//! A target (`target.rs`; `levels.rs` chooses it by level) compiles a body for one operand layout (`layout.rs`). The
 //! targets are in `x86/` and `aarch64/`. They share these modules, in the order of compilation:
 //!
 //! - `compile.rs`: the pipeline from a body to the encoder's input; `compile_fold.rs`: the same for bodies
@@ -31,8 +31,8 @@ mod compile_fold;
 mod fold_function;
 mod function;
 mod instruction_cache;
-mod kinds;
 mod layout;
+mod levels;
 mod listing;
 mod machine;
 mod out_of_line;
@@ -45,5 +45,5 @@ mod x86;
 
 pub use fold_function::{FoldArgs, MAX_FOLDS};
 pub use function::{Function, TargetError};
-pub use kinds::TargetKind;
 pub use layout::{OperandForm, OperandLayout};
+pub use levels::machine_code_levels;

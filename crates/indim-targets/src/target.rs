@@ -5,9 +5,6 @@ use indim_codegen::Body;
 
 /// A compiler for an architecture with fixed instruction sets.
 pub(crate) trait Target {
-    /// Whether this machine runs the code.
-    fn is_available(&self) -> bool;
-
     /// Whether the target has non-temporal stores. They need a second version of the code.
     fn streams(&self) -> bool;
 

@@ -5,8 +5,9 @@ use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::cell::Cell;
 
 use indim_codegen::Definition;
+use indim_ops::Level;
 use indim_ops::{DType, Op};
-use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, machine_code_levels};
 
 struct Counting;
 
@@ -32,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Adds rows of `elements` elements; returns the number of allocations meanwhile.
-fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
+fn allocations(level: Level, is_in_place: bool, elements: usize) -> usize {
     const ROWS: usize = 3;
     let body = Definition::Operation(Op::Add, DType::F32).body().unwrap();
     let layout = OperandLayout {
@@ -41,7 +42,7 @@ fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
         is_in_place,
         is_fetched_ahead: false,
     };
-    let function = Function::compile(kind, &body, &layout).unwrap();
+    let function = Function::compile(level, &body, &layout).unwrap();
     let mut x: Vec<f32> = (0..ROWS * elements).map(|index| index as f32).collect();
     let mut y = vec![0.5f32; ROWS * elements];
     let mut sum = vec![0.0f32; ROWS * elements];
@@ -56,17 +57,17 @@ fn allocations(kind: TargetKind, is_in_place: bool, elements: usize) -> usize {
     // - the output is a vector of its own, or identical with an input if the layout has `is_in_place`.
     unsafe { function.run(&mut operands, &strides, ROWS, elements) }
     let count = ALLOCATIONS.get() - before;
-    assert_eq!(if is_in_place { x } else { sum }, expected, "{kind:?}, {elements} elements");
+    assert_eq!(if is_in_place { x } else { sum }, expected, "{level:?}, {elements} elements");
     count
 }
 
 #[test]
 fn calls_do_not_allocate() {
-    for &kind in TargetKind::available() {
+    for &level in machine_code_levels() {
         for elements in 1..70 {
             for is_in_place in [false, true] {
-                let count = allocations(kind, is_in_place, elements);
-                assert_eq!(count, 0, "{kind:?}, {elements} elements, in place: {is_in_place}");
+                let count = allocations(level, is_in_place, elements);
+                assert_eq!(count, 0, "{level:?}, {elements} elements, in place: {is_in_place}");
             }
         }
     }

@@ -2,8 +2,11 @@
 //! many numbers of columns, rows and units, and all operand forms.
 
 use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
+use indim_ops::Level;
 use indim_ops::{DType, ReduceOp};
-use indim_targets::{FoldArgs, Function, OperandForm, OperandLayout, TargetError, TargetKind};
+use indim_targets::{
+    FoldArgs, Function, OperandForm, OperandLayout, TargetError, machine_code_levels,
+};
 
 /// A pseudo-random generator with a fixed seed.
 struct Random(u64);
@@ -48,14 +51,14 @@ enum Producer {
 }
 
 /// A body over two elements of a type, or over one for `Producer::Read`.
-fn producer(kind: Producer, dtype: DType) -> (Body, DType) {
+fn producer(level: Producer, dtype: DType) -> (Body, DType) {
     let (lane, _) = LaneType::of_element(dtype);
-    let count = if matches!(kind, Producer::Read) { 1 } else { 2 };
+    let count = if matches!(level, Producer::Read) { 1 } else { 2 };
     let mut builder = BodyBuilder::new(vec![dtype; count]);
     let inputs: Vec<Value> = (0..count as u32)
         .map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]))
         .collect();
-    let (value, result) = match kind {
+    let (value, result) = match level {
         Producer::Read => (inputs[0], dtype),
         Producer::SquaredDifference => {
             let difference = builder.push(Primitive::Sub, lane, &inputs);
@@ -91,19 +94,19 @@ struct Size {
 const MARGIN: usize = 256;
 
 fn is_available() -> bool {
-    !TargetKind::available().is_empty()
+    !machine_code_levels().is_empty()
 }
 
 /// Folds by machine code of each target, and compares with the interpreter.
 fn check(body: &Body, forms: &[OperandForm], size: Size, begins: bool, random: &mut Random) {
     let seed = random.next();
-    for &kind in TargetKind::available() {
-        check_on(kind, body, forms, size, begins, &mut Random(seed));
+    for &level in machine_code_levels() {
+        check_on(level, body, forms, size, begins, &mut Random(seed));
     }
 }
 
 fn check_on(
-    kind: TargetKind,
+    level: Level,
     body: &Body,
     forms: &[OperandForm],
     size: Size,
@@ -119,7 +122,7 @@ fn check_on(
         is_in_place: false,
         is_fetched_ahead,
     };
-    let function = match Function::compile(kind, body, &layout) {
+    let function = match Function::compile(level, body, &layout) {
         Err(TargetError::Accumulators) => panic!("{body} is not covered"),
         function => function.unwrap(),
     };
@@ -174,9 +177,9 @@ fn check_on(
                 let mask = u64::MAX >> (64 - 8 * dtype.size());
                 assert!(
                     found == expected & mask || are_nans(dtype, found, expected & mask),
-                    "{kind}: output {output}: {found:x}, not {expected:x}, at {column} of {unit} of \
+                    "{level}: output {output}: {found:x}, not {expected:x}, at {column} of {unit} of \
                      {size:?}, {begins}, {layout:?}\n{body}\n{}",
-                    Function::listing(kind, body, &layout)
+                    Function::listing(level, body, &layout)
                 );
             }
         }
@@ -241,13 +244,13 @@ fn every_reduction_on_every_type() {
     }
     let mut random = Random(1);
     for source in TYPES {
-        for kind in
+        for level in
             [Producer::Read, Producer::SquaredDifference, Producer::Less, Producer::Polynomial]
         {
-            if source == DType::Bool && !matches!(kind, Producer::Read) {
+            if source == DType::Bool && !matches!(level, Producer::Read) {
                 continue;
             }
-            let (body, result) = producer(kind, source);
+            let (body, result) = producer(level, source);
             for &op in ReduceOp::ALL.iter().filter(|op| !op.is_arg_reduction()) {
                 for dtype in accumulators(op, result) {
                     let Some(folding) = body.with_folds(&[(op, dtype)]) else {
@@ -311,7 +314,7 @@ fn join(mut lanes: Vec<f64>, op: ReduceOp) -> f64 {
 }
 
 /// Folds dense units of 32 columns with combined lanes, and compares with the interpreter.
-fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, random: &mut Random) {
+fn check_joined(level: Level, body: &Body, ops: &[ReduceOp], rows: usize, random: &mut Random) {
     const UNITS: usize = 5;
     const COLUMNS: usize = 32;
     /// Distance between the results of units, in elements.
@@ -325,8 +328,8 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
         is_in_place: false,
         is_fetched_ahead: false,
     };
-    let function = Function::compile(kind, body, &layout).unwrap();
-    assert!(function.joins_lanes(), "{kind}: {body}");
+    let function = Function::compile(level, body, &layout).unwrap();
+    assert!(function.joins_lanes(), "{level}: {body}");
     let nodes = vec![elements(DType::F64, UNITS * APART, random); ops.len()];
     let read_from = &body.inputs[..body.operand_count()];
     let of_input = |dtype: &DType| elements(*dtype, UNITS * rows * COLUMNS, random);
@@ -366,9 +369,9 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
             let found = read(&memory[output], DType::F64, unit * APART);
             assert!(
                 found == expected || are_nans(DType::F64, found, expected),
-                "{kind}: {found:x}, not {expected:x}, of unit {unit} of output {output}, {rows} rows\n\
+                "{level}: {found:x}, not {expected:x}, of unit {unit} of output {output}, {rows} rows\n\
                  {body}\n{}",
-                Function::listing(kind, body, &layout)
+                Function::listing(level, body, &layout)
             );
             let between = MARGIN + (unit * APART + 1) * size_of::<f64>();
             let next = between + (APART - 1) * size_of::<f64>();
@@ -381,15 +384,15 @@ fn check_joined(kind: TargetKind, body: &Body, ops: &[ReduceOp], rows: usize, ra
 #[test]
 fn lanes_of_sums_and_products_become_one() {
     let mut random = Random(4);
-    let joins = |kind: &&TargetKind| is_available() && **kind != TargetKind::Neon;
-    for &kind in TargetKind::available().iter().filter(joins) {
+    let joins = |_: &&Level| cfg!(target_arch = "x86_64") && is_available();
+    for &level in machine_code_levels().iter().filter(joins) {
         for source in [DType::F32, DType::F64] {
             for producer_kind in [Producer::Read, Producer::SquaredDifference] {
                 let (body, _) = producer(producer_kind, source);
                 for op in [ReduceOp::Add, ReduceOp::Mul] {
                     let folding = body.with_folds(&[(op, DType::F64)]).unwrap();
                     for rows in 1..=16 {
-                        check_joined(kind, &folding, &[op], rows, &mut random);
+                        check_joined(level, &folding, &[op], rows, &mut random);
                     }
                 }
             }

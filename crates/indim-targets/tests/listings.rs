@@ -7,11 +7,12 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use indim_codegen::{Body, Definition};
+use indim_ops::Level;
 use indim_ops::{DType, Op, ReduceOp};
-use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, machine_code_levels};
 
 /// The distinct instructions of a body without jumps, in the syntax of the GNU assembler.
-fn instructions(kind: TargetKind, body: &Body) -> BTreeSet<String> {
+fn instructions(level: Level, body: &Body) -> BTreeSet<String> {
     let accumulators = if body.folds() { body.outputs.len() } else { 0 };
     let dense = vec![OperandForm::Dense; body.inputs.len() - accumulators];
     let layout = OperandLayout {
@@ -20,7 +21,7 @@ fn instructions(kind: TargetKind, body: &Body) -> BTreeSet<String> {
         is_in_place: false,
         is_fetched_ahead: true,
     };
-    let listing = Function::listing(kind, body, &layout);
+    let listing = Function::listing(level, body, &layout);
     let is_instruction = |line: &&str| line.starts_with("    ") && !line.starts_with("    j");
     listing.lines().filter(is_instruction).map(readable).collect()
 }
@@ -61,9 +62,9 @@ fn the_gnu_assembler_accepts_every_line() {
     }
     let bodies = bodies();
     assert!(bodies.len() > 500, "{}", bodies.len());
-    for &kind in TargetKind::available() {
+    for &level in machine_code_levels() {
         let lines: BTreeSet<String> =
-            bodies.iter().flat_map(|body| instructions(kind, body)).collect();
+            bodies.iter().flat_map(|body| instructions(level, body)).collect();
         assert!(lines.len() > 1000, "{}", lines.len());
         let mut assembler = Command::new("as")
             .args(["-o", "/dev/null", "-"])
@@ -76,6 +77,6 @@ fn the_gnu_assembler_accepts_every_line() {
         assembler.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let found = assembler.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&found.stderr);
-        assert!(found.status.success(), "{kind}: {}", said.chars().take(2000).collect::<String>());
+        assert!(found.status.success(), "{level}: {}", said.chars().take(2000).collect::<String>());
     }
 }

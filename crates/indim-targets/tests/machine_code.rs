@@ -3,7 +3,8 @@
 
 use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
 use indim_ops::DType;
-use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
+use indim_ops::{InstructionSet, Level};
+use indim_targets::{Function, OperandForm, OperandLayout, machine_code_levels};
 
 const LANES: [(LaneType, DType); 11] = [
     (LaneType::Bool, DType::Bool),
@@ -215,32 +216,37 @@ fn table() -> std::sync::Arc<[u64]> {
     (0..16u64).map(|index| index.wrapping_mul(0x1234_5678_9abc_def1)).collect()
 }
 
+/// The level AVX-512, if this machine has it.
+fn avx512() -> Option<Level> {
+    let levels = machine_code_levels().iter().copied();
+    levels.into_iter().find(|level| level.instruction_set() == InstructionSet::Avx512)
+}
+
 /// Whether this machine runs a target. Prints a message if it lacks AVX-512.
 fn is_available() -> bool {
-    let available = TargetKind::available();
-    if cfg!(target_arch = "x86_64") && !available.contains(&TargetKind::Avx512) {
+    if cfg!(target_arch = "x86_64") && avx512().is_none() {
         eprintln!("skipped: this processor has no AVX-512");
     }
-    !available.is_empty()
+    !machine_code_levels().is_empty()
 }
 
 /// Runs a body as machine code of each target, and compares all elements with the interpreter.
 fn check(body: &Body, layout: &OperandLayout, rows: usize, elements: usize, random: &mut Random) {
     let seed = random.next();
-    for &kind in TargetKind::available() {
-        check_on(kind, body, layout, rows, elements, &mut Random(seed));
+    for &level in machine_code_levels() {
+        check_on(level, body, layout, rows, elements, &mut Random(seed));
     }
 }
 
 fn check_on(
-    kind: TargetKind,
+    level: Level,
     body: &Body,
     layout: &OperandLayout,
     rows: usize,
     elements: usize,
     random: &mut Random,
 ) {
-    let function = Function::compile(kind, body, layout).unwrap();
+    let function = Function::compile(level, body, layout).unwrap();
     let inputs: Vec<Vec<[u64; 2]>> = body
         .inputs
         .iter()
@@ -302,9 +308,9 @@ fn check_on(
                 assert_eq!(
                     found,
                     expected & mask,
-                    "{kind}: output {output} part {part} at {point} of {rows} x {elements}, \
+                    "{level}: output {output} part {part} at {point} of {rows} x {elements}, \
                      {layout:?}, {at:x?}\n{body}\n{}",
-                    Function::listing(kind, body, layout)
+                    Function::listing(level, body, layout)
                 );
             }
         }
@@ -594,8 +600,10 @@ fn bitwise_operations_on_three_integers_are_one_instruction() {
                 let body = builder.0;
                 let layout = layout(&body, 0, &mut random);
                 check(&body, &layout, 2, 150, &mut random);
-                if lane != LaneType::Bool && TargetKind::available().contains(&TargetKind::Avx512) {
-                    let listing = Function::listing(TargetKind::Avx512, &body, &layout);
+                if lane != LaneType::Bool
+                    && let Some(level) = avx512()
+                {
+                    let listing = Function::listing(level, &body, &layout);
                     assert!(listing.contains("vpternlogq"), "{listing}");
                     assert!(is_kept || !listing.contains("vpxor"), "{listing}");
                 }

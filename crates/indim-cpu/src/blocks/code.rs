@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use indim_kernels::{Level, bitcast_kernel, convert_kernel, elementwise_kernel};
+use indim_kernels::{bitcast_kernel, convert_kernel, elementwise_kernel};
 use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
+use indim_ops::Level;
 
 use crate::blocks::allocation;
 use crate::tiles::code::{

@@ -15,12 +15,13 @@ use core::fmt;
 use std::sync::Arc;
 
 use indim_graph::Array;
-use indim_kernels::{Level, convert_kernel};
+use indim_kernels::convert_kernel;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
+use indim_ops::Level;
 
 use crate::executor::{BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use indim_codegen::{NestBody, record_folds, record_nest_with};
 use indim_graph::Array;
-use indim_kernels::Level;
 use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
-use indim_targets::TargetKind;
+use indim_ops::Level;
 
-use super::target;
 use crate::tiles::code::{
     BLOCK_BYTES, Call, TileCode, block_elements, copied, gather_callee, only_gathered, register,
     value_stores,
@@ -26,14 +24,13 @@ pub(super) fn compile(
     level: Level,
     tier_up: Arc<TierUp>,
 ) -> Option<TileCode> {
-    let target = target(level)?;
     let NestBody { body, inputs, outputs } = record_nest_with(nest, constants)?;
     let registers = |locals: &[Local]| locals.iter().map(|&local| register(nest, local)).collect();
     let (blocks, block_count) = blocks(nest);
     let operands = [registers(&outputs), registers(&inputs)];
-    let functions = Functions::new(target, body, operands, Arc::clone(&tier_up));
+    let functions = Functions::new(level, body, operands, Arc::clone(&tier_up));
     Some(TileCode {
-        fold_functions: fold_functions(target, nest, constants, &tier_up),
+        fold_functions: fold_functions(level, nest, constants, &tier_up),
         functions: Some(Arc::new(functions)),
         calls: gather_calls(nest, level),
         needs_block: read_by_stores(nest),
@@ -50,7 +47,7 @@ pub(super) fn compile(
 
 /// Functions that fold the values they compute, for a nest with a reduced axis. Their outputs are the stores.
 fn fold_functions(
-    target: TargetKind,
+    level: Level,
     nest: &LoopNest,
     constants: &[Array],
     tier_up: &Arc<TierUp>,
@@ -58,7 +55,7 @@ fn fold_functions(
     let (body, inputs) = record_folds(nest, constants)?;
     let inputs = inputs.iter().map(|&local| register(nest, local)).collect();
     let outputs = nest.stores.iter().map(|store| register(nest, store.source)).collect();
-    Some(Arc::new(Functions::new(target, body, [outputs, inputs], Arc::clone(tier_up))))
+    Some(Arc::new(Functions::new(level, body, [outputs, inputs], Arc::clone(tier_up))))
 }
 
 fn is_gather(nest: &LoopNest, instruction: usize) -> bool {

@@ -14,13 +14,13 @@ use core::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use indim_graph::Array;
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Instruction, InstructionKind, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
-use indim_targets::TargetKind;
+use indim_ops::Level;
+use indim_targets::machine_code_levels;
 
 use crate::blocks::{Blocks, KernelNestCode};
 use crate::executor::{Bases, BoundNest, Executor, KernelFallback, NestCode};
@@ -61,24 +61,15 @@ impl Executor for Machine {
     }
 }
 
-/// The target of machine code for a level; `None` without a code generator for this processor.
-fn target(level: Level) -> Option<TargetKind> {
-    let is_avx2 = Level::avx2() == Some(level);
-    if is_avx2 && TargetKind::available().contains(&TargetKind::Avx2) {
-        return Some(TargetKind::Avx2);
-    }
-    TargetKind::best()
-}
-
 /// The reason why a nest has no machine code, if it is known before the nest is recorded.
 fn fallback(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
-    if target(level).is_none() {
-        return Some(KernelFallback::Processor);
-    }
-    // Machine code needs more instructions than the baseline, so a caller who requests the baseline on a
-    // better processor gets kernels.
+    // Machine code needs more instructions than the baseline of x86-64, so a caller who requests the baseline
+    // on a better processor gets kernels.
     if level == Level::BASELINE && level != Level::detect() {
         return Some(KernelFallback::BaselineLevel);
+    }
+    if !machine_code_levels().contains(&level) {
+        return Some(KernelFallback::Processor);
     }
     let takes = |it: &Instruction| matches!(it.kind, InstructionKind::Take { .. });
     nest.instructions.iter().all(takes).then(|| match nest.is_arg_reduction() {

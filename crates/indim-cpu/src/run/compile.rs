@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use indim_graph::{Graph, Node, NodeKind, optimize};
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{LoopNest, LoopNests};
 use indim_loops::lower_with;
+use indim_ops::Level;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::blocks::Blocks;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use indim_graph::Array;
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
 use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_loops::scratch::LiveRanges;
+use indim_ops::Level;
 use smallvec::SmallVec;
 
 use crate::executor::{BoundNest, Executor, NestCode};

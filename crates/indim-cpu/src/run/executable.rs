@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId};
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{BufferId, LoopNest, LoopNests};
 use indim_loops::scratch::array_bytes;
 use indim_ops::ArrayType;
+use indim_ops::Level;
 use smallvec::SmallVec;
 
 use crate::run::bound_program::BoundProgram;

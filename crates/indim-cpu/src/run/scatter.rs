@@ -9,12 +9,12 @@ use core::fmt;
 use core::ops::Range;
 use std::sync::Arc;
 
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
+use indim_ops::Level;
 use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
 
 use crate::executor::{Bases, BoundNest, KernelFallback, NestCode};

@@ -7,11 +7,12 @@
 use std::sync::Arc;
 
 use indim_graph::TakeMode;
-use indim_kernels::{KernelFn, Level};
+use indim_kernels::KernelFn;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
 use indim_loops::walk::runs;
 use indim_ops::DType;
+use indim_ops::Level;
 use smallvec::SmallVec;
 
 use crate::tiles::functions::Functions;

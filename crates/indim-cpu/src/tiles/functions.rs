@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_codegen::{Body, Instruction};
 use indim_loops::MemoryUse;
-use indim_targets::{Function, OperandForm, OperandLayout, TargetError, TargetKind};
+use indim_ops::Level;
+use indim_targets::{Function, OperandForm, OperandLayout, TargetError};
 
 use crate::tiles::tier_up::TierUp;
 
 /// The functions of a nest, by operand layout.
 #[derive(Debug)]
 pub(crate) struct Functions {
-    target: TargetKind,
+    level: Level,
     body: Body,
     /// Virtual registers of the outputs, and of the inputs.
     pub(crate) outputs: Vec<usize>,
@@ -35,14 +36,14 @@ const ASSUMED_STEP: usize = 32;
 impl Functions {
     /// No functions yet, for a nest whose body writes and reads these registers.
     pub(crate) fn new(
-        target: TargetKind,
+        level: Level,
         body: Body,
         [outputs, inputs]: [Vec<usize>; 2],
         tier_up: Arc<TierUp>,
     ) -> Functions {
         let (compiled, step) = (Mutex::default(), AtomicUsize::new(ASSUMED_STEP));
         let is_refused = AtomicBool::new(false);
-        Functions { target, body, outputs, inputs, compiled, step, is_refused, tier_up }
+        Functions { level, body, outputs, inputs, compiled, step, is_refused, tier_up }
     }
 
     /// Elements per step of the loop of the last compiled function. Shorter rows are slow.
@@ -85,7 +86,7 @@ impl Functions {
         }
         // The lock is not held during compilation: if two threads compile one function, one result is
         // dropped.
-        let function = match Function::compile(self.target, &self.body, &layout) {
+        let function = match Function::compile(self.level, &self.body, &layout) {
             Ok(function) => function,
             Err(TargetError::Accumulators) => {
                 self.is_refused.store(true, Ordering::Relaxed);
@@ -116,7 +117,7 @@ impl Functions {
     pub(crate) fn listing(&self, operands: impl Fn(&OperandLayout) -> String) -> String {
         let compiled = self.compiled();
         let held = compiled.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
-        let listed = |layout| Function::listing(self.target, &self.body, layout);
+        let listed = |layout| Function::listing(self.level, &self.body, layout);
         held.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
     }
 

@@ -7,10 +7,10 @@
 //! index is a row: it is copied as one run, or read in place if it is the whole tile.
 
 use indim_graph::TakeMode;
-use indim_kernels::Level;
 use indim_loops::MemoryUse;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_ops::DType;
+use indim_ops::Level;
 use smallvec::SmallVec;
 
 /// A gather of elements of one table by indices of one type.

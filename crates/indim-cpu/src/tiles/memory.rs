@@ -4,8 +4,9 @@
 //! strided; outer loops step over runs. Gather and scatter are the same copy between two strided sides. It
 //! walks memory along the shorter stride, and unrolls runs of two to four elements.
 
-use indim_kernels::{Level, StridedCopyFn, strided_copy_function};
+use indim_kernels::{StridedCopyFn, strided_copy_function};
 pub use indim_loops::walk::runs::Run;
+use indim_ops::Level;
 
 /// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block. Pointers need no
 /// alignment.

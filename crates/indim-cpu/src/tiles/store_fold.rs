@@ -2,14 +2,14 @@
 //! accumulators. For argmax and argmin this is the fold to the extreme.
 
 use indim_kernels::{
-    ArgReduceFunctions, FoldFn, KernelFn, Level, RowFoldFn, arg_reduce_functions, convert_kernel,
+    ArgReduceFunctions, FoldFn, KernelFn, RowFoldFn, arg_reduce_functions, convert_kernel,
     fold_function, row_fold_function,
 };
 use indim_loops::loop_nest::{LoopNest, NestReduction, Store};
 use indim_loops::resize::SizedNest;
 use indim_loops::walk::reduction::{MAX_DIRECT_COLUMNS, MAX_PIECES, MIN_PIECE_ELEMENTS, max_nodes};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_ops::{DType, DTypeClass, ReduceOp};
+use indim_ops::{DType, DTypeClass, Level, ReduceOp};
 
 /// The kernels for the fold of one store.
 #[derive(Debug, Clone)]

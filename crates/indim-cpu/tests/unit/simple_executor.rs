@@ -17,7 +17,7 @@ use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, 
 use indim_shape::RuleSet;
 
 use super::{Bases, BoundNest, Executor, NestCode};
-use indim_kernels::Level;
+use indim_ops::Level;
 
 #[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;

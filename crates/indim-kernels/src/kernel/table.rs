@@ -1,9 +1,11 @@
 //! Kernels by operation, element type and level. Holds unsafe code.
 
+#[cfg(target_arch = "x86_64")]
+use indim_ops::InstructionSet;
 use indim_ops::{
-    Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor, FromWide, NarrowElement,
-    Op, OpVisitor, ReduceOp, Ternary, Unary, bf16, f16, for_each_widening, operations,
-    visit_convert,
+    Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor, FromWide, Level,
+    NarrowElement, Op, OpVisitor, ReduceOp, Ternary, Unary, bf16, f16, for_each_widening,
+    operations, visit_convert,
 };
 
 use super::arg_reduce::{ArgReduceBody, ArgReduceFunctions, functions};
@@ -17,16 +19,13 @@ use super::shells::Shells;
 use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kernel_dtype};
 use super::strided::{ConstantStride, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
-#[cfg(target_arch = "x86_64")]
-use crate::level::Kind;
-use crate::level::Level;
 
 /// Evaluates an expression with `S` as the shells of the level.
 macro_rules! at_level {
     ($level:expr, $shells:ident => $expression:expr) => {
-        match $level.kind() {
+        match $level.instruction_set() {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 | Kind::Avx512 => {
+            InstructionSet::Avx2 | InstructionSet::Avx512 => {
                 type $shells = Avx2;
                 $expression
             }

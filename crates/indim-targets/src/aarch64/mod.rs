@@ -24,11 +24,6 @@ use crate::target::{CompiledCode, Target};
 pub(crate) struct Neon;
 
 impl Target for Neon {
-    fn is_available(&self) -> bool {
-        // Tested only on little-endian Linux.
-        cfg!(all(target_arch = "aarch64", target_endian = "little", target_os = "linux"))
-    }
-
     /// NEON has non-temporal stores only for pairs of registers (`stnp`); the encoder does not use them.
     fn streams(&self) -> bool {
         false

@@ -31,12 +31,6 @@ pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
 
 impl Target for Avx2 {
-    fn is_available(&self) -> bool {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-    }
-
     fn streams(&self) -> bool {
         true
     }
@@ -61,15 +55,6 @@ impl Target for Avx2 {
 }
 
 impl Target for Avx512 {
-    fn is_available(&self) -> bool {
-        is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512cd")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("bmi2")
-    }
-
     fn streams(&self) -> bool {
         true
     }

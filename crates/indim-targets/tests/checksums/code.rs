@@ -1,8 +1,9 @@
 //! Checksums of the results of machine code for the functions of `indim-ops`.
 
 use indim_codegen::Definition;
+use indim_ops::Level;
 use indim_ops::{DType, Op};
-use indim_targets::{Function, OperandForm, OperandLayout, TargetKind};
+use indim_targets::{Function, OperandForm, OperandLayout, machine_code_levels};
 
 use crate::random::Random;
 
@@ -10,7 +11,7 @@ use crate::random::Random;
 const BLOCK: usize = 1 << 14;
 
 /// The machine code of a function of `f32`.
-pub(crate) fn code_of(kind: TargetKind, name: &str) -> Function {
+pub(crate) fn code_of(level: Level, name: &str) -> Function {
     let op: Op = name.parse().expect("functions are operations");
     let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
     let layout = OperandLayout {
@@ -19,7 +20,7 @@ pub(crate) fn code_of(kind: TargetKind, name: &str) -> Function {
         is_in_place: false,
         is_fetched_ahead: false,
     };
-    Function::compile(kind, &body, &layout).expect("this processor has a target")
+    Function::compile(level, &body, &layout).expect("this processor has a target")
 }
 
 /// The sum of hashes of each argument with its result, as in the record.

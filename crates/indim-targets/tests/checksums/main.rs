@@ -16,7 +16,7 @@ mod random;
 mod record;
 
 use functions::{SAMPLE_STEP, UNARY_FUNCTIONS};
-use indim_targets::TargetKind;
+use indim_targets::machine_code_levels;
 use record::FunctionLine;
 
 #[test]
@@ -26,10 +26,10 @@ fn machine_code_gives_the_recorded_bits() {
     for function in UNARY_FUNCTIONS {
         let is_line = |line: &&FunctionLine| line.name == function.name && line.dtype == "f32";
         let expected = recorded.iter().find(is_line).unwrap().sample_checksum.unwrap();
-        for &kind in TargetKind::available() {
+        for &level in machine_code_levels() {
             let sample = (0..=u32::MAX).step_by(SAMPLE_STEP);
-            let found = code::checksum_of(&code::code_of(kind, function.name), sample);
-            assert_eq!(found, expected, "{} by {kind}", function.name);
+            let found = code::checksum_of(&code::code_of(level, function.name), sample);
+            assert_eq!(found, expected, "{} by {level}", function.name);
         }
     }
 }

@@ -1,28 +1,32 @@
-//! Instruction-set levels: detection and selection.
+//! Instruction-set levels of kernels and machine code: detection and selection.
 
 use core::fmt;
 use core::str::FromStr;
+use std::string::{String, ToString as _};
 use std::sync::OnceLock;
+use std::vec::Vec;
 
-/// An instruction-set level.
+/// An instruction set that this processor has.
 ///
 /// Kernels are compiled for the baseline and for AVX2; higher levels run the AVX2 kernels. Machine code of
-/// a loop nest uses all instructions of its level.
+/// a loop nest uses all instructions of its level: AVX2 and AVX-512 on x86-64, NEON on aarch64.
 ///
 /// A level exists only on a processor that has its instructions: no constructor returns another one. So the
-/// processor can run each kernel that is looked up for a level.
+/// processor can run the kernels and the machine code of a level.
 ///
 /// ```
-/// use indim_kernels::Level;
+/// use indim_ops::Level;
 ///
 /// assert!(Level::available().contains(&Level::detect()));
 /// assert_eq!("baseline".parse(), Ok(Level::BASELINE));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Level(Kind);
+pub struct Level(InstructionSet);
 
+/// The instruction set of a [`Level`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Kind {
+#[non_exhaustive]
+pub enum InstructionSet {
     /// The target's minimum: SSE2 on x86-64, NEON on aarch64.
     Baseline,
     /// AVX2 with fused multiply-add and conversions of f16.
@@ -33,18 +37,18 @@ pub(crate) enum Kind {
 
 impl Level {
     /// The target's minimum.
-    pub const BASELINE: Level = Level(Kind::Baseline);
+    pub const BASELINE: Level = Level(InstructionSet::Baseline);
 
     /// AVX2 with fused multiply-add and conversions of f16, if this processor has it.
     ///
     /// ```
-    /// use indim_kernels::Level;
+    /// use indim_ops::Level;
     ///
     /// assert!(Level::avx2().is_none_or(|level| level.to_string() == "avx2"));
     /// ```
     pub fn avx2() -> Option<Level> {
         let levels = Level::available().iter().copied();
-        levels.into_iter().find(|level| level.0 == Kind::Avx2)
+        levels.into_iter().find(|level| level.0 == InstructionSet::Avx2)
     }
 
     /// The highest level of this processor.
@@ -56,8 +60,8 @@ impl Level {
     pub fn available() -> &'static [Level] {
         static LEVELS: OnceLock<Vec<Level>> = OnceLock::new();
         LEVELS.get_or_init(|| {
-            let kinds = [Kind::Baseline, Kind::Avx2, Kind::Avx512];
-            kinds.into_iter().filter(|&kind| is_available(kind)).map(Level).collect()
+            let sets = [InstructionSet::Baseline, InstructionSet::Avx2, InstructionSet::Avx512];
+            sets.into_iter().filter(|&set| is_available(set)).map(Level).collect()
         })
     }
 
@@ -67,12 +71,12 @@ impl Level {
     /// If the variable names no level of this processor.
     ///
     /// ```
-    /// use indim_kernels::Level;
+    /// use indim_ops::Level;
     ///
     /// if std::env::var("INDIM_LEVEL").is_err() {
     ///     assert_eq!(Level::from_environment()?, Level::detect());
     /// }
-    /// # Ok::<(), indim_kernels::UnknownLevel>(())
+    /// # Ok::<(), indim_ops::UnknownLevel>(())
     /// ```
     pub fn from_environment() -> Result<Level, UnknownLevel> {
         match std::env::var("INDIM_LEVEL") {
@@ -81,12 +85,13 @@ impl Level {
         }
     }
 
-    pub(crate) fn kind(self) -> Kind {
+    /// The instruction set.
+    pub fn instruction_set(self) -> InstructionSet {
         self.0
     }
 }
 
-fn is_available(kind: Kind) -> bool {
+fn is_available(set: InstructionSet) -> bool {
     macro_rules! has {
         ($($feature:tt)*) => {{
             #[cfg(target_arch = "x86_64")]
@@ -95,11 +100,12 @@ fn is_available(kind: Kind) -> bool {
             { false }
         }};
     }
-    match kind {
-        Kind::Baseline => true,
-        Kind::Avx2 => has!("avx2" "f16c" "fma" "bmi1" "bmi2" "lzcnt" "popcnt"),
-        Kind::Avx512 => {
-            is_available(Kind::Avx2) && has!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl")
+    match set {
+        InstructionSet::Baseline => true,
+        InstructionSet::Avx2 => has!("avx2" "f16c" "fma" "bmi1" "bmi2" "lzcnt" "popcnt"),
+        InstructionSet::Avx512 => {
+            is_available(InstructionSet::Avx2)
+                && has!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl")
         }
     }
 }
@@ -107,9 +113,9 @@ fn is_available(kind: Kind) -> bool {
 impl fmt::Display for Level {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.0 {
-            Kind::Baseline => "baseline",
-            Kind::Avx2 => "avx2",
-            Kind::Avx512 => "avx512",
+            InstructionSet::Baseline => "baseline",
+            InstructionSet::Avx2 => "avx2",
+            InstructionSet::Avx512 => "avx512",
         })
     }
 }
@@ -117,7 +123,7 @@ impl fmt::Display for Level {
 /// The error for a text that names no level of this processor.
 ///
 /// ```
-/// let error = "sse9".parse::<indim_kernels::Level>().unwrap_err();
+/// let error = "sse9".parse::<indim_ops::Level>().unwrap_err();
 /// assert!(error.to_string().starts_with("`sse9` is not a level of this processor; it has baseline"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,6 +148,6 @@ impl FromStr for Level {
 
     fn from_str(name: &str) -> Result<Self, UnknownLevel> {
         let named = Level::available().iter().find(|level| level.to_string() == name);
-        named.copied().ok_or_else(|| UnknownLevel { name: name.to_owned() })
+        named.copied().ok_or_else(|| UnknownLevel { name: String::from(name) })
     }
 }
