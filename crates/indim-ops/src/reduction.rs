@@ -2,7 +2,8 @@
 //!
 //! A reduction folds the elements along one axis by an operation of the table of operations, in the element
 //! type of the operand. A row has the name, that operation, the identity (its function in
-//! `meaning/identity.rs`), the classes of element types, and the documentation. An arg-reduction finds the
+//! `meaning/identity.rs`), the classes of element types, those of them for which the order of the elements
+//! changes the bits (`ordered`), and the documentation. An arg-reduction finds the
 //! index of an extreme. `meaning/reduction.rs` defines the order of the elements.
 
 use core::fmt;
@@ -25,25 +26,25 @@ macro_rules! for_each_reduction {
         $callback! {
             folds {
                 /// The sum; +0 without elements. Integers wrap; floats are summed by the fixed tree.
-                reduce_add = Add add zero [signed unsigned f64_c128];
+                reduce_add = Add add zero [signed unsigned f64_c128] ordered [f64_c128];
                 /// The product; 1 without elements. Integers wrap; floats are multiplied by the fixed tree.
-                reduce_mul = Mul mul one [signed unsigned f64_c128];
+                reduce_mul = Mul mul one [signed unsigned f64_c128] ordered [f64_c128];
                 /// The largest element; any NaN gives a NaN, -0 is below +0. Without elements -inf, or the
                 /// type's minimum.
-                reduce_max = Max max lowest [boolean signed unsigned float];
+                reduce_max = Max max lowest [boolean signed unsigned float] ordered [];
                 /// The smallest element; any NaN gives a NaN, -0 is below +0. Without elements inf, or the
                 /// type's maximum.
-                reduce_min = Min min highest [boolean signed unsigned float];
+                reduce_min = Min min highest [boolean signed unsigned float] ordered [];
                 /// The largest number; NaN if all are NaN.
-                reduce_fmax = Fmax fmax nan [float];
+                reduce_fmax = Fmax fmax nan [float] ordered [];
                 /// The smallest number; NaN if all are NaN.
-                reduce_fmin = Fmin fmin nan [float];
+                reduce_fmin = Fmin fmin nan [float] ordered [];
                 /// Logical and; bitwise and of integers. Without elements true, or all bits.
-                reduce_and = And and ones [boolean signed unsigned];
+                reduce_and = And and ones [boolean signed unsigned] ordered [];
                 /// Logical or; bitwise or of integers. Without elements false, or no bits.
-                reduce_or = Or or zero [boolean signed unsigned];
+                reduce_or = Or or zero [boolean signed unsigned] ordered [];
                 /// Exclusive or: whether an odd number of elements is true; bitwise for integers.
-                reduce_xor = Xor xor zero [boolean signed unsigned];
+                reduce_xor = Xor xor zero [boolean signed unsigned] ordered [];
             }
             arg_reductions {
                 /// The index of the first NaN, or else of the first largest element; an `i64`.
@@ -135,7 +136,8 @@ macro_rules! define_reductions {
     (
         folds { $(
             $(#[doc = $doc:literal])+
-            $name:ident = $op:ident $meaning:ident $identity:ident [$($class:ident)*];
+            $name:ident = $op:ident $meaning:ident $identity:ident [$($class:ident)*]
+                ordered [$($ordered:ident)*];
         )* }
         arg_reductions { $(
             $(#[doc = $sdoc:literal])+
@@ -174,6 +176,15 @@ macro_rules! define_reductions {
                 match self {
                     $(ReduceOp::$op => $(is_of_word!($class dtype))||*,)*
                     $(ReduceOp::$search => $(is_of_word!($sclass dtype))||*,)*
+                }
+            }
+
+            /// Whether the order of the elements changes the bits of the result, for elements of type
+            /// `dtype`. It does for sums and products of floats, which follow the fixed tree.
+            pub fn is_ordered(self, dtype: DType) -> bool {
+                match self {
+                    $(ReduceOp::$op => false $(|| is_of_word!($ordered dtype))*,)*
+                    $(ReduceOp::$search => false,)*
                 }
             }
 

@@ -9,7 +9,7 @@ use indim_loops::loop_nest::{LoopNest, NestReduction, Store};
 use indim_loops::resize::SizedNest;
 use indim_loops::walk::reduction::{MAX_DIRECT_COLUMNS, MAX_PIECES, MIN_PIECE_ELEMENTS, max_nodes};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_ops::{DType, DTypeClass, Level, ReduceOp};
+use indim_ops::{DType, Level, ReduceOp};
 
 /// The kernels for the fold of one store.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ impl StoreFold {
                 lanes: row_fold_function(op, dtype, dtype, level),
                 combine: fold_function(op, dtype, dtype, level),
                 finish: convert_kernel(dtype, result, level),
-                is_ordered: is_ordered(op, dtype),
+                is_ordered: op.is_ordered(dtype),
                 // A complex product with 1 may turn an infinity into a NaN.
                 is_neutral: op != ReduceOp::Mul || dtype != DType::C128,
                 size: dtype.size(),
@@ -69,11 +69,6 @@ impl StoreFold {
     fn index_size(&self) -> usize {
         self.arg_reduce.map_or(0, |_| size_of::<usize>())
     }
-}
-
-fn is_ordered(op: ReduceOp, dtype: DType) -> bool {
-    matches!(op, ReduceOp::Add | ReduceOp::Mul)
-        && matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex)
 }
 
 /// Upper bound of the lanes and nodes of one thread for these folds, in bytes.

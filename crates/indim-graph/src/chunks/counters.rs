@@ -5,7 +5,7 @@
 //! arg-reduction over several axes, becomes a sequence of reductions along one axis each. An arg-reduction
 //! then computes the index of the extreme from counters.
 
-use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
+use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
 use crate::array::Array;
@@ -260,8 +260,11 @@ fn merged<'g>(
     let is_whole = shape[..axis] == reshaped[..axis]
         && shape[axes.end..] == reshaped[axis + 1..]
         && !shape.contains(&0);
-    let is_sum = matches!(op.operation(), Op::Add | Op::Mul)
-        && matches!(array_type.dtype.class(), DTypeClass::Float | DTypeClass::Complex);
-    // A sum of floats has a fixed tree along the merged axis.
-    (is_whole && !is_sum).then(|| MergedAxes { op, operand: operands[0], shape, axes })
+    // An ordered reduction has a fixed tree along the merged axis.
+    (is_whole && !op.is_ordered(array_type.dtype)).then(|| MergedAxes {
+        op,
+        operand: operands[0],
+        shape,
+        axes,
+    })
 }

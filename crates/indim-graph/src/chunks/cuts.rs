@@ -1,7 +1,5 @@
 //! Cuts: the axes of values that are cut together, and their legal positions.
 
-use indim_ops::{DTypeClass, Op};
-
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 /// The legal positions of a cut along an axis.
@@ -317,10 +315,8 @@ impl AxisForest {
 /// The legal positions of cuts along the axis that `node` reduces.
 fn reduction_policy(graph: &Graph, node: &Node) -> CutPolicy {
     let NodeKind::Reduce { op, .. } = node.kind else { return CutPolicy::Anywhere };
-    let class = graph[node.operands[0]].array_type.dtype.class();
-    let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
-    match op.operation() {
-        Op::Add | Op::Mul if is_float => CutPolicy::Aligned,
-        _ => CutPolicy::Anywhere,
+    match op.is_ordered(graph[node.operands[0]].array_type.dtype) {
+        true => CutPolicy::Aligned,
+        false => CutPolicy::Anywhere,
     }
 }

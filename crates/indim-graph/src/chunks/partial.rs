@@ -25,8 +25,8 @@ pub fn partial_count(op: ReduceOp) -> usize {
 }
 
 /// Adds nodes that combine the partial results of `op` of two adjacent ranges of chunks, `earlier` and
-/// `later`. Any order of combining neighbours gives the same bits, except for sums and products of floats,
-/// which must be combined in pairs.
+/// `later`. Any order of combining neighbours gives the same bits, except for ordered reductions
+/// ([`ReduceOp::is_ordered`]), which must be combined in pairs.
 ///
 /// ```
 /// use indim_graph::chunks::combine;
