@@ -11,9 +11,9 @@
 //! `tiles/fold_tile.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/arg_reduce/`,
 //! `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/single_call.rs`, `run/executable.rs`,
 //! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
-//! `run/bound_program.rs`, `run/scatter.rs`, `run/team.rs` and `run/threads.rs`; of the other crates in
-//! `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and
-//! `signals.rs` of the command.
+//! `run/bound_program.rs`, `run/scatter.rs`, `run/scratch.rs`, `run/team.rs` and `run/threads.rs`;
+//! of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the
+//! Python bindings and `signals.rs` of the command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod blocks;
@@ -39,10 +39,11 @@ pub use run::error::RunError;
 pub use run::executable::Executable;
 #[doc(hidden)]
 pub use run::float_environment::in_default_float_environment;
-pub use run::forecast::{Forecast, MemoryPiece};
+pub use run::forecast::Forecast;
 #[doc(hidden)]
 pub use run::groups::TiledGroup;
 pub use run::in_place::InPlace;
+pub use run::memory_piece::MemoryPiece;
 pub use run::options::{Progress, RunOptions, Threads};
 pub use run::output_order::Order;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};

@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::lane::{FloatLane, Lane};
+use crate::lane::{FloatBits, FloatLane, Lane};
 
 /// A complex number in Cartesian form, laid out as in C, Fortran and NumPy.
 ///
@@ -46,6 +46,14 @@ impl<F> Complex<F> {
     #[inline(always)]
     pub const fn new(re: F, im: F) -> Self {
         Complex { re, im }
+    }
+}
+
+impl<F: FloatBits> Complex<F> {
+    /// The number with canonical NaNs in both parts.
+    #[inline(always)]
+    pub fn with_canonical_nans(self) -> Self {
+        Complex::new(self.re.with_canonical_nan(), self.im.with_canonical_nan())
     }
 }
 

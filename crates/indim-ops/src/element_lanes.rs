@@ -5,7 +5,6 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::half::{Bf16, F16, bf16, f16};
 use crate::lane::{Cast, FloatBits, LaneBackend};
-use crate::meaning::canonical::canonical_parts;
 use crate::meaning::half;
 
 /// The lanes of an element type in any back end.
@@ -88,7 +87,7 @@ macro_rules! define_element_lanes {
     (@in $class:ident $variant:ident $type:ident $lanes:ident) => { $lanes::$variant };
     (@canonical half $x:ident) => { $x.with_canonical_nan() };
     (@canonical float $x:ident) => { $x.with_canonical_nan() };
-    (@canonical complex $x:ident) => { canonical_parts($x) };
+    (@canonical complex $x:ident) => { $x.with_canonical_nans() };
     (@canonical $class:ident $x:ident) => { $x };
 }
 
@@ -138,7 +137,7 @@ impl NarrowElement for c64 {
 impl FromWide<c128> for c64 {
     #[inline(always)]
     fn from_wide<L: LaneBackend>(wide: Complex<L::F64>) -> Complex<L::F32> {
-        canonical_parts(Complex::new(wide.re.cast(), wide.im.cast()))
+        Complex::new(wide.re.cast(), wide.im.cast()).with_canonical_nans()
     }
 }
 

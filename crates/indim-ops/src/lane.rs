@@ -11,8 +11,6 @@
 //!
 //! `meaning/` holds the definitions; `element_lanes.rs` maps element types to lanes.
 
-use crate::meaning::canonical::canonical;
-
 /// A lane back end: one lane type for each machine type, and the conversions between them.
 ///
 /// ```
@@ -162,11 +160,19 @@ pub trait FloatBits: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The float of this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The float, with any NaN replaced by the canonical one. A back end may override this with an
-    /// instruction.
+    /// The float, with any NaN replaced by the canonical one, the positive quiet one. Processors differ in
+    /// their NaNs: x86 makes negative ones and propagates payloads, others do not. A back end may override
+    /// this with an instruction.
+    ///
+    /// The bits are compared as integers. Rust's compiler treats all NaNs as equal floats, so in optimised
+    /// builds it drops a float selection between two NaNs (seen after `sqrt`).
     #[inline(always)]
     fn with_canonical_nan(self) -> Self {
-        canonical(self)
+        let bits = self.to_bits();
+        // Without the sign, only NaNs are above infinity.
+        let magnitude = bits.and(Self::Bits::minimum().not());
+        let is_nan = Self::Bits::constant(Self::INFINITY_BITS).less(magnitude);
+        Self::from_bits(Self::Bits::select(is_nan, Self::Bits::constant(Self::NAN_BITS), bits))
     }
 }
 

@@ -1,6 +1,5 @@
 //! A program bound to sizes, and the run of its nests one after another. Holds unsafe code.
 
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +9,7 @@ use indim_loops::loop_nest::{Access, BufferId, IndexCheck, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
-use indim_ops::{ArrayType, DType};
+use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
 use crate::executor::Bases;
@@ -22,9 +21,9 @@ use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};
 use crate::run::indices;
 use crate::run::options::RunOptions;
+use crate::run::scratch::Scratch;
 use crate::run::threads;
-use indim_arrays::{ALIGNMENT, Buffer};
-use indim_arrays::{ArrayError, ArrayView, ArrayViewMut, bytes_of_array};
+use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut, bytes_of_array};
 
 /// Operands of a nest that fit the stack. An allocation would slow down the short runs of small nests.
 const FEW: usize = 16;
@@ -345,45 +344,6 @@ impl BoundProgram {
                 unsafe { executor.write_counter(first, dtype, length, *level) }
             }
         }
-    }
-}
-
-/// Memory for the temporaries and counters of a run, on the stack if they are small.
-pub(crate) struct Scratch<'n> {
-    first: *mut u8,
-    /// The owner of the memory; `None` for memory on the stack.
-    _buffer: Option<Buffer>,
-    _on_stack: PhantomData<&'n mut StackMemory>,
-}
-
-/// Memory on the stack for the temporaries of small runs.
-#[repr(align(64))]
-pub(crate) struct StackMemory(#[allow(dead_code)] [u8; 1024]);
-
-const _: () = assert!(align_of::<StackMemory>() >= ALIGNMENT);
-
-impl<'n> Scratch<'n> {
-    pub(crate) fn new(
-        bytes: usize,
-        on_stack: &'n mut MaybeUninit<StackMemory>,
-    ) -> Result<Self, ArrayError> {
-        if bytes <= size_of::<StackMemory>() {
-            let first = on_stack.as_mut_ptr().cast();
-            return Ok(Scratch { first, _buffer: None, _on_stack: PhantomData });
-        }
-        if isize::try_from(bytes).is_err() {
-            return Err(ArrayError::OutOfMemory { bytes });
-        }
-        // SAFETY: no one reads uninitialised bytes: a nest writes each temporary before others read it, and
-        // counters are written before their first reader.
-        let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
-        let first = buffer.as_mut_ptr().as_ptr();
-        Ok(Scratch { first, _buffer: Some(buffer), _on_stack: PhantomData })
-    }
-
-    /// The address at an offset in bytes.
-    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
-        self.first.wrapping_add(offset)
     }
 }
 

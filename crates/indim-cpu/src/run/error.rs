@@ -6,7 +6,7 @@ use indim_graph::GuardError;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::run::forecast::MemoryPiece;
+use crate::run::memory_piece::MemoryPiece;
 use indim_arrays::ArrayError;
 
 /// The reason why a run did not start or did not finish. Its `Debug` form, which `unwrap` and `?` in `main`

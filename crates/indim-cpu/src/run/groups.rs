@@ -16,11 +16,11 @@ use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
 use crate::executor::{Bases, BoundNest};
-use crate::run::bound_program::Scratch;
 use crate::run::compiled_nest::CompiledNest;
 use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
+use crate::run::scratch::Scratch;
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
 use indim_loops::strides::AxisStrides;

@@ -4,13 +4,14 @@
 //! - `executable.rs`: a graph compiled for one set of sizes;
 //! - `symbolic.rs`: a graph compiled for any sizes, with its bindings cached by `binding_cache.rs`;
 //! - `named.rs`, `in_place.rs`: runs with inputs by name, and with outputs over inputs;
-//! - `options.rs`, `forecast.rs`, `error.rs`: options, memory and errors of a run.
+//! - `options.rs`, `forecast.rs`, `memory_piece.rs`, `error.rs`: options, memory and errors of a run.
 //!
 //! Compilation and binding:
 //! - `compile.rs`: compiles a graph, with the executor of `choice.rs`;
 //! - `compiled_program.rs`: the program for any sizes;
 //! - `bound_program.rs`: the program bound to sizes, and the run of its nests;
 //! - `compiled_nest.rs`: one nest with its code;
+//! - `scratch.rs`: memory for temporaries and counters;
 //! - `groups.rs`: groups of nests that run tile by tile;
 //! - `scatter.rs`: scatters, which no executor compiles.
 //!
@@ -37,11 +38,13 @@ pub(crate) mod forecast;
 pub(crate) mod groups;
 pub(crate) mod in_place;
 mod indices;
+pub(crate) mod memory_piece;
 mod named;
 pub(crate) mod options;
 pub(crate) mod output_order;
 mod overlap;
 mod scatter;
+mod scratch;
 pub(crate) mod symbolic;
 #[cfg(feature = "rayon")]
 mod team;

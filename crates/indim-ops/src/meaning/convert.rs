@@ -6,7 +6,6 @@
 //! - anything → float gives the nearest, half to even, rounded once, and an infinity on overflow;
 //! - real → complex has the imaginary part 0; complex → real drops it.
 
-use super::canonical::canonical_parts;
 use super::half::round_to_odd;
 use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
@@ -116,7 +115,7 @@ convert_each! {
     |x| <<Self as Element>::Component as ConvertTo<To>>::over::<L>(x.re)
 }
 convert_each! {
-    [c64 c128] to [c64 c128]: |x| canonical_parts(Complex::new(x.re.cast(), x.im.cast()))
+    [c64 c128] to [c64 c128]: |x| Complex::new(x.re.cast(), x.im.cast()).with_canonical_nans()
 }
 
 /// Whether a float is not 0; true for a NaN.

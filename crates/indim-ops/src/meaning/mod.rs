@@ -6,7 +6,6 @@
 //! lane, and cannot panic.
 //!
 //! - `boolean.rs`: the operations on truth values; `false < true`;
-//! - `canonical.rs`: the canonical NaN, which replaces every NaN in a result;
 //! - `complex/`: the operations on complex numbers, over pairs of lanes;
 //! - `convert.rs`: conversions between element types;
 //! - `elementary/`: the elementary functions over the `Lane` algebra: one file per family;
@@ -21,7 +20,6 @@
 //!   once at the end; integers wrap.
 
 pub mod boolean;
-pub mod canonical;
 pub mod complex;
 pub mod convert;
 mod elementary;
