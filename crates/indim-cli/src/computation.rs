@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use clap::Args;
-use indim::stores::CompleteResult;
+use indim::files::CompleteResult;
 use indim::{
     ArrayView, ArrayViewMut, Buffer, CompileOptions, Diagnostic, ErrorCode, Executable, Level,
     RunError, RunOptions,

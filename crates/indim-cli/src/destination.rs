@@ -2,14 +2,13 @@
 
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use indim::files::{
-    FileError, FileErrorKind, NamedArray, NpySink, OutputFile, npz_sinks, safetensors_sinks,
-    write_npy_to, write_npz_to, write_safetensors_to,
+    ArrayFormat, CompleteResult, FileError, FileErrorKind, FileWriter, NamedArray, NpySink,
+    OutputFile, ResultMetadata, Sink, write_npy_to, write_whole,
 };
-use indim::stores::{self, CompleteResult, ResultMetadata, write_whole};
-use indim::stream::Sink;
 use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
@@ -25,7 +24,7 @@ pub(crate) enum Destination {
     StandardOutput,
     File {
         file: Box<OutputFile>,
-        format: FileFormat,
+        writer: &'static FileWriter,
     },
     /// A file or folder of another format.
     Stored {
@@ -34,53 +33,31 @@ pub(crate) enum Destination {
     },
 }
 
-/// The format of a file of arrays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileFormat {
-    Npy,
-    Npz,
-    Safetensors,
-    Stored(stores::ArrayFormat),
-}
-
-impl FileFormat {
-    /// Whether one file holds any number of results under their names.
-    pub(crate) fn is_archive(self) -> bool {
-        matches!(self, FileFormat::Npz | FileFormat::Safetensors)
-    }
-
-    /// The format that a file of this name is to have.
-    ///
-    /// # Errors
-    /// When the name is one for another format.
-    pub(crate) fn of(path: &Path) -> Result<FileFormat, Diagnostic> {
-        let Some(extension) = path.extension().and_then(OsStr::to_str) else {
-            let format = stores::ArrayFormat::of_name(path);
-            return Ok(format.map_or(FileFormat::Npy, FileFormat::Stored));
-        };
-        match extension.to_ascii_lowercase().as_str() {
-            "npy" => Ok(FileFormat::Npy),
-            "npz" => Ok(FileFormat::Npz),
-            "safetensors" => Ok(FileFormat::Safetensors),
-            // Pipes and devices have no format, and cannot seek as some formats must.
-            _ if path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir()) => {
-                Ok(FileFormat::Npy)
-            }
-            _ => match stores::ArrayFormat::of_name(path) {
-                Some(format) if format != stores::ArrayFormat::Csv => {
-                    Ok(FileFormat::Stored(format))
-                }
-                _ => Err(unknown_format(path, extension)),
-            },
-        }
+/// The format of a result with this path.
+///
+/// # Errors
+/// `unknown-format` for an ending of another format.
+pub(crate) fn format_of(path: &Path) -> Result<&'static ArrayFormat, Diagnostic> {
+    let format = ArrayFormat::of_name(path);
+    let Some(extension) = path.extension().and_then(OsStr::to_str) else {
+        return Ok(format.unwrap_or(ArrayFormat::npy()));
+    };
+    // Pipes and devices have no format, and cannot seek as some formats must.
+    let is_stream = || path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir());
+    match format.filter(|format| format.is_written()) {
+        Some(format) if format.file_writer().is_none() && is_stream() => Ok(ArrayFormat::npy()),
+        Some(format) => Ok(format),
+        None if is_stream() => Ok(ArrayFormat::npy()),
+        None => Err(unknown_format(path, extension)),
     }
 }
 
 fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
     let message = format!(
-        "{}: a result is written as .npy, .npz, .safetensors, .zarr, .png or .tif, not as .{}; name the file \
-         so, or print the result as text: --format csv or --format json, without -o",
+        "{}: a result is written as {}, not as .{}; name the file so, or print the result as text: --format \
+         csv or --format json, without -o",
         shown(&path.to_string_lossy()),
+        ArrayFormat::written_endings(),
         shown(extension)
     );
     Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message)
@@ -94,7 +71,7 @@ impl Destination {
     /// When the file cannot be written, or its format cannot hold the result.
     pub(crate) fn open(
         path: &Path,
-        format: FileFormat,
+        format: &'static ArrayFormat,
         result: &ArrayType,
         metadata: &ResultMetadata,
     ) -> Result<Self, Diagnostic> {
@@ -102,13 +79,18 @@ impl Destination {
             return Ok(Destination::StandardOutput);
         }
         signals::watch().map_err(|error| Diagnostic::new(ErrorCode::IO, error.to_string()))?;
-        if let FileFormat::Stored(_) = format {
-            let sink =
-                stores::create(path, result, metadata).map_err(|error| error.diagnostic())?;
-            return Ok(Destination::Stored { path: path.to_owned(), sink });
+        let error = |error: FileError| error.diagnostic();
+        match format.file_writer() {
+            Some(writer) => {
+                let file = Box::new(OutputFile::create(path).map_err(error)?);
+                Ok(Destination::File { file, writer })
+            }
+            None => {
+                let sink = format.create(path, result, metadata);
+                let sink = sink.map_err(|error| error.diagnostic())?;
+                Ok(Destination::Stored { path: path.to_owned(), sink })
+            }
         }
-        let file = OutputFile::create(path).map_err(|error| error.diagnostic())?;
-        Ok(Destination::File { file: Box::new(file), format })
     }
 
     /// The sinks of streamed results, with disk space reserved for all: one sink, or one per archive
@@ -121,19 +103,17 @@ impl Destination {
         results: &[ArrayType],
         members: &[String],
     ) -> Result<Vec<Box<dyn Sink>>, Diagnostic> {
-        let named: Vec<(&str, &ArrayType)> =
-            members.iter().map(String::as_str).zip(results).collect();
-        let one = |sink: NpySink| vec![Box::new(sink) as Box<dyn Sink>];
         let sinks = match self {
             Destination::StandardOutput => {
                 let stream = Box::new(io::stdout());
-                NpySink::to_stream("standard output", stream, &results[0]).map(one)
+                NpySink::to_stream("standard output", stream, &results[0])
+                    .map(|sink| vec![Box::new(sink) as Box<dyn Sink>])
             }
-            Destination::File { file, format: FileFormat::Npz } => npz_sinks(*file, &named),
-            Destination::File { file, format: FileFormat::Safetensors } => {
-                safetensors_sinks(*file, &named)
+            Destination::File { file, writer } => {
+                let names = members.iter().map(String::as_str).chain(iter::repeat(""));
+                let named: Vec<(&str, &ArrayType)> = names.zip(results).collect();
+                writer.sinks(*file, &named)
             }
-            Destination::File { file, .. } => NpySink::in_file(*file, &results[0]).map(one),
             Destination::Stored { sink, .. } => return Ok(vec![sink]),
         };
         sinks.map_err(|error| error.diagnostic())
@@ -148,7 +128,7 @@ impl Destination {
         result: &ArrayType,
     ) -> Result<Option<ArrayViewMut<'_>>, Diagnostic> {
         match self {
-            Destination::File { file, format: FileFormat::Npy } => {
+            Destination::File { file, writer } if writer.is_mapped() => {
                 file.map_npy(result).map_err(|error| error.diagnostic())
             }
             _ => Ok(None),
@@ -166,25 +146,20 @@ impl Destination {
     ) -> Result<(), Diagnostic> {
         let bytes = results.iter().map(|result| result.bytes().len());
         let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
-        let write_npy = |mut output: ProgressWriter<'_, &mut dyn Write>| {
-            let mut each = results.iter();
-            each.try_for_each(|it| write_npy_to(&mut output, it.array_type(), it.bytes()))
-        };
         let written = match self {
             Destination::StandardOutput => {
-                write_npy(ProgressWriter { output: &mut io::stdout().lock(), progress: &progress })
+                let output = &mut io::stdout().lock();
+                let mut output = ProgressWriter { output, progress: &progress };
+                let mut each = results.iter();
+                each.try_for_each(|it| write_npy_to(&mut output, it.array_type(), it.bytes()))
             }
-            Destination::File { file, format: FileFormat::Npy } => {
-                write_npy(ProgressWriter { output: file, progress: &progress })
-            }
-            Destination::File { file, format: FileFormat::Npz } => {
-                let output = ProgressWriter { output: file, progress: &progress };
-                write_npz_to(output, members.iter().zip(results).map(member))
-            }
-            Destination::File { file, format: FileFormat::Safetensors } => {
-                let output = ProgressWriter { output: file, progress: &progress };
-                let members: Vec<_> = members.iter().zip(results).map(member).collect();
-                write_safetensors_to(output, &members)
+            Destination::File { file, writer } => {
+                let names = members.iter().map(String::as_str).chain(iter::repeat(""));
+                let named: Vec<NamedArray<'_>> = names
+                    .zip(results)
+                    .map(|(name, result)| (name, result.array_type(), result.bytes()))
+                    .collect();
+                writer.write(&mut ProgressWriter { output: file, progress: &progress }, &named)
             }
             Destination::Stored { sink, .. } => {
                 let mut each = results.iter();
@@ -192,7 +167,6 @@ impl Destination {
                     .try_for_each(|result| write_whole(&mut **sink, result))
                     .map_err(|error| error.diagnostic());
             }
-            Destination::File { format: FileFormat::Stored(_), .. } => Ok(()),
         };
         drop(progress);
         match written {
@@ -250,10 +224,6 @@ impl Destination {
             Destination::Stored { path, .. } => path,
         }
     }
-}
-
-fn member<'a>((name, result): (&'a String, &'a Buffer)) -> NamedArray<'a> {
-    (name, result.array_type(), result.bytes())
 }
 
 /// Whether `-o` means standard output, not a file.

@@ -5,14 +5,13 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use indim::files::largest;
-use indim::stores::{self, ResultMetadata};
+use indim::files::{ArrayFormat, ResultMetadata};
 use indim::stream::StorageInfo;
 use indim::{ArrayType, Diagnostic, ErrorCode, Expression, Shape};
 use indim_graph::terminal::shown;
 use indim_shape::is_printable;
 
-use crate::destination::{Destination, FileFormat, is_standard_output};
+use crate::destination::{Destination, format_of, is_standard_output};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::report::Report;
@@ -29,7 +28,7 @@ struct Output<'a> {
     /// The name of the result; `None` for the only result, or for all in an archive.
     name: Option<&'a str>,
     path: Cow<'a, Path>,
-    format: FileFormat,
+    format: &'static ArrayFormat,
 }
 
 /// All outputs; empty if the results are printed.
@@ -76,7 +75,7 @@ impl<'a> Outputs<'a> {
     pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
         let output = |argument: &'a PathBuf| {
             let (name, path) = named(argument);
-            FileFormat::of(path).map(|format| Output { name, path: path.into(), format })
+            format_of(path).map(|format| Output { name, path: path.into(), format })
         };
         let outputs = arguments.iter().map(output).collect::<Result<Vec<_>, _>>()?;
         let usage = |message: String| Err(Failure::Usage(message));
@@ -135,7 +134,7 @@ impl<'a> Outputs<'a> {
             }
             [Output { name: None, path, format }]
                 // A Zarr array, which is a folder, is replaced.
-                if *format == FileFormat::Npy && (path.is_dir() || is_new_folder(path)) =>
+                if *format == ArrayFormat::npy() && (path.is_dir() || is_new_folder(path)) =>
             {
                 let file = |name: &'a String| in_folder(path, name);
                 let each = names.iter().map(file).collect::<Result<_, _>>()?;
@@ -177,15 +176,15 @@ impl<'a> Outputs<'a> {
             .map(|stored| stored.concat())
     }
 
-    /// Halves the chunks of the Zarr result with the largest ones; returns whether it could.
+    /// Halves the chunks of the chunked result with the largest ones; returns whether it could.
     pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, ResultMetadata)]) -> bool {
-        let zarr = stores::ArrayFormat::Zarr;
-        let is_chosen = |output: &Output<'_>| output.format == FileFormat::Stored(zarr);
-        let chosen = self.each.iter().zip(results).filter(|(output, _)| is_chosen(output));
-        let largest =
-            chosen.max_by_key(|(_, (result, metadata))| zarr.scratch_bytes(result, metadata));
-        largest.is_some_and(|(_, (result, metadata))| {
-            zarr.scratch_bytes(result, metadata) > MIN_CHUNK_BYTES && metadata.halve_chunks(result)
+        let bytes = |output: &Output<'_>, (result, metadata): &(ArrayType, ResultMetadata)| {
+            output.format.scratch_bytes(result, metadata)
+        };
+        let chosen = self.each.iter().zip(results).filter(|(output, _)| output.format.is_chunked());
+        let largest = chosen.max_by_key(|(output, result)| bytes(output, result));
+        largest.is_some_and(|(output, result)| {
+            bytes(output, result) > MIN_CHUNK_BYTES && result.1.halve_chunks(&result.0)
         })
     }
 
@@ -224,9 +223,7 @@ impl<'a> Outputs<'a> {
         }
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.each.len());
         for (output, (result, metadata)) in self.each.iter().zip(results) {
-            if output.format == FileFormat::Stored(stores::ArrayFormat::Tiff)
-                && metadata.has_other_grid_size
-            {
+            if output.format.has_geography() && metadata.has_other_grid_size {
                 say(
                     "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
                      whose place on the earth is not written",
@@ -251,31 +248,21 @@ impl Output<'_> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
             || is_standard_output(&self.path);
-        match self.format {
-            FileFormat::Stored(format) => {
-                let (result, metadata) = results.first()?;
-                let (chunks, is_sequential) =
-                    (format.chunks(result, metadata), format.is_sequential());
-                let scratch_bytes = format.scratch_bytes(result, metadata);
-                Some(vec![StorageInfo {
-                    chunks,
-                    is_sequential,
-                    scratch_bytes,
-                    ..StorageInfo::default()
-                }])
-            }
-            FileFormat::Npy => {
-                Some(vec![StorageInfo { is_sequential: is_stream, ..StorageInfo::default() }])
-            }
-            FileFormat::Npz | FileFormat::Safetensors if is_stream => None,
-            FileFormat::Safetensors => Some(vec![StorageInfo::default(); results.len()]),
-            FileFormat::Npz => {
-                let types: Vec<&ArrayType> = results.iter().map(|(of, _)| of).collect();
-                let mut stored = vec![StorageInfo::default(); results.len()];
-                stored[largest(&types)?].is_sequential = true;
-                Some(stored)
-            }
+        if self.format.is_archive() && is_stream {
+            return None;
         }
+        let types: Vec<&ArrayType> = results.iter().map(|(result, _)| result).collect();
+        let are_sequential = self.format.are_sequential(&types).into_iter();
+        let stored =
+            results.iter().zip(are_sequential).map(|((result, metadata), is_sequential)| {
+                StorageInfo {
+                    chunks: self.format.chunks(result, metadata),
+                    is_sequential: is_sequential || is_stream,
+                    scratch_bytes: self.format.scratch_bytes(result, metadata),
+                    ..StorageInfo::default()
+                }
+            });
+        Some(stored.collect())
     }
 }
 
@@ -296,7 +283,7 @@ fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic>
     if file.strip_suffix(".npy") != Some(name) {
         say(&format!("note: `{}` is written to {}", shown(name), shown(&path.to_string_lossy())));
     }
-    Ok(Output { name: Some(name), path: path.into(), format: FileFormat::Npy })
+    Ok(Output { name: Some(name), path: path.into(), format: ArrayFormat::npy() })
 }
 
 /// The file name of a result, percent-encoded: separators, unprintable characters, percent signs and a

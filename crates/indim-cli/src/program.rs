@@ -1,6 +1,6 @@
 //! Computes a program over sources, as a whole or piece by piece, and prints or writes its results.
 
-use indim::stores::ResultMetadata;
+use indim::files::ResultMetadata;
 use indim::stream::{Source, StreamError};
 use indim::{ArrayType, AxisNames, CompileError, Diagnostic, ErrorCode, Graph, compile};
 use indim_graph::chunks::Cuts;

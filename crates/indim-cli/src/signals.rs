@@ -38,7 +38,7 @@ mod unix {
     use std::thread;
 
     use indim::files::remove_unfinished_files;
-    use indim::stores::zarr::remove_unfinished_folders;
+    use indim::files::zarr::remove_unfinished_folders;
     use indim::{Diagnostic, ErrorCode};
     use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 

@@ -4,12 +4,11 @@ use std::io::{self, IsTerminal, Stdin};
 use std::path::Path;
 
 use indim::files::{
-    ArrayFile, ArrayStream, FileError, FileErrorKind, NpySource, NpzSource, SafetensorsSource,
-    read_npy_type, read_npz_member_type, read_npz_member_within, read_tensor, read_tensor_type,
+    ArrayFile, ArrayFormat, ArrayStream, FileError, FileErrorKind, MemoryLimitError,
+    Source as Regions, read_whole,
 };
 use indim::literal::{parse_literal, parse_literal_as};
-use indim::stores::{self, ArrayFormat, MemoryLimitError, read_whole};
-use indim::stream::{Source as Regions, StreamInput};
+use indim::stream::StreamInput;
 use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, DType, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
@@ -47,18 +46,9 @@ impl OpenOperand {
     /// Opens `text`: `-` for standard input, else what [`LoadedOperand::open`] takes.
     pub(crate) fn open(text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         if !is_standard_input(text) {
-            let large = open_regions(text).map_err(|error| error.diagnostic())?;
-            if let Some(regions) = large {
-                return Ok(OpenOperand::Stored { regions, again: Some(text.to_owned()) });
-            }
-            return match stores::open(text, limit) {
-                Some(Ok(regions)) => {
-                    // An array that is decoded sequentially is opened again by its name.
-                    let again = regions.is_sequential().then(|| text.to_owned());
-                    Ok(OpenOperand::Stored { regions, again })
-                }
-                Some(Err(error)) => Err(error.diagnostic()),
-                None => LoadedOperand::open(text, limit).map(OpenOperand::Read),
+            return match place(text)? {
+                SourceName::Stored(array) => array.open(text, limit),
+                SourceName::Literal(array) => Ok(OpenOperand::Read(LoadedOperand::Literal(array))),
             };
         }
         let input = io::stdin();
@@ -168,54 +158,75 @@ fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
 
 /// The parsed text of an operand.
 enum SourceName<'a> {
-    File(&'a Path),
-    NamedArray { archive: &'a Path, member: &'a str },
-    Tensor { file: &'a Path, tensor: &'a str },
+    Stored(StoredArray<'a>),
     Literal(Array),
 }
 
-impl LoadedOperand {
-    /// Opens `text`: the path of a `.npy` file, `archive.npz:member`, `file.safetensors:tensor`, an array of
-    /// another format, or a literal. At most `limit` bytes of a file or member are read into memory; large
-    /// files are mapped.
-    pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
-        if let Some(source) = stores::open(text, limit) {
-            return read_stored(&*source.map_err(|error| error.diagnostic())?, limit);
+/// An array in a file or folder.
+struct StoredArray<'a> {
+    format: &'static ArrayFormat,
+    path: &'a Path,
+    member: Option<&'a str>,
+}
+
+impl StoredArray<'_> {
+    fn source(&self, limit: usize) -> Result<Box<dyn Regions>, Diagnostic> {
+        let source = self.format.open(self.path, self.member, limit);
+        source.map_err(|error| error.diagnostic())
+    }
+
+    /// Reads or maps the array as a whole, if its format does so.
+    fn load(&self, limit: usize) -> Result<Option<LoadedOperand>, Diagnostic> {
+        // A file that cannot be mapped may still be read.
+        let map = |bytes: u64| (bytes >= MAPPED_FROM).then(|| map_file(self.path).ok()).flatten();
+        let loaded = self.format.load(self.path, self.member, limit, &map).transpose();
+        Ok(loaded.map_err(|error| error.diagnostic())?.map(LoadedOperand::File))
+    }
+
+    /// Reads a small array if its format is read as a whole, otherwise opens it for reading by regions.
+    fn open(&self, text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
+        let regions = self.source(limit)?;
+        if bytes(regions.array_type()) < MAPPED_FROM
+            && let Some(loaded) = self.load(limit)?
+        {
+            return Ok(OpenOperand::Read(loaded));
         }
-        let opened = match place(text)? {
-            SourceName::File(path) => open_npy(path, limit),
-            SourceName::NamedArray { archive, member } => {
-                read_npz_member_within(archive, member, limit)
-            }
-            SourceName::Tensor { file, tensor } => open_tensor(file, tensor, limit),
-            SourceName::Literal(array) => return Ok(LoadedOperand::Literal(array)),
-        };
-        opened.map(LoadedOperand::File).map_err(|error| error.diagnostic())
+        // An array that is mapped, or decoded sequentially, is opened again by its name.
+        let again = self.format.is_loaded() || regions.is_sequential();
+        Ok(OpenOperand::Stored { regions, again: again.then(|| text.to_owned()) })
+    }
+}
+
+impl LoadedOperand {
+    /// Opens `text`: the name of an array, such as `x.npy`, `arrays.npz:x` or `climate.zarr/t`, or a literal. At
+    /// most `limit` bytes of a file or member are read into memory; large files are mapped.
+    pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
+        match place(text)? {
+            SourceName::Stored(array) => match array.load(limit)? {
+                Some(loaded) => Ok(loaded),
+                None => read_stored(&*array.source(limit)?, limit),
+            },
+            SourceName::Literal(array) => Ok(LoadedOperand::Literal(array)),
+        }
     }
 
     /// Whether a text names a file, not a type or a literal.
     pub(crate) fn is_file(text: &str) -> bool {
-        text.contains(".np")
-            || text.contains(".safetensors")
-            || ArrayFormat::of_content(ArrayFormat::split(text).0).is_some()
+        ArrayFormat::occurs_in(text) || ArrayFormat::resolve(text).2.is_some()
     }
 
     /// The type of the operand that [`LoadedOperand::open`] would return, and its axis names if the file
     /// stores them; reads metadata only.
     pub(crate) fn type_of(text: &str) -> Result<(ArrayType, Option<AxisNames>), Diagnostic> {
-        if let Some(source) = stores::open(text, usize::MAX) {
-            let source = source.map_err(|error| error.diagnostic())?;
-            let names = source.axis_names();
-            let names = names.map(|names| names.iter().map(String::as_str).collect());
-            return Ok((source.array_type().clone(), names));
+        match place(text)? {
+            SourceName::Stored(array) => {
+                let source = array.source(usize::MAX)?;
+                let names = source.axis_names();
+                let names = names.map(|names| names.iter().map(String::as_str).collect());
+                Ok((source.array_type().clone(), names))
+            }
+            SourceName::Literal(array) => Ok((array.array_type(), None)),
         }
-        let read = match place(text)? {
-            SourceName::File(path) => read_npy_type(path),
-            SourceName::NamedArray { archive, member } => read_npz_member_type(archive, member),
-            SourceName::Tensor { file, tensor } => read_tensor_type(file, tensor),
-            SourceName::Literal(array) => return Ok((array.array_type(), None)),
-        };
-        read.map(|array_type| (array_type, None)).map_err(|error| error.diagnostic())
     }
 
     /// Like [`LoadedOperand::type_of`]; a literal without a type takes `declared` where no element changes.
@@ -273,41 +284,6 @@ impl LoadedOperand {
     }
 }
 
-fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError> {
-    match is_large(path).then(|| map_file(path)) {
-        Some(Ok(file)) => ArrayFile::from_mapped(path, file, limit),
-        // A file that cannot be mapped may still be read.
-        _ => ArrayFile::open_within(path, limit),
-    }
-}
-
-fn open_tensor(path: &Path, tensor: &str, limit: usize) -> Result<ArrayFile, FileError> {
-    let is_large = read_tensor_type(path, tensor).is_ok_and(|of| bytes(&of) >= MAPPED_FROM);
-    match is_large.then(|| map_file(path)) {
-        Some(Ok(file)) => ArrayFile::from_mapped_tensor(path, file, tensor, limit),
-        _ => read_tensor(path, tensor, limit),
-    }
-}
-
-/// The source of a large file, or of a large array in one.
-fn open_regions(text: &str) -> Result<Option<Box<dyn Regions>>, FileError> {
-    let source: Box<dyn Regions> = match archive_member(text) {
-        Some((file, member, Archive::Npz)) => Box::new(NpzSource::open(file, member)?),
-        Some((file, tensor, Archive::Safetensors)) => {
-            Box::new(SafetensorsSource::open(file, tensor)?)
-        }
-        None if text.ends_with(".npy") && is_large(Path::new(text)) => {
-            Box::new(NpySource::open(Path::new(text))?)
-        }
-        None => return Ok(None),
-    };
-    Ok(Some(source).filter(|source| bytes(source.array_type()) >= MAPPED_FROM))
-}
-
-fn is_large(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.is_file() && file.len() >= MAPPED_FROM)
-}
-
 fn bytes(array_type: &ArrayType) -> u64 {
     let bytes = array_type.shape.byte_count(array_type.dtype.size());
     bytes.map_or(u64::MAX, |bytes| bytes as u64)
@@ -316,23 +292,18 @@ fn bytes(array_type: &ArrayType) -> u64 {
 /// Classifies `text`. A literal is never a file, even if such a file exists: `./3` is
 /// the file.
 fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
-    match archive_member(text) {
-        Some((archive, member, Archive::Npz)) => {
-            return Ok(SourceName::NamedArray { archive, member });
-        }
-        Some((file, tensor, Archive::Safetensors)) => {
-            return Ok(SourceName::Tensor { file, tensor });
-        }
-        None => {}
-    }
-    let file = SourceName::File(Path::new(text));
-    if [".npy", ".npz", ".safetensors"].iter().any(|end| text.ends_with(end)) {
-        return Ok(file);
+    let stored = || {
+        let (path, member, format) = ArrayFormat::resolve(text);
+        let format = format.unwrap_or(ArrayFormat::npy());
+        SourceName::Stored(StoredArray { format, path, member })
+    };
+    if ArrayFormat::of_name(ArrayFormat::split(text).0).is_some() {
+        return Ok(stored());
     }
     parse_literal(text).map(SourceName::Literal).or_else(|error| {
         match Path::new(text).exists() {
             // Also a folder, a pipe or a device: opening it gives the error.
-            true => Ok(file),
+            true => Ok(stored()),
             _ if looks_like_literal(text) => Err(error.diagnostic(text)),
             _ => Err(Diagnostic::new(
                 ErrorCode::NO_SUCH_SOURCE,
@@ -350,24 +321,6 @@ fn looks_like_literal(text: &str) -> bool {
     let begins_like_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
     let begins = text.trim_start().starts_with(begins_like_number);
     text.trim().is_empty() || text.contains(['[', '(']) || begins && !text.contains('/')
-}
-
-/// The formats of files with several arrays; a member is named after a colon.
-#[derive(Debug, Clone, Copy)]
-enum Archive {
-    Npz,
-    Safetensors,
-}
-
-/// The file and the member of `archive.npz:member` or `file.safetensors:tensor`.
-fn archive_member(text: &str) -> Option<(&Path, &str, Archive)> {
-    let of = |end: &str, archive: Archive| {
-        let at = text.find(end)? + end.len();
-        Some((at, archive))
-    };
-    let both = [of(".npz:", Archive::Npz), of(".safetensors:", Archive::Safetensors)];
-    let (at, archive) = both.into_iter().flatten().min_by_key(|(at, _)| *at)?;
-    Some((Path::new(&text[..at - 1]), &text[at..], archive))
 }
 
 /// A `NAME=SOURCE` of the command line.

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
-use indim::stores::ResultMetadata;
+use indim::files::ResultMetadata;
 use indim::stream::{
     CompleteResult, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
     StoreErrorKind, StreamError, StreamInput, StreamOptions,

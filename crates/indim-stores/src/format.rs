@@ -1,130 +1,361 @@
-//! Formats of stored arrays, and the metadata that results inherit.
+//! The registry of array formats: one row per format, from which reading, writing and messages derive.
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-use indim_ops::{ArrayType, DType};
+use indim_arrays::MappedFile;
+use indim_ops::ArrayType;
+use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::{Geography, Source, StoreError, image};
+use crate::npy::write::NamedArray;
+use crate::{
+    ArrayFile, FileError, FileErrorKind, OutputFile, ResultMetadata, Sink, Source, StoreError,
+};
 
-/// A file or folder format of arrays.
+/// Maximum number of bytes that identify a format.
+const MAX_FIRST_BYTES: usize = 8;
+
+/// All formats, in the order of messages. A row is compiled in every build: without the feature of a format
+/// its names are still known, but not its code.
+static FORMATS: [ArrayFormat; 7] = [
+    ArrayFormat {
+        name: "npy",
+        endings: &["npy"],
+        first_bytes: &[b"\x93NUMPY"],
+        folder_files: &[],
+        members: Members::None,
+        is_written: true,
+        code: Some(&crate::npy::Npy),
+    },
+    ArrayFormat {
+        name: "npz",
+        endings: &["npz"],
+        first_bytes: &[b"PK\x03\x04", b"PK\x05\x06"],
+        folder_files: &[],
+        members: Members::Named,
+        is_written: true,
+        #[cfg(feature = "npz")]
+        code: Some(&crate::npz::Npz),
+        #[cfg(not(feature = "npz"))]
+        code: None,
+    },
+    ArrayFormat {
+        name: "safetensors",
+        endings: &["safetensors"],
+        first_bytes: &[],
+        folder_files: &[],
+        members: Members::Named,
+        is_written: true,
+        #[cfg(feature = "safetensors")]
+        code: Some(&crate::safetensors::Safetensors),
+        #[cfg(not(feature = "safetensors"))]
+        code: None,
+    },
+    ArrayFormat {
+        name: "zarr",
+        endings: &["zarr"],
+        first_bytes: &[],
+        folder_files: &["zarr.json", ".zarray", ".zgroup"],
+        members: Members::None,
+        is_written: true,
+        #[cfg(feature = "zarr")]
+        code: Some(&crate::zarr::Zarr),
+        #[cfg(not(feature = "zarr"))]
+        code: None,
+    },
+    ArrayFormat {
+        name: "png",
+        endings: &["png"],
+        first_bytes: &[b"\x89PNG\r\n\x1a\n"],
+        folder_files: &[],
+        members: Members::None,
+        is_written: true,
+        #[cfg(feature = "png")]
+        code: Some(&crate::png::Png),
+        #[cfg(not(feature = "png"))]
+        code: None,
+    },
+    ArrayFormat {
+        name: "tiff",
+        endings: &["tif", "tiff"],
+        first_bytes: &[b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"],
+        folder_files: &[],
+        members: Members::Selected,
+        is_written: true,
+        #[cfg(feature = "tiff")]
+        code: Some(&crate::tiff::Tiff),
+        #[cfg(not(feature = "tiff"))]
+        code: None,
+    },
+    ArrayFormat {
+        name: "csv",
+        endings: &["csv", "tsv"],
+        first_bytes: &[],
+        folder_files: &[],
+        members: Members::Selected,
+        is_written: false,
+        #[cfg(feature = "csv")]
+        code: Some(&crate::csv::Csv),
+        #[cfg(not(feature = "csv"))]
+        code: None,
+    },
+];
+
+/// A file or folder format of arrays: a row of the registry.
 ///
 /// ```
 /// use std::path::Path;
 /// use indim_stores::ArrayFormat;
 ///
-/// assert_eq!(ArrayFormat::of_name(Path::new("out.zarr/ndvi")), Some(ArrayFormat::Zarr));
-/// assert_eq!(ArrayFormat::of_name(Path::new("ndvi.TIF")), Some(ArrayFormat::Tiff));
-/// assert_eq!(ArrayFormat::of_name(Path::new("x.npy")), None);
+/// let name = |path: &str| ArrayFormat::of_name(Path::new(path)).map(ArrayFormat::name);
+/// assert_eq!(name("out.zarr/ndvi"), Some("zarr"));
+/// assert_eq!(name("ndvi.TIF"), Some("tiff"));
+/// assert_eq!(name("x.txt"), None);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ArrayFormat {
-    /// A table; each column is an array. Read only.
-    Csv,
-    /// An image.
-    Png,
-    /// An image, or a grid with a geographic position.
-    Tiff,
-    /// A chunked array in a folder.
-    Zarr,
+#[derive(Debug)]
+pub struct ArrayFormat {
+    name: &'static str,
+    /// Endings of names, without the dot; the first one is for messages.
+    endings: &'static [&'static str],
+    /// The first bytes of a file; none if content does not identify the format.
+    first_bytes: &'static [&'static [u8]],
+    /// Files of which one identifies a folder.
+    folder_files: &'static [&'static str],
+    members: Members,
+    /// Whether results are written.
+    is_written: bool,
+    /// `None` if the feature is off.
+    code: Option<&'static dyn FormatCode>,
 }
 
+/// The arrays in a file, selected by a text after a colon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Members {
+    /// One array.
+    None,
+    /// Arrays with names, one of which must be given; any number of results is written to one file.
+    Named,
+    /// Columns or pages; without a text the only one or the first.
+    Selected,
+}
+
+/// Maps a file, if an array of this many bytes is to be mapped and the system can.
+pub type MapFile<'a> = &'a dyn Fn(u64) -> Option<MappedFile>;
+
+/// The code of a format.
+pub(crate) trait FormatCode: core::fmt::Debug + Sync {
+    /// Opens an array for reading by regions; decoding holds at most `limit` bytes.
+    fn open(
+        &self,
+        path: &Path,
+        member: Option<&str>,
+        limit: usize,
+    ) -> Result<Box<dyn Source>, StoreError>;
+
+    /// Reads a whole array or maps it; `None` if the format is read by regions only.
+    fn load(
+        &self,
+        _path: &Path,
+        _member: Option<&str>,
+        _limit: usize,
+        _map: MapFile<'_>,
+    ) -> Option<Result<ArrayFile, FileError>> {
+        None
+    }
+
+    /// Whether [`FormatCode::load`] reads whole arrays.
+    fn is_loaded(&self) -> bool {
+        false
+    }
+
+    /// The error of a file without the name of a member; lists the members.
+    fn member_not_named(&self, _path: &Path) -> Option<FileErrorKind> {
+        None
+    }
+
+    /// How results are written.
+    fn writer(&self) -> FormatWriter {
+        FormatWriter::None
+    }
+
+    /// Chunk shape of a result; `None` if regions of a result may have any shape.
+    fn chunks(&self, _result: &ArrayType, _metadata: &ResultMetadata) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// Bytes of memory that writing a result takes in addition to its pieces.
+    fn scratch_bytes(&self, _result: &ArrayType, _metadata: &ResultMetadata) -> usize {
+        0
+    }
+
+    /// Whether each of the results must be written row by row, in order.
+    fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {
+        vec![false; results.len()]
+    }
+
+    /// Whether the caller may choose the chunk shape of a result.
+    fn is_chunked(&self) -> bool {
+        false
+    }
+
+    /// Whether a result keeps the geography of its inputs.
+    fn has_geography(&self) -> bool {
+        false
+    }
+}
+
+/// How results of a format are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FormatWriter {
+    /// Results are not written.
+    None,
+    /// Elements in an open file.
+    File(&'static FileWriter),
+    /// A path for one result.
+    Path(CreateSink),
+}
+
+/// Creates the sink of one result at a path.
+pub(crate) type CreateSink =
+    fn(&Path, &ArrayType, &ResultMetadata) -> Result<Box<dyn Sink>, StoreError>;
+
+/// Writes results to an open file: one result, or any number with names in an archive.
+#[derive(Debug)]
+pub struct FileWriter {
+    /// Sinks for results of these names and types.
+    pub(crate) sinks: CreateSinks,
+    /// Writes whole results in sequence.
+    pub(crate) write: WriteArrays,
+    /// Whether the elements of a result can be mapped memory of the file; see [`OutputFile::map_npy`].
+    pub(crate) is_mapped: bool,
+}
+
+type CreateSinks = fn(OutputFile, &[(&str, &ArrayType)]) -> Result<Vec<Box<dyn Sink>>, FileError>;
+type WriteArrays = fn(&mut dyn Write, &[NamedArray<'_>]) -> Result<(), FileErrorKind>;
+
+impl FileWriter {
+    /// Sinks for results of these names and types, with disk space reserved for all.
+    ///
+    /// # Errors
+    /// Those of [`NpySink::in_file`](crate::NpySink::in_file) or of the archive.
+    pub fn sinks(
+        &self,
+        file: OutputFile,
+        results: &[(&str, &ArrayType)],
+    ) -> Result<Vec<Box<dyn Sink>>, FileError> {
+        (self.sinks)(file, results)
+    }
+
+    /// Writes whole results in sequence.
+    ///
+    /// # Errors
+    /// Like [`write_npy_to`](crate::write_npy_to).
+    pub fn write(
+        &self,
+        output: &mut dyn Write,
+        results: &[NamedArray<'_>],
+    ) -> Result<(), FileErrorKind> {
+        (self.write)(output, results)
+    }
+
+    /// Whether a result can be computed in the mapped file; see [`OutputFile::map_npy`].
+    pub fn is_mapped(&self) -> bool {
+        self.is_mapped
+    }
+}
+
+impl PartialEq for ArrayFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for ArrayFormat {}
+
 impl ArrayFormat {
-    /// The format that a name implies: by extension, or for Zarr by a parent folder `*.zarr`.
-    pub fn of_name(path: &Path) -> Option<ArrayFormat> {
-        let extension =
-            |path: &Path| path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-        let is_zarr = |path: &Path| extension(path).is_some_and(|extension| extension == "zarr");
-        match extension(path).as_deref() {
-            Some("csv" | "tsv") => Some(ArrayFormat::Csv),
-            Some("png") => Some(ArrayFormat::Png),
-            Some("tif" | "tiff") => Some(ArrayFormat::Tiff),
-            _ => path.ancestors().any(is_zarr).then_some(ArrayFormat::Zarr),
+    /// All formats that indim knows, also those whose feature is off.
+    pub fn all() -> &'static [ArrayFormat] {
+        &FORMATS
+    }
+
+    /// The format `.npy`, which results have if their name has no ending.
+    pub fn npy() -> &'static ArrayFormat {
+        &FORMATS[0]
+    }
+
+    /// The name, which is also the name of its feature.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Endings of names, without the dot.
+    pub fn endings(&self) -> &'static [&'static str] {
+        self.endings
+    }
+
+    /// Whether the feature of the format is on. `npy` has no feature.
+    pub fn is_enabled(&self) -> bool {
+        self.code.is_some()
+    }
+
+    /// Whether results are written in the format.
+    pub fn is_written(&self) -> bool {
+        self.is_written
+    }
+
+    /// Whether one file has any number of arrays with names.
+    pub fn is_archive(&self) -> bool {
+        self.members == Members::Named
+    }
+
+    /// The endings of results, as in `.npy, .zarr or .tif`.
+    pub fn written_endings() -> String {
+        let written: Vec<String> = FORMATS
+            .iter()
+            .filter(|format| format.is_written)
+            .map(|format| format!(".{}", format.endings[0]))
+            .collect();
+        match written.split_last() {
+            Some((last, others)) if !others.is_empty() => {
+                format!("{} or {last}", others.join(", "))
+            }
+            _ => written.concat(),
         }
+    }
+
+    /// The format that a name implies: by its ending, or for a folder format by that of a folder around it.
+    pub fn of_name(path: &Path) -> Option<&'static ArrayFormat> {
+        let ends_so = |format: &ArrayFormat, path: &Path| {
+            let ending = path.extension().and_then(OsStr::to_str);
+            ending.is_some_and(|it| format.endings.iter().any(|end| it.eq_ignore_ascii_case(end)))
+        };
+        let is_around = |format: &ArrayFormat| {
+            !format.folder_files.is_empty() && path.ancestors().any(|it| ends_so(format, it))
+        };
+        let by_ending = FORMATS.iter().find(|format| ends_so(format, path));
+        by_ending.or_else(|| FORMATS.iter().find(|format| is_around(format)))
     }
 
     /// The format of an existing file or folder: by the first bytes of a file, by the metadata files of a
     /// folder, otherwise by the name.
-    pub fn of_content(path: &Path) -> Option<ArrayFormat> {
-        if path.is_dir() {
-            let has = |name: &&str| path.join(name).is_file();
-            let is_zarr = ["zarr.json", ".zarray", ".zgroup"].iter().any(has);
-            return if is_zarr { Some(ArrayFormat::Zarr) } else { ArrayFormat::of_name(path) };
-        }
-        let mut start = [0; 8];
-        let is_file = path.is_file();
-        let read = is_file.then(|| File::open(path).and_then(|mut file| file.read(&mut start)));
-        let start = &start[..read.and_then(Result::ok).unwrap_or(0)];
-        match start {
-            b"\x89PNG\r\n\x1a\n" => Some(ArrayFormat::Png),
-            _ if [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"]
-                .iter()
-                .any(|magic| start.starts_with(*magic)) =>
-            {
-                Some(ArrayFormat::Tiff)
+    pub fn of_content(path: &Path) -> Option<&'static ArrayFormat> {
+        let by_content = match path.is_dir() {
+            true => {
+                let has = |name: &&str| path.join(name).is_file();
+                FORMATS.iter().find(|format| format.folder_files.iter().any(has))
             }
-            // CSV and unknown content have no magic bytes, so the name decides.
-            _ => ArrayFormat::of_name(path),
-        }
-    }
-
-    /// Chunk shape of a result with this type and metadata; `None` if the format cannot store it.
-    ///
-    /// ```
-    /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::{ArrayFormat, ResultMetadata};
-    ///
-    /// let metadata = ResultMetadata { chunks: Some(vec![2, 3]), ..ResultMetadata::default() };
-    /// let result = ArrayType::new(DType::U8, [5, 7]);
-    /// assert_eq!(ArrayFormat::Zarr.chunks(&result, &metadata), Some(vec![2, 3]));
-    /// assert_eq!(ArrayFormat::Png.chunks(&result, &metadata), Some(vec![5, 7]));
-    /// ```
-    pub fn chunks(self, result: &ArrayType, metadata: &ResultMetadata) -> Option<Vec<usize>> {
-        match self {
-            ArrayFormat::Csv => None,
-            ArrayFormat::Png | ArrayFormat::Tiff => image::strip(result),
-            ArrayFormat::Zarr => {
-                Some(metadata.chunks.clone().unwrap_or_else(|| default_chunks(result)))
+            false => {
+                let start = first_bytes(path).unwrap_or_default();
+                let begins = |bytes: &&[u8]| start.starts_with(bytes);
+                FORMATS.iter().find(|format| format.first_bytes.iter().any(begins))
             }
-        }
+        };
+        by_content.or_else(|| ArrayFormat::of_name(path))
     }
 
-    /// Bytes of memory that writing a result takes in addition to its pieces: the
-    /// [`Sink::scratch_bytes`](crate::Sink::scratch_bytes) of its sink.
-    ///
-    /// ```
-    /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::{ArrayFormat, ResultMetadata};
-    ///
-    /// let result = ArrayType::new(DType::U8, [1 << 20]);
-    /// let metadata = ResultMetadata { chunks: Some(vec![1 << 10]), ..ResultMetadata::default() };
-    /// assert_eq!(ArrayFormat::Zarr.scratch_bytes(&result, &metadata), 2 * 8 << 10); // 8 chunks
-    /// ```
-    pub fn scratch_bytes(self, result: &ArrayType, metadata: &ResultMetadata) -> usize {
-        let chunks = self.chunks(result, metadata);
-        let chunk = chunks.map_or(0, |chunks| chunk_bytes(result.dtype, &chunks));
-        match self {
-            ArrayFormat::Csv | ArrayFormat::Tiff => 0,
-            ArrayFormat::Png => chunk.saturating_mul(2),
-            ArrayFormat::Zarr => encoding_bytes(chunk),
-        }
-    }
-
-    /// Whether a result must be written row by row, in order.
-    ///
-    /// ```
-    /// use indim_stores::ArrayFormat;
-    ///
-    /// assert!(ArrayFormat::Png.is_sequential() && !ArrayFormat::Zarr.is_sequential());
-    /// ```
-    pub fn is_sequential(self) -> bool {
-        matches!(self, ArrayFormat::Png | ArrayFormat::Tiff)
-    }
-
-    /// Splits `table.csv:height` and `file.tif:2` into path and column or page.
+    /// Splits `arrays.npz:x`, `table.csv:height` and `pages.tif:2` into path and member, column or page.
     ///
     /// ```
     /// use std::path::Path;
@@ -136,175 +367,226 @@ impl ArrayFormat {
     /// ```
     pub fn split(text: &str) -> (&Path, Option<&str>) {
         let lower = text.to_ascii_lowercase();
-        let ends = [".csv:", ".tsv:", ".tif:", ".tiff:"].iter();
-        let end = ends.filter_map(|end| lower.find(end).map(|at| at + end.len())).min();
-        match end {
-            Some(end) => (Path::new(&text[..end - 1]), Some(&text[end..])),
+        let with_members = FORMATS.iter().filter(|format| format.members != Members::None);
+        let colon = |ending: &&str| {
+            let ending = format!(".{ending}:");
+            lower.find(&ending).map(|at| at + ending.len() - 1)
+        };
+        match with_members.flat_map(|format| format.endings.iter().filter_map(colon)).min() {
+            Some(colon) => (Path::new(&text[..colon]), Some(&text[colon + 1..])),
             None => (Path::new(text), None),
         }
     }
-}
 
-/// Approximate bytes of a chunk if neither options nor inputs give a chunk shape.
-const CHUNK_BYTES: usize = 4 << 20;
+    /// Whether a text has the ending of a format in it, as `x.npy[time, lat]` has.
+    pub fn occurs_in(text: &str) -> bool {
+        let lower = text.to_ascii_lowercase();
+        let mut endings = FORMATS.iter().flat_map(|format| format.endings);
+        endings.any(|ending| lower.contains(&format!(".{ending}")))
+    }
 
-/// Bytes of an array of this element type and these sizes, saturating.
-pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
-    sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
-}
+    /// Path, member and format of an array that a text names. The name decides on the format of a member,
+    /// otherwise the content does. Returns no format if neither is known.
+    ///
+    /// ```
+    /// use indim_stores::ArrayFormat;
+    ///
+    /// let (_, member, format) = ArrayFormat::resolve("all.npz:x");
+    /// assert_eq!((member, format.map(ArrayFormat::name)), (Some("x"), Some("npz")));
+    /// ```
+    pub fn resolve(text: &str) -> (&Path, Option<&str>, Option<&'static ArrayFormat>) {
+        let (path, member) = ArrayFormat::split(text);
+        let format = match member {
+            Some(_) => ArrayFormat::of_name(path),
+            None => ArrayFormat::of_content(path),
+        };
+        (path, member, format)
+    }
 
-/// Advice for a limit below `decoding`, the bytes that decoding a chunk takes.
-#[cfg(any(feature = "tiff", feature = "zarr"))]
-pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
-    let array = chunk_bytes(array_type.dtype, &array_type.shape);
-    let enough = array.saturating_add(decoding).saturating_add(READ_BYTES);
-    format!(
-        "a limit of {enough} bytes is enough to read the whole array, or store it in smaller chunks"
-    )
-}
+    /// Opens an array for reading by regions: the only one of a file, or a member. Decoding holds at most
+    /// `limit` bytes.
+    ///
+    /// # Errors
+    /// Those of the format; `unknown-format` if its feature is off.
+    pub fn open(
+        &self,
+        path: &Path,
+        member: Option<&str>,
+        limit: usize,
+    ) -> Result<Box<dyn Source>, StoreError> {
+        self.code_for(path)?.open(path, member, limit)
+    }
 
-/// Bytes of all other memory of a read, rounded up.
-#[cfg(any(feature = "tiff", feature = "zarr"))]
-const READ_BYTES: usize = 1 << 20;
+    /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format is read
+    /// by regions only.
+    ///
+    /// # Errors
+    /// Those of the format.
+    pub fn load(
+        &self,
+        path: &Path,
+        member: Option<&str>,
+        limit: usize,
+        map: MapFile<'_>,
+    ) -> Option<Result<ArrayFile, FileError>> {
+        self.code?.load(path, member, limit, map)
+    }
 
-/// Bytes of chunks encoded concurrently; a larger chunk is encoded alone.
-const ENCODED_BYTES: usize = 16 << 20;
+    /// Whether whole arrays are read or mapped by [`ArrayFormat::load`].
+    pub fn is_loaded(&self) -> bool {
+        self.code.is_some_and(FormatCode::is_loaded)
+    }
 
-/// Maximum number of chunks encoded concurrently.
-const MAX_ENCODED: usize = 8;
+    pub(crate) fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
+        self.code?.member_not_named(path)
+    }
 
-/// Number of chunks of `chunk_bytes` bytes encoded concurrently.
-pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
-    (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MAX_ENCODED)
-}
-
-/// Bytes of concurrently encoded chunks and of their encodings, taken as no larger than the chunks.
-pub(crate) fn encoding_bytes(chunk_bytes: usize) -> usize {
-    chunk_bytes.saturating_mul(2 * encoded_at_a_time(chunk_bytes))
-}
-
-/// A chunk shape of about `CHUNK_BYTES`, whole along the last axes.
-pub(crate) fn default_chunks(array_type: &ArrayType) -> Vec<usize> {
-    let mut left = (CHUNK_BYTES / array_type.dtype.size()).max(1);
-    let chunk = |&size: &usize| {
-        let chunk = size.clamp(1, left);
-        left = (left / chunk).max(1);
-        chunk
-    };
-    let mut chunks: Vec<usize> = array_type.shape.iter().rev().map(chunk).collect();
-    chunks.reverse();
-    chunks
-}
-
-/// Metadata that a result inherits from its inputs.
-///
-/// ```
-/// use indim_ops::{ArrayType, DType};
-/// use indim_stores::ResultMetadata;
-///
-/// let metadata = ResultMetadata::of(&ArrayType::new(DType::F32, [2, 3]), []);
-/// assert_eq!((metadata.chunks, metadata.axis_names, metadata.geography), (None, None, None));
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct ResultMetadata {
-    /// Chunk shape of the first chunked input of the same shape.
-    pub chunks: Option<Vec<usize>>,
-    /// Axis names of the first input of the same shape that has some.
-    pub axis_names: Option<Vec<String>>,
-    /// Geography of the first input that has one, if the result has the same height and width.
-    pub geography: Option<Geography>,
-    /// Whether an input has a geography, but the result has another height or width.
-    pub has_other_grid_size: bool,
-}
-
-impl ResultMetadata {
-    /// The metadata that a result of this type inherits from these sources.
-    pub fn of<'a>(result: &ArrayType, sources: impl IntoIterator<Item = &'a dyn Source>) -> Self {
-        let mut metadata = ResultMetadata::default();
-        let mut grid = None;
-        for source in sources {
-            if source.array_type().shape == result.shape {
-                metadata.chunks =
-                    metadata.chunks.or_else(|| source.chunks().map(<[usize]>::to_vec));
-                metadata.axis_names =
-                    metadata.axis_names.or_else(|| source.axis_names().map(<[String]>::to_vec));
+    /// Creates a result at `path`, with metadata from its inputs.
+    ///
+    /// # Errors
+    /// `unknown-format` if the format is not written, has named members (see [`ArrayFormat::file_writer`]), or
+    /// its feature is off; the errors of a format that cannot store the array; `io`.
+    pub fn create(
+        &self,
+        path: &Path,
+        array_type: &ArrayType,
+        metadata: &ResultMetadata,
+    ) -> Result<Box<dyn Sink>, StoreError> {
+        let no_name = || refuse(path, format!("a result in .{} needs a name", self.endings[0]));
+        match self.code_for(path)?.writer() {
+            FormatWriter::Path(create) => create(path, array_type, metadata),
+            FormatWriter::File(writer) if !self.is_archive() => {
+                let mut sinks = writer.sinks(OutputFile::create(path)?, &[("", array_type)])?;
+                sinks.pop().ok_or_else(no_name)
             }
-            grid = grid.or_else(|| source.geography().filter(|geography| !geography.is_empty()));
+            FormatWriter::File(_) => Err(no_name()),
+            FormatWriter::None => Err(not_written(path)),
         }
-        let size = result.shape.get(..2).filter(|_| result.shape.rank() <= 3);
-        let fits = |grid: &&Geography| size.is_some_and(|size| grid.fits(size[0], size[1]));
-        metadata.geography = grid.filter(fits).cloned();
-        metadata.has_other_grid_size = grid.is_some() && metadata.geography.is_none();
-        metadata
     }
 
-    /// Halves the chunk shape of a result along its longest axis. Returns whether a chunk size was above 1.
-    ///
-    /// ```
-    /// use indim_ops::{ArrayType, DType};
-    /// use indim_stores::ResultMetadata;
-    ///
-    /// let mut metadata = ResultMetadata { chunks: Some(vec![1, 5]), ..ResultMetadata::default() };
-    /// assert!(metadata.halve_chunks(&ArrayType::new(DType::U8, [9, 9])));
-    /// assert_eq!(metadata.chunks, Some(vec![1, 3]));
-    /// ```
-    pub fn halve_chunks(&mut self, result: &ArrayType) -> bool {
-        let chunks = self.chunks.get_or_insert_with(|| default_chunks(result));
-        // The first of equals.
-        match chunks.iter_mut().rev().max_by_key(|size| **size).filter(|size| **size > 1) {
-            Some(size) => *size = size.div_ceil(2),
-            None => return false,
+    /// Writes results to an open file; `None` for a format that writes to a path, by [`ArrayFormat::create`].
+    pub fn file_writer(&self) -> Option<&'static FileWriter> {
+        match self.code?.writer() {
+            FormatWriter::File(writer) => Some(writer),
+            FormatWriter::Path(_) | FormatWriter::None => None,
         }
-        true
+    }
+
+    /// Chunk shape of a result with this type and metadata; `None` if its regions may have any shape.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "png", feature = "zarr"))] {
+    /// use std::path::Path;
+    /// use indim_ops::{ArrayType, DType};
+    /// use indim_stores::{ArrayFormat, ResultMetadata};
+    ///
+    /// let metadata = ResultMetadata { chunks: Some(vec![2, 3]), ..ResultMetadata::default() };
+    /// let result = ArrayType::new(DType::U8, [5, 7]);
+    /// let chunks = |name: &str| ArrayFormat::of_name(Path::new(name)).unwrap().chunks(&result, &metadata);
+    /// assert_eq!(chunks("x.zarr"), Some(vec![2, 3]));
+    /// assert_eq!(chunks("x.png"), Some(vec![5, 7]));
+    /// # }
+    /// ```
+    pub fn chunks(&self, result: &ArrayType, metadata: &ResultMetadata) -> Option<Vec<usize>> {
+        self.code?.chunks(result, metadata)
+    }
+
+    /// Bytes of memory that writing a result takes in addition to its pieces: the
+    /// [`Sink::scratch_bytes`](crate::Sink::scratch_bytes) of its sink.
+    pub fn scratch_bytes(&self, result: &ArrayType, metadata: &ResultMetadata) -> usize {
+        self.code.map_or(0, |code| code.scratch_bytes(result, metadata))
+    }
+
+    /// Whether each of the results of one file must be written row by row, in order.
+    pub fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {
+        self.code.map_or_else(|| vec![false; results.len()], |code| code.are_sequential(results))
+    }
+
+    /// Whether the chunk shape of a result can be chosen.
+    pub fn is_chunked(&self) -> bool {
+        self.code.is_some_and(FormatCode::is_chunked)
+    }
+
+    /// Whether a result keeps the geography of its inputs.
+    pub fn has_geography(&self) -> bool {
+        self.code.is_some_and(FormatCode::has_geography)
+    }
+
+    fn code_for(&self, path: &Path) -> Result<&'static dyn FormatCode, StoreError> {
+        self.code.ok_or_else(|| {
+            refuse(path, format!("this build has no `{}`: its feature is off", self.name))
+        })
     }
 }
 
-/// Opens the array that a text names: `climate.zarr/temperature`, `image.png`, `grid.tif`, `pages.tif:2`,
-/// `table.csv:height`. Returns `None` if the format is unknown or its feature is off. Decoding holds at most
-/// `limit` bytes.
+fn not_written(path: &Path) -> StoreError {
+    refuse(path, format!("results are written as {}", ArrayFormat::written_endings()))
+}
+
+fn refuse(path: &Path, message: String) -> StoreError {
+    StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
+}
+
+/// The first bytes of a regular file. Other files are not opened: a pipe would wait for its writer.
+fn first_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    if path.is_file() {
+        File::open(path)?.take(MAX_FIRST_BYTES as u64).read_to_end(&mut start)?;
+    }
+    Ok(start)
+}
+
+/// Opens the array that a text names: `x.npy`, `arrays.npz:x`, `climate.zarr/temperature`, `image.png`,
+/// `pages.tif:2`, `table.csv:height`. Returns `None` if neither name nor content has a format. Decoding holds
+/// at most `limit` bytes.
 ///
 /// ```
-/// assert!(indim_stores::open("x.npy", usize::MAX).is_none());
+/// assert!(indim_stores::open("x.txt", usize::MAX).is_none());
+/// assert_eq!(indim_stores::open("no file.npy", usize::MAX).unwrap().unwrap_err().code(), "io");
 /// ```
 pub fn open(text: &str, limit: usize) -> Option<Result<Box<dyn Source>, StoreError>> {
-    let (path, part) = ArrayFormat::split(text);
-    open_as(ArrayFormat::of_content(path)?, path, part, limit)
+    let (path, member, format) = ArrayFormat::resolve(text);
+    Some(format?.open(path, member, limit))
 }
 
-#[allow(unused_variables, unreachable_patterns, reason = "features are off")]
-fn open_as(
-    format: ArrayFormat,
+/// Creates a result at `path`, in the format of its name, with metadata from its inputs.
+///
+/// # Errors
+/// `unknown-format` if the name has no format; those of [`ArrayFormat::create`].
+pub fn create(
     path: &Path,
-    part: Option<&str>,
-    limit: usize,
-) -> Option<Result<Box<dyn Source>, StoreError>> {
-    #[allow(dead_code, reason = "all features are off")]
-    fn boxed(source: impl Source + 'static) -> Box<dyn Source> {
-        Box::new(source)
-    }
-    match format {
-        #[cfg(feature = "csv")]
-        ArrayFormat::Csv => Some(crate::csv::CsvColumn::open(path, part, limit).map(boxed)),
-        #[cfg(feature = "png")]
-        ArrayFormat::Png => Some(crate::png::PngFile::open(path, limit).map(boxed)),
-        #[cfg(feature = "tiff")]
-        ArrayFormat::Tiff => Some(match part.map(str::parse) {
-            Some(Err(_)) => Err(no_page(path, part.unwrap_or_default())),
-            page => crate::tiff::TiffFile::open(path, page.and_then(Result::ok), limit).map(boxed),
-        }),
-        #[cfg(feature = "zarr")]
-        ArrayFormat::Zarr => Some(crate::zarr::ZarrArray::open(path, limit).map(boxed)),
-        _ => None,
-    }
+    array_type: &ArrayType,
+    metadata: &ResultMetadata,
+) -> Result<Box<dyn Sink>, StoreError> {
+    let format = ArrayFormat::of_name(path).ok_or_else(|| not_written(path))?;
+    format.create(path, array_type, metadata)
 }
 
-#[cfg(feature = "tiff")]
-fn no_page(path: &Path, part: &str) -> StoreError {
-    let part = indim_graph::terminal::shown(part);
-    let message =
-        format!("`{part}` is no number of a page; they are counted from 0, as in `file.tif:0`");
-    StoreError::new(
-        path.to_string_lossy(),
-        indim_shape::Diagnostic::new(indim_shape::ErrorCode::NO_PAGE, message),
-    )
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_formats_share_a_name_an_ending_or_first_bytes() {
+        let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let mut endings: Vec<&str> = FORMATS.iter().flat_map(|it| it.endings).copied().collect();
+        for list in [&mut names, &mut endings] {
+            let count = list.len();
+            list.sort_unstable();
+            list.dedup();
+            assert_eq!(list.len(), count);
+        }
+        let starts: Vec<&[u8]> = FORMATS.iter().flat_map(|it| it.first_bytes).copied().collect();
+        for (index, start) in starts.iter().enumerate() {
+            assert!((1..=MAX_FIRST_BYTES).contains(&start.len()));
+            assert!(
+                starts[..index].iter().all(|it| !it.starts_with(start) && !start.starts_with(it))
+            );
+        }
+    }
+
+    #[test]
+    fn messages_name_all_formats_of_results() {
+        assert_eq!(ArrayFormat::written_endings(), ".npy, .npz, .safetensors, .zarr, .png or .tif");
+    }
 }

@@ -214,7 +214,7 @@ fn large_chunks_are_read_within_their_forecasts() {
     array(&of("shard.zarr"), &metadata(size, size, &codecs), Some(&shard));
     let array_type = ArrayType::new(DType::U8, [8 << 20]);
     let options = ZarrOptions { chunks: Some(vec![8 << 20]), axis_names: None };
-    let mut sink = ZarrSink::create(&of("zstd.zarr"), &array_type, &options).unwrap();
+    let mut sink = ZarrSink::create(&of("result.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &elements);
     let (written, most) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
     written.unwrap();
@@ -222,8 +222,15 @@ fn large_chunks_are_read_within_their_forecasts() {
     Box::new(sink).finish().unwrap();
     fs::write(of("strip.tif"), tiff(2048, 4096, 1, &elements, 8 << 20)).unwrap();
     write_png(&of("x.png"), [2048, 4096], &elements);
-    let names =
-        ["plain.zarr", "gzip.zarr", "blosc.zarr", "shard.zarr", "zstd.zarr", "strip.tif", "x.png"];
+    let names = [
+        "plain.zarr",
+        "gzip.zarr",
+        "blosc.zarr",
+        "shard.zarr",
+        "result.zarr",
+        "strip.tif",
+        "x.png",
+    ];
     for name in names {
         let path = of(name);
         let source = open(path.to_str().unwrap(), usize::MAX).unwrap().unwrap();
@@ -296,7 +303,7 @@ fn indices_of_shards_are_bounded() {
     let deep = (0..6).fold(BYTES.to_owned(), |codecs, _| sharded("[1]", &codecs));
     assert_eq!(refused(&metadata("[2]", "[2]", &deep), usize::MAX), "bad-zarr");
     // Each codec may take more than the one before it gives.
-    let gzip = r#",{"name":"gzip","configuration":{"level":1}}"#.repeat(200);
+    let gzip = r#",{"name":"gzip","configuration":{"level":1}}"#.repeat(100);
     let chain = format!(r#"[{{"name":"bytes"}}{gzip}]"#);
     assert_eq!(refused(&metadata("[1024]", "[1024]", &chain), usize::MAX), "memory-limit");
 }
@@ -412,6 +419,6 @@ fn metadata_is_bounded_by_the_limit() {
     let (opened, most) = measured(|| ZarrArray::open(&path, 16 << 20));
     assert_eq!(opened.unwrap_err().code(), "bad-zarr");
     assert!(most <= 16 << 20, "{most} bytes");
-    let (opened, most) = measured(|| ZarrArray::open(&path, 128 << 20));
-    assert!(opened.is_ok() && most <= 128 << 20, "{most} bytes");
+    let (opened, most) = measured(|| ZarrArray::open(&path, 256 << 20));
+    assert!(opened.is_ok() && most <= 256 << 20, "{most} bytes");
 }

@@ -35,9 +35,9 @@
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`ParseLimits`], [`parse_graph`]; [`literal`] for arrays |
-//! | files | [`files`]: `.npy`, `.npz`, `.safetensors`; [`print`](mod@print): text, CSV, JSON |
+//! | files | [`files`]: `.npy`, and `.npz`, `.safetensors`, Zarr, PNG, TIFF, CSV with features of these names |
+//! | arrays as text | [`print`](mod@print): text, CSV, JSON; [`literal`]: read |
 //! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
-//! | arrays in other formats | [`stores`]: Zarr, PNG, TIFF, CSV, with features of these names |
 //! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
 //! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
 //! | to check against | [`reference`](mod@reference): one element at a time |
@@ -66,8 +66,6 @@ mod input;
 pub mod internal_error;
 pub mod literal;
 pub mod reference;
-#[cfg(feature = "files")]
-pub mod stores;
 #[cfg(feature = "files")]
 pub mod stream;
 

@@ -18,14 +18,14 @@ codes! {
             "mkdir x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim", "indim-stores"],
+        raised_by: ["indim-stores"],
     }
     OWNER_NOT_KEPT = "owner-not-kept" {
         title: "A file of another owner cannot be replaced without changing its owner",
         explanation: "A result replaces a file atomically and keeps its owner, which only a privileged \
             user can set. Write to another path.",
         example: Words("A result replaces a file of another user, in a folder that both users may write to."),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     NOT_NPY = "not-npy" {
         title: "A file does not begin like a `.npy` file",
@@ -35,7 +35,7 @@ codes! {
             "printf 'no array' > x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     UNKNOWN_VERSION = "unknown-version" {
         title: "A `.npy` file has an unknown version",
@@ -44,7 +44,7 @@ codes! {
             "printf '\\223NUMPY\\011\\000\\166\\000' > x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     BAD_HEADER = "bad-header" {
         title: "The header of an array file is damaged",
@@ -54,13 +54,13 @@ codes! {
             "printf '\\223NUMPY\\001\\000\\002\\000{}' > x.npy",
             "indim eval 'x' x=x.npy",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     ELEMENT_TYPE_NOT_IN_FORMAT = "element-type-not-in-format" {
         title: "A format does not have this element type",
         explanation: "Write another format, or convert the array.",
         example: Command(&["indim eval 'x' 'x=c128([1])' -o x.safetensors"]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     WRONG_LENGTH = "wrong-length" {
         title: "The length of a file does not match its shape",
@@ -70,7 +70,7 @@ codes! {
             "head -c 130 x.npy > cut.npy",
             "indim eval 'x' x=cut.npy",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     BAD_ARCHIVE = "bad-archive" {
         title: "A `.npz` archive is damaged",
@@ -79,7 +79,7 @@ codes! {
             "printf 'no archive' > x.npz",
             "indim eval 'x' x=x.npz:a",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     MEMBER_NOT_NAMED = "member-not-named" {
         title: "A file has several arrays, and none is selected",
@@ -88,7 +88,7 @@ codes! {
             "indim eval 'a = x; b = x; a, b' x=1.0 --output x.npz",
             "indim eval 'x' x=x.npz",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     NO_MEMBER = "no-member" {
         title: "A file has no array of this name",
@@ -97,7 +97,7 @@ codes! {
             "indim eval 'a = x; b = x; a, b' x=1.0 --output x.npz",
             "indim eval 'x' x=x.npz:c",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-stores"],
     }
     OUTSIDE_OF_ARRAY = "outside-of-array" {
         title: "A region exceeds its array",
@@ -250,6 +250,6 @@ codes! {
         explanation: "indim identifies a format by the ending of the name or by the beginning of the file. \
             The message or `--help` lists the formats.",
         example: Command(&["indim eval 'x' x=1.0 --output x.jpeg"]),
-        raised_by: ["indim", "indim-cli", "indim-model"],
+        raised_by: ["indim-cli", "indim-model", "indim-stores"],
     }
 }

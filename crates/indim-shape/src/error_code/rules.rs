@@ -53,7 +53,7 @@ codes! {
             `isize::MAX`. Broadcasts of small operands can have such a shape. Compute the \
             result in parts.",
         example: Command(&["indim explain 'x + v' 'x=f32[9000000000,1]' 'v=f32[9000000000]' --rule numpy"]),
-        raised_by: ["indim", "indim-shape", "indim-stream"],
+        raised_by: ["indim-shape", "indim-stores", "indim-stream"],
     }
     SHAPES_DIFFER = "shapes-differ" {
         title: "The rule needs equal shapes, and the shapes differ",

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use indim_arrays::Buffer;
 use indim_ops::ArrayType;
 
+use crate::format::FormatCode;
 use crate::memory::MemorySource;
 use crate::{Region, Source, StoreError, StoreErrorKind};
 
@@ -78,5 +79,20 @@ impl Source for CsvColumn {
     fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
         let read = self.array.read(region);
         read.map_err(|error| StoreError::new(self.path.to_string_lossy(), error.kind))
+    }
+}
+
+/// The format of tables.
+#[derive(Debug)]
+pub(crate) struct Csv;
+
+impl FormatCode for Csv {
+    fn open(
+        &self,
+        path: &Path,
+        column: Option<&str>,
+        limit: usize,
+    ) -> Result<Box<dyn Source>, StoreError> {
+        Ok(Box::new(CsvColumn::open(path, column, limit)?))
     }
 }

@@ -11,10 +11,50 @@ mod write;
 pub use read::PngFile;
 pub use write::PngSink;
 
+use std::path::Path;
+
 use indim_graph::terminal::shown;
+use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::StoreErrorKind;
+use crate::format::{FormatCode, FormatWriter};
+use crate::result_metadata::chunk_bytes;
+use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
+
+/// The format of images.
+#[derive(Debug)]
+pub(crate) struct Png;
+
+impl FormatCode for Png {
+    fn open(
+        &self,
+        path: &Path,
+        _: Option<&str>,
+        limit: usize,
+    ) -> Result<Box<dyn Source>, StoreError> {
+        Ok(Box::new(PngFile::open(path, limit)?))
+    }
+
+    fn writer(&self) -> FormatWriter {
+        FormatWriter::Path(|path, array_type, _| {
+            let file = OutputFile::create(path)?;
+            Ok(Box::new(PngSink::create(Box::new(file), array_type)?))
+        })
+    }
+
+    fn chunks(&self, result: &ArrayType, _: &ResultMetadata) -> Option<Vec<usize>> {
+        image::strip(result)
+    }
+
+    fn scratch_bytes(&self, result: &ArrayType, _: &ResultMetadata) -> usize {
+        let strip = image::strip(result);
+        strip.map_or(0, |strip| chunk_bytes(result.dtype, &strip).saturating_mul(2))
+    }
+
+    fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {
+        vec![true; results.len()]
+    }
+}
 
 fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_PNG, shown(&error.to_string())).into()

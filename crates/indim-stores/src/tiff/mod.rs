@@ -2,7 +2,8 @@
 //!
 //! - `read.rs`: pages as sources, with the library `tiff`;
 //! - `patched_file.rs`: the file as the library sees it;
-//! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles;
+//! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles; `zstd_page.rs`:
+//!   those that zstd compresses;
 //! - `write.rs`: results; `geo.rs`: reads the geographic tags.
 
 mod geo;
@@ -11,14 +12,62 @@ mod page_storage;
 mod patched_file;
 mod read;
 mod write;
+mod zstd_page;
 
 pub use read::TiffFile;
 pub use write::TiffSink;
 
+use std::path::Path;
+
 use indim_graph::terminal::shown;
+use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::StoreErrorKind;
+use crate::format::{FormatCode, FormatWriter};
+use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
+
+/// The format of images and grids.
+#[derive(Debug)]
+pub(crate) struct Tiff;
+
+impl FormatCode for Tiff {
+    fn open(
+        &self,
+        path: &Path,
+        page: Option<&str>,
+        limit: usize,
+    ) -> Result<Box<dyn Source>, StoreError> {
+        let number = |page: &str| page.parse().map_err(|_| no_page(path, page));
+        Ok(Box::new(TiffFile::open(path, page.map(number).transpose()?, limit)?))
+    }
+
+    fn writer(&self) -> FormatWriter {
+        FormatWriter::Path(|path, array_type, metadata| {
+            let file = OutputFile::create(path)?;
+            let geography = metadata.geography.as_ref();
+            Ok(Box::new(TiffSink::create(Box::new(file), array_type, geography)?))
+        })
+    }
+
+    fn chunks(&self, result: &ArrayType, _: &ResultMetadata) -> Option<Vec<usize>> {
+        image::strip(result)
+    }
+
+    fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {
+        vec![true; results.len()]
+    }
+
+    fn has_geography(&self) -> bool {
+        true
+    }
+}
+
+fn no_page(path: &Path, part: &str) -> StoreError {
+    let part = shown(part);
+    let message =
+        format!("`{part}` is no number of a page; they are counted from 0, as in `file.tif:0`");
+    StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::NO_PAGE, message))
+}
 
 fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
     bad_text(&error.to_string())

@@ -7,9 +7,10 @@ use tiff::tags::Tag;
 
 use super::{bad, bad_text};
 use crate::StoreErrorKind;
+use crate::zstd::ZSTD_RATIO;
 
 /// Bytes of tables and buffers of a decompressor.
-const DECODER_BYTES: usize = 256 << 10;
+const DECODER_BYTES: usize = 320 << 10;
 
 /// Values of the tag `Compression`.
 const NONE: u16 = 1;
@@ -44,13 +45,22 @@ impl PageStorage {
 
     /// Fails if a strip or tile of `bytes` decoded bytes is stored in too few bytes for its compression.
     pub(super) fn check(&self, index: usize, bytes: usize) -> Result<(), StoreErrorKind> {
-        let stored = self.counts.get(index).copied().unwrap_or(0).min(self.file_length);
+        let stored = self.stored(index);
         if stored.saturating_mul(self.ratio()) < bytes as u64 {
             return Err(bad_text(&format!(
                 "a strip or tile of {bytes} bytes cannot be stored in {stored}"
             )));
         }
         Ok(())
+    }
+
+    pub(super) fn is_zstd(&self) -> bool {
+        self.compression == ZSTD
+    }
+
+    /// Stored bytes of a strip or tile.
+    pub(super) fn stored(&self, index: usize) -> u64 {
+        self.counts.get(index).copied().unwrap_or(0).min(self.file_length)
     }
 
     /// Maximum ratio of the compression: decoded bytes per stored byte.
@@ -64,8 +74,7 @@ impl PageStorage {
             of if DEFLATE.contains(&of) => 1032,
             // A block of 64 samples takes at least one bit.
             JPEG => 1024,
-            // A block that repeats a byte encodes 128 KiB in 4 bytes.
-            ZSTD => 1 << 15,
+            ZSTD => ZSTD_RATIO as u64,
             _ => 1 << 16,
         }
     }
@@ -75,7 +84,7 @@ impl PageStorage {
         let copies = match self.compression {
             // The library holds the whole picture, its coefficients and its samples before it returns any.
             JPEG => 6,
-            // The zstd window, at most as large as the output.
+            // The encoded bytes.
             ZSTD => 2,
             _ => 1,
         };

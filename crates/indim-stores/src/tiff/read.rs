@@ -14,10 +14,11 @@ use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 
 use super::page_storage::PageStorage;
 use super::patched_file::PatchedFile;
+use super::zstd_page::{ChunkLayout, ZstdPage};
 use super::{bad, bad_text, geo, lists};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
-use crate::format::enough;
+use crate::result_metadata::enough;
 use crate::source::check_region;
 use crate::{Geography, MemoryLimitError, Region, Source, StoreError, StoreErrorKind, image};
 
@@ -43,6 +44,8 @@ pub struct TiffFile {
     array_type: ArrayType,
     grid: ChunkGrid,
     page_storage: PageStorage,
+    /// If zstd compresses the page.
+    zstd_page: Option<ZstdPage>,
     geography: Geography,
     decoder: Mutex<FileDecoder>,
     /// Shape of a strip or tile, with all bands.
@@ -124,6 +127,10 @@ impl TiffFile {
             );
             return Err(MemoryLimitError::new(Some(scratch.max(bytes)), most, message).into());
         }
+        let zstd_page = match page_storage.is_zstd() {
+            true => Some(ZstdPage::of(&mut decoder, grid.is_tiled, path, open_file(path)?)?),
+            false => None,
+        };
         let mut limits = Limits::default();
         limits.decoding_buffer_size = most;
         limits.intermediate_buffer_size = most;
@@ -137,7 +144,7 @@ impl TiffFile {
         let chunks = [chunk[0], chunk[1], grid.bands];
         let chunks = chunks[..array_type.shape.rank()].to_vec();
         let (path, decoder) = (path.to_owned(), decoder.into());
-        Ok(TiffFile { path, array_type, grid, page_storage, geography, decoder, chunks })
+        Ok(TiffFile { path, array_type, grid, page_storage, zstd_page, geography, decoder, chunks })
     }
 
     fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
@@ -200,6 +207,16 @@ impl TiffFile {
         chunk: &PageChunk,
     ) -> Result<Vec<u8>, StoreErrorKind> {
         let bytes = self.bytes_of(chunk);
+        if let Some(page) = &self.zstd_page {
+            let layout = ChunkLayout {
+                dtype: self.array_type.dtype,
+                columns: chunk.sizes[1],
+                bands: self.grid.bands_of_chunk(),
+                bytes,
+                most: chunk_bytes(&self.grid, self.array_type.dtype),
+            };
+            return page.read(chunk.index, self.page_storage.stored(chunk.index), layout);
+        }
         let index = u32::try_from(chunk.index).map_err(|error| bad(&error))?;
         let layout = decoder.image_chunk_buffer_layout(index).map_err(|error| bad(&error))?;
         if layout.len != bytes {

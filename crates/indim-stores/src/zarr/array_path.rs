@@ -43,20 +43,18 @@ impl ArrayPath {
         self.new_groups.first().unwrap_or(&self.path)
     }
 
-    /// Store keys of the new groups, relative to `outermost`.
-    pub(super) fn groups(&self) -> impl Iterator<Item = String> {
+    /// Paths of the new groups, relative to `outermost`.
+    pub(super) fn groups(&self) -> impl Iterator<Item = PathBuf> {
         self.new_groups.iter().map(|group| self.within(group))
     }
 
-    /// Store key of the array, relative to `outermost`.
-    pub(super) fn array(&self) -> String {
+    /// Path of the array, relative to `outermost`.
+    pub(super) fn array(&self) -> PathBuf {
         self.within(&self.path)
     }
 
-    fn within(&self, node: &Path) -> String {
-        let below = node.strip_prefix(self.outermost()).unwrap_or(Path::new(""));
-        let names: Vec<_> = below.iter().map(OsStr::to_string_lossy).collect();
-        format!("/{}", names.join("/"))
+    fn within(&self, node: &Path) -> PathBuf {
+        node.strip_prefix(self.outermost()).unwrap_or(Path::new("")).to_owned()
     }
 
     /// Source and target of the rename. Computed at the end, because earlier results may have created some of
@@ -69,7 +67,7 @@ impl ArrayPath {
             .filter(|group| group.exists())
             .try_for_each(|group| check_group(group))?;
         let node = self.new_groups.iter().find(|group| !group.exists()).unwrap_or(&self.path);
-        Ok((store.join(self.within(node).trim_start_matches('/')), node.clone()))
+        Ok((store.join(self.within(node)), node.clone()))
     }
 }
 

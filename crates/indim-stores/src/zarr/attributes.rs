@@ -1,26 +1,11 @@
-//! Attributes of a Zarr array: axis names, missing values, scale and offset.
+//! Attributes of a Zarr array that change the meaning of its elements: missing values, scale and offset.
 
 use indim_graph::terminal::shown;
 use indim_ops::DType;
 use serde_json::{Map, Value};
-use zarrs::array::Array;
-
-/// Axis names: `dimension_names` of version 3, or xarray's attribute `_ARRAY_DIMENSIONS` of version 2.
-pub(super) fn axis_names<S: ?Sized>(array: &Array<S>) -> Option<Vec<String>> {
-    let rank = array.dimensionality();
-    let names: Vec<String> = match array.dimension_names() {
-        Some(names) => names.iter().map(|name| name.clone().unwrap_or_default()).collect(),
-        None => {
-            let names = array.attributes().get("_ARRAY_DIMENSIONS")?.as_array()?;
-            names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?
-        }
-    };
-    (names.len() == rank).then_some(names)
-}
 
 /// Warnings about attributes that are not applied, with the expression that applies them.
-pub(super) fn remarks<S: ?Sized>(array: &Array<S>, dtype: DType) -> Vec<String> {
-    let attributes = array.attributes();
+pub(super) fn remarks(attributes: &Map<String, Value>, dtype: DType) -> Vec<String> {
     let number = |name: &str| attributes.get(name).filter(|value| value.is_number());
     let (scale, offset) = (number("scale_factor"), number("add_offset"));
     let missing = ["_FillValue", "missing_value"].iter().find_map(|name| {

@@ -1,4 +1,4 @@
-//! Decompressor of the Blosc 1 format. Data consists of blocks. The encoder shuffles the bytes or bits of a
+//! The Blosc 1 format: a decompressor, and a compressor by LZ4 for results. Data consists of blocks. The encoder shuffles the bytes or bits of a
 //! block by significance, optionally splits it into one stream per byte of an element, and compresses each
 //! stream with one of several libraries.
 //!
@@ -6,8 +6,12 @@
 
 use std::io::Read;
 
+use lz4_flex::block::{compress_into, get_maximum_output_size};
+use serde_json::{Value, json};
+
 use super::blosc_lz;
-use super::shuffle::{unshuffle_bits, unshuffle_bytes};
+use super::shuffle::{shuffle_bytes, unshuffle_bits, unshuffle_bytes};
+use crate::zstd;
 
 const HEADER_BYTES: usize = 16;
 /// Latest supported format version. Blosc2 has other headers and another bit shuffle.
@@ -138,13 +142,100 @@ fn decompress_part(library: u8, compressed: &[u8], part: &mut [u8]) -> Result<()
                 .map_err(|error| error.to_string())?,
             3 => whole(Box::new(flate2::read::ZlibDecoder::new(compressed)), part)
                 .map(|()| expected)?,
-            4 => zstd::bulk::decompress_to_buffer(compressed, part)
-                .map_err(|error| error.to_string())?,
+            4 => zstd::decompress_into(compressed, part)?,
             2 => return Err("it is compressed by Snappy, which is not read here".to_owned()),
             other => return Err(format!("library {other} is not known")),
         };
     match written == expected {
         true => Ok(()),
         false => Err(format!("a part of {written} bytes instead of {expected}")),
+    }
+}
+
+/// Maximum bytes of a buffer: lengths are signed 32-bit numbers.
+const MAX_BYTES: usize = i32::MAX as usize - HEADER_BYTES;
+/// Bytes of a block of results: a block and its shuffled copy fit into L2.
+const BLOCK_BYTES: usize = 128 << 10;
+/// The numbers of LZ4's library and of its format.
+const LZ4: u8 = 1;
+const LZ4_FORMAT: u8 = 1;
+
+/// Whether a buffer of this length can be compressed.
+pub(super) fn is_encodable(bytes: usize) -> bool {
+    bytes <= MAX_BYTES
+}
+
+/// The codec of results in metadata, for elements of this size.
+pub(super) fn metadata(element: usize) -> Value {
+    let shuffle = if element > 1 { "shuffle" } else { "noshuffle" };
+    json!({
+        "name": "blosc",
+        "configuration": {
+            "cname": "lz4",
+            "clevel": 5,
+            "shuffle": shuffle,
+            "typesize": element,
+            "blocksize": BLOCK_BYTES,
+        },
+    })
+}
+
+/// Compresses a buffer that [`is_encodable`].
+pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
+    let is_shuffled = element > 1;
+    let flags = LZ4 << 5 | IS_NOT_SPLIT | if is_shuffled { BYTES_ARE_SHUFFLED } else { 0 };
+    let block = BLOCK_BYTES.min(bytes.len());
+    let count = bytes.len().div_ceil(block.max(1));
+    let header = |flags: u8, length: usize| {
+        let sizes = [bytes.len(), block, length].map(|size| (size as u32).to_le_bytes());
+        [[NEWEST_FORMAT, LZ4_FORMAT, flags, element as u8], sizes[0], sizes[1], sizes[2]].concat()
+    };
+    let mut encoded = vec![0; HEADER_BYTES + 4 * count];
+    let (mut shuffled, mut compressed) = (vec![0; block], vec![0; get_maximum_output_size(block)]);
+    for (index, block) in bytes.chunks(block.max(1)).enumerate() {
+        let start = (encoded.len() as u32).to_le_bytes();
+        encoded[HEADER_BYTES + 4 * index..][..4].copy_from_slice(&start);
+        let shuffled = &mut shuffled[..block.len()];
+        match is_shuffled {
+            true => shuffle_bytes(block, element, shuffled),
+            false => shuffled.copy_from_slice(block),
+        }
+        // A part that does not become smaller is stored as it is.
+        let length = compress_into(shuffled, &mut compressed).unwrap_or(block.len());
+        let part = if length < block.len() { &compressed[..length] } else { &*shuffled };
+        encoded.extend((part.len() as u32).to_le_bytes());
+        encoded.extend_from_slice(part);
+        if encoded.len() >= bytes.len() + HEADER_BYTES {
+            let length = HEADER_BYTES + bytes.len();
+            return [&header(flags & !BYTES_ARE_SHUFFLED | IS_COPY, length), bytes].concat();
+        }
+    }
+    let header = header(flags, encoded.len());
+    encoded[..HEADER_BYTES].copy_from_slice(&header);
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compressed_buffers_are_decompressed() {
+        for (length, element) in
+            [(0, 4), (1, 1), (3, 8), (1 << 17, 2), ((1 << 18) + 6, 4), (400_000, 16)]
+        {
+            let mut seed = 1u32;
+            let mut noise = || {
+                seed = seed.wrapping_mul(0x915f_77f5).wrapping_add(1);
+                (seed >> 24) as u8
+            };
+            let rough: Vec<u8> = (0..length).map(|_| noise()).collect();
+            let smooth: Vec<u8> = (0..length).map(|index| (index / 100 % 256) as u8).collect();
+            for bytes in [rough, smooth] {
+                let compressed = compress(&bytes, element);
+                assert!(compressed.len() <= bytes.len() + HEADER_BYTES);
+                assert_eq!(decompress(&compressed, bytes.len()).unwrap(), bytes);
+            }
+        }
     }
 }

@@ -36,6 +36,14 @@ impl GridCell {
     }
 }
 
+impl GridCell {
+    /// Index of the cell in the grid of a shard whose first element is `shard`; cells have shape `sizes`.
+    pub(super) fn index_in(&self, shard: &[usize], sizes: &[usize]) -> Vec<u64> {
+        let offsets = self.origin.iter().zip(shard).map(|(inner, outer)| inner - outer);
+        offsets.zip(sizes).map(|(offset, size)| (offset / size) as u64).collect()
+    }
+}
+
 /// The cells of shape `sizes` that intersect a region, in row-major order.
 pub(super) fn cells(region: &Region, sizes: &[usize]) -> impl Iterator<Item = GridCell> + use<> {
     let sizes: Vec<usize> = sizes.iter().map(|&size| size.max(1)).collect();

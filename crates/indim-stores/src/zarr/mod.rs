@@ -1,11 +1,11 @@
-//! Zarr arrays, versions 2 and 3, in folders, with the library `zarrs`.
+//! Zarr arrays, versions 2 and 3, in folders.
 //!
-//! - `open.rs`: opens arrays; `attributes.rs`: axis names, scale, missing values;
-//! - `element.rs`: data types;
+//! - `metadata.rs`: the metadata of an array; `element.rs`: data types and fill values; `attributes.rs`: scale
+//!   and missing values;
+//! - `chain.rs`: the chain of codecs, with transposition and shards; `codec.rs`: codecs of bytes, with bounded
+//!   output; `crc32c.rs`: a checksum; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
 //! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
-//! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region;
-//! - `codec.rs`: compression with bounded output; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
-//! - `store.rs`: a folder as a store of `zarrs`;
+//! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region; `store.rs`: chunk files;
 //! - `sink.rs`: results; `array_path.rs`: their paths and groups; `unfinished_folder.rs`: incomplete results
 //!   under hidden names.
 
@@ -13,11 +13,13 @@ mod array_path;
 mod attributes;
 mod blosc;
 mod blosc_lz;
+mod chain;
 mod codec;
+mod crc32c;
 mod decode_plan;
 mod element;
 mod grid_cells;
-mod open;
+mod metadata;
 mod read;
 mod shuffle;
 mod sink;
@@ -34,17 +36,18 @@ use std::sync::Mutex;
 use indim_arrays::{ArrayError, Buffer};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
-use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
+use indim_shape::{Diagnostic, ErrorCode, Shape};
 use rayon::prelude::*;
-use zarrs::array::Array;
+use serde_json::Value;
 
 use self::decode_plan::DecodePlan;
+use self::metadata::ArrayMetadata;
 use self::read::CachedShard;
-use self::store::FolderStore;
 use crate::file::read_file;
-use crate::format::enough;
+use crate::format::{FormatCode, FormatWriter};
+use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, enough};
 use crate::source::{Source, check_region};
-use crate::{MemoryLimitError, Region, StoreError, StoreErrorKind};
+use crate::{MemoryLimitError, Region, ResultMetadata, StoreError, StoreErrorKind};
 
 pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished_folder::remove_unfinished_folders;
@@ -53,8 +56,8 @@ pub use unfinished_folder::remove_unfinished_folders;
 const MAX_CHUNK_BYTES: u64 = 1 << 31;
 /// Maximum bytes of a metadata file.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
-/// Memory of parsed metadata per byte of its file; the worst case is a list of digits.
-const METADATA_RATIO: u64 = 64;
+/// Memory of parsed metadata per byte of its file; the worst case is a list of objects with one member.
+const METADATA_RATIO: u64 = 128;
 /// Metadata of at most this size is read under any memory limit.
 const SMALL_METADATA_BYTES: u64 = 64 << 10;
 /// Maximum bytes held by concurrent decoding of chunks; a larger chunk is decoded alone.
@@ -90,7 +93,7 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 /// ```
 pub struct ZarrArray {
     path: PathBuf,
-    array: Array<FolderStore>,
+    metadata: ArrayMetadata,
     array_type: ArrayType,
     decode_plan: DecodePlan,
     /// Shape of a stored chunk: one file, possibly a shard.
@@ -101,7 +104,6 @@ pub struct ZarrArray {
     concurrency: usize,
     /// The shard read last.
     shard: Mutex<Option<CachedShard>>,
-    axis_names: Option<Vec<String>>,
     remarks: Vec<String>,
 }
 
@@ -117,52 +119,37 @@ impl ZarrArray {
     }
 
     fn open_unnamed(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
-        codec::register();
-        check_metadata(path, metadata_limit(limit))?;
-        let (store, array) = open::open(path)?;
-        let array_type = array_type(&array)?;
-        let decode_plan = guarded(|| DecodePlan::of(&array))?;
+        let metadata = read_array_metadata(path, metadata_limit(limit))?;
+        let array_type = array_type(&metadata)?;
+        let decode_plan = DecodePlan::of(&metadata);
         check_decode_plan(&decode_plan, &array_type, limit)?;
-        store.set_limit(decode_plan.max_read_bytes);
         let sizes = |sizes: &[u64]| {
             sizes.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect()
         };
         let at_once = DECODED_AT_ONCE.min(limit / 16) / usize_of(decode_plan.decode_bytes).max(1);
-        let counts = array.shape().iter().zip(&decode_plan.decoded_chunk);
+        let counts = metadata.shape.iter().zip(&decode_plan.decoded_chunk);
         let counts = counts.map(|(size, decoded_chunk)| usize_of(size.div_ceil(*decoded_chunk)));
         let count = counts.fold(1, usize::saturating_mul);
-        let axis_names = attributes::axis_names(&array);
-        let remarks = attributes::remarks(&array, array_type.dtype);
+        let remarks = attributes::remarks(&metadata.attributes, array_type.dtype);
         Ok(ZarrArray {
             path: path.to_owned(),
-            array,
+            metadata,
             array_type,
             stored: sizes(&decode_plan.stored_chunk),
             chunks: sizes(&decode_plan.decoded_chunk),
             concurrency: at_once.min(count).clamp(1, rayon::current_num_threads().max(1)),
             decode_plan,
             shard: Mutex::new(None),
-            axis_names,
             remarks,
         })
     }
 }
 
-/// The array type, if indim supports it.
-fn array_type(array: &Array<FolderStore>) -> Result<ArrayType, StoreErrorKind> {
-    let Some(dtype) = element::dtype(array.data_type()) else {
-        let name = shown(&array.data_type().to_string());
-        return Err(Diagnostic::new(
-            ErrorCode::UNKNOWN_ELEMENT_TYPE,
-            format!("elements of type {name} are not numbers that indim knows"),
-        )
-        .into());
-    };
-    let sizes = array.shape().iter().map(|&size| usize_of(size));
-    let array_type = ArrayType::new(dtype, sizes.collect::<Shape>());
-    let rank = RankLimitError::check(array_type.shape.rank(), MAX_RANK);
-    rank.map_err(RankLimitError::diagnostic)?;
-    array_type.shape.byte_count(dtype.size()).map_err(ArrayError::TooLarge)?;
+/// The array type, if the array has fewer bytes than the address space.
+fn array_type(metadata: &ArrayMetadata) -> Result<ArrayType, StoreErrorKind> {
+    let sizes = metadata.shape.iter().map(|&size| usize_of(size));
+    let array_type = ArrayType::new(metadata.coding.dtype, sizes.collect::<Shape>());
+    array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
     Ok(array_type)
 }
 
@@ -235,7 +222,7 @@ impl Source for ZarrArray {
     }
 
     fn axis_names(&self) -> Option<&[String]> {
-        self.axis_names.as_deref()
+        self.metadata.axis_names.as_deref()
     }
 
     fn remarks(&self) -> &[String] {
@@ -269,6 +256,43 @@ impl Source for ZarrArray {
     }
 }
 
+/// The format of chunked arrays in folders.
+#[derive(Debug)]
+pub(crate) struct Zarr;
+
+impl FormatCode for Zarr {
+    fn open(
+        &self,
+        path: &Path,
+        _: Option<&str>,
+        limit: usize,
+    ) -> Result<Box<dyn Source>, StoreError> {
+        Ok(Box::new(ZarrArray::open(path, limit)?))
+    }
+
+    fn writer(&self) -> FormatWriter {
+        FormatWriter::Path(|path, array_type, metadata| {
+            let (chunks, axis_names) = (metadata.chunks.clone(), metadata.axis_names.clone());
+            let options = ZarrOptions { chunks, axis_names };
+            Ok(Box::new(ZarrSink::create(path, array_type, &options)?))
+        })
+    }
+
+    fn chunks(&self, result: &ArrayType, metadata: &ResultMetadata) -> Option<Vec<usize>> {
+        Some(metadata.chunks.clone().unwrap_or_else(|| default_chunks(result)))
+    }
+
+    /// Concurrently encoded chunks and their encodings.
+    fn scratch_bytes(&self, result: &ArrayType, metadata: &ResultMetadata) -> usize {
+        let chunks = self.chunks(result, metadata).unwrap_or_default();
+        encoding_bytes(chunk_bytes(result.dtype, &chunks))
+    }
+
+    fn is_chunked(&self) -> bool {
+        true
+    }
+}
+
 /// Whether a folder is a Zarr array or group: it has a Zarr metadata file.
 ///
 /// ```
@@ -281,8 +305,8 @@ pub fn is_zarr(path: &Path) -> bool {
     ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| path.join(name).is_file())
 }
 
-/// Fails if the path is not an array, or if its metadata has more than `most` bytes.
-fn check_metadata(path: &Path, most: u64) -> Result<(), StoreErrorKind> {
+/// The metadata of the array at a path, from files of at most `most` bytes each.
+fn read_array_metadata(path: &Path, most: u64) -> Result<ArrayMetadata, StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
         // An absent name in a group is probably misspelt, so list the arrays of the group.
         let is_misspelt = |around: &&Path| error.kind() == ErrorKind::NotFound && is_group(around);
@@ -294,22 +318,26 @@ fn check_metadata(path: &Path, most: u64) -> Result<(), StoreErrorKind> {
         });
     }
     let has = |name: &str| path.join(name).exists();
-    if !has("zarr.json") && has(".zarray") {
-        read_metadata_within(path, ".zarray", most)?;
-        return match has(".zattrs") {
-            true => read_metadata_within(path, ".zattrs", most).map(drop),
-            false => Ok(()),
+    if has("zarr.json") {
+        let text = parsed(path, "zarr.json", most)?;
+        return match text["node_type"] == "group" {
+            true => Err(group(path)),
+            false => ArrayMetadata::of_version_3(text),
         };
     }
-    if !has("zarr.json") {
+    if !has(".zarray") {
         return Err(if has(".zgroup") { group(path) } else { no_array(path) });
     }
-    let metadata = read_metadata_within(path, "zarr.json", most)?;
-    match serde_json::from_slice::<serde_json::Value>(&metadata) {
-        Ok(metadata) if metadata["node_type"] == "group" => Err(group(path)),
-        Ok(_) => Ok(()),
-        Err(error) => Err(bad_text(&format!("zarr.json: {error}"))),
-    }
+    let attributes = match has(".zattrs") {
+        true => parsed(path, ".zattrs", most)?,
+        false => Value::Null,
+    };
+    ArrayMetadata::of_version_2(&parsed(path, ".zarray", most)?, attributes)
+}
+
+fn parsed(folder: &Path, name: &str, most: u64) -> Result<Value, StoreErrorKind> {
+    let text = read_metadata_within(folder, name, most)?;
+    serde_json::from_slice(&text).map_err(|error| bad_text(&format!("{name}: {error}")))
 }
 
 fn no_array(path: &Path) -> StoreErrorKind {
@@ -333,9 +361,12 @@ fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>,
 
 /// Whether a folder is a Zarr group.
 fn is_group(path: &Path) -> bool {
-    let is_so =
-        |kind| matches!(kind, StoreErrorKind::Other(it) if it.code == ErrorCode::ZARR_GROUP);
-    is_zarr(path) && check_metadata(path, MAX_METADATA_BYTES).is_err_and(is_so)
+    let has = |name: &str| path.join(name).is_file();
+    match has("zarr.json") {
+        true => parsed(path, "zarr.json", MAX_METADATA_BYTES)
+            .is_ok_and(|text| text["node_type"] == "group"),
+        false => has(".zgroup") && !has(".zarray"),
+    }
 }
 
 /// The error of a group in place of an array.
@@ -371,15 +402,11 @@ fn at(path: &Path, kind: StoreErrorKind) -> StoreError {
     StoreError::new(path.to_string_lossy(), kind)
 }
 
-fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
-    bad_text(&error.to_string())
-}
-
 fn bad_text(text: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_ZARR, shown(text)).into()
 }
 
-/// Calls the library, and turns its panics on damaged data into errors.
+/// Calls a library, and turns its panics on damaged data into errors.
 fn guarded<T>(call: impl FnOnce() -> Result<T, StoreErrorKind>) -> Result<T, StoreErrorKind> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic: Box<dyn Any + Send>| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,15 +1,17 @@
 //! Reads regions of Zarr arrays, chunk by chunk.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use rayon::prelude::*;
-use zarrs::array::{
-    ArrayBytes, ArrayError, ArrayPartialDecoderTraits, ArraySubset, CodecError, CodecOptions,
-};
 
+use super::chain::{ElementCodec, ShardEntry, Sharding};
 use super::grid_cells::{GridCell, cells};
-use super::{ZarrArray, bad, bad_text, guarded};
+use super::store::ChunkFile;
+use super::{ZarrArray, bad_text, guarded};
 use crate::copy::{BlockOrigin, copy_block, fill_block};
+use crate::npy::header::swap_bytes;
+use crate::result_metadata::chunk_bytes;
+use crate::runs::FileRuns;
 use crate::{Region, StoreErrorKind};
 
 /// Bytes of a batch of small chunks, so that each thread has enough work.
@@ -24,8 +26,14 @@ const MIN_RUN_BYTES: usize = 4 << 10;
 /// The shard read last, with its parsed index, for the next region.
 pub(super) struct CachedShard {
     index: Vec<u64>,
-    /// Decoder of its inner chunks; `None` if the shard is not stored.
-    decoder: Option<Arc<dyn ArrayPartialDecoderTraits>>,
+    /// `None` if the shard is not stored.
+    stored: Option<StoredShard>,
+}
+
+/// The file of a shard, and the places of its inner chunks in row-major order.
+struct StoredShard {
+    file: ChunkFile,
+    entries: Vec<ShardEntry>,
 }
 
 /// The decoded bytes of a chunk.
@@ -44,21 +52,23 @@ impl ZarrArray {
             return Ok(());
         }
         let chunks = cells(region, &self.stored);
-        if !self.decode_plan.is_sharded {
-            return self.read_cells(chunks, region, to, |cell| self.decode_chunk(cell));
-        }
+        let sharding = match &self.metadata.codecs.elements {
+            ElementCodec::Shards(sharding) if self.decode_plan.is_sharded => sharding,
+            _ => return self.read_cells(chunks, region, to, |cell| self.decode_chunk(cell)),
+        };
         let mut last = self.shard.lock().unwrap_or_else(PoisonError::into_inner).take();
         for chunk in chunks {
             let shard = match last.take().filter(|shard| shard.index == chunk.index) {
                 Some(shard) => shard,
-                None => guarded(|| self.open_shard(&chunk.index))?,
+                None => self.open_shard(sharding, &chunk.index)?,
             };
             let shard = last.insert(shard);
-            match &shard.decoder {
+            match &shard.stored {
                 None => self.put(&chunk, DecodedChunk::Missing, region, to)?,
-                Some(decoder) => {
+                Some(stored) => {
                     let inner = cells(&chunk.common, &self.chunks);
-                    let decode = |cell: &GridCell| self.decode_inner(&**decoder, &chunk, cell);
+                    let decode =
+                        |cell: &GridCell| self.decode_inner(sharding, stored, &chunk, cell);
                     self.read_cells(inner, region, to, decode)?;
                 }
             }
@@ -92,7 +102,7 @@ impl ZarrArray {
 
     /// Bytes of a decoded chunk.
     fn chunk_len(&self) -> usize {
-        crate::format::chunk_bytes(self.array_type.dtype, &self.chunks)
+        chunk_bytes(self.array_type.dtype, &self.chunks)
     }
 
     /// Copies decoded elements of a cell to their place in the region.
@@ -110,7 +120,7 @@ impl ZarrArray {
         let target = BlockOrigin::new(region.extents(), &in_region);
         let (bytes, place) = match &decoded {
             DecodedChunk::Missing => {
-                fill_block(self.array.fill_value().as_ne_bytes(), to, target, extents);
+                fill_block(&self.metadata.coding.fill, to, target, extents);
                 return Ok(());
             }
             DecodedChunk::Whole(bytes) => (bytes, BlockOrigin::new(&self.chunks, &in_chunk)),
@@ -124,20 +134,41 @@ impl ZarrArray {
         Ok(())
     }
 
-    fn decode_chunk(&self, cell: &GridCell) -> Result<DecodedChunk, StoreErrorKind> {
-        if self.decode_plan.is_uncompressed && self.is_worth_a_part(cell) {
-            let part = subset(&cell.starts_from(&cell.origin), cell.common.extents())?;
-            let read = self.array.retrieve_chunk_subset_opt(&cell.index, &part, &options());
-            return Ok(DecodedChunk::Part(fixed(read.map_err(|error| of_array(&error))?)?));
-        }
-        let read = self.array.retrieve_chunk_if_exists_opt(&cell.index, &options());
-        match read.map_err(|error| of_array(&error))? {
-            None => Ok(DecodedChunk::Missing),
-            Some(bytes) => fixed(bytes).map(DecodedChunk::Whole),
-        }
+    fn chunk_file(&self, index: &[u64]) -> Result<Option<ChunkFile>, StoreErrorKind> {
+        ChunkFile::open(&self.path, self.metadata.keys.key(index))
     }
 
-    /// Whether the part of an uncompressed chunk consists of long runs. The library allocates for each run.
+    fn decode_chunk(&self, cell: &GridCell) -> Result<DecodedChunk, StoreErrorKind> {
+        let Some(file) = self.chunk_file(&cell.index)? else { return Ok(DecodedChunk::Missing) };
+        if self.decode_plan.is_uncompressed && self.is_worth_a_part(cell) {
+            return self.read_part(&file, cell).map(DecodedChunk::Part);
+        }
+        let bytes = file.read_whole(self.decode_plan.max_read_bytes)?;
+        let (codecs, coding) = (&self.metadata.codecs, &self.metadata.coding);
+        codecs.decode(bytes, &self.decode_plan.stored_chunk, coding).map(DecodedChunk::Whole)
+    }
+
+    /// Reads the part of an uncompressed chunk in the region.
+    fn read_part(&self, file: &ChunkFile, cell: &GridCell) -> Result<Vec<u8>, StoreErrorKind> {
+        let (dtype, expected) = (self.array_type.dtype, self.chunk_len());
+        if file.length() != expected as u64 {
+            return Err(bad_text(&format!("a chunk has {} bytes of {expected}", file.length())));
+        }
+        let part = Region::new(cell.starts_from(&cell.origin), cell.common.extents().clone());
+        let mut bytes = vec![0; chunk_bytes(dtype, part.extents())];
+        let mut rest = &mut bytes[..];
+        for run in FileRuns::new(&self.chunks, &part, false) {
+            let (first, following) = rest.split_at_mut(run.elements * dtype.size());
+            file.read_into((run.start * dtype.size()) as u64, first)?;
+            rest = following;
+        }
+        if matches!(self.metadata.codecs.elements, ElementCodec::Dense { is_swapped: true }) {
+            swap_bytes(dtype, &mut bytes);
+        }
+        Ok(bytes)
+    }
+
+    /// Whether the part of an uncompressed chunk consists of long runs.
     fn is_worth_a_part(&self, cell: &GridCell) -> bool {
         let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
         let is_whole = |axis: &usize| extents[*axis] == self.chunks[*axis];
@@ -149,44 +180,43 @@ impl ZarrArray {
 
     fn decode_inner(
         &self,
-        decoder: &dyn ArrayPartialDecoderTraits,
+        sharding: &Sharding,
+        stored: &StoredShard,
         shard: &GridCell,
         cell: &GridCell,
     ) -> Result<DecodedChunk, StoreErrorKind> {
-        let starts: Vec<usize> =
-            cell.origin.iter().zip(&shard.origin).map(|(inner, outer)| inner - outer).collect();
-        let whole = subset(&starts, &self.chunks)?;
-        let bytes = decoder.partial_decode(&whole, &options()).map_err(|error| of_codec(&error))?;
-        fixed(bytes.into_owned()).map(DecodedChunk::Whole)
+        let codecs = &self.metadata.codecs;
+        let offsets = cell.index_in(&shard.origin, &self.chunks);
+        let counts = sharding.counts(&codecs.transposed(&self.decode_plan.stored_chunk));
+        let offsets = codecs.transposed(&offsets);
+        let position = offsets.iter().zip(&counts);
+        let position = position.fold(0, |position, (index, count)| position * count + index);
+        let entry = usize::try_from(position).ok().and_then(|it| stored.entries.get(it));
+        let Some((start, bytes)) = entry.copied().flatten() else {
+            return Ok(DecodedChunk::Missing);
+        };
+        let bytes = stored.file.read(start, bytes, self.decode_plan.max_read_bytes)?;
+        let coding = &self.metadata.coding;
+        let elements = sharding.codecs.decode(bytes, &sharding.chunk, coding)?;
+        Ok(DecodedChunk::Whole(codecs.turned_back(elements, &sharding.chunk, coding.dtype.size())))
     }
 
-    fn open_shard(&self, index: &[u64]) -> Result<CachedShard, StoreErrorKind> {
-        let decoder = self.array.partial_decoder_opt(index, &options());
-        let decoder = decoder.map_err(|error| of_array(&error))?;
-        let exists = decoder.exists().map_err(|error| bad(&error))?;
-        Ok(CachedShard { index: index.to_vec(), decoder: exists.then_some(decoder) })
+    fn open_shard(
+        &self,
+        sharding: &Sharding,
+        index: &[u64],
+    ) -> Result<CachedShard, StoreErrorKind> {
+        let Some(file) = self.chunk_file(index)? else {
+            return Ok(CachedShard { index: index.to_vec(), stored: None });
+        };
+        let shape = self.metadata.codecs.transposed(&self.decode_plan.stored_chunk);
+        let bytes = sharding.index.stored_bytes(sharding.count(&shape));
+        let start = match sharding.index.is_at_start {
+            true => 0,
+            false => file.length().saturating_sub(bytes),
+        };
+        let entries = sharding.index.decode(file.read(start, bytes, bytes)?)?;
+        let stored = Some(StoredShard { file, entries });
+        Ok(CachedShard { index: index.to_vec(), stored })
     }
-}
-
-/// Options without threads in the library: `read_cells` decodes chunks in parallel.
-fn options() -> CodecOptions {
-    CodecOptions::default().with_concurrent_target(1)
-}
-
-fn fixed(bytes: ArrayBytes<'static>) -> Result<Vec<u8>, StoreErrorKind> {
-    Ok(bytes.into_fixed().map_err(|error| bad(&error))?.into_owned())
-}
-
-fn subset(starts: &[usize], extents: &[usize]) -> Result<ArraySubset, StoreErrorKind> {
-    let numbers = |sizes: &[usize]| sizes.iter().map(|&size| size as u64).collect();
-    ArraySubset::new_with_start_shape(numbers(starts), numbers(extents))
-        .map_err(|error| bad(&error))
-}
-
-fn of_array(error: &ArrayError) -> StoreErrorKind {
-    bad(error)
-}
-
-fn of_codec(error: &CodecError) -> StoreErrorKind {
-    bad(error)
 }

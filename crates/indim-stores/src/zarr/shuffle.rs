@@ -31,3 +31,15 @@ pub(super) fn unshuffle_bits(from: &[u8], element: usize, to: &mut [u8]) {
     }
     to[count * element..].copy_from_slice(&from[count * element..]);
 }
+
+/// The inverse of [`unshuffle_bytes`].
+pub(super) fn shuffle_bytes(from: &[u8], element: usize, to: &mut [u8]) {
+    let count = from.len() / element;
+    let (planes, rest) = to.split_at_mut(count * element);
+    for (byte, plane) in planes.chunks_exact_mut(count.max(1)).enumerate() {
+        for (value, element) in plane.iter_mut().zip(from.chunks_exact(element)) {
+            *value = element[byte];
+        }
+    }
+    rest.copy_from_slice(&from[count * element..]);
+}

@@ -1,27 +1,28 @@
-//! Results as Zarr arrays, version 3, compressed with zstd.
+//! Results as Zarr arrays, version 3, compressed by Blosc with LZ4.
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
 use indim_arrays::Buffer;
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 use rayon::prelude::*;
-use zarrs::array::{Array, ArrayBuilder, ArrayBytes, ArrayError, ArrayMetadataOptions, FillValue};
-use zarrs::group::GroupBuilder;
-use zarrs::storage::StorageError;
+use serde_json::Value;
 
 use super::array_path::{ArrayPath, parent};
-use super::store::FolderStore;
+use super::metadata::{self, ChunkKeys};
 use super::unfinished_folder::UnfinishedFolder;
-use super::{at, bad, codec, element, guarded};
+use super::{at, blosc, store};
 use crate::copy::{BlockOrigin, copy_block};
-use crate::format::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
+use crate::npy::header::swap_bytes;
+use crate::result_metadata::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
 use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
 use crate::{Region, StoreError, StoreErrorKind};
+
+/// Names of the chunk files of results.
+const KEYS: ChunkKeys = ChunkKeys { has_prefix: true, separator: '/' };
 
 /// Options of a Zarr result.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +41,8 @@ pub struct ZarrSink {
     place: ArrayPath,
     array_type: ArrayType,
     chunks: Vec<usize>,
-    array: Array<FolderStore>,
+    /// The folder of its chunks, in the unfinished folder.
+    chunk_folder: PathBuf,
     elements_written: usize,
     folder: UnfinishedFolder,
 }
@@ -64,7 +66,6 @@ impl ZarrSink {
         array_type: &ArrayType,
         options: &ZarrOptions,
     ) -> Result<Self, StoreErrorKind> {
-        codec::register();
         let rank = array_type.shape.rank();
         let counts =
             [options.chunks.as_ref().map(Vec::len), options.axis_names.as_ref().map(Vec::len)];
@@ -78,14 +79,16 @@ impl ZarrSink {
         let parent = parent(place.outermost());
         let folder =
             UnfinishedFolder::create_in(parent).map_err(|error| without_name(error, parent))?;
-        let store = Arc::new(FolderStore::new(folder.path()));
         for group in place.groups() {
-            let group = GroupBuilder::new().build(store.clone(), &group).map_err(|e| bad(&e))?;
-            group.store_metadata().map_err(|error| of_storage(&error))?;
+            write_metadata(&folder.path().join(group), &metadata::of_group())?;
         }
-        let array = guarded(|| build(&store, &place.array(), array_type, &chunks, options))?;
+        let chunk_folder = folder.path().join(place.array());
+        let axis_names = options.axis_names.as_deref();
+        let ArrayType { dtype, shape } = array_type;
+        let text = metadata::of_result(shape, *dtype, &chunks, axis_names);
+        write_metadata(&chunk_folder, &text)?;
         let array_type = array_type.clone();
-        Ok(ZarrSink { place, array_type, chunks, array, elements_written: 0, folder })
+        Ok(ZarrSink { place, array_type, chunks, chunk_folder, elements_written: 0, folder })
     }
 
     fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
@@ -121,11 +124,21 @@ impl ZarrSink {
         let from = (elements, BlockOrigin::new(region.extents(), chunk.starts()));
         let to = (&mut bytes[..], BlockOrigin::new(&self.chunks, &zeros));
         copy_block(from, to, chunk.extents(), size);
-        let store = || {
-            let stored = self.array.store_chunk(&indices, ArrayBytes::new_flen(bytes));
-            stored.map_err(|error| io_or_bad(&error))
-        };
-        guarded(store)
+        // A missing chunk has the fill value, which is zero.
+        if bytes.iter().all(|&byte| byte == 0) {
+            return Ok(());
+        }
+        if cfg!(target_endian = "big") {
+            swap_bytes(self.array_type.dtype, &mut bytes);
+        }
+        Ok(store::write(&self.chunk_folder.join(KEYS.key(&indices)), &self.encoded(bytes))?)
+    }
+
+    fn encoded(&self, bytes: Vec<u8>) -> Vec<u8> {
+        match blosc::is_encodable(bytes.len()) {
+            true => blosc::compress(&bytes, self.array_type.dtype.size()),
+            false => bytes,
+        }
     }
 
     fn chunk_bytes(&self) -> usize {
@@ -138,26 +151,9 @@ impl ZarrSink {
     }
 }
 
-/// Creates the array: stores its metadata, but no chunks.
-fn build(
-    store: &Arc<FolderStore>,
-    path: &str,
-    array_type: &ArrayType,
-    chunks: &[usize],
-    options: &ZarrOptions,
-) -> Result<Array<FolderStore>, StoreErrorKind> {
-    let shape: Vec<u64> = array_type.shape.iter().map(|&size| size as u64).collect();
-    let chunk: Vec<u64> = chunks.iter().map(|&size| size as u64).collect();
-    let zero = FillValue::new(vec![0; array_type.dtype.size()]);
-    let mut builder = ArrayBuilder::new(shape, chunk, element::data_type(array_type.dtype), zero);
-    builder.bytes_to_bytes_codecs(vec![codec::zstd()]);
-    let name = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
-    let names = options.axis_names.as_ref();
-    builder.dimension_names(names.map(|names| names.iter().map(name).collect::<Vec<_>>()));
-    let array = builder.build(store.clone(), path).map_err(|error| bad(&error))?;
-    let metadata = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
-    array.store_metadata_opt(&metadata).map_err(|error| of_storage(&error))?;
-    Ok(array)
+/// Writes the metadata of an array or group.
+fn write_metadata(folder: &Path, metadata: &Value) -> io::Result<()> {
+    store::write(&folder.join("zarr.json"), format!("{metadata:#}\n").as_bytes())
 }
 
 /// Removes the hidden name from an error: the user does not know it.
@@ -168,24 +164,6 @@ fn without_name(error: io::Error, folder: &Path) -> io::Error {
             format!("there is no folder {}", shown(&folder.to_string_lossy())),
         ),
         true => io::Error::from(error.kind()),
-    }
-}
-
-/// The system error inside an error of the library, if any.
-fn io_or_bad(error: &ArrayError) -> StoreErrorKind {
-    match error {
-        ArrayError::StorageError(error) => of_storage(error),
-        other => bad(other),
-    }
-}
-
-fn of_storage(error: &StorageError) -> StoreErrorKind {
-    match error {
-        StorageError::IOError(error) => match error.raw_os_error() {
-            Some(code) => io::Error::from_raw_os_error(code).into(),
-            None => io::Error::new(error.kind(), error.to_string()).into(),
-        },
-        other => bad(other),
     }
 }
 

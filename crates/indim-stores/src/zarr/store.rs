@@ -1,156 +1,101 @@
-//! A folder as a `zarrs` store. It reads only regular files, and bounds each read.
-//!
-//! The filesystem store of `zarrs` keeps a lock for every file seen, allocates a byte range before it checks
-//! the file length, and blocks on pipes.
+//! The files of chunks. Only regular files are read, and every read is bounded.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
 
-use zarrs::storage::byte_range::{ByteRange, ByteRangeIterator};
-use zarrs::storage::{
-    Bytes, MaybeBytesIterator, OffsetBytesIterator, ReadableStorageTraits, StorageError, StoreKey,
-    StorePrefix, WritableStorageTraits,
-};
-
-use super::MAX_METADATA_BYTES;
+use super::bad_text;
 use super::unfinished_folder::writing;
 use crate::StoreErrorKind;
+use crate::error::system_message;
 use crate::file::open_file;
+use crate::open_file::{FileRange, OpenFile};
 
-/// A store whose values are the files of a folder.
+/// A chunk file, which threads read concurrently by offset.
 #[derive(Debug)]
-pub(super) struct FolderStore {
-    folder: PathBuf,
-    /// Maximum bytes of one read.
-    limit: AtomicU64,
+pub(super) struct ChunkFile {
+    key: String,
+    file: OpenFile,
+    length: u64,
 }
 
-impl FolderStore {
-    pub(super) fn new(folder: &Path) -> Self {
-        FolderStore { folder: folder.to_owned(), limit: AtomicU64::new(MAX_METADATA_BYTES) }
-    }
-
-    /// Sets the maximum bytes of one read.
-    pub(super) fn set_limit(&self, bytes: u64) {
-        self.limit.store(bytes, Ordering::Relaxed);
-    }
-
-    fn path(&self, key: &StoreKey) -> PathBuf {
-        self.folder.join(key.as_str().trim_start_matches('/'))
-    }
-
-    /// The file of a key and its length; `None` if it does not exist.
-    fn open(&self, key: &StoreKey) -> Result<Option<(File, u64)>, StorageError> {
-        match open_file(&self.path(key)) {
-            Ok(file) => {
-                let length = file.metadata()?.len();
-                Ok(Some((file, length)))
-            }
+impl ChunkFile {
+    /// Opens the file of a chunk; `None` if it does not exist.
+    pub(super) fn open(folder: &Path, key: String) -> Result<Option<Self>, StoreErrorKind> {
+        let path = folder.join(&key);
+        let opened = open_file(&path).and_then(|file| {
+            let length = file.metadata()?.len();
+            Ok((OpenFile::new(&path, file)?, length))
+        });
+        match opened {
+            Ok((file, length)) => Ok(Some(ChunkFile { key, file, length })),
             Err(StoreErrorKind::Io(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(StoreErrorKind::Io(error)) => Err(error.into()),
-            Err(error) => Err(StorageError::Other(format!("`{key}`: {error}"))),
+            Err(StoreErrorKind::Io(error)) => Err(of_io(&key, &error)),
+            Err(error) => Err(bad_text(&format!("`{key}`: {error}"))),
         }
     }
 
-    /// Reads a byte range. Length and limit are checked before the allocation.
-    fn read(
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Reads the whole file, of at most `limit` bytes.
+    pub(super) fn read_whole(&self, limit: u64) -> Result<Vec<u8>, StoreErrorKind> {
+        self.read(0, self.length, limit)
+    }
+
+    /// Reads a byte range of at most `limit` bytes. Both are checked before the allocation.
+    pub(super) fn read(
         &self,
-        key: &StoreKey,
-        (file, length): &mut (File, u64),
-        range: ByteRange,
-    ) -> Result<Bytes, StorageError> {
-        let outside = || StorageError::Other(format!("`{key}` has {length} bytes, not {range}"));
-        let (start, end) = match range {
-            ByteRange::FromStart(start, None) => (start, *length),
-            ByteRange::FromStart(start, Some(bytes)) => {
-                (start, start.checked_add(bytes).ok_or_else(outside)?)
-            }
-            ByteRange::Suffix(bytes) => (length.checked_sub(bytes).ok_or_else(outside)?, *length),
-        };
-        let bytes = end.checked_sub(start).filter(|_| end <= *length).ok_or_else(outside)?;
-        let limit = self.limit.load(Ordering::Relaxed);
+        start: u64,
+        bytes: u64,
+        limit: u64,
+    ) -> Result<Vec<u8>, StoreErrorKind> {
         if bytes > limit {
+            let key = &self.key;
             let message =
                 format!("`{key}`: {bytes} bytes are stored for what takes at most {limit}");
-            return Err(StorageError::Other(message));
+            return Err(bad_text(&message));
         }
-        let count = usize::try_from(bytes).map_err(|_| outside())?;
+        let end = start.checked_add(bytes).filter(|end| *end <= self.length);
+        let count = usize::try_from(bytes).ok().filter(|_| end.is_some());
+        let count = count.ok_or_else(|| self.outside(start, bytes))?;
         let mut read = Vec::new();
-        read.try_reserve_exact(count).map_err(|error| StorageError::Other(error.to_string()))?;
-        file.seek(SeekFrom::Start(start))?;
-        file.take(bytes).read_to_end(&mut read)?;
+        read.try_reserve_exact(count).map_err(|error| bad_text(&error.to_string()))?;
+        let range = FileRange::new(&self.file, start, bytes);
+        range.take(bytes).read_to_end(&mut read).map_err(|error| of_io(&self.key, &error))?;
         match read.len() == count {
-            true => Ok(read.into()),
-            false => Err(outside()),
+            true => Ok(read),
+            false => Err(self.outside(start, bytes)),
         }
+    }
+
+    /// Fills `to` from an offset.
+    pub(super) fn read_into(&self, start: u64, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+        let mut range = FileRange::new(&self.file, start, to.len() as u64);
+        range.read_exact(to).map_err(|error| of_io(&self.key, &error))
+    }
+
+    fn outside(&self, start: u64, bytes: u64) -> StoreErrorKind {
+        let (key, length) = (&self.key, self.length);
+        bad_text(&format!("`{key}` has {length} bytes, not {bytes} from {start} on"))
     }
 }
 
-impl ReadableStorageTraits for FolderStore {
-    fn get_partial_many<'a>(
-        &'a self,
-        key: &StoreKey,
-        byte_ranges: ByteRangeIterator<'a>,
-    ) -> Result<MaybeBytesIterator<'a>, StorageError> {
-        let Some(mut file) = self.open(key)? else { return Ok(None) };
-        let key = key.clone();
-        Ok(Some(Box::new(byte_ranges.map(move |range| self.read(&key, &mut file, range)))))
-    }
-
-    fn size_key(&self, key: &StoreKey) -> Result<Option<u64>, StorageError> {
-        match fs::metadata(self.path(key)) {
-            Ok(file) => Ok(Some(file.len())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn supports_get_partial(&self) -> bool {
-        true
-    }
+fn of_io(key: &str, error: &io::Error) -> StoreErrorKind {
+    bad_text(&format!("`{key}`: {}", system_message(error)))
 }
 
-/// Files are written whole. The sink flushes them to the disk when the result is complete.
-impl WritableStorageTraits for FolderStore {
-    fn set(&self, key: &StoreKey, value: Bytes) -> Result<(), StorageError> {
-        // An ending process removes the folder, so no file may be created in it then.
-        let _writing = writing();
-        let path = self.path(key);
-        let created = match (File::create(&path), path.parent()) {
-            (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
-                fs::create_dir_all(folder)?;
-                File::create(&path)
-            }
-            (created, _) => created,
-        };
-        Ok(created?.write_all(&value)?)
-    }
-
-    fn set_partial_many(
-        &self,
-        key: &StoreKey,
-        _: OffsetBytesIterator<'_>,
-    ) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported(format!("`{key}` is written as a whole")))
-    }
-
-    fn erase(&self, key: &StoreKey) -> Result<(), StorageError> {
-        match fs::remove_file(self.path(key)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
+/// Writes a file as a whole. The sink flushes it to the disk when the result is complete.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // An ending process removes the folder, so no file may be created in it then.
+    let _writing = writing();
+    let created = match (File::create(path), path.parent()) {
+        (Err(error), Some(folder)) if error.kind() == ErrorKind::NotFound => {
+            fs::create_dir_all(folder)?;
+            File::create(path)
         }
-    }
-
-    fn erase_prefix(&self, prefix: &StorePrefix) -> Result<(), StorageError> {
-        match fs::remove_dir_all(self.folder.join(prefix.as_str().trim_start_matches('/'))) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
-    }
-
-    fn supports_set_partial(&self) -> bool {
-        false
-    }
+        (created, _) => created,
+    };
+    created?.write_all(bytes)
 }

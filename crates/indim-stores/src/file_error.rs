@@ -1,0 +1,289 @@
+//! Errors of array files.
+
+use core::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::{StoreError, system_message};
+use indim_graph::terminal::shown;
+use indim_ops::DType;
+use indim_shape::{Diagnostic, ErrorCode, RankLimitError, Shape, ShapeError};
+
+/// A file that cannot be read or written as an array.
+///
+/// ```
+/// use indim_stores::ArrayFile;
+/// use std::path::Path;
+///
+/// let error = ArrayFile::open(Path::new("no such folder/x.npy")).unwrap_err();
+/// assert_eq!(error.code(), "io");
+/// assert!(error.to_string().contains("x.npy"));
+/// assert_eq!(error.diagnostic().to_string(), format!("error[io]: {error}\n"));
+/// ```
+#[derive(Debug)]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// The kind of error.
+    pub kind: FileErrorKind,
+}
+
+/// The kinds of errors.
+///
+/// ```
+/// use indim_stores::{ArrayFile, FileErrorKind, write_npy};
+/// use indim_ops::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.npy");
+/// write_npy(&path, &ArrayType::new(DType::U8, [4]), &[1, 2, 3, 4])?;
+/// let error = ArrayFile::open_within(&path, 3).unwrap_err();
+/// assert!(matches!(error.kind, FileErrorKind::MemoryLimit { bytes: 4, limit: 3 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileErrorKind {
+    /// An error of the operating system.
+    Io(std::io::Error),
+    /// A directory, a pipe or a device in place of a regular file.
+    NotAFile,
+    /// A folder at the path of a result.
+    Folder,
+    /// The existing file has another owner, and the new file cannot get this owner.
+    OwnerNotKept,
+    /// The file does not begin like a `.npy` file.
+    NotNpy,
+    /// An unknown version of the format.
+    UnknownVersion {
+        /// Major and minor version.
+        version: (u8, u8),
+    },
+    /// The header is longer than the file or than the limit.
+    HeaderTooLong {
+        /// The length that the file claims.
+        claimed: usize,
+        /// The available bytes.
+        available: usize,
+        /// The maximum length of a header.
+        most: usize,
+    },
+    /// The header does not parse.
+    BadHeader {
+        /// Byte offset in the file.
+        position: usize,
+        /// The expected token at this offset.
+        expected: &'static str,
+    },
+    /// The element type is not supported.
+    UnknownElementType {
+        /// The type in the header.
+        descr: String,
+    },
+    /// The format does not support the element type of the result.
+    ElementTypeNotInFormat {
+        /// The type.
+        dtype: DType,
+        /// What the name of such a file ends in.
+        format: &'static str,
+    },
+    /// Allocation of the elements failed.
+    OutOfMemory {
+        /// The requested bytes.
+        bytes: usize,
+    },
+    /// The elements take more memory than the caller allows.
+    MemoryLimit {
+        /// Bytes of the elements.
+        bytes: usize,
+        /// Bytes that the limit leaves.
+        limit: usize,
+    },
+    /// The array has more axes than the limit.
+    RankLimit(RankLimitError),
+    /// The array is too large (rule E5).
+    TooLarge(ShapeError),
+    /// The file has fewer bytes than the shape needs. Or, when writing, the number of bytes does not match
+    /// the shape.
+    WrongLength {
+        /// The shape.
+        shape: Shape,
+        /// Bytes that the shape needs.
+        expected: usize,
+        /// The available bytes.
+        available: usize,
+    },
+    /// The archive cannot be read.
+    BadArchive(String),
+    /// An archive without the name of a member.
+    MemberNotNamed {
+        /// What the name of such a file ends in.
+        extension: &'static str,
+        /// The existing members.
+        members: Vec<String>,
+    },
+    /// The archive has no such member.
+    NoMember {
+        /// The requested member.
+        member: String,
+        /// The existing members.
+        members: Vec<String>,
+    },
+}
+
+impl FileError {
+    pub(crate) fn new(path: &Path, kind: FileErrorKind) -> Self {
+        FileError { path: path.to_owned(), kind }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        self.error_code().as_str()
+    }
+
+    /// The code with its explanation.
+    pub fn error_code(&self) -> ErrorCode {
+        match self.kind {
+            FileErrorKind::Io(_) => ErrorCode::IO,
+            FileErrorKind::NotAFile | FileErrorKind::Folder => ErrorCode::NOT_A_FILE,
+            FileErrorKind::OwnerNotKept => ErrorCode::OWNER_NOT_KEPT,
+            FileErrorKind::NotNpy => ErrorCode::NOT_NPY,
+            FileErrorKind::UnknownVersion { .. } => ErrorCode::UNKNOWN_VERSION,
+            FileErrorKind::HeaderTooLong { .. } | FileErrorKind::BadHeader { .. } => {
+                ErrorCode::BAD_HEADER
+            }
+            FileErrorKind::UnknownElementType { .. } => ErrorCode::UNKNOWN_ELEMENT_TYPE,
+            FileErrorKind::ElementTypeNotInFormat { .. } => ErrorCode::ELEMENT_TYPE_NOT_IN_FORMAT,
+            FileErrorKind::OutOfMemory { .. } => ErrorCode::OUT_OF_MEMORY,
+            FileErrorKind::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
+            FileErrorKind::RankLimit(error) => error.error_code(),
+            FileErrorKind::TooLarge(_) => ErrorCode::TOO_LARGE,
+            FileErrorKind::WrongLength { .. } => ErrorCode::WRONG_LENGTH,
+            FileErrorKind::BadArchive(_) => ErrorCode::BAD_ARCHIVE,
+            FileErrorKind::MemberNotNamed { .. } => ErrorCode::MEMBER_NOT_NAMED,
+            FileErrorKind::NoMember { .. } => ErrorCode::NO_MEMBER,
+        }
+    }
+
+    /// The error as a diagnostic for people.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::new(self.error_code(), self.to_string())
+    }
+}
+
+impl From<std::io::Error> for FileErrorKind {
+    fn from(error: std::io::Error) -> Self {
+        FileErrorKind::Io(error)
+    }
+}
+
+/// The path becomes the place, apart from the message.
+impl From<FileError> for StoreError {
+    fn from(error: FileError) -> Self {
+        let place = error.path.to_string_lossy();
+        match error.kind {
+            FileErrorKind::Io(error) => StoreError::new(place, error),
+            ref kind => {
+                let headline = kind.to_string();
+                StoreError::new(place, Diagnostic { headline, ..error.diagnostic() })
+            }
+        }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", shown(&self.path.to_string_lossy()), self.kind)
+    }
+}
+
+impl fmt::Display for FileErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileErrorKind::Io(error) => formatter.write_str(&system_message(error)),
+            FileErrorKind::NotAFile => formatter.write_str(
+                "not a regular file; save what a pipe, a device or a directory holds as one file first",
+            ),
+            FileErrorKind::Folder => {
+                formatter.write_str("a folder; to write there name a file in it, as in `folder/result.npy`")
+            }
+            FileErrorKind::OwnerNotKept => formatter.write_str(
+                "the file there belongs to another user or group, and the new one cannot be given to them: \
+                 write to another name, or remove that file first",
+            ),
+            FileErrorKind::NotNpy => {
+                formatter.write_str("not a .npy file (it does not begin with \\x93NUMPY)")
+            }
+            FileErrorKind::UnknownVersion { version: (major, minor) } => {
+                write!(
+                    formatter,
+                    "version {major}.{minor} of the .npy format is not known; 1.0 to 3.0 are"
+                )
+            }
+            FileErrorKind::HeaderTooLong { claimed, available, most } => write!(
+                formatter,
+                "the header claims {claimed} bytes; {available} follow, and a header has at most {most}"
+            ),
+            FileErrorKind::BadHeader { position, expected } => {
+                write!(formatter, "damaged header: expected {expected} at byte {position}")
+            }
+            FileErrorKind::UnknownElementType { descr } => {
+                write!(
+                    formatter,
+                    "elements of type {} are not numbers that indim knows",
+                    shown(descr)
+                )
+            }
+            FileErrorKind::ElementTypeNotInFormat { dtype, format } => write!(
+                formatter,
+                "a .{format} file has no elements of type {dtype}: write another format, as .npy"
+            ),
+            FileErrorKind::OutOfMemory { bytes } => {
+                write!(formatter, "there is no memory for {bytes} bytes of elements")
+            }
+            FileErrorKind::MemoryLimit { bytes, limit } => write!(
+                formatter,
+                "to read it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the \
+                 limit, or save the array as a .npy file, which is read where it is"
+            ),
+            FileErrorKind::RankLimit(error) => write!(formatter, "{error}"),
+            FileErrorKind::TooLarge(error) => write!(formatter, "{error}"),
+            FileErrorKind::WrongLength { shape, expected, available } => write!(
+                formatter,
+                "shape {shape} asks for {expected} bytes of elements, there are {available}"
+            ),
+            FileErrorKind::BadArchive(message) => {
+                write!(formatter, "damaged archive: {}", shown(message))
+            }
+            FileErrorKind::MemberNotNamed { extension, members } => match members.first() {
+                None => formatter.write_str("an archive without members"),
+                Some(first) => write!(
+                    formatter,
+                    "an archive; name a member behind a colon, as in `.{extension}:{}`; there are: {}",
+                    shown(first),
+                    listed(members)
+                ),
+            },
+            FileErrorKind::NoMember { member, members } if members.is_empty() => {
+                write!(formatter, "there is no member `{}`; the archive is empty", shown(member))
+            }
+            FileErrorKind::NoMember { member, members } => write!(
+                formatter,
+                "there is no member `{}`; there are: {}",
+                shown(member),
+                listed(members)
+            ),
+        }
+    }
+}
+
+/// Names of the first members, for messages.
+fn listed(members: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut names: Vec<String> = members.iter().take(SHOWN).map(|name| shown(name)).collect();
+    if members.len() > SHOWN {
+        names.push(format!("and {} more", members.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+impl core::error::Error for FileError {}

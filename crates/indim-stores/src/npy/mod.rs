@@ -1,0 +1,70 @@
+//! Files in NumPy's format `.npy`.
+//!
+//! - `header.rs`: the header; `descr.rs`: element types in it;
+//! - `read.rs`: reads arrays into memory; `stream.rs`: from a pipe of unknown length;
+//! - `source.rs`: a file as a source;
+//! - `write.rs`: writes arrays; `sink.rs`: a file or stream as a sink.
+
+pub(crate) mod descr;
+pub(crate) mod header;
+pub(crate) mod read;
+mod sink;
+mod source;
+mod stream;
+pub(crate) mod write;
+
+use std::path::Path;
+
+pub use read::read_npy_type;
+pub use sink::NpySink;
+pub use source::NpySource;
+pub use stream::ArrayStream;
+pub use write::{NamedArray, write_npy, write_npy_to, write_text};
+
+use crate::format::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::{ArrayFile, FileError, Sink, Source, StoreError};
+
+/// The format `.npy`.
+#[derive(Debug)]
+pub(crate) struct Npy;
+
+static WRITER: FileWriter = FileWriter {
+    sinks: |file, results| {
+        let Some((_, array_type)) = results.first() else { return Ok(Vec::new()) };
+        Ok(vec![Box::new(NpySink::in_file(file, array_type)?) as Box<dyn Sink>])
+    },
+    write: |mut output, results| {
+        let mut each = results.iter();
+        each.try_for_each(|(_, array_type, bytes)| write_npy_to(&mut output, array_type, bytes))
+    },
+    is_mapped: true,
+};
+
+impl FormatCode for Npy {
+    fn open(&self, path: &Path, _: Option<&str>, _: usize) -> Result<Box<dyn Source>, StoreError> {
+        Ok(Box::new(NpySource::open(path)?))
+    }
+
+    fn load(
+        &self,
+        path: &Path,
+        _: Option<&str>,
+        limit: usize,
+        map: MapFile<'_>,
+    ) -> Option<Result<ArrayFile, FileError>> {
+        let length = path.metadata().ok().filter(|file| file.is_file()).map(|file| file.len());
+        Some(match length.and_then(map) {
+            Some(file) => ArrayFile::from_mapped(path, file, limit),
+            // A file that cannot be mapped may still be read.
+            None => ArrayFile::open_within(path, limit),
+        })
+    }
+
+    fn is_loaded(&self) -> bool {
+        true
+    }
+
+    fn writer(&self) -> FormatWriter {
+        FormatWriter::File(&WRITER)
+    }
+}

@@ -1,0 +1,201 @@
+//! A deflated array in an archive, as a sequential source.
+//!
+//! A deflate stream has no random access. Cursors keep the decoder state, so consecutive regions are inflated
+//! once. A region before all cursors is inflated from the beginning.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{Region, Source, StoreError, StoreErrorKind};
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use indim_arrays::Buffer;
+use indim_ops::ArrayType;
+
+use super::read::MAX_TRAILING_BYTES;
+use crate::npy::header::ArrayHeader;
+use crate::open_file::{FileRange, OpenFile};
+use crate::runs::FileRuns;
+use crate::{FileError, FileErrorKind};
+
+/// Maximum number of cursors: one for each slice of the array that a program reads.
+const MAX_CURSORS: usize = 64;
+
+/// Approximate bytes of a cursor: window, tables and compressed input.
+const CURSOR_BYTES: usize = 128 << 10;
+
+/// Bytes inflated at a time while skipping.
+const SKIPPED_BYTES: usize = 64 << 10;
+
+/// The location of a member in its archive, with its recorded size and checksum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MemberLocation {
+    pub(crate) start: u64,
+    pub(crate) compressed_bytes: u64,
+    /// The checksum of the whole member.
+    pub(crate) checksum: u32,
+}
+
+/// A deflated array in a file.
+#[derive(Debug)]
+pub(crate) struct DeflatedFile {
+    file: Arc<OpenFile>,
+    header: ArrayHeader,
+    place: MemberLocation,
+    /// In the order of use, the last used at the end.
+    cursors: Mutex<Vec<InflateCursor>>,
+}
+
+/// A decoder at a position in the member.
+#[derive(Debug)]
+struct InflateCursor {
+    inflated: DeflateDecoder<FileRange<Arc<OpenFile>>>,
+    position: u64,
+    /// Checksum of the bytes up to `position`.
+    checksum: Crc,
+}
+
+impl DeflatedFile {
+    pub(crate) fn new(
+        path: &Path,
+        file: File,
+        header: ArrayHeader,
+        place: MemberLocation,
+    ) -> io::Result<Self> {
+        let file = Arc::new(OpenFile::new(path, file)?);
+        Ok(DeflatedFile { file, header, place, cursors: Mutex::default() })
+    }
+
+    /// Reads a region into a buffer in the order of the file.
+    fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> io::Result<()> {
+        let ArrayType { dtype, shape } = &self.header.array_type;
+        let place = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
+        let mut runs = FileRuns::new(shape, region, self.header.is_fortran).peekable();
+        let Some(first) = runs.peek() else { return Ok(()) };
+        let mut cursor = self.cursor_before(place(first.start));
+        for run in runs {
+            let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
+            cursor.skip_to(place(run.start))?;
+            cursor.read(first)?;
+            self.header.to_native(first);
+            bytes = rest;
+        }
+        if cursor.position == self.header.elements.end as u64 {
+            return cursor.finish(self.place.checksum);
+        }
+        self.keep(cursor);
+        Ok(())
+    }
+
+    /// Takes the nearest cursor at or before a position, or a new one at the beginning.
+    fn cursor_before(&self, place: u64) -> InflateCursor {
+        let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.position <= place);
+        match before.max_by_key(|(_, cursor)| cursor.position).map(|(index, _)| index) {
+            Some(index) => cursors.remove(index),
+            None => {
+                let MemberLocation { start, compressed_bytes, .. } = self.place;
+                let part = FileRange::new(Arc::clone(&self.file), start, compressed_bytes);
+                InflateCursor {
+                    inflated: DeflateDecoder::new(part),
+                    position: 0,
+                    checksum: Crc::new(),
+                }
+            }
+        }
+    }
+
+    fn keep(&self, cursor: InflateCursor) {
+        let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
+        if cursors.len() == MAX_CURSORS {
+            cursors.remove(0);
+        }
+        cursors.push(cursor);
+    }
+
+    /// Errors of the decoder mean that the archive is damaged, or that it has changed since it was opened.
+    fn reading_error(&self, error: io::Error) -> StoreErrorKind {
+        match error.kind() {
+            _ if error.raw_os_error().is_some() => StoreErrorKind::Io(error),
+            _ if !self.file.is_unchanged() => StoreErrorKind::FileChanged,
+            ErrorKind::UnexpectedEof => {
+                self.damaged("the compressed bytes of the member end early")
+            }
+            _ => self.damaged(&error.to_string()),
+        }
+    }
+
+    fn damaged(&self, message: &str) -> StoreErrorKind {
+        let kind = FileErrorKind::BadArchive(message.to_owned());
+        StoreError::from(FileError::new(self.file.path(), kind)).kind
+    }
+}
+
+impl InflateCursor {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        self.inflated.read_exact(bytes)?;
+        self.checksum.update(bytes);
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn skip_to(&mut self, place: u64) -> io::Result<()> {
+        let mut skipped = [0; SKIPPED_BYTES];
+        while self.position < place {
+            let bytes = (place - self.position).min(SKIPPED_BYTES as u64) as usize;
+            self.read(&mut skipped[..bytes])?;
+        }
+        Ok(())
+    }
+
+    /// Reads the bytes after the elements, and compares the checksum of the member.
+    fn finish(mut self, expected: u32) -> io::Result<()> {
+        let damaged = |message: String| Err(io::Error::other(message));
+        let mut trailing = Vec::new();
+        let most = MAX_TRAILING_BYTES + 1;
+        self.inflated.by_ref().take(most).read_to_end(&mut trailing)?;
+        if trailing.len() as u64 == most {
+            return damaged(format!(
+                "more than {MAX_TRAILING_BYTES} bytes stand behind the elements of the member"
+            ));
+        }
+        self.checksum.update(&trailing);
+        match self.checksum.sum() {
+            sum if sum == expected => Ok(()),
+            sum => damaged(format!(
+                "the member has the checksum {sum:08x}, the archive says {expected:08x}"
+            )),
+        }
+    }
+}
+
+impl Source for DeflatedFile {
+    fn array_type(&self) -> &ArrayType {
+        &self.header.array_type
+    }
+
+    fn is_column_major(&self) -> bool {
+        self.header.is_fortran
+    }
+
+    fn is_sequential(&self) -> bool {
+        true
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        CURSOR_BYTES
+    }
+
+    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+        let read = self.header.buffer(region, |bytes| {
+            self.read_runs(region, bytes).map_err(|error| self.reading_error(error))
+        });
+        read.map_err(|kind| self.file.error(kind))
+    }
+
+    fn check_unchanged(&self) -> Result<(), StoreError> {
+        self.file.check_unchanged()
+    }
+}

@@ -1,0 +1,228 @@
+//! Members of a `.npz` archive as sinks.
+//!
+//! An archive is written sequentially. One member streams into it; the others go to unnamed temporary files
+//! in the same folder, and are copied into the archive at the end.
+
+use core::fmt;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::path::PathBuf;
+
+use crate::{
+    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+};
+use indim_arrays::Buffer;
+use indim_ops::ArrayType;
+
+use super::write::NpzWriter;
+use crate::npy::write::npy_header;
+use crate::output_file::OutputFile;
+use crate::runs::{write_next, write_runs};
+use crate::shared_output::{CompleteSharedOutput, SharedOutput};
+use crate::{FileError, FileErrorKind};
+
+/// Index of the result that [`npz_sinks`] streams into the archive: the largest.
+///
+/// ```
+/// use indim_stores::largest;
+/// use indim_ops::{ArrayType, DType};
+///
+/// let (scalar, row) = (ArrayType::new(DType::F64, []), ArrayType::new(DType::F32, [3]));
+/// assert_eq!(largest(&[&scalar, &row]), Some(1));
+/// ```
+pub fn largest(results: &[&ArrayType]) -> Option<usize> {
+    let bytes = |index: &usize| {
+        let ArrayType { dtype, shape } = results[*index];
+        shape.byte_count(dtype.size()).unwrap_or(usize::MAX)
+    };
+    // A tie goes to the first.
+    (0..results.len()).rev().max_by_key(bytes)
+}
+
+/// Sinks for the members of an uncompressed `.npz` archive. It appears once all of them are complete and put
+/// in place. The [`largest`] member is a sequential sink and the first in the archive. The others accept
+/// regions in any order; they are written to unnamed temporary files in the same folder, and copied at the
+/// end.
+///
+/// ```
+/// use indim_stores::{OutputFile, npz_sinks, read_npz_member};
+/// use indim_stores::CompleteResult;
+/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_ops::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("arrays.npz");
+/// let of = ArrayType::new(DType::F32, [2]);
+/// let sinks = npz_sinks(OutputFile::create(&path)?, &[("x", &of), ("y", &of)])?;
+/// let x = Buffer::filled(of.clone(), |bytes| {
+///     bytes.fill(1);
+///     Ok::<(), ArrayError>(())
+/// })?;
+/// let mut complete: Vec<Box<dyn CompleteResult>> = Vec::new();
+/// for mut sink in sinks {
+///     indim_stores::write_whole(&mut *sink, &x)?;
+///     complete.push(sink.complete()?);
+/// }
+/// assert!(!path.exists());
+/// complete.into_iter().try_for_each(|member| member.put_in_place())?;
+/// assert_eq!(read_npz_member(&path, "y")?.bytes(), x.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `io` if the disk is full or two members have the same name; `too-large`.
+pub fn npz_sinks(
+    mut file: OutputFile,
+    members: &[(&str, &ArrayType)],
+) -> Result<Vec<Box<dyn Sink>>, FileError> {
+    let path = file.path().to_owned();
+    let error = |kind: FileErrorKind| FileError::new(&path, kind);
+    let types: Vec<&ArrayType> = members.iter().map(|(_, of)| *of).collect();
+    file.reserve(least_bytes(&types).map_err(error)?)?;
+    let folder = file.folder().to_owned();
+    let straight = largest(&types);
+    let mut writer = NpzWriter::new(file);
+    if let Some(index) = straight {
+        let (name, array_type) = members[index];
+        writer.begin(name, array_type).map_err(error)?;
+    }
+    let archive = NpzArchive { writer, waiting: Vec::new() };
+    let shared_output = SharedOutput::new(archive, members.len());
+    let sinks = members.iter().enumerate().map(|(index, (name, array_type))| {
+        let to = match Some(index) == straight {
+            true => MemberTarget::NpzArchive,
+            false => {
+                MemberTarget::Beside(tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?)
+            }
+        };
+        Ok(Box::new(MemberSink {
+            path: path.clone(),
+            place: (index, (*name).to_owned()),
+            array_type: (*array_type).clone(),
+            archive: shared_output.share(),
+            to,
+            elements_written: 0,
+        }) as Box<dyn Sink>)
+    });
+    sinks.collect()
+}
+
+/// Bytes of the members without the archive's own records. Reserving more would leave unused space at the end
+/// of the file.
+fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
+    members.iter().try_fold(0u64, |sum, of| {
+        let elements = of.shape.byte_count(of.dtype.size()).map_err(FileErrorKind::TooLarge)?;
+        Ok(sum.saturating_add((npy_header(of).len() + elements) as u64))
+    })
+}
+
+/// An archive being written.
+struct NpzArchive {
+    writer: NpzWriter<OutputFile>,
+    /// Complete members in temporary files.
+    waiting: Vec<DeferredMember>,
+}
+
+/// A complete member in a temporary file, to be copied into the archive.
+struct DeferredMember {
+    place: (usize, String),
+    array_type: ArrayType,
+    elements: File,
+}
+
+impl fmt::Debug for NpzArchive {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Archive, of which {} members wait", self.waiting.len())
+    }
+}
+
+impl NpzArchive {
+    /// Appends the deferred members in the order of the results.
+    fn finish(mut self) -> Result<OutputFile, FileErrorKind> {
+        self.waiting.sort_by_key(|member| member.place.0);
+        for DeferredMember { place: (_, name), array_type, mut elements } in self.waiting {
+            self.writer.begin(&name, &array_type)?;
+            elements.rewind()?;
+            io::copy(&mut elements, &mut self.writer)?;
+        }
+        self.writer.finish()
+    }
+}
+
+/// A member being written.
+struct MemberSink {
+    path: PathBuf,
+    /// Its position among the results, and its name.
+    place: (usize, String),
+    array_type: ArrayType,
+    archive: SharedOutput<NpzArchive>,
+    to: MemberTarget,
+    elements_written: usize,
+}
+
+#[derive(Debug)]
+enum MemberTarget {
+    NpzArchive,
+    Beside(File),
+}
+
+impl fmt::Debug for MemberSink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "MemberSink({}, {})", self.place.1, self.array_type)
+    }
+}
+
+impl MemberSink {
+    fn error(&self, kind: impl Into<StoreErrorKind>) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
+        let (of, written) = (&self.array_type, self.elements_written);
+        self.elements_written = match &mut self.to {
+            MemberTarget::NpzArchive => self
+                .archive
+                .with(|archive| write_next(&mut archive.writer, written, of, region, bytes))?,
+            MemberTarget::Beside(file) => {
+                write_runs(file, 0, of, region, bytes)?;
+                written + bytes.len() / of.dtype.size()
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Sink for MemberSink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn is_sequential(&self) -> bool {
+        matches!(self.to, MemberTarget::NpzArchive)
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        let array_type = self.array_type.clone();
+        let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
+        let written = with_elements(region, piece, &array_type, write);
+        written.map_err(|kind| self.error(kind))
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
+        check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
+        let MemberSink { path, place, array_type, archive, to, .. } = *self;
+        if let MemberTarget::Beside(elements) = to {
+            archive.with(|archive| {
+                archive.waiting.push(DeferredMember { place, array_type, elements })
+            });
+        }
+        let Some(archive) = archive.complete_one() else {
+            return Ok(Box::new(CompleteSharedOutput(None)));
+        };
+        let complete = || -> Result<_, FileError> {
+            let file = archive.finish().map_err(|kind| FileError::new(&path, kind))?;
+            file.complete(&mut |_| ())
+        };
+        Ok(Box::new(CompleteSharedOutput(Some(complete()?))))
+    }
+}

@@ -1,0 +1,107 @@
+//! A file that threads read concurrently by offset.
+
+use core::ops::Deref;
+use std::fs::{File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+#[cfg(not(unix))]
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::{StoreError, StoreErrorKind};
+
+/// A file that threads read concurrently by offset. Changes of the file are detected.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    /// The path from the caller.
+    path: PathBuf,
+    #[cfg(unix)]
+    file: File,
+    #[cfg(not(unix))]
+    file: Mutex<File>,
+    /// Length and modification time when it was opened; some systems have no modification time.
+    version: (u64, Option<SystemTime>),
+}
+
+impl OpenFile {
+    pub(crate) fn new(path: &Path, file: File) -> io::Result<Self> {
+        let version = version(&file.metadata()?);
+        #[cfg(not(unix))]
+        let file = Mutex::new(file);
+        Ok(OpenFile { path: path.to_owned(), file, version })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error of this file.
+    pub(crate) fn error(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+
+    /// Fails if the file has changed.
+    pub(crate) fn check_unchanged(&self) -> Result<(), StoreError> {
+        match self.is_unchanged() {
+            true => Ok(()),
+            false => Err(self.error(StoreErrorKind::FileChanged)),
+        }
+    }
+
+    /// Whether the file is unchanged, as far as its length and modification time tell.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.metadata().is_ok_and(|now| version(&now) == self.version)
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, bytes, offset)
+    }
+
+    #[cfg(unix)]
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+
+    #[cfg(not(unix))]
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        use std::io::{Read as _, Seek as _, SeekFrom};
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read(bytes)
+    }
+
+    #[cfg(not(unix))]
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).metadata()
+    }
+}
+
+/// Length and modification time, which identify a version of the file.
+fn version(metadata: &Metadata) -> (u64, Option<SystemTime>) {
+    (metadata.len(), metadata.modified().ok())
+}
+
+/// A reader of a byte range of a file.
+#[derive(Debug)]
+pub(crate) struct FileRange<F> {
+    file: F,
+    next: u64,
+    end: u64,
+}
+
+impl<F> FileRange<F> {
+    pub(crate) fn new(file: F, start: u64, bytes: u64) -> Self {
+        FileRange { file, next: start, end: start.saturating_add(bytes) }
+    }
+}
+
+impl<F: Deref<Target = OpenFile>> io::Read for FileRange<F> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
+        let wanted = bytes.len().min(left);
+        let read = self.file.read_at(&mut bytes[..wanted], self.next)?;
+        self.next += read as u64;
+        Ok(read)
+    }
+}

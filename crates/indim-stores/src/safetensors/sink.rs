@@ -1,0 +1,110 @@
+//! Tensors of a `.safetensors` file as sinks.
+
+use std::path::PathBuf;
+
+use crate::{
+    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+};
+use indim_arrays::Buffer;
+use indim_ops::ArrayType;
+
+use super::tensors::{TensorLayout, little_endian};
+use crate::output_file::OutputFile;
+use crate::runs::write_runs;
+use crate::shared_output::{CompleteSharedOutput, SharedOutput};
+use crate::{FileError, FileErrorKind};
+
+/// Sinks for the tensors of a file. It appears once all of them are complete and put in place.
+///
+/// ```
+/// use indim_stores::{OutputFile, read_tensor, safetensors_sinks};
+/// use indim_stores::{CompleteResult, StoreError};
+/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_ops::{ArrayType, DType};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.safetensors");
+/// let of = ArrayType::new(DType::F32, [2]);
+/// let sinks = safetensors_sinks(OutputFile::create(&path)?, &[("w", &of), ("b", &of)])?;
+/// let w = Buffer::filled(of.clone(), |bytes| {
+///     bytes.fill(1);
+///     Ok::<(), ArrayError>(())
+/// })?;
+/// let mut complete: Vec<Box<dyn CompleteResult>> = Vec::new();
+/// for mut sink in sinks {
+///     indim_stores::write_whole(&mut *sink, &w)?;
+///     complete.push(sink.complete()?);
+/// }
+/// assert!(!path.exists());
+/// complete.into_iter().try_for_each(|tensor| tensor.put_in_place())?;
+/// assert_eq!(read_tensor(&path, "b", usize::MAX)?.bytes(), w.bytes());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// `element-type-not-in-format`; `io` if the disk is full or two tensors have the same name; `too-large`.
+pub fn safetensors_sinks(
+    mut file: OutputFile,
+    members: &[(&str, &ArrayType)],
+) -> Result<Vec<Box<dyn Sink>>, FileError> {
+    let path = file.path().to_owned();
+    let error = |kind: FileErrorKind| FileError::new(&path, kind);
+    let layout = TensorLayout::new(members).map_err(error)?;
+    file.reserve(layout.file_length)?;
+    let written = std::io::Write::write_all(&mut file, &layout.header);
+    written.map_err(|of| error(of.into()))?;
+    let shared_output = SharedOutput::new(file, members.len());
+    let sinks = members.iter().zip(layout.starts).map(|((_, array_type), start)| {
+        Box::new(TensorSink {
+            path: path.clone(),
+            array_type: (*array_type).clone(),
+            file: shared_output.share(),
+            start,
+            elements_written: 0,
+        }) as Box<dyn Sink>
+    });
+    Ok(sinks.collect())
+}
+
+/// A tensor being written.
+#[derive(Debug)]
+struct TensorSink {
+    path: PathBuf,
+    array_type: ArrayType,
+    file: SharedOutput<OutputFile>,
+    /// The file offset of its elements.
+    start: u64,
+    elements_written: usize,
+}
+
+impl TensorSink {
+    fn error(&self, kind: StoreErrorKind) -> StoreError {
+        StoreError::new(self.path.to_string_lossy(), kind)
+    }
+}
+
+impl Sink for TensorSink {
+    fn array_type(&self) -> &ArrayType {
+        &self.array_type
+    }
+
+    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+        let written = with_elements(region, piece, &self.array_type, |elements| {
+            let elements = little_endian(self.array_type.dtype, elements);
+            let write = |file: &mut OutputFile| {
+                write_runs(file, self.start, &self.array_type, region, &elements)
+            };
+            Ok(self.file.with(write)?)
+        });
+        written.map_err(|kind| self.error(kind))?;
+        self.elements_written += region.extents().element_count().unwrap_or(usize::MAX);
+        Ok(())
+    }
+
+    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
+        check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
+        let file = self.file.complete_one();
+        let complete = file.map(|file| file.complete(&mut |_| ())).transpose()?;
+        Ok(Box::new(CompleteSharedOutput(complete)))
+    }
+}

@@ -1,0 +1,451 @@
+//! The chain of codecs of an array: a transposition, the bytes of elements or shards, codecs of bytes.
+
+use indim_graph::terminal::shown;
+use indim_ops::DType;
+use serde_json::Value;
+
+use super::bad_text;
+use super::codec::ByteCodec;
+use crate::StoreErrorKind;
+use crate::copy::{BlockOrigin, copy_block, fill_block};
+use crate::npy::header::swap_bytes;
+
+/// Maximum nesting of shards. Each level decodes the one below it as a whole.
+const MAX_NESTED_SHARDS: usize = 4;
+/// Bytes of an entry in the index of a shard: offset and length.
+pub(super) const INDEX_ENTRY_BYTES: u64 = 16;
+/// The codec of a result's bytes, in the order of metadata.
+const NATIVE_IS_LITTLE: bool = cfg!(target_endian = "little");
+
+/// Element type and fill value of an array, for decoding.
+#[derive(Debug, Clone)]
+pub(super) struct ElementCoding {
+    pub(super) dtype: DType,
+    /// The bytes of the fill value, in native byte order.
+    pub(super) fill: Vec<u8>,
+}
+
+/// The codecs of a chunk, in the order of encoding.
+#[derive(Debug, Clone)]
+pub(super) struct CodecChain {
+    /// Axis `i` of the transposed chunk is this axis of the decoded one; `None` without transposition.
+    pub(super) permutation: Option<Vec<usize>>,
+    pub(super) elements: ElementCodec,
+    pub(super) bytes: Vec<ByteCodec>,
+}
+
+/// The codec from elements to bytes.
+#[derive(Debug, Clone)]
+pub(super) enum ElementCodec {
+    /// The elements in row-major order, in the native or the other byte order.
+    Dense {
+        is_swapped: bool,
+    },
+    Shards(Box<Sharding>),
+}
+
+/// Chunks within a chunk, with an index of their places.
+#[derive(Debug, Clone)]
+pub(super) struct Sharding {
+    /// Shape of an inner chunk.
+    pub(super) chunk: Vec<u64>,
+    pub(super) codecs: CodecChain,
+    pub(super) index: IndexCodec,
+}
+
+/// How the index of a shard is stored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IndexCodec {
+    is_swapped: bool,
+    has_checksum: bool,
+    pub(super) is_at_start: bool,
+}
+
+/// Offset and length of an inner chunk in its shard; `None` if it is not stored.
+pub(super) type ShardEntry = Option<(u64, u64)>;
+
+impl IndexCodec {
+    /// Bytes of an index of `count` inner chunks.
+    pub(super) fn stored_bytes(self, count: u64) -> u64 {
+        let checksum = if self.has_checksum { 4 } else { 0 };
+        count.saturating_mul(INDEX_ENTRY_BYTES).saturating_add(checksum)
+    }
+
+    /// The entries of an index.
+    pub(super) fn decode(self, mut bytes: Vec<u8>) -> Result<Vec<ShardEntry>, StoreErrorKind> {
+        if self.has_checksum {
+            let length = bytes.len();
+            bytes = ByteCodec::Crc32c.decode(bytes, length).map_err(|it| bad_text(&it))?;
+        }
+        let number = |bytes: &[u8; 8]| match self.is_swapped {
+            true => u64::from_ne_bytes(*bytes).swap_bytes(),
+            false => u64::from_ne_bytes(*bytes),
+        };
+        let entry = |entry: &[[u8; 8]]| {
+            let (offset, length) = (number(&entry[0]), number(&entry[1]));
+            (offset != u64::MAX || length != u64::MAX).then_some((offset, length))
+        };
+        Ok(bytes.as_chunks::<8>().0.chunks_exact(2).map(entry).collect())
+    }
+}
+
+impl Sharding {
+    /// Number of inner chunks along each axis of a shard.
+    pub(super) fn counts(&self, shard: &[u64]) -> Vec<u64> {
+        shard.iter().zip(&self.chunk).map(|(shard, inner)| shard / inner).collect()
+    }
+
+    pub(super) fn count(&self, shard: &[u64]) -> u64 {
+        self.counts(shard).into_iter().fold(1, u64::saturating_mul)
+    }
+}
+
+impl CodecChain {
+    /// The chain of metadata in version 3, for chunks of this shape.
+    pub(super) fn of_version_3(
+        codecs: &Value,
+        dtype: DType,
+        chunk: &[u64],
+        depth: usize,
+    ) -> Result<Self, StoreErrorKind> {
+        let codecs = codecs.as_array().ok_or_else(|| bad_text("codecs that are no list"))?;
+        let (mut shape, mut permutation) = (chunk.to_vec(), None::<Vec<usize>>);
+        let (mut elements, mut bytes) = (None, Vec::new());
+        for codec in codecs {
+            let (name, configuration) = named(codec)?;
+            match name {
+                "transpose" if elements.is_none() => {
+                    let order = order(&configuration["order"], shape.len())?;
+                    shape = order.iter().map(|&axis| shape[axis]).collect();
+                    permutation = Some(match permutation {
+                        None => order,
+                        Some(earlier) => composed(&earlier, &order),
+                    });
+                }
+                "bytes" if elements.is_none() => {
+                    let is_swapped = is_swapped(configuration, dtype.size())?;
+                    elements = Some(ElementCodec::Dense { is_swapped });
+                }
+                "sharding_indexed" if elements.is_none() => {
+                    let sharding = sharding(configuration, dtype, &shape, depth)?;
+                    elements = Some(ElementCodec::Shards(Box::new(sharding)));
+                }
+                name => match ByteCodec::of(name, configuration) {
+                    Some(codec) if elements.is_some() => bytes.push(codec),
+                    Some(_) => return Err(bad_text(&format!("the codec `{name}` of elements"))),
+                    None => return Err(unknown_codec(name)),
+                },
+            }
+        }
+        let elements = elements.ok_or_else(|| bad_text("no codec makes bytes of the elements"))?;
+        Ok(CodecChain { permutation, elements, bytes })
+    }
+
+    /// The chain of metadata in version 2: filters, and a compressor.
+    pub(super) fn of_version_2(
+        filters: &Value,
+        compressor: &Value,
+        is_swapped: bool,
+        permutation: Option<Vec<usize>>,
+    ) -> Result<Self, StoreErrorKind> {
+        let filters = filters.as_array().map_or(&[][..], Vec::as_slice);
+        let codecs = filters.iter().chain(Some(compressor).filter(|codec| !codec.is_null()));
+        let codec = |codec: &Value| {
+            let name = codec["id"].as_str().ok_or_else(|| bad_text("a codec without a name"))?;
+            ByteCodec::of(name, codec).ok_or_else(|| unknown_codec(name))
+        };
+        let bytes = codecs.map(codec).collect::<Result<_, _>>()?;
+        Ok(CodecChain { permutation, elements: ElementCodec::Dense { is_swapped }, bytes })
+    }
+
+    /// Shape of a chunk behind the transposition.
+    pub(super) fn transposed(&self, chunk: &[u64]) -> Vec<u64> {
+        match &self.permutation {
+            None => chunk.to_vec(),
+            Some(axes) => axes.iter().map(|&axis| chunk[axis]).collect(),
+        }
+    }
+
+    /// The inverse of [`CodecChain::transposed`].
+    pub(super) fn untransposed(&self, chunk: &[u64]) -> Vec<u64> {
+        let mut decoded = chunk.to_vec();
+        for (axis, &from) in self.permutation.iter().flatten().enumerate() {
+            decoded[from] = chunk[axis];
+        }
+        decoded
+    }
+
+    /// Upper bounds of the bytes behind each codec of bytes; the first is that before them.
+    pub(super) fn byte_stages(&self, encoded_elements: u64) -> Vec<u64> {
+        let mut stages = vec![encoded_elements];
+        for codec in &self.bytes {
+            stages.push(codec.encoded_bytes(stages[stages.len() - 1]));
+        }
+        stages
+    }
+
+    /// Decodes a chunk of this shape.
+    pub(super) fn decode(
+        &self,
+        mut bytes: Vec<u8>,
+        chunk: &[u64],
+        coding: &ElementCoding,
+    ) -> Result<Vec<u8>, StoreErrorKind> {
+        let shape = self.transposed(chunk);
+        let size = decoded_bytes(&shape, coding)?;
+        let encoded = match &self.elements {
+            ElementCodec::Dense { .. } => size as u64,
+            ElementCodec::Shards(sharding) => sharding.encoded_bytes(&shape, coding.dtype),
+        };
+        let stages = self.byte_stages(encoded);
+        for (codec, &limit) in self.bytes.iter().zip(&stages).rev() {
+            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+            bytes = codec.decode(bytes, limit).map_err(|error| bad_text(&error))?;
+        }
+        let elements = match &self.elements {
+            ElementCodec::Dense { is_swapped } => {
+                if bytes.len() != size {
+                    return Err(bad_text(&format!("a chunk has {} bytes of {size}", bytes.len())));
+                }
+                if *is_swapped {
+                    swap_bytes(coding.dtype, &mut bytes);
+                }
+                bytes
+            }
+            ElementCodec::Shards(sharding) => sharding.decode(&bytes, &shape, coding)?,
+        };
+        Ok(self.turned_back(elements, &shape, coding.dtype.size()))
+    }
+
+    /// The elements in the order of the decoded chunk. `shape` is the shape behind the transposition.
+    pub(super) fn turned_back(&self, elements: Vec<u8>, shape: &[u64], size: usize) -> Vec<u8> {
+        match &self.permutation {
+            None => elements,
+            Some(axes) => turned_back(&elements, axes, &sizes(shape), size),
+        }
+    }
+}
+
+impl Sharding {
+    /// Upper bound of an encoded shard.
+    pub(super) fn encoded_bytes(&self, shard: &[u64], dtype: DType) -> u64 {
+        let inner = self.codecs.encoded_bytes(&self.chunk, dtype);
+        let count = self.count(shard);
+        count.saturating_mul(inner).saturating_add(self.index.stored_bytes(count))
+    }
+
+    /// Decodes a whole shard.
+    fn decode(
+        &self,
+        bytes: &[u8],
+        shard: &[u64],
+        coding: &ElementCoding,
+    ) -> Result<Vec<u8>, StoreErrorKind> {
+        let short = || bad_text("a shard is shorter than its index says");
+        let index_bytes = usize::try_from(self.index.stored_bytes(self.count(shard)));
+        let index_bytes = index_bytes.ok().filter(|it| *it <= bytes.len()).ok_or_else(short)?;
+        let index = match self.index.is_at_start {
+            true => &bytes[..index_bytes],
+            false => &bytes[bytes.len() - index_bytes..],
+        };
+        let entries = self.index.decode(index.to_vec())?;
+        let mut elements = vec![0; decoded_bytes(shard, coding)?];
+        let (shape, inner) = (sizes(shard), sizes(&self.chunk));
+        let zeros = vec![0; inner.len()];
+        let grid = crate::Region::grid(&shape.as_slice().into(), &inner);
+        for (cell, entry) in grid.zip(entries) {
+            let place = BlockOrigin::new(&shape, cell.starts());
+            let Some((offset, length)) = entry else {
+                fill_block(&coding.fill, &mut elements, place, &inner);
+                continue;
+            };
+            let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
+            let stored =
+                range.and_then(|(start, length)| bytes.get(start..start.checked_add(length)?));
+            let stored = stored.ok_or_else(short)?;
+            let decoded = self.codecs.decode(stored.to_vec(), &self.chunk, coding)?;
+            let from = BlockOrigin::new(&inner, &zeros);
+            copy_block((&decoded, from), (&mut elements, place), &inner, coding.dtype.size());
+        }
+        Ok(elements)
+    }
+}
+
+impl CodecChain {
+    /// Upper bound of an encoded chunk of this shape.
+    pub(super) fn encoded_bytes(&self, chunk: &[u64], dtype: DType) -> u64 {
+        let shape = self.transposed(chunk);
+        let elements = match &self.elements {
+            ElementCodec::Dense { .. } => saturating_bytes(&shape, dtype),
+            ElementCodec::Shards(sharding) => sharding.encoded_bytes(&shape, dtype),
+        };
+        let stages = self.byte_stages(elements);
+        stages[stages.len() - 1]
+    }
+}
+
+/// Bytes of a chunk of this shape, saturating.
+pub(super) fn saturating_bytes(chunk: &[u64], dtype: DType) -> u64 {
+    chunk.iter().fold(dtype.size() as u64, |bytes, &size| bytes.saturating_mul(size))
+}
+
+fn decoded_bytes(chunk: &[u64], coding: &ElementCoding) -> Result<usize, StoreErrorKind> {
+    let bytes = usize::try_from(saturating_bytes(chunk, coding.dtype));
+    bytes.map_err(|_| bad_text("a chunk that does not fit into memory"))
+}
+
+fn sizes(chunk: &[u64]) -> Vec<usize> {
+    chunk.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect()
+}
+
+/// Name and configuration of a codec or another extension of version 3: an object, or its name alone.
+pub(super) fn named(value: &Value) -> Result<(&str, &Value), StoreErrorKind> {
+    let name = value.as_str().or_else(|| value["name"].as_str());
+    let name = name.ok_or_else(|| bad_text("metadata with an extension without a name"))?;
+    Ok((name, &value["configuration"]))
+}
+
+fn unknown_codec(name: &str) -> StoreErrorKind {
+    bad_text(&format!("the codec `{}` is not read", shown(name)))
+}
+
+/// Whether elements are in the other byte order than this machine's.
+fn is_swapped(configuration: &Value, size: usize) -> Result<bool, StoreErrorKind> {
+    match configuration["endian"].as_str() {
+        Some("little") => Ok(!NATIVE_IS_LITTLE),
+        Some("big") => Ok(NATIVE_IS_LITTLE),
+        None if size == 1 => Ok(false),
+        _ => Err(bad_text("the codec `bytes` without a byte order")),
+    }
+}
+
+/// The axes of a transposition.
+fn order(order: &Value, rank: usize) -> Result<Vec<usize>, StoreErrorKind> {
+    let axes: Option<Vec<usize>> = order
+        .as_array()
+        .and_then(|axes| axes.iter().map(|axis| usize::try_from(axis.as_u64()?).ok()).collect());
+    let mut sorted = axes.clone().unwrap_or_default();
+    sorted.sort_unstable();
+    match axes {
+        Some(axes) if sorted.iter().copied().eq(0..rank) => Ok(axes),
+        _ => Err(bad_text("a transposition that does not name each axis once")),
+    }
+}
+
+/// The axes of two transpositions, one after the other.
+fn composed(first: &[usize], second: &[usize]) -> Vec<usize> {
+    second.iter().map(|&axis| first[axis]).collect()
+}
+
+fn sharding(
+    configuration: &Value,
+    dtype: DType,
+    shard: &[u64],
+    depth: usize,
+) -> Result<Sharding, StoreErrorKind> {
+    if depth == MAX_NESTED_SHARDS {
+        return Err(bad_text("too many shards within shards"));
+    }
+    let chunk = super::metadata::chunk_shape(&configuration["chunk_shape"], shard.len())?;
+    let is_even = |(shard, inner): (&u64, &u64)| shard.is_multiple_of(*inner);
+    if !shard.iter().zip(&chunk).all(is_even) {
+        return Err(bad_text("shards that are not made of whole inner chunks"));
+    }
+    let codecs = CodecChain::of_version_3(&configuration["codecs"], dtype, &chunk, depth + 1)?;
+    let index = match &configuration["index_codecs"] {
+        Value::Null => {
+            IndexCodec { is_swapped: !NATIVE_IS_LITTLE, has_checksum: false, is_at_start: false }
+        }
+        codecs => {
+            let codecs = CodecChain::of_version_3(codecs, DType::U64, &[1, 2], MAX_NESTED_SHARDS)?;
+            let (has_checksum, is_read) = match codecs.bytes[..] {
+                [] => (false, codecs.permutation.is_none()),
+                [ByteCodec::Crc32c] => (true, codecs.permutation.is_none()),
+                _ => (false, false),
+            };
+            match codecs.elements {
+                ElementCodec::Dense { is_swapped } if is_read => {
+                    IndexCodec { is_swapped, has_checksum, is_at_start: false }
+                }
+                _ => return Err(bad_text("an index of shards that is compressed is not read")),
+            }
+        }
+    };
+    let is_at_start = match configuration["index_location"].as_str() {
+        Some("start") => true,
+        None | Some("end") => false,
+        Some(other) => {
+            return Err(bad_text(&format!("an index of shards at `{}`", shown(other))));
+        }
+    };
+    Ok(Sharding { chunk, codecs, index: IndexCodec { is_at_start, ..index } })
+}
+
+/// Undoes a transposition: axis `i` of `elements`, of shape `shape`, is axis `axes[i]` of the result.
+fn turned_back(elements: &[u8], axes: &[usize], shape: &[usize], size: usize) -> Vec<u8> {
+    let rank = shape.len();
+    let (mut sizes, mut strides) = (vec![1; rank], vec![0; rank]);
+    let mut stride = 1;
+    for axis in (0..rank).rev() {
+        sizes[axes[axis]] = shape[axis];
+        strides[axes[axis]] = stride;
+        stride *= shape[axis];
+    }
+    let mut turned = vec![0; elements.len()];
+    let (inner, inner_stride) =
+        (sizes.last().copied().unwrap_or(1), strides.last().copied().unwrap_or(1));
+    if elements.is_empty() {
+        return turned;
+    }
+    let mut index = vec![0; rank.saturating_sub(1)];
+    let mut start = 0;
+    for row in turned.chunks_exact_mut(inner * size) {
+        match size {
+            1 => gather::<1>(elements, start, inner_stride, row),
+            2 => gather::<2>(elements, start, inner_stride, row),
+            4 => gather::<4>(elements, start, inner_stride, row),
+            8 => gather::<8>(elements, start, inner_stride, row),
+            _ => gather::<16>(elements, start, inner_stride, row),
+        }
+        for axis in (0..index.len()).rev() {
+            index[axis] += 1;
+            start += strides[axis];
+            if index[axis] < sizes[axis] {
+                break;
+            }
+            start -= index[axis] * strides[axis];
+            index[axis] = 0;
+        }
+    }
+    turned
+}
+
+/// Copies every `stride`th element from element `start` on.
+fn gather<const SIZE: usize>(from: &[u8], start: usize, stride: usize, to: &mut [u8]) {
+    let from = from.as_chunks::<SIZE>().0;
+    let to = to.as_chunks_mut::<SIZE>().0;
+    for (element, &value) in to.iter_mut().zip(from[start..].iter().step_by(stride.max(1))) {
+        *element = value;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transpositions_are_undone() {
+        // The transposed chunk has shape [3, 2]: its axis 0 is axis 1 of the chunk.
+        let turned = turned_back(&[0, 3, 1, 4, 2, 5], &[1, 0], &[3, 2], 1);
+        assert_eq!(turned, [0, 1, 2, 3, 4, 5]);
+        let chain = CodecChain {
+            permutation: Some(composed(&[2, 0, 1], &[1, 2, 0])),
+            elements: ElementCodec::Dense { is_swapped: false },
+            bytes: Vec::new(),
+        };
+        assert_eq!(chain.transposed(&[5, 6, 7]), [5, 6, 7]);
+        let chain = CodecChain { permutation: Some(vec![2, 0, 1]), ..chain };
+        assert_eq!(chain.transposed(&[5, 6, 7]), [7, 5, 6]);
+        assert_eq!(chain.untransposed(&[7, 5, 6]), [5, 6, 7]);
+    }
+}

@@ -1,0 +1,399 @@
+//! Compressed blocks: literals, and sequences that copy literals and earlier bytes.
+
+use super::bits::BackwardBits;
+use super::fse::{FseDecoder, FseTable};
+use super::huffman::HuffmanTable;
+
+/// Maximum bytes of a decoded block.
+pub(super) const MAX_BLOCK_BYTES: usize = 128 << 10;
+/// Maximum number of bits of an offset.
+const MAX_OFFSET_CODE: u8 = 31;
+/// Bytes copied at a time, where a copy may go beyond its end.
+const COPIED_BYTES: usize = 16;
+
+/// Base and further bits of each code of a literals length.
+const LITERALS_LENGTHS: [(u32, u8); 36] = [
+    (0, 0),
+    (1, 0),
+    (2, 0),
+    (3, 0),
+    (4, 0),
+    (5, 0),
+    (6, 0),
+    (7, 0),
+    (8, 0),
+    (9, 0),
+    (10, 0),
+    (11, 0),
+    (12, 0),
+    (13, 0),
+    (14, 0),
+    (15, 0),
+    (16, 1),
+    (18, 1),
+    (20, 1),
+    (22, 1),
+    (24, 2),
+    (28, 2),
+    (32, 3),
+    (40, 3),
+    (48, 4),
+    (64, 6),
+    (128, 7),
+    (256, 8),
+    (512, 9),
+    (1024, 10),
+    (2048, 11),
+    (4096, 12),
+    (8192, 13),
+    (16384, 14),
+    (32768, 15),
+    (65536, 16),
+];
+
+/// The same of a match length.
+const MATCH_LENGTHS: [(u32, u8); 53] = [
+    (3, 0),
+    (4, 0),
+    (5, 0),
+    (6, 0),
+    (7, 0),
+    (8, 0),
+    (9, 0),
+    (10, 0),
+    (11, 0),
+    (12, 0),
+    (13, 0),
+    (14, 0),
+    (15, 0),
+    (16, 0),
+    (17, 0),
+    (18, 0),
+    (19, 0),
+    (20, 0),
+    (21, 0),
+    (22, 0),
+    (23, 0),
+    (24, 0),
+    (25, 0),
+    (26, 0),
+    (27, 0),
+    (28, 0),
+    (29, 0),
+    (30, 0),
+    (31, 0),
+    (32, 0),
+    (33, 0),
+    (34, 0),
+    (35, 1),
+    (37, 1),
+    (39, 1),
+    (41, 1),
+    (43, 2),
+    (47, 2),
+    (51, 3),
+    (59, 3),
+    (67, 4),
+    (83, 4),
+    (99, 5),
+    (131, 7),
+    (259, 8),
+    (515, 9),
+    (1027, 10),
+    (2051, 11),
+    (4099, 12),
+    (8195, 13),
+    (16387, 14),
+    (32771, 15),
+    (65539, 16),
+];
+
+/// A table of codes: its limits, and the distribution that needs no description.
+struct CodeKind {
+    max_accuracy: u32,
+    symbols: usize,
+    accuracy: u32,
+    counts: &'static [i16],
+}
+
+const LITERALS_LENGTH: CodeKind = CodeKind {
+    max_accuracy: 9,
+    symbols: LITERALS_LENGTHS.len(),
+    accuracy: 6,
+    counts: &[
+        4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1,
+        1, 1, -1, -1, -1, -1,
+    ],
+};
+
+const OFFSET: CodeKind = CodeKind {
+    max_accuracy: 8,
+    symbols: MAX_OFFSET_CODE as usize + 1,
+    accuracy: 5,
+    counts: &[
+        1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1,
+    ],
+};
+
+const MATCH_LENGTH: CodeKind = CodeKind {
+    max_accuracy: 9,
+    symbols: MATCH_LENGTHS.len(),
+    accuracy: 6,
+    counts: &[
+        1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1,
+    ],
+};
+
+/// Tables and offsets that blocks of a frame inherit from earlier ones.
+#[derive(Debug)]
+pub(super) struct BlockDecoder {
+    huffman: Option<HuffmanTable>,
+    /// Of literals lengths, offsets and match lengths.
+    tables: [Option<FseTable>; 3],
+    /// The last three offsets.
+    offsets: [usize; 3],
+    literals: Vec<u8>,
+}
+
+/// Bytes being decoded: those before `written` are.
+#[derive(Debug)]
+pub(super) struct Output<'a> {
+    pub(super) bytes: &'a mut [u8],
+    pub(super) written: usize,
+    /// Where the frame begins: matches reach no further back.
+    pub(super) frame: usize,
+}
+
+impl Output<'_> {
+    /// The next `count` bytes, if the output has them.
+    pub(super) fn next(&mut self, count: usize) -> Option<&mut [u8]> {
+        let end = self.written.checked_add(count)?;
+        let next = self.bytes.get_mut(self.written..end)?;
+        self.written = end;
+        Some(next)
+    }
+
+    /// Copies a match, which may overlap what it writes.
+    #[inline]
+    fn copy_match(&mut self, offset: usize, length: usize) -> Option<()> {
+        let (start, end) = (self.written.checked_sub(offset)?, self.written + length);
+        if start < self.frame || end > self.bytes.len() || offset == 0 {
+            return None;
+        }
+        if offset >= COPIED_BYTES && end + COPIED_BYTES <= self.bytes.len() {
+            // Each step reads bytes that are written already; the last one writes beyond the end.
+            let (mut from, mut to) = (start, self.written);
+            while to < end {
+                self.bytes.copy_within(from..from + COPIED_BYTES, to);
+                (from, to) = (from + COPIED_BYTES, to + COPIED_BYTES);
+            }
+        } else if offset == 1 {
+            let byte = self.bytes[start];
+            self.bytes[self.written..end].fill(byte);
+        } else {
+            // The distance doubles with each step.
+            let mut to = self.written;
+            while to < end {
+                let count = (to - start).min(end - to);
+                self.bytes.copy_within(start..start + count, to);
+                to += count;
+            }
+        }
+        self.written = end;
+        Some(())
+    }
+}
+
+impl BlockDecoder {
+    pub(super) fn new() -> Self {
+        BlockDecoder {
+            huffman: None,
+            tables: [None, None, None],
+            offsets: [1, 4, 8],
+            literals: Vec::new(),
+        }
+    }
+
+    /// Decodes a compressed block.
+    pub(super) fn decode(&mut self, block: &[u8], output: &mut Output<'_>) -> Option<()> {
+        let mut literals = core::mem::take(&mut self.literals);
+        let length = self.decode_literals(block, &mut literals)?;
+        let decoded = self.decode_sequences(&block[length..], &literals, output);
+        self.literals = literals;
+        decoded
+    }
+
+    /// Decodes the literals; returns the bytes that they take in the block.
+    fn decode_literals(&mut self, block: &[u8], literals: &mut Vec<u8>) -> Option<usize> {
+        let byte = |at: usize| block.get(at).map(|&byte| u64::from(byte));
+        let first = byte(0)?;
+        let (kind, format) = (first & 3, first >> 2 & 3);
+        if kind < 2 {
+            let (size, header) = match format {
+                1 => (first >> 4 | byte(1)? << 4, 2),
+                3 => (first >> 4 | byte(1)? << 4 | byte(2)? << 12, 3),
+                _ => (first >> 3, 1),
+            };
+            let size = size as usize;
+            if size > MAX_BLOCK_BYTES {
+                return None;
+            }
+            literals.clear();
+            if kind == 0 {
+                literals.extend_from_slice(block.get(header..header + size)?);
+                return Some(header + size);
+            }
+            literals.resize(size, *block.get(header)?);
+            return Some(header + 1);
+        }
+        let (header, width) = [(3, 10), (3, 10), (4, 14), (5, 18)][format as usize];
+        let mut word = 0;
+        for at in 0..header {
+            word |= byte(at)? << (8 * at);
+        }
+        let size = (word >> 4 & ((1 << width) - 1)) as usize;
+        let stored = (word >> (4 + width) & ((1 << width) - 1)) as usize;
+        if size > MAX_BLOCK_BYTES {
+            return None;
+        }
+        let mut streams = block.get(header..header + stored)?;
+        if kind == 2 {
+            let (table, length) = HuffmanTable::parse(streams)?;
+            self.huffman = Some(table);
+            streams = &streams[length..];
+        }
+        let huffman = self.huffman.as_ref()?;
+        literals.clear();
+        literals.resize(size, 0);
+        if format == 0 {
+            huffman.decode(streams, literals)?;
+        } else {
+            let (jumps, mut rest) = streams.split_at_checked(6)?;
+            let mut parts = [&[][..]; 4];
+            for (part, jump) in parts.iter_mut().zip(jumps.chunks_exact(2)) {
+                let length = usize::from(u16::from_le_bytes([jump[0], jump[1]]));
+                (*part, rest) = rest.split_at_checked(length)?;
+            }
+            parts[3] = rest;
+            huffman.decode_four(parts, literals)?;
+        }
+        Some(header + stored)
+    }
+
+    /// Decodes the sequences and executes them.
+    fn decode_sequences(
+        &mut self,
+        data: &[u8],
+        literals: &[u8],
+        output: &mut Output<'_>,
+    ) -> Option<()> {
+        let byte = |at: usize| data.get(at).map(|&byte| usize::from(byte));
+        let (count, header) = match byte(0)? {
+            first @ 0..128 => (first, 1),
+            first @ 128..255 => ((first - 128) << 8 | byte(1)?, 2),
+            _ => ((byte(1)? | byte(2)? << 8) + 0x7f00, 3),
+        };
+        if count == 0 {
+            (data.len() == header).then_some(())?;
+            output.next(literals.len())?.copy_from_slice(literals);
+            return Some(());
+        }
+        let modes = byte(header)?;
+        (modes & 3 == 0).then_some(())?;
+        let mut rest = &data[header + 1..];
+        let kinds = [LITERALS_LENGTH, OFFSET, MATCH_LENGTH];
+        for ((table, kind), mode) in
+            self.tables.iter_mut().zip(kinds).zip([modes >> 6, modes >> 4 & 3, modes >> 2 & 3])
+        {
+            match mode {
+                0 => *table = FseTable::of_counts(kind.counts, kind.accuracy),
+                1 => {
+                    let (&symbol, behind) = rest.split_first()?;
+                    (usize::from(symbol) < kind.symbols).then_some(())?;
+                    (*table, rest) = (Some(FseTable::of_symbol(symbol)), behind);
+                }
+                2 => {
+                    let (parsed, length) = FseTable::parse(rest, kind.max_accuracy, kind.symbols)?;
+                    (*table, rest) = (Some(parsed), &rest[length..]);
+                }
+                _ => {}
+            }
+        }
+        let [Some(of_literals), Some(of_offsets), Some(of_matches)] = &self.tables else {
+            return None;
+        };
+        let mut bits = BackwardBits::new(rest)?;
+        let mut states = [of_literals, of_offsets, of_matches].map(|table| table.begin(&mut bits));
+        let mut left = literals;
+        let begin = output.written;
+        for index in 0..count {
+            let [literals_state, offset_state, match_state] = &mut states;
+            let code = of_offsets.symbol(*offset_state);
+            let value = (1u64 << code) + bits.read(u32::from(code));
+            let (base, more) = MATCH_LENGTHS[usize::from(of_matches.symbol(*match_state))];
+            let match_length = (u64::from(base) + bits.read(u32::from(more))) as usize;
+            let (base, more) = LITERALS_LENGTHS[usize::from(of_literals.symbol(*literals_state))];
+            let literals_length = (u64::from(base) + bits.read(u32::from(more))) as usize;
+            if index + 1 < count {
+                advance(of_literals, literals_state, &mut bits);
+                advance(of_matches, match_state, &mut bits);
+                advance(of_offsets, offset_state, &mut bits);
+            }
+            let offset = next_offset(&mut self.offsets, value as usize, literals_length)?;
+            left = copy_literals(left, literals_length, output)?;
+            output.copy_match(offset, match_length)?;
+        }
+        if bits.left() != 0 || output.written - begin > MAX_BLOCK_BYTES {
+            return None;
+        }
+        output.next(left.len())?.copy_from_slice(left);
+        Some(())
+    }
+}
+
+#[inline(always)]
+fn advance(table: &FseTable, state: &mut FseDecoder, bits: &mut BackwardBits<'_>) {
+    table.advance(state, bits);
+}
+
+/// Copies literals to the output; returns those left.
+#[inline]
+fn copy_literals<'a>(
+    literals: &'a [u8],
+    length: usize,
+    output: &mut Output<'_>,
+) -> Option<&'a [u8]> {
+    let written = output.written;
+    let few = length <= COPIED_BYTES && literals.len() >= COPIED_BYTES;
+    match output.bytes.get_mut(written..written + COPIED_BYTES) {
+        // A copy of constant length is one move.
+        Some(to) if few => {
+            to.copy_from_slice(&literals[..COPIED_BYTES]);
+            output.written += length;
+            Some(&literals[length..])
+        }
+        _ => {
+            let (now, later) = literals.split_at_checked(length)?;
+            output.next(length)?.copy_from_slice(now);
+            Some(later)
+        }
+    }
+}
+
+/// The offset of a match: a new one, or one of the last three.
+#[inline]
+fn next_offset(last: &mut [usize; 3], value: usize, literals_length: usize) -> Option<usize> {
+    if value > 3 {
+        *last = [value - 3, last[0], last[1]];
+        return Some(last[0]);
+    }
+    let [first, second, third] = *last;
+    match value - 1 + usize::from(literals_length == 0) {
+        0 => {}
+        1 => *last = [second, first, third],
+        2 => *last = [third, first, second],
+        _ => *last = [first.checked_sub(1).filter(|offset| *offset > 0)?, first, second],
+    }
+    Some(last[0])
+}

@@ -1,0 +1,133 @@
+//! Tables of finite state entropy: their description, construction and states.
+
+use super::bits::{BackwardBits, ForwardBits};
+
+/// Maximum accuracy of any table: 2^9 states.
+const MAX_ACCURACY: u32 = 9;
+
+/// A state: its symbol, and how the next state follows.
+#[derive(Debug, Clone, Copy, Default)]
+struct FseState {
+    symbol: u8,
+    bits: u8,
+    base: u16,
+}
+
+/// A decoding table.
+#[derive(Debug, Clone)]
+pub(super) struct FseTable {
+    accuracy: u32,
+    states: Vec<FseState>,
+}
+
+/// The state of a decoder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FseDecoder(u16);
+
+impl FseTable {
+    /// The table of one symbol, which takes no bits.
+    pub(super) fn of_symbol(symbol: u8) -> Self {
+        FseTable { accuracy: 0, states: vec![FseState { symbol, bits: 0, base: 0 }] }
+    }
+
+    /// Reads the description of a table; returns the table and the length of its description.
+    pub(super) fn parse(data: &[u8], max_accuracy: u32, symbols: usize) -> Option<(Self, usize)> {
+        let mut bits = ForwardBits::new(data);
+        let accuracy = bits.read(4)? + 5;
+        if accuracy > max_accuracy.min(MAX_ACCURACY) {
+            return None;
+        }
+        let mut counts: Vec<i16> = Vec::with_capacity(symbols);
+        let mut left = 1i32 << accuracy;
+        while left > 0 {
+            let width = (left + 1).ilog2() + 1;
+            let value = bits.read(width)? as i32;
+            let low_mask = (1 << (width - 1)) - 1;
+            // Values below the threshold take one bit less.
+            let threshold = (1 << width) - 1 - (left + 1);
+            let value = if value & low_mask < threshold {
+                bits.rewind(1);
+                value & low_mask
+            } else if value > low_mask {
+                value - threshold
+            } else {
+                value
+            };
+            let count = value - 1;
+            left -= count.abs();
+            counts.push(count as i16);
+            if count == 0 {
+                loop {
+                    let repeats = bits.read(2)?;
+                    counts.extend((0..repeats).map(|_| 0));
+                    if repeats < 3 {
+                        break;
+                    }
+                    if counts.len() > symbols {
+                        return None;
+                    }
+                }
+            }
+            if counts.len() > symbols {
+                return None;
+            }
+        }
+        (left == 0).then_some(())?;
+        Some((Self::of_counts(&counts, accuracy)?, bits.bytes_read()))
+    }
+
+    /// The table of a distribution; -1 stands for less than one state.
+    pub(super) fn of_counts(counts: &[i16], accuracy: u32) -> Option<Self> {
+        let size = 1usize << accuracy;
+        let mut states = vec![FseState::default(); size];
+        let mut next = [0u16; 256];
+        let mut end = size;
+        for (symbol, &count) in counts.iter().enumerate() {
+            if count == -1 {
+                end = end.checked_sub(1)?;
+                states[end].symbol = symbol as u8;
+                next[symbol] = 1;
+            }
+        }
+        let step = (size >> 1) + (size >> 3) + 3;
+        let mut position = 0;
+        for (symbol, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            next[symbol] = count as u16;
+            for _ in 0..count {
+                states[position].symbol = symbol as u8;
+                loop {
+                    position = (position + step) & (size - 1);
+                    if position < end || end == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        if position != 0 {
+            return None;
+        }
+        for state in &mut states {
+            let number = &mut next[usize::from(state.symbol)];
+            let bits = accuracy - number.checked_ilog2()?;
+            state.bits = bits as u8;
+            state.base = ((u32::from(*number) << bits) - size as u32) as u16;
+            *number += 1;
+        }
+        Some(FseTable { accuracy, states })
+    }
+
+    pub(super) fn begin(&self, bits: &mut BackwardBits<'_>) -> FseDecoder {
+        FseDecoder(bits.read(self.accuracy) as u16)
+    }
+
+    #[inline]
+    pub(super) fn symbol(&self, decoder: FseDecoder) -> u8 {
+        self.states[usize::from(decoder.0)].symbol
+    }
+
+    #[inline]
+    pub(super) fn advance(&self, decoder: &mut FseDecoder, bits: &mut BackwardBits<'_>) {
+        let state = self.states[usize::from(decoder.0)];
+        decoder.0 = state.base + bits.read(u32::from(state.bits)) as u16;
+    }
+}

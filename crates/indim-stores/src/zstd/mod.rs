@@ -1,0 +1,140 @@
+//! A decoder of zstd frames (RFC 8878) that decodes into its output, without a window of its own.
+//!
+//! Memory is the output, at most what the caller allows and what the compressed bytes can fill, and 300 KiB of
+//! tables and literals. Frames with dictionaries are refused. Checksums are compared.
+//!
+//! - `bits.rs`: bit streams; `fse.rs`: tables of finite states; `huffman.rs`: codes of literals;
+//! - `block.rs`: compressed blocks; `xxh64.rs`: the checksum.
+
+mod bits;
+mod block;
+mod fse;
+mod huffman;
+mod xxh64;
+
+use block::{BlockDecoder, MAX_BLOCK_BYTES, Output};
+
+/// Maximum ratio: a block that repeats a byte encodes 128 KiB in 4 bytes.
+pub(crate) const ZSTD_RATIO: usize = 1 << 15;
+/// Bytes of memory that decoding takes in addition to input and output.
+pub(crate) const DECODER_BYTES: u64 = 320 << 10;
+
+/// The first bytes of a frame.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The first bytes of a frame to skip, whose lowest four bits vary.
+const SKIPPED_MAGIC: u32 = 0x184d_2a50;
+
+/// The descriptor and the sizes at the beginning of a frame.
+struct FrameHeader {
+    length: usize,
+    content: Option<u64>,
+    has_checksum: bool,
+}
+
+impl FrameHeader {
+    /// Parses the bytes behind the magic number.
+    fn parse(data: &[u8]) -> Result<Self, &'static str> {
+        let cut_off = "a frame is cut off";
+        let (&descriptor, rest) = data.split_first().ok_or(cut_off)?;
+        if descriptor & 8 != 0 {
+            return Err("a frame of an unknown version");
+        }
+        let is_single_segment = descriptor & 0x20 != 0;
+        let dictionary_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
+        let dictionary = usize::from(!is_single_segment);
+        let content = dictionary + dictionary_bytes;
+        let content_bytes = match descriptor >> 6 {
+            0 => usize::from(is_single_segment),
+            exponent => 1 << exponent,
+        };
+        let header = rest.get(..content + content_bytes).ok_or(cut_off)?;
+        if header[dictionary..content].iter().any(|&byte| byte != 0) {
+            return Err("a frame with a dictionary");
+        }
+        let mut number = [0; 8];
+        number[..content_bytes].copy_from_slice(&header[content..]);
+        let more = if content_bytes == 2 { 256 } else { 0 };
+        let size = (content_bytes > 0).then(|| u64::from_le_bytes(number).saturating_add(more));
+        Ok(FrameHeader {
+            length: 1 + header.len(),
+            content: size,
+            has_checksum: descriptor & 4 != 0,
+        })
+    }
+}
+
+/// Decompresses frames to at most `limit` bytes.
+pub(crate) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+    let room = data.len().saturating_mul(ZSTD_RATIO).min(limit);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(room).map_err(|error| error.to_string())?;
+    bytes.resize(room, 0);
+    let written = decompress_into(data, &mut bytes)?;
+    bytes.truncate(written);
+    Ok(bytes)
+}
+
+/// Decompresses frames to the beginning of `bytes`; returns how many bytes they have.
+pub(crate) fn decompress_into(mut data: &[u8], bytes: &mut [u8]) -> Result<usize, String> {
+    let mut output = Output { bytes, written: 0, frame: 0 };
+    while !data.is_empty() {
+        let (magic, rest) = data.split_first_chunk().ok_or("less than a magic number")?;
+        data = match u32::from_le_bytes(*magic) & !15 {
+            SKIPPED_MAGIC => {
+                let (length, rest) = rest.split_first_chunk().ok_or("a frame is cut off")?;
+                let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+                rest.get(length..).ok_or("a frame is cut off")?
+            }
+            _ if *magic == MAGIC => decompress_frame(rest, &mut output)?,
+            _ => return Err("no frame of zstd".to_owned()),
+        };
+    }
+    Ok(output.written)
+}
+
+/// Decompresses a frame, without its magic number; returns the bytes behind it.
+fn decompress_frame<'a>(data: &'a [u8], output: &mut Output<'_>) -> Result<&'a [u8], String> {
+    let header = FrameHeader::parse(data)?;
+    let most = output.bytes.len();
+    let too_long = || format!("more than the {most} bytes that it can hold");
+    let left = (output.bytes.len() - output.written) as u64;
+    if header.content.is_some_and(|content| content > left) {
+        return Err(too_long());
+    }
+    output.frame = output.written;
+    let (mut rest, mut decoder) = (&data[header.length..], BlockDecoder::new());
+    loop {
+        let (block, behind) = rest.split_first_chunk::<3>().ok_or("a frame is cut off")?;
+        let block = u32::from_le_bytes([block[0], block[1], block[2], 0]);
+        let (is_last, kind, size) = (block & 1 == 1, block >> 1 & 3, (block >> 3) as usize);
+        if size > MAX_BLOCK_BYTES {
+            return Err("a block that is too long".to_owned());
+        }
+        let stored = if kind == 1 { 1 } else { size };
+        let (block, behind) = behind.split_at_checked(stored).ok_or("a frame is cut off")?;
+        rest = behind;
+        match kind {
+            0 => output.next(size).ok_or_else(too_long)?.copy_from_slice(block),
+            1 => output.next(size).ok_or_else(too_long)?.fill(block[0]),
+            2 => decoder
+                .decode(block, output)
+                .ok_or("a block is damaged, or longer than it may be")?,
+            _ => return Err("a block of an unknown kind".to_owned()),
+        }
+        if is_last {
+            break;
+        }
+    }
+    let frame = &output.bytes[output.frame..output.written];
+    if header.content.is_some_and(|content| content != frame.len() as u64) {
+        return Err("a frame does not have the length that it announces".to_owned());
+    }
+    if header.has_checksum {
+        let (stored, behind) = rest.split_first_chunk().ok_or("a frame is cut off")?;
+        if u32::from_le_bytes(*stored) != xxh64::xxh64(frame) as u32 {
+            return Err("the checksum differs".to_owned());
+        }
+        rest = behind;
+    }
+    Ok(rest)
+}
