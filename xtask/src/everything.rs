@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use crate::{asan, cargo, cross, formats, fuzz, lines, python, site};
+use crate::{asan, cargo, cross, formats, fuzz, lines, python, site, weight};
 
 /// The features of `indim` that are off by default.
-const FEATURES: &str =
-    "--features=indim/half,indim/macros,indim/ndarray,indim/num-complex,indim/safetensors";
+const FEATURES: &str = "--features=indim/half,indim/json,indim/macros,indim/ndarray,\
+    indim/num-complex,indim/safetensors";
 
 /// A check that needs more than the Rust toolchain.
 struct Check {
@@ -66,9 +66,11 @@ pub(crate) fn test(root: &Path) -> bool {
     passed
 }
 
-/// Format, clippy, documentation, the tests of all crates, and the dry run of publishing.
+/// Line lengths, weight, format, clippy, documentation, the tests of all crates, and the dry run of
+/// publishing.
 fn checks_of_toolchain(root: &Path) -> bool {
     lines::check(root)
+        && weight::check(root)
         && cargo(&["fmt", "--all", "--check"], &[])
         && cargo(&["clippy", "--workspace", FEATURES, "--all-targets", "--", "--deny", "warnings"], &[])
         && cargo(&["doc", "--workspace", FEATURES, "--no-deps"], &[("RUSTDOCFLAGS", "--deny warnings")])

@@ -9,6 +9,7 @@ mod fuzz;
 mod lines;
 mod python;
 mod site;
+mod weight;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -64,8 +64,8 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
 }
 
 impl Destination {
-    /// Opens the argument of `-o` (`-`: standard output) for a result of this type. `metadata` has the metadata
-    /// that the result inherits. An archive takes any type.
+    /// Opens the argument of `-o` (`-`: standard output) for a result of this type. `metadata` has the
+    /// metadata that the result inherits. An archive takes any type.
     ///
     /// # Errors
     /// When the file cannot be written, or its format cannot hold the result.

@@ -209,8 +209,8 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Opens all outputs for writing: one per result, with its type and the metadata of `metadata`, or one archive
-    /// for all.
+    /// Opens all outputs for writing: one per result, with its type and the metadata of `metadata`, or one
+    /// archive for all.
     ///
     /// # Errors
     /// When one cannot be written, or two are the same file.

@@ -198,8 +198,8 @@ impl StoredArray<'_> {
 }
 
 impl LoadedOperand {
-    /// Opens `text`: the name of an array, such as `x.npy`, `arrays.npz:x` or `climate.zarr/t`, or a literal. At
-    /// most `limit` bytes of a file or member are read into memory; large files are mapped.
+    /// Opens `text`: the name of an array, such as `x.npy`, `arrays.npz:x` or `climate.zarr/t`, or a literal.
+    /// At most `limit` bytes of a file or member are read into memory; large files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         match place(text)? {
             SourceName::Stored(array) => match array.load(limit)? {

@@ -417,8 +417,8 @@ impl ArrayFormat {
         self.code_for(path)?.open(path, member, limit)
     }
 
-    /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format is read
-    /// by regions only.
+    /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format is
+    /// read by regions only.
     ///
     /// # Errors
     /// Those of the format.
@@ -444,8 +444,8 @@ impl ArrayFormat {
     /// Creates a result at `path`, with metadata from its inputs.
     ///
     /// # Errors
-    /// `unknown-format` if the format is not written, has named members (see [`ArrayFormat::file_writer`]), or
-    /// its feature is off; the errors of a format that cannot store the array; `io`.
+    /// `unknown-format` if the format is not written, has named members (see [`ArrayFormat::file_writer`]),
+    /// or its feature is off; the errors of a format that cannot store the array; `io`.
     pub fn create(
         &self,
         path: &Path,

@@ -1,12 +1,12 @@
 //! Arrays in files and folders: `.npy`, `.npz`, `.safetensors`, Zarr, PNG, TIFF and columns of CSV.
 //!
 //! Sources are read by regions, sinks are written by regions; a result appears complete or not at all.
-//! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`, `climate.zarr/temperature` or
-//! `table.csv:height`. [`create`] creates a result in the format of its name. [`read_whole`] and
+//! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`, `climate.zarr/temperature`
+//! or `table.csv:height`. [`create`] creates a result in the format of its name. [`read_whole`] and
 //! [`write_whole`] take whole arrays. [`ArrayFile`] reads or maps a `.npy` file. `docs/files.md` lists the
 //! element types and shapes of each format.
 //!
-//! - `format.rs`: the registry of formats: one row per format, with its endings, its first bytes and its code;
+//! - `format.rs`: the registry of formats: one row per format, with its endings, first bytes and code;
 //! - `result_metadata.rs`: the metadata that a result inherits from its inputs;
 //! - `region.rs`: a rectangular part of an array, and the grid of regions that covers an array;
 //! - `source.rs`: the trait of readable arrays; `sink.rs`: the trait of results;
@@ -15,8 +15,8 @@
 //! - `array_file.rs`: an array in a file, mapped or read;
 //! - `dense_file.rs`: a dense, uncompressed array in a file, as a source; `open_file.rs`: a file that threads
 //!   read concurrently by offset; `runs.rs`: contiguous runs of a region in a file;
-//! - `output_file.rs`: a file that appears under its name complete or not at all; `shared_output.rs`: one file
-//!   that several sinks write; `output_stream.rs`: the file under a PNG or TIFF result;
+//! - `output_file.rs`: a file that appears under its name complete or not at all; `shared_output.rs`: one
+//!   file that several sinks write; `output_stream.rs`: the file under a PNG or TIFF result;
 //! - `hidden_names.rs`: hidden names of incomplete files, and their removal when a signal ends the process;
 //!   `stale_files.rs`: removal of those that a killed process left;
 //! - `copy.rs`: copies regions between dense arrays;

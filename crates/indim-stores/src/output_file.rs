@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_stale_files};
 use indim_arrays::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode};
 use indim_graph::terminal::shown;
-use indim_loops::strides::order::row_major_strides;
+use indim_arrays::row_major_strides;
 use indim_ops::ArrayType;
 
 use crate::hidden_names::HiddenNames;

@@ -5,8 +5,8 @@ use std::io::{Seek, Write};
 
 use crate::{CompleteResult, StoreError};
 
-/// A file being written, which appears under its name complete or not at all. [`OutputFile`](crate::OutputFile)
-/// implements it.
+/// A file being written, which appears under its name complete or not at all.
+/// [`OutputFile`](crate::OutputFile) implements it.
 pub trait OutputStream: Write + Seek + fmt::Debug + Send {
     /// The name for messages.
     fn place(&self) -> String;

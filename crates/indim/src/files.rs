@@ -1,8 +1,8 @@
 //! Arrays in files and folders: `.npy`, and, with features of their names, `.npz`, `.safetensors`, Zarr, PNG,
 //! TIFF and columns of CSV.
 //!
-//! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`, `climate.zarr/temperature` or
-//! `table.csv:height`. [`create`] creates a result in the format of its name. [`ArrayFile`] reads or maps a
+//! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`, `climate.zarr/temperature`
+//! or `table.csv:height`. [`create`] creates a result in the format of its name. [`ArrayFile`] reads or maps a
 //! `.npy` file as a whole. `docs/files.md` lists the element types and shapes of each format.
 //!
 //! ```

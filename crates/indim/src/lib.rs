@@ -35,7 +35,7 @@
 //! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
 //! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
 //! | text | [`Expression`] and its [`ParseLimits`], [`parse_graph`]; [`literal`] for arrays |
-//! | files | [`files`]: `.npy`, and `.npz`, `.safetensors`, Zarr, PNG, TIFF, CSV with features of these names |
+//! | files | [`files`]: `.npy`; `.npz`, `.safetensors`, Zarr, PNG, TIFF, CSV by features of these names |
 //! | arrays as text | [`print`](mod@print): text, CSV, JSON; [`literal`]: read |
 //! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
 //! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use crate::{Region, StoreErrorKind, check_region};
 use indim_arrays::Buffer;
-use indim_loops::strides::order::row_major_strides;
+use indim_arrays::row_major_strides;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, RankLimitError, Shape, saturating_size};
 

@@ -1,6 +1,6 @@
-//! The Blosc 1 format: a decompressor, and a compressor by LZ4 for results. Data consists of blocks. The encoder shuffles the bytes or bits of a
-//! block by significance, optionally splits it into one stream per byte of an element, and compresses each
-//! stream with one of several libraries.
+//! The Blosc 1 format: a decompressor, and a compressor by LZ4 for results. Data consists of blocks. The
+//! encoder shuffles the bytes or bits of a block by significance, optionally splits it into one stream per
+//! byte of an element, and compresses each stream with one of several libraries.
 //!
 //! Sizes that the data claims are checked against the expected size before any allocation.
 

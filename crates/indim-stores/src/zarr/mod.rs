@@ -1,9 +1,9 @@
 //! Zarr arrays, versions 2 and 3, in folders.
 //!
-//! - `metadata.rs`: the metadata of an array; `element.rs`: data types and fill values; `attributes.rs`: scale
-//!   and missing values;
-//! - `chain.rs`: the chain of codecs, with transposition and shards; `codec.rs`: codecs of bytes, with bounded
-//!   output; `crc32c.rs`: a checksum; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
+//! - `metadata.rs`: the metadata of an array; `element.rs`: data types and fill values; `attributes.rs`:
+//!   scale and missing values;
+//! - `chain.rs`: the chain of codecs, with transposition and shards; `codec.rs`: codecs of bytes, with
+//!   bounded output; `crc32c.rs`: a checksum; `blosc.rs`, `blosc_lz.rs`, `shuffle.rs`: Blosc;
 //! - `decode_plan.rs`: chunk shapes and the memory of decoding, from metadata;
 //! - `read.rs`: reads regions; `grid_cells.rs`: the chunks that intersect a region; `store.rs`: chunk files;
 //! - `sink.rs`: results; `array_path.rs`: their paths and groups; `unfinished_folder.rs`: incomplete results

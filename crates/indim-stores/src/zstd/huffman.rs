@@ -17,7 +17,7 @@ const WORD_BITS: u32 = MAX_BITS * SYMBOLS_OF_WORD as u32;
 #[derive(Debug, Clone)]
 pub(super) struct HuffmanTable {
     bits: u32,
-    /// Symbol in the low byte, length in the high byte; 2^`MAX_BITS` entries, so that an index needs no check.
+    /// Symbol in the low byte, length in the high byte; 2^`MAX_BITS` entries, so an index needs no check.
     entries: Box<[u16; 1 << MAX_BITS]>,
 }
 

@@ -1,7 +1,7 @@
 //! A decoder of zstd frames (RFC 8878) that decodes into its output, without a window of its own.
 //!
-//! Memory is the output, at most what the caller allows and what the compressed bytes can fill, and 300 KiB of
-//! tables and literals. Frames with dictionaries are refused. Checksums are compared.
+//! Memory is the output, at most what the caller allows and what the compressed bytes can fill, and 300 KiB
+//! of tables and literals. Frames with dictionaries are refused. Checksums are compared.
 //!
 //! - `bits.rs`: bit streams; `fse.rs`: tables of finite states; `huffman.rs`: codes of literals;
 //! - `block.rs`: compressed blocks; `xxh64.rs`: the checksum.
@@ -137,4 +137,60 @@ fn decompress_frame<'a>(data: &'a [u8], output: &mut Output<'_>) -> Result<&'a [
         rest = behind;
     }
     Ok(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames that the C library made of four contents at levels -3, 1, 3, 6, 12 and 19, with checksums;
+    /// those of level 6 do not announce their length.
+    const FRAMES: &[u8] = include_bytes!("../../tests/data/frames.zst");
+    const LEVELS: usize = 6;
+    const CONTENT_BYTES: usize = 9000;
+
+    fn content(kind: u32) -> Vec<u8> {
+        let mut seed = kind + 1;
+        let byte = |index: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            match kind {
+                0 => (index / 7 % 251) as u8,
+                1 => ((seed >> 30) + (index / 64 % 7) * 3) as u8,
+                2 => b"broadcast axes shape "[((seed >> 16) % 21) as usize],
+                _ if index % 500 < 400 => (index % 500 / 9) as u8,
+                _ => (seed >> 24) as u8,
+            }
+        };
+        (0..CONTENT_BYTES as u32).map(byte).collect()
+    }
+
+    #[test]
+    fn frames_of_the_c_library_are_decoded() {
+        let expected = (0..4).flat_map(|kind| content(kind).repeat(LEVELS)).collect::<Vec<u8>>();
+        assert!(decompress(FRAMES, expected.len()).unwrap() == expected);
+        assert!(decompress(FRAMES, expected.len() - 1).is_err());
+        assert!(decompress(&FRAMES[..FRAMES.len() - 1], expected.len()).is_err());
+    }
+
+    #[test]
+    fn damaged_frames_are_errors() {
+        let most = 4 * LEVELS * CONTENT_BYTES;
+        for at in (0..FRAMES.len()).step_by(29) {
+            let mut damaged = FRAMES.to_vec();
+            damaged[at] ^= 1 << (at % 8);
+            // Not every bit of a header matters.
+            let _ = decompress(&damaged, most);
+            let _ = decompress(&FRAMES[at..], most);
+        }
+    }
+
+    #[test]
+    fn frames_of_any_window_take_the_memory_of_their_content() {
+        // A window of 2^31 bytes and one block of three bytes.
+        let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 25, 0, 0, b'a', b'b', b'c'];
+        assert_eq!(decompress(&frame, 3).unwrap(), b"abc");
+        assert!(decompress(&frame, 2).is_err());
+        let skipped = [&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9][..], &frame, &frame].concat();
+        assert_eq!(decompress(&skipped, 6).unwrap(), b"abcabc");
+    }
 }
