@@ -5,9 +5,9 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_stale_files};
+use indim_arrays::row_major_strides;
 use indim_arrays::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode};
 use indim_graph::terminal::shown;
-use indim_arrays::row_major_strides;
 use indim_ops::ArrayType;
 
 use crate::hidden_names::HiddenNames;
