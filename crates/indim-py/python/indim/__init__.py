@@ -67,8 +67,7 @@ del _function
 
 
 def oracle(case):
-    """The verdict on one case, a dict or a line of JSON: what the rules say of it, and the values if it has
-    data."""
+    """The verdict of the rules on a case, a dict or a line of JSON, with values if the case has data."""
     text = case if isinstance(case, str) else _json.dumps(case)
     return _json.loads(_indim._verdict(text))
 
@@ -89,7 +88,7 @@ def __getattr__(name):
 
 
 if hasattr(_os, "register_at_fork"):
-    # A forked child has none of its parent's threads.
+    # A forked child has no threads of its parent.
     _os.register_at_fork(after_in_child=_indim._forget_threads)
 
 # Without `numpy` and `numexpr`: after `from indim import *` these names are the packages.

@@ -1,4 +1,4 @@
-"""NumPy's functions on tracing values: those that are not an operation by itself."""
+"""NumPy's functions on tracing values that are not single operations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _reshape(a, shape, order="C"):
 
 
 def _permutes(function):
-    """Axes in another order: NumPy says which, on an array whose sizes are the numbers of its axes."""
+    """Permutes axes as NumPy's function does with an array whose sizes are the numbers of its axes."""
 
     def handler(a, *args, **kwargs):
         _arrays.refuse_traced((*args, *kwargs.values()))
@@ -102,7 +102,7 @@ def _permutes(function):
 
 
 def _reshapes(function):
-    """Axes of size 1 that come and go: NumPy says how, on an array of the same shape."""
+    """Adds or removes axes of size 1 as NumPy's function does with an array of the same shape."""
 
     def handler(a, *args, **kwargs):
         if has_tracer(args):

@@ -18,8 +18,8 @@ _INDIM_NAMES = {numpy: indim for indim, numpy in NUMPY_NAMES.items()}
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
 
 
-#: indim's names that mean another type to NumPy, which counts bytes while indim counts bits. Strings in
-#: Python have NumPy's meaning, and NumPy's long double is none of indim's types.
+#: indim's names with another meaning in NumPy, which counts bytes while indim counts bits. Strings in Python
+#: have NumPy's meaning, and indim has no type for NumPy's long double.
 _NAMES_IN_BYTES = ("i8", "u8", "f16")
 
 
@@ -33,9 +33,10 @@ def numpy_dtype(name):
 
 
 def indim_name(dtype):
-    """indim's name of an element type, given as anything that NumPy takes for one.
+    """indim's name of an element type in any spelling of NumPy.
 
-    A string is NumPy's: ``"i8"`` is int64, of 8 bytes. If NumPy has no such type, it is indim's: ``"i32"``.
+    A string has NumPy's meaning: ``"i8"`` is int64, of 8 bytes. Strings that NumPy lacks have indim's:
+    ``"i32"``.
     """
     if isinstance(dtype, str):
         if dtype == "f16":
@@ -53,9 +54,9 @@ def indim_name(dtype):
 
 
 def as_array(value, name):
-    """``value`` as an array in native byte order, without a copy where its protocols allow it.
+    """``value`` as an array in native byte order, without a copy if its protocols allow it.
 
-    What is no plain array in memory is refused: see ``_foreign.py``.
+    Objects other than plain arrays in memory are refused: see ``_foreign.py``.
     """
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"`{name}` is a masked array; compute on `{name}.data`, or on `{name}.filled(...)`")
@@ -79,7 +80,7 @@ def _native(array, value, name):
 
 
 def no_argument(error, value, name):
-    """The error of an argument of a compiled function, with what to do about one that is no array."""
+    """The error of an argument that is not an array, with advice."""
     is_array = isinstance(value, np.ndarray) or _foreign.has_advice(value)
     if is_array or type(error) is not TypeError:
         return error
@@ -90,7 +91,7 @@ def no_argument(error, value, name):
 
 
 def check_cast(from_name, to_name, casting):
-    """Raises what NumPy raises where a result of one type may not be cast to another."""
+    """Raises NumPy's error of a result that may not be cast."""
     source, target = numpy_dtype(from_name), numpy_dtype(to_name)
     if not np.can_cast(source, target, casting=casting):
         raise TypeError(f"cannot cast the result from {source} to {target} of `out` with casting={casting!r}")
@@ -137,7 +138,7 @@ def stand_in(value, called):
     """An array of another package as an array of its type, whose elements are not read; anything else
     as it is.
 
-    DataArrays are none: their axes meet by name.
+    DataArrays are excluded, because their axes meet by name.
     """
     package = _foreign.package_of(value)
     if package == "dask" and hasattr(value, "shape"):

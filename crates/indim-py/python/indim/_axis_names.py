@@ -1,7 +1,6 @@
-"""Expressions of xarray's arrays that call axes by their names, such as ``mean(x, axis=time)``.
+"""Expressions and operations of xarray's arrays that name axes, such as ``mean(x, axis=time)``.
 
-The program goes by the names of dimensions (rule ``named``). Indexes are joined before it, and its results
-have the labels that `xarray.apply_ufunc` makes of those that went in.
+The program follows rule ``named``. Indexes are joined before it, and `xarray.apply_ufunc` labels its results.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from ._foreign import package_of
 from ._indim import _graph_by_names
 from ._tracing import Tracer
 
-#: The rules under which names match axes: one without attributes, for dimensions meet by their names.
+#: Rules under which names match axes. Dimensions meet by name, so rules with attributes are excluded.
 _RULES = ("as-written", "numpy", "named")
 
 
 def evaluate(text, objects, rule, results):
-    """An expression of labelled arrays that calls axes by their names."""
+    """An expression, or an operation, of labelled arrays that names axes."""
     if rule not in _RULES:
         raise ValueError(
             f"rule {rule} matches no axis by its name, as the expression does: leave `rule` out, or say "
@@ -42,7 +41,7 @@ def evaluate(text, objects, rule, results):
 
 
 def _of_arrays(text, objects, results):
-    """How the results are returned, their keys, and the results, of arrays alone."""
+    """The container of the results, its keys, and the results, of arrays alone."""
     objects = objects | _joined(objects)
     dimensions, called = {}, {}
     for name, value in objects.items():
@@ -60,14 +59,14 @@ def _of_arrays(text, objects, results):
 
 
 def _joined(objects):
-    """The arrays with indexes, these joined as xarray's option says."""
+    """The arrays with indexes, joined by xarray's option."""
     arrays = {name: value for name, value in objects.items() if isinstance(value, xr.DataArray)}
     join = xr.get_options()["arithmetic_join"]
     return dict(zip(arrays, xr.align(*arrays.values(), join=join, copy=False)))
 
 
 def _computed(text, arrays, dimensions, results):
-    """How the results are returned, and their keys; the arrays; the names of the axes of each."""
+    """The container of the results with its keys; the arrays; the names of the axes of each."""
     if any(package_of(array) == "dask" for array in arrays.values()):
         from . import _dask
 

@@ -1,8 +1,8 @@
 """Captured objects: those that a traced function reads from outside its arguments, and their places.
 
-A trace holds as long as all that is still there: the compiled part looks at these places at each call. They
-are found in the function's code, and in that of the Python functions it may call: the names that it reads,
-and of the objects behind them the attributes that some code mentions, and what lists and dicts hold.
+A trace is valid while these are unchanged: the compiled part compares the places at each call. They are found
+in the code of the function and of the Python functions that it may call: the names that it reads, and, of the
+objects behind them, the attributes that some code mentions and the entries of lists and dicts.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import sysconfig
 import types
 import warnings
 
-#: Lists and dicts of more entries, and places beyond _MAX_PLACES, are not looked at again.
+#: Lists and dicts of more entries, and places beyond _MAX_PLACES, are not compared.
 MAX_ENTRIES = 256
 _MAX_PLACES = 1000
 
-#: Stands for what is not there.
+#: The value of a place that does not exist.
 MISSING = object()
 
 
 def read(kind, holder, key):
-    """The value at a place now; for a list or dict, its entries in a tuple."""
+    """The current value of a place; for a list or dict, its entries in a tuple."""
     if kind == "name":
         return holder.get(key, MISSING)
     if kind == "attribute":
@@ -54,23 +54,23 @@ def search(function, objects):
         walk.run([function, *objects])
         if walk.names <= names:
             return walk
-        # Code that was found late mentions attributes of objects that were found early.
+        # Code found late may mention attributes of objects found early.
         names |= walk.names
 
 
 def unchanged(before, after):
-    """The places of ``after``, but for those that the function itself changed while it ran."""
+    """The places of ``after``, except those that the function itself changed."""
     return [
         (kind, holder, key, value)
         for identity, (kind, holder, key, value) in after.items()
         if (identity not in before or _is_same(before[identity][3], value))
-        # Some attributes are made anew each time they are read.
+        # Some attributes create a new object at each access.
         and _is_same(read(kind, holder, key), value)
     ]
 
 
 def _is_same(x, y):
-    """Whether two readings of a place found the same, as the compiled part has it."""
+    """Whether two values of a place are the same, as the compiled part compares them."""
     if x is y:
         return True
     if type(x) is not type(y):
@@ -81,7 +81,7 @@ def _is_same(x, y):
 
 
 class _Search:
-    """One walk over everything that is to be reached, for the attributes ``mentioned`` so far."""
+    """One walk over all reachable objects, for the attributes ``mentioned`` so far."""
 
     def __init__(self, function, mentioned):
         self.package = _package(getattr(function, "__module__", None))
@@ -130,7 +130,7 @@ class _Search:
             self.pending.append(value.__wrapped__)
 
     def is_own(self, module):
-        """Whether the code of a module is looked at: the user's is, an installed package's is not."""
+        """Whether the code of a module is inspected: that of users is, that of installed packages is not."""
         package = _package(module)
         return package == self.package or not _is_installed(package)
 
@@ -144,7 +144,7 @@ class _Search:
         for name in loaded:
             value = function.__globals__.get(name, MISSING)
             if isinstance(value, types.ModuleType):
-                # Nobody gives the name of a module to another.
+                # The name of a module is assumed to stay bound to it.
                 self.pending.append(value)
             elif value is not MISSING or hasattr(builtins, name):
                 self.add("name", function.__globals__, name)
@@ -166,7 +166,7 @@ class _Search:
                 self.add("attribute", holder, name)
 
     def code(self, found):
-        """Looks into what a class makes attributes of."""
+        """Inspects the functions behind attributes of a class."""
         self.pending.append(found)
         for kind, function in _CODE.items():
             if isinstance(found, kind):
@@ -202,7 +202,7 @@ def name_of(value):
     """The name of ``value`` in the traced function, as messages quote it: a name, ``h.weights`` or
     ``d['weights']``; ``None`` where it has no name."""
     frame = sys._getframe(1)
-    # The caller of `trace` is not the function any more.
+    # The caller of `trace` is outside the function.
     while frame is not None and frame.f_code.co_name != "trace":
         if _package(frame.f_globals.get("__name__")) not in _LIBRARIES:
             found = _name_in(frame, value)
@@ -212,7 +212,7 @@ def name_of(value):
     return None
 
 
-#: Between the function that is traced and what it calls there may be functions of these.
+#: Packages whose functions may be between the traced function and its callee.
 _LIBRARIES = ("indim", "numpy", "xarray", "pandas", "dask")
 
 
@@ -245,14 +245,14 @@ def _name_in(frame, value):
 
 
 def is_index(frame):
-    """Whether the code of a frame is at something between brackets."""
+    """Whether the code of a frame is at an index."""
     code, at = frame.f_code.co_code, frame.f_lasti
     name = dis.opname[code[at]]
-    # From Python 3.14 on it is an operator, the one behind all others.
+    # From Python 3.14 on an index is an operator, the last of the table.
     return name == "BINARY_SUBSCR" or (name == "BINARY_OP" and code[at + 1] == 26)
 
 
-#: What a class makes attributes of, and where it keeps the function.
+#: Descriptors of classes, with the attribute that holds their function.
 _CODE = {
     staticmethod: "__func__",
     classmethod: "__func__",
@@ -303,7 +303,7 @@ _INSTALLED = tuple(
 
 @functools.lru_cache(maxsize=1024)
 def _is_installed(package):
-    """Whether a package is Python's own or an installed one."""
+    """Whether a package is Python's own or installed."""
     if package in ("indim", "numpy") or package in sys.stdlib_module_names:
         return True
     path = getattr(sys.modules.get(package), "__file__", None)

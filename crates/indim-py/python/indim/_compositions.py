@@ -18,7 +18,7 @@ _ANNOTATIONS = {"a number": "float", "True or False": "bool"}
 
 
 def define(rule, plain):
-    """The functions of a rule by name; ``plain`` makes those that take operands alone."""
+    """The functions of a rule by name; ``plain`` makes those without numbers."""
     functions = {}
     for name, count, numbers, doc, aliases in _compositions():
         for known in (name, *aliases):
@@ -71,7 +71,7 @@ def _numpy_handler(numpy_function, function, count):
     def handler(*args, **kwargs):
         given = list(signature.bind(*args, **kwargs).arguments.items())
         operands = [value for _, value in given[:count]]
-        # A traced value is never written to, so no copy is needed.
+        # Tracing values are immutable, so no copy is needed.
         numbers = {name: value for name, value in given[count:] if name != "copy"}
         return function(*operands, **numbers)
 
@@ -83,7 +83,7 @@ _functions.OPERATION_CODES.add(_with_numbers("numpy", "elu", 1, []).__code__)
 
 
 def register(functions):
-    """Lets NumPy's functions of the same names be traced. Those that are ufuncs go by their names."""
+    """Registers handlers of NumPy's functions of the same names, except ufuncs, which are found by name."""
     for name, count, _, _, aliases in _compositions():
         for known in (name, *aliases):
             numpy_function = getattr(np, known, None)

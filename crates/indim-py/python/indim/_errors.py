@@ -4,11 +4,10 @@ from __future__ import annotations
 
 
 class IndimError(Exception):
-    """A mistake that indim found before it computed anything.
+    """An error that indim found before the computation.
 
-    ``code`` is the stable name of the mistake, ``rule`` the label of the rule that was broken,
-    ``operand`` the position of the guilty operand, ``axis`` that of its axis; each is ``None`` if
-    it does not apply.
+    ``code`` is the stable name of the error, ``rule`` the label of the broken rule, ``operand`` the position
+    of the operand, ``axis`` that of its axis. Attributes that do not apply are ``None``.
     """
 
     def __init__(self, message, code="", rule=None, operand=None, axis=None, text=None, span=None):
@@ -29,20 +28,19 @@ class IndimError(Exception):
 
 
 class ShapeError(IndimError, ValueError):
-    """Shapes that do not broadcast, or a shape that is not possible. The message draws them."""
+    """Shapes that do not broadcast, or an impossible shape. The message draws them."""
 
 
 class ElementTypeError(IndimError, TypeError):
-    """Element types that an operation does not take, or that differ where no rule converts them."""
+    """Element types that an operation does not take, or different ones that no rule converts."""
 
 
 class ExprError(IndimError, ValueError):
-    """A text that is no expression. The message shows the place with a caret; ``text`` and ``span`` hold
-    it."""
+    """A text that is not an expression. The message marks the place, which ``text`` and ``span`` contain."""
 
 
 class FormatError(IndimError, ValueError):
-    """A file that holds no program indim can read, or inputs that its program does not take. The message
+    """A file that is not a program that indim reads, or inputs that its program does not take. The message
     shows the line, the layer or the node."""
 
 
@@ -51,7 +49,7 @@ class UnknownNameError(ExprError, KeyError):
 
 
 class InternalError(Exception):
-    """A broken invariant: a mistake in indim, not in its input. The message says how to report it."""
+    """A broken invariant: a bug of indim, not of its input. The message says how to report it."""
 
     code = "internal-error"
 

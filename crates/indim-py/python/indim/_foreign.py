@@ -1,9 +1,8 @@
-"""Arrays that NumPy would take, but not for what they are: those that are not in memory, and those with
-labels.
+"""Arrays that NumPy would convert with a loss: arrays that are not in memory, and arrays with labels.
 
-NumPy's conversion loads the first whole, and of the second forgets the labels, by which they would be
-aligned. Dask's arrays, and xarray's and pandas', are computed with by another engine where they are
-arguments; the others are refused, with what to call instead, and so are those where they are no arguments.
+NumPy's conversion loads the former whole, and drops the labels of the latter, by which they would be aligned.
+Arguments of Dask, xarray and pandas go to another engine. Other arrays, and those outside arguments, are
+refused with a message that says what to call instead.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ import sys
 
 
 class ForeignArrayError(TypeError):
-    """An array that another engine computes with where it is an argument: see ``_engines.py``."""
+    """An array that another engine computes with if it is an argument: see ``_engines.py``."""
 
 
 def refuse(value, name):
-    """Raises ``TypeError`` where ``value`` is not plainly an array in memory without labels to lose."""
+    """Raises ``TypeError`` unless ``value`` is an array in memory without labels."""
     for cls in type(value).__mro__:
         advice = _ADVICE.get(str(cls.__module__).partition(".")[0])
         if advice is not None:
@@ -28,13 +27,12 @@ def refuse(value, name):
 
 
 def has_advice(value):
-    """Whether a package that has advice made the value."""
+    """Whether the value is of a package in ``_ADVICE``."""
     return any(str(cls.__module__).partition(".")[0] in _ADVICE for cls in type(value).__mro__)
 
 
 def without_default_labels(value):
-    """A Series or DataFrame of pandas whose labels only count positions as an array; anything else as it
-    is."""
+    """A Series or DataFrame whose labels only count positions, as an array; other values unchanged."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(value, (pandas.Series, pandas.DataFrame)):
         return value
@@ -73,8 +71,7 @@ def _raise(value, name, advice):
 
 
 def _is_for_engine(value):
-    """Whether it is an array of Dask, or of xarray or pandas with its labels. Nothing is imported for
-    that."""
+    """Whether it is an array of Dask, or a labelled one of xarray or pandas. Imports nothing."""
     dask, xarray, pandas = (sys.modules.get(name) for name in ("dask.array", "xarray", "pandas"))
     return (
         (dask is not None and isinstance(value, dask.Array))
@@ -138,7 +135,7 @@ def _polars(value, name):
     return f"whose columns have names that would be lost: `{name}.to_numpy()` is the array alone"
 
 
-#: What is said of the types of a package.
+#: Advice by package: a function of a value and its name; it returns `None` for values without advice.
 _ADVICE = {
     "cubed": _stored,
     "dask": _dask,
@@ -147,7 +144,7 @@ _ADVICE = {
     "netCDF4": _stored,
     "pandas": _pandas,
     "polars": _polars,
-    # Its chunks are in memory.
+    # Chunks of pyarrow are in memory.
     "pyarrow": lambda *_: None,
     "tables": _stored,
     "tensorstore": _stored,

@@ -1,4 +1,4 @@
-"""Operations as functions: on arrays at once, on tracing values as part of what they record."""
+"""Operations as functions: eager on arrays, recorded on tracing values."""
 
 from __future__ import annotations
 

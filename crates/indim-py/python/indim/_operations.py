@@ -10,7 +10,7 @@ from ._indim import _operations
 #: Python's own words get an underscore.
 _PYTHON_WORDS = {"and": "and_", "or": "or_", "not": "not_"}
 
-#: What the text of an expression calls them, where it is not the name itself.
+#: Names in the language of expressions, if they differ.
 _IN_TEXT = {"and": "bitwise_and", "or": "bitwise_or", "not": "invert", "bitwise_invert": "invert"}
 
 

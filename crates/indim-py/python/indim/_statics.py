@@ -1,4 +1,4 @@
-"""Static arguments: what tells their values apart, and what the function gets of those that may change.
+"""Static arguments: the keys that distinguish values, and frozen copies of values that may change.
 
 Called by the compiled part (`argument.rs`) and by `_tracing.py`.
 """
@@ -11,10 +11,10 @@ import numpy as np
 
 
 def key(value):
-    """An object that is equal for values that a function cannot tell apart, and for no others.
+    """A key that is equal only for values that a function cannot distinguish.
 
-    ``1``, ``1.0`` and ``True`` differ, and so do ``0.0`` and ``-0.0``. Arrays are told apart by their
-    elements, and so are the items of lists, tuples, dicts and sets; every other object by ``==``.
+    ``1``, ``1.0`` and ``True`` differ, and so do ``0.0`` and ``-0.0``. Arrays are compared by their elements,
+    and so are the items of lists, tuples, dicts and sets; other objects by ``==``.
     """
     kind = type(value)
     if isinstance(value, np.ndarray):
@@ -43,7 +43,7 @@ def _array_key(array):
 
 
 def frozen(value):
-    """The value for the function: arrays as copies that nobody changes, also in lists, tuples and dicts."""
+    """The value for the function: arrays as read-only copies, also in lists, tuples and dicts."""
     if isinstance(value, np.ndarray):
         copy = value.copy()
         copy.flags.writeable = False

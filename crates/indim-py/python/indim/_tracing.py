@@ -1,7 +1,7 @@
-"""Tracing: a Python function run on values that record what is done to them.
+"""Tracing: runs a Python function on values that record its operations.
 
-A :class:`Tracer` stands for an array. Every operation on it becomes part of the computation that the
-recorder holds, and is checked at once.
+A :class:`Tracer` stands for an array. The recorder checks each operation at once, and adds it to the
+computation.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
 
-#: What functions of NumPy do on tracing values; filled by `_array_functions.py`,
-#: `_compositions.py`, `_reductions.py` and `_views.py`.
+#: Handlers of NumPy's functions on tracing values; filled by `_array_functions.py`, `_compositions.py`,
+#: `_reductions.py` and `_views.py`.
 ARRAY_FUNCTIONS = {}
 
-#: Ufuncs that are no operations, by name, with what they do; filled by `_reductions.py`.
+#: Handlers of ufuncs that are not operations, by name; filled by `_reductions.py`.
 UFUNCS = {}
 
 #: Attributes that are operands.
@@ -34,11 +34,10 @@ OPERAND_ATTRIBUTES = ("where", "initial")
 
 
 class Recording:
-    """A call of a function on tracing values: the compiled part's recorder, and what messages say of the
-    call.
+    """A call of a function on tracing values: the recorder of the compiled part, and names for messages.
 
-    A function that is differentiated is recorded within the recording ``around`` it: its parameters stand
-    for the values ``sources`` there.
+    A differentiated function is recorded within the recording ``around`` it: its parameters stand for the
+    values ``sources`` there.
     """
 
     __slots__ = (
@@ -52,11 +51,11 @@ class Recording:
         self.is_over = False
         self.around = around
         self.depth = 0 if around is None else around.depth + 1
-        #: What tracing values call their namespace, if not indim.
+        #: The array namespace of tracing values, if not indim.
         self.namespace = None if around is None else around.namespace
         self.sources = []
         self._lifted = {}
-        #: Whether NumPy asked for the elements of a tracing value.
+        #: Whether NumPy requested the elements of a tracing value.
         self.wanted_array = False
 
     def recorder(self, name):
@@ -82,7 +81,7 @@ class Recording:
         return self.parameter(self.around.lifted(given)) if isinstance(given, Tracer) else given
 
     def lifted(self, tracer):
-        """``tracer``, which may be a value of a recording around, as one of this."""
+        """``tracer``, which may belong to an outer recording, as a value of this one."""
         if tracer._recording is self:
             return tracer
         tracer._recording.recorder(tracer._piece)
@@ -97,7 +96,7 @@ class Recording:
         return self._lifted[source._name]
 
     def tracer(self, value, name):
-        """A tracing value or an array, which messages call ``name``, as a value of this recording."""
+        """A tracing value or an array as a value of this recording; messages use ``name``."""
         if isinstance(value, Tracer):
             return self.lifted(value)
         value = captured_array(as_it_is(value))
@@ -132,7 +131,7 @@ class Tracer:
 
     def __init__(self, recording, described):
         self._recording = recording
-        #: The name in the recording; what messages say instead, which is what the function wrote.
+        #: The name in the recording; its text in messages.
         self._name, self._piece, self._dtype, self._shape = described
 
     # The attributes of an array.
@@ -248,11 +247,11 @@ class Tracer:
         return self._record(symbol, (x, y))
 
     def _is_for_labels(self, operands):
-        """Whether one of these is an array of xarray that holds tracing values: it says what is computed."""
+        """Whether an operand is an array of xarray with tracing values: xarray then does the operation."""
         return self._recording.namespace is not None and _foreign.is_labelled(operands)
 
     def _product(self, x, y):
-        """``x @ y`` of vectors; of matrices, what to write."""
+        """``x @ y`` of vectors; an error with a replacement for matrices."""
         ranks = [np.ndim(operand) for operand in (x, y)]
         if ranks == [1, 1]:
             return self._record("dot", (x, y), rule="numpy")
@@ -298,7 +297,7 @@ class Tracer:
 
     __array_priority__ = 1000
 
-    # `series + x` is left to `x`.
+    # `series + x` calls `x.__radd__`.
     __pandas_priority__ = 10_000
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -401,7 +400,7 @@ class Tracer:
         return self._call("transpose", [(None, axes)] if axes else ())
 
 
-#: Ufuncs that the expression language knows under another name.
+#: Ufuncs with another name in the language of expressions.
 _UFUNC_NAMES = {"absolute": "abs", "equal": "eq"}
 
 
@@ -412,7 +411,7 @@ def _is_operand(value):
 
 
 def innermost(operands):
-    """The recording that what is done to these operands belongs to."""
+    """The innermost recording among these operands."""
     recordings = [operand._recording for operand in operands if isinstance(operand, Tracer)]
     return max(recordings, key=lambda recording: recording.depth)
 
@@ -433,10 +432,10 @@ define_operators(Tracer, Tracer._operator)
 
 
 def trace(function, recorder, arguments):
-    """Runs ``function``; returns how it returns, its keys if that is a dict, the names of the results, and
-    the places outside of its arguments that it may have read.
+    """Runs ``function``; returns the container of its results, the keys if that is a dict, the names of the
+    results, and the places outside its arguments that it may have read.
 
-    Called by the compiled part with ``(name, kind, object, items)`` for each argument.
+    The compiled part calls it with ``(name, kind, object, items)`` for each argument.
     """
     around = getattr(function, ADAPTED, function), _static_objects(arguments)
     recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
@@ -446,7 +445,7 @@ def trace(function, recorder, arguments):
         copies = Copies(*around) if recording.wanted_array else None
         if copies is None or not _copied(copies, function, around[1]):
             raise
-    # It indexes a NumPy array by a tracing value, it seems.
+    # The function probably indexes a NumPy array by a tracing value.
     recorder.restart()
     recording = Recording(recorder, recording.function)
     return _recorded(
@@ -510,7 +509,7 @@ def rebuilt(container, values):
 
 
 def has_tracer(value, depth=0):
-    """Whether a tracing value is in a list, tuple or dict, as deep as containers of arguments may lie."""
+    """Whether a tracing value is in a list, tuple or dict, up to the maximum depth of containers."""
     if depth > 32 or not isinstance(value, (list, tuple, dict)):
         return isinstance(value, Tracer)
     items = value.values() if isinstance(value, dict) else value

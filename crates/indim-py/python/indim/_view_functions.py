@@ -1,4 +1,4 @@
-"""Functions that show arrays otherwise or put them together, of arrays at once and of tracing values."""
+"""View functions and concatenations, eager on arrays and recorded on tracing values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def define(rule):
     ):
         x = _array(x, "x")
         attributes = _padding(x, pad_width, mode, constant_values)
-        # A single element has no neighbours.
+        # An array of rank 0 has no axes to pad.
         function, attributes = ("pad", attributes) if x.ndim else ("copy", [])
         return _functions.apply(function, (x,), attributes, rule, out)
 
@@ -117,7 +117,7 @@ def _axes(axis):
 
 
 def elements(name, indices):
-    """Indices as an array; ``name`` is what messages call the array whose elements they name."""
+    """Indices as an array; messages call the indexed array ``name``."""
     if not isinstance(indices, Tracer):
         indices = _arrays.as_array(indices, "indices")
         if indices.size == 0 and indices.dtype == np.float64:
@@ -150,7 +150,7 @@ def _padding(x, pad_width, mode, constant_values):
 
 
 def _number_of(dtype, value):
-    """A number as NumPy writes it into an array of this type, as Python's own."""
+    """The Python number that NumPy stores for ``value`` in an array of this type."""
     if isinstance(value, Tracer) or np.ndim(value) != 0:
         raise TypeError("`constant_values` is one number; write several by `concatenate`")
     number = np.zeros((), dtype)
@@ -175,5 +175,5 @@ def _as_part(x, part, axis):
     return part
 
 
-#: What the stubs know these functions by.
+# `make_stubs.py` finds these functions by their code objects.
 _functions.OPERATION_CODES |= {function.__code__ for function in define("numpy").values()}

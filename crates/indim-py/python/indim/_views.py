@@ -1,4 +1,4 @@
-"""Indices of tracing values, and NumPy's functions that show arrays otherwise or put them together."""
+"""Indices of tracing values, and NumPy's view functions and concatenations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FUNCTIONS = _view_functions.define("numpy")
 
 
 def _getitem(x, key):
-    """``x[key]``: numbers, slices, ``None``, ``...`` and an array of integers, as NumPy has them."""
+    """``x[key]`` for numbers, slices, ``None``, ``...`` and an array of integers, as in NumPy."""
     keys = key if isinstance(key, tuple) else (key,)
     x = innermost((x, *keys)).lifted(x)
     items = tuple(_item(x, key) for key in keys)

@@ -52,7 +52,7 @@ def call(compiled, function, arguments, out):
     except ForeignArrayError:
         if program.takes_coordinates or not any(map(_dask_coordinates, arguments.leaves)):
             raise
-        # The function computes with coordinates that lie in chunks: they are inputs too.
+        # The function computes with coordinates in chunks: they are inputs too.
         program = _Program(compiled, function, arguments, takes_coordinates=True)
         results = program(arguments)
     if key is not None:
@@ -70,11 +70,11 @@ def _keep(programs, key, program):
 
 
 class _Program:
-    """A function that was, or will be, traced with labelled arrays, for arrays with the same labels."""
+    """The program of a function for labelled arrays with the same labels."""
 
     def __init__(self, compiled, function, arguments, takes_coordinates=False):
         self._function, self._arguments = function, arguments.without_leaves()
-        #: Whether coordinates in Dask's chunks are computed with; else they stay what they are.
+        #: Whether the function computes with coordinates in Dask's chunks; otherwise they stay unchanged.
         self.takes_coordinates = takes_coordinates
         self._coordinates = [
             _dask_coordinates(leaf) if takes_coordinates else [] for leaf in arguments.leaves
@@ -83,14 +83,14 @@ class _Program:
             _template(leaf, names) for leaf, names in zip(arguments.leaves, self._coordinates)
         ]
         self._counts = [len(of_leaf) for of_leaf in self._parts(arguments)]
-        #: From here the compiled part looks for what the function reads from outside.
+        #: The object from which the compiled part searches for captured objects.
         self._around = functools.partial(
             getattr(function, ADAPTED, function), *self._arguments.static
         )
         self._around.__module__ = getattr(function, "__module__", None)
-        #: The arrays that it read from outside, with their key.
+        #: The captured arrays, with their key.
         self._captured = None
-        #: What the results are, for a function that computes nothing.
+        #: The results of a function that computes nothing.
         self._results = None
 
         def traced(*arrays):
@@ -102,8 +102,7 @@ class _Program:
         self._compiled = type(compiled)(traced)
 
     def is_current(self):
-        """Whether the arrays that the function read from outside are what they were: labels may be made of
-        their elements."""
+        """Whether the captured arrays are unchanged: labels may derive from their elements."""
         if self._captured is None:
             return False
         objects, key = self._captured
@@ -128,7 +127,7 @@ class _Program:
         _refuse_stored(_labels.arrays_among(_captured.reached(self._around)))
         for array in arrays:
             if isinstance(array, Tracer):
-                # xarray calls NumPy's functions then, which are all traced; those of the standard are fewer.
+                # xarray then calls NumPy's functions, all of which are traced; the array API has fewer.
                 array._recording.namespace = np
         arrays = iter(arrays)
         rebuilt = [
@@ -172,7 +171,7 @@ def _described(value):
 
 
 def _is_stored(variable):
-    """Whether a variable lies in a file, and no chunks of Dask's do."""
+    """Whether a variable is in a file, and not in chunks of Dask."""
     return isinstance(variable._data, xr.core.indexing.ExplicitlyIndexed) and not variable._in_memory
 
 
@@ -204,8 +203,7 @@ class _Results:
 
 
 def _variables(value, name, coordinates=()):
-    """The arrays of an argument or a result that the program computes with: its own, and those of these
-    coordinates."""
+    """The arrays of an argument or a result: its own, and those of these coordinates."""
     if isinstance(value, (xr.DataArray, xr.Dataset)):
         own = [(name, value.variable)] if isinstance(value, xr.DataArray) else []
         if isinstance(value, xr.Dataset):
@@ -228,17 +226,17 @@ def _variables(value, name, coordinates=()):
 
 
 def _numeric(dataset):
-    """The variables of a Dataset that are computed with; the others stay what they are."""
+    """The numeric variables of a Dataset; others are returned unchanged."""
     return [name for name, array in dataset.data_vars.items() if _labels.is_numeric(array)]
 
 
 def _dask_coordinates(value):
-    """The coordinates of numbers that lie in Dask's chunks. An index does not."""
+    """The numeric coordinates in Dask's chunks, which indexes never are."""
     return _coordinates(value, lambda data: package_of(data) == "dask")
 
 
 def _traced_coordinates(value):
-    """The coordinates that a function has computed."""
+    """The coordinates that a function computed."""
     return _coordinates(value, lambda data: isinstance(data, Tracer))
 
 
@@ -250,7 +248,7 @@ def _coordinates(value, is_one):
 
 
 def _with_arrays(value, arrays, coordinates=()):
-    """An argument or a result with these arrays for its own, the last of them for these coordinates."""
+    """An argument or a result with its arrays replaced; the last ones are those of these coordinates."""
     if coordinates:
         arrays, of_coordinates = arrays[: -len(coordinates)], arrays[-len(coordinates) :]
         variables = [value.coords[name].variable for name in coordinates]
@@ -262,7 +260,7 @@ def _with_arrays(value, arrays, coordinates=()):
 
 
 def _without_index(value):
-    """An array or Variable whose elements are those of an index, as one that may have any."""
+    """An array or Variable over an index, converted to one with free elements."""
     if isinstance(value, xr.IndexVariable):
         return value.to_base_variable()
     if isinstance(value, xr.DataArray) and isinstance(value.variable, xr.IndexVariable):
@@ -271,8 +269,7 @@ def _without_index(value):
 
 
 def _template(value, coordinates):
-    """An argument or a result with stand-ins for its arrays, which take no memory; nothing for one without
-    labels."""
+    """An argument or a result with placeholders of no memory for its arrays; ``None`` without labels."""
     if not isinstance(value, _LABELLED):
         return None
     arrays = _variables(value, "a value", coordinates)
@@ -281,10 +278,10 @@ def _template(value, coordinates):
 
 
 def apply(function, operands, is_positional):
-    """A function of arrays on labelled ones: dimensions meet by name, and the result has all of them.
+    """Applies a function of arrays to labelled ones: dimensions meet by name, and the result has all of them.
 
-    ``is_positional`` says whether the function counts axes, which means something where all have the same
-    dimensions in the same order.
+    ``is_positional`` is whether the function counts axes. Then all arrays need the same dimensions in the
+    same order.
     """
     if is_positional and len(_dimensions(operands)) > 1:
         raise ValueError(
@@ -319,7 +316,7 @@ def apply(function, operands, is_positional):
 
 
 def with_common_name(result, operands):
-    """A result with the name that all operands have, as operators keep it."""
+    """The result with the common name of all operands, as operators keep it."""
     if isinstance(result, xr.DataArray):
         names = {value.name for value in operands if isinstance(value, xr.DataArray)}
         result.name = names.pop() if len(names) == 1 else None
@@ -327,8 +324,7 @@ def with_common_name(result, operands):
 
 
 def attributes_of(operands):
-    """The attributes that operators make of those of all operands: of a Dataset `apply_ufunc` has its own
-    alone."""
+    """The attributes that operators combine from all operands; `apply_ufunc` of Datasets does not."""
     alike = [
         xr.Dataset(attrs=value.attrs)
         if isinstance(value, xr.Dataset)
@@ -358,7 +354,7 @@ def _dimensions(operands):
     return dimensions
 
 
-#: What an expression says that counts axes.
+#: Parts of an expression that count axes.
 _POSITIONAL = re.compile(
     r"\b(axis|axes|dims|broadcast_dimensions|shape)\s*=|\[|\b(transpose|reshape|broadcast_to)\s*\("
 )
@@ -375,7 +371,7 @@ def evaluate(text, objects, rule, results, out):
         from . import _axis_names
 
         return _axis_names.evaluate(text, objects, rule, results)
-    # Dimensions have met by their names where the arrays arrive.
+    # The arrays are aligned by the names of their dimensions before this rule applies.
     rule = "numpy" if rule == "named" else rule
     calls = []
 
@@ -388,7 +384,7 @@ def evaluate(text, objects, rule, results, out):
     if not calls:
         raise nothing_in_common([name for name, value in objects.items() if isinstance(value, xr.Dataset)])
     for position in range(1, len(_results(calls[0]))):
-        # The other results are labelled by the same calls, which have been made already.
+        # The same calls computed the other results, which are labelled alike.
         computed = iter([_results(call)[position] for call in calls])
         values.append(apply(lambda *_: next(computed), operands, is_positional))
     kind = (
@@ -410,7 +406,7 @@ def nothing_in_common(names):
 
 
 def without_names(name):
-    """The error of an operand without names, where axes go by these."""
+    """The error of an operand without names of axes under a rule that needs them."""
     return ValueError(
         f"error[axis-name-missing]: the axes of `{name}` have no names, by which rule named matches "
         "them (D4): give it as an `xarray.DataArray` with `dims`"
