@@ -175,6 +175,9 @@ def test_explain():
     assert "mul" in f.explain(x, v)
     f(x, v)
     assert f.explain().json["peak_bytes"] >= 0
+    assert indim.explain(f, x, v) == f.explain(x, v) == indim.explain(f, x, v="f64[3]")
+    with pytest.raises(TypeError, match="rules of its operations"):
+        indim.explain(f, x, v, rule="xla")
 
 
 def test_options():

@@ -254,8 +254,9 @@ def convert(
     target: Sequence[int] | None = None,
     names: Sequence[Sequence[str]] | None = None,
 ) -> str: ...
+# An expression, shapes, or a compiled function with its arguments.
 def explain(
-    *what: str | Sequence[int],
+    *what: Any,
     rule: _RuleOfShapes = "as-written",
     broadcast_dimensions: Sequence[int] | None = None,
     axis: int | None = None,

@@ -50,15 +50,19 @@ class Explanation(str):
 def explain(
     *what, rule="as-written", broadcast_dimensions=None, axis=None, target=None, names=None, **operands
 ):
-    """Explains an expression or a rule.
+    """Explains an expression, a compiled function or a rule.
 
     ``explain("add(x, v, broadcast_dimensions=[1])", x="f32[2, 3]", v="f32[3]")`` explains an expression over
     arrays or types. Sizes may have names, ``x="f32[n, 3]"``, and under ``rule="named"`` axes,
     ``x="f32[time: n, lat: 3]"``. ``explain((2, 3), (3,), rule="pdpd", axis=1)`` explains the broadcast of
     shapes under a rule, and ``explain((2, 3), (3,), rule="named", names=[["time", "lat"], ["lat"]])`` by the
-    names of their axes.
+    names of their axes. ``explain(f, x)`` is ``f.explain(x)``.
     """
     given = (broadcast_dimensions, axis, target, names)
+    if what and hasattr(what[0], "explain"):
+        if rule != "as-written" or any(value is not None for value in given):
+            raise TypeError("a compiled function has the rules of its operations")
+        return what[0].explain(*what[1:], **operands)
     if what and isinstance(what[0], str):
         if len(what) > 1 or any(value is not None for value in given):
             raise TypeError(
