@@ -26,6 +26,9 @@ ALIGNED = _lanes.BLOCK
 #: So many partial results are combined by one task; a power of two, so that it does whole levels of the tree.
 COMBINED_BY_A_TASK = 16
 
+#: Chunks are not brought into one of more bytes than this, unless it is one already.
+MERGED_BYTES = 2 << 30
+
 
 def call(compiled, function, arguments, out):
     """A compiled function called with Dask arrays."""
@@ -73,12 +76,14 @@ def lazily(parts, sources):
     """The results of a graph, its text and operands, as Dask arrays."""
     text, operands = parts
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
+    count = len(operands)
     operands, is_sliced = _with_slices(text, operands)
     program, is_counted = chunked_program(text, False, is_sliced), False
-    if any(_is_brought_together(program, _Chunks(program, operands))):
+    if any(_is_brought_together(program, _Chunks(program, operands, count))):
         # `iota` can be cut if each chunk gets its offset.
         program, is_counted = chunked_program(text, True, is_sliced), True
-    chunks = _chunks(program, operands)
+    chunks = _chunks(program, operands, count)
+    _check_merged(program, operands, chunks)
     first = program.first()
     is_cut = [len(sizes) > 1 or cut in first for cut, sizes in enumerate(chunks)]
     values = {
@@ -122,16 +127,17 @@ def _in_chunks(array, shape, cuts, chunks):
 
 
 class _Chunks:
-    """The sizes of the chunks along each cut, as the operands have them, and which cuts they are cut along
-    together."""
+    """The sizes of the chunks along each cut, as the first ``count`` operands have them, and which cuts they
+    are cut along together. Operands behind these are slices, whose chunks follow those of others."""
 
-    def __init__(self, program, operands):
+    def __init__(self, program, operands, count):
         met = [set() for _ in program.cuts()]
         self.together = [set() for _ in program.cuts()]
-        for array, (_, _, _, cuts) in zip(operands, program.parameters()):
+        for number, (array, (_, _, _, cuts)) in enumerate(zip(operands, program.parameters())):
             for axis, cut in enumerate(cuts):
                 if cut is not None and isinstance(array, da.Array):
-                    met[cut].add(array.chunks[axis])
+                    if number < count or not met[cut]:
+                        met[cut].add(array.chunks[axis])
                     self.together[cut].update(other for other in cuts if other is not None)
         self.sizes = [
             common_blockdim(sizes) if sizes else (size,) for sizes, (size, _) in zip(met, program.cuts())
@@ -145,9 +151,9 @@ def _is_brought_together(program, chunks):
     ]
 
 
-def _chunks(program, operands):
+def _chunks(program, operands, count):
     """The sizes of the chunks along each cut."""
-    given = _Chunks(program, operands)
+    given = _Chunks(program, operands, count)
     chunks = given.sizes
     for cut, is_one in enumerate(_is_brought_together(program, given)):
         size, place = program.cuts()[cut]
@@ -167,6 +173,23 @@ def _chunks(program, operands):
             ]
             _divide(chunks, neighbours, max(chunks[cut]) / before)
     return chunks
+
+
+def _check_merged(program, operands, chunks):
+    """Refuses to bring chunks into one that would take very much memory."""
+    for array, (_, _, _, cuts) in zip(operands, program.parameters()):
+        if not isinstance(array, da.Array):
+            continue
+        sizes = [size if cut is None else max(chunks[cut]) for size, cut in zip(array.shape, cuts)]
+        merged = [axis for axis, size in enumerate(sizes) if size > max(array.chunks[axis])]
+        count = math.prod(sizes) * array.dtype.itemsize
+        if merged and count > MERGED_BYTES:
+            axis = merged[0]
+            raise ValueError(
+                f"an array of shape {array.shape} in chunks of {array.chunksize} would be brought into "
+                f"chunks of {tuple(sizes)}, {count} bytes each, since an operation needs all of axis {axis}: "
+                f"cut its other axes, `x.rechunk({{{axis}: -1, ...}})`, or leave the operation to Dask"
+            )
 
 
 def _carries_lanes(program, chunks, cut):
