@@ -104,6 +104,17 @@ fn several_axes_are_reduced_in_one_group() {
     assert!(result.data().has_bits_of(expected.data()));
 }
 
+#[test]
+fn few_columns_of_a_transposed_array_are_no_tile() {
+    let statistics = |b: &GraphBuilder, x: &Value| {
+        let columns = b.transpose(x, &[1, 0]).unwrap();
+        let both = [Reduction::ArgMax, Reduction::Max];
+        both.map(|of| b.along(of, &columns, [1]).unwrap()).to_vec()
+    };
+    let executable = compile(&graph(&[200_000, 64], statistics), &CompileOptions::default());
+    assert_eq!(executable.unwrap().tiled_groups().count(), 0);
+}
+
 fn softmax(shape: &[usize]) -> Graph {
     graph(shape, |b, x| vec![b.along(Reduction::Softmax, x, [1]).unwrap()])
 }

@@ -445,13 +445,24 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
         }
         let each = two.saturating_sub(one).max(1);
         let tile = (1 + TILE_BYTES.saturating_sub(one) / each).min(size(axis));
-        let is_innermost = nests.iter().any(|nest| axis + 1 == nest.shape.rank());
+        let is_innermost = nests.iter().any(|nest| {
+            axis + 1 == nest.shape.rank() || nest.operands().any(|access| is_column(access, axis))
+        });
         let cut = with(tile);
         let tiles: usize = cut.iter().map(|cut| cut.size.div_ceil(cut.tile)).product();
         let pays = tiles > 1 && (!is_innermost || tile >= MIN_INNERMOST.min(size(axis)));
         return pays.then_some(cut);
     }
     None
+}
+
+/// Whether a step along a kept axis is a column of an array: the array is transposed, so the axis is its
+/// innermost. Tiles of few columns read whole cache lines for each element: `argmax` and `max` of a transposed
+/// array in one program took five times as long.
+fn is_column(access: &Access, axis: usize) -> bool {
+    let last = access.axes.last().and_then(|index| index.term);
+    last.is_some_and(|term| term.axis == axis)
+        && access.axes.iter().any(|index| index.term.is_some_and(|term| term.axis > axis))
 }
 
 /// Bytes of the arrays of a tile over all nests, each array once.
