@@ -165,6 +165,10 @@ impl Job {
         if !self.is_cut[axis] || !stage.carries_lanes() {
             return orders;
         }
+        // Without chunks aligned pieces read as little, by smaller programs.
+        if self.inputs.iter().all(|(_, stored)| stored.chunks.is_none()) {
+            return orders;
+        }
         orders.push(RowOrder::Carried);
         let moving = self
             .inputs
