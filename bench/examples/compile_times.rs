@@ -11,9 +11,8 @@
 use core::hint::black_box;
 use std::time::Instant;
 
-use indim::{
-    ArrayView, CompileOptions, DType, ExecutorChoice, Graph, GraphBuilder, Level, Value, compile,
-};
+use indim::run::{ExecutorChoice, Level};
+use indim::{ArrayView, CompileOptions, DType, Graph, GraphBuilder, Value, compile};
 
 /// So few elements that computing them takes no measurable time.
 const ELEMENTS: usize = 32;
@@ -73,7 +72,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
 /// The time of machine code at a level: the first run less the shortest of five more.
 fn made(graph: &Graph, level: Level) -> f64 {
     let executor = ExecutorChoice::Machine;
-    let options = CompileOptions { level, executor, ..CompileOptions::default() };
+    let options = CompileOptions::new().level(level).executor(executor);
     let executable = compile(graph, &options).expect("it compiles");
     let (x, y) = ([0.5f32; ELEMENTS], [1.0f32; ELEMENTS]);
     let inputs = [ArrayView::from(&x), ArrayView::from(&y)];

@@ -10,10 +10,9 @@
 use core::hint::black_box;
 use std::time::{Duration, Instant};
 
-use indim::{
-    ArrayView, CompileOptions, DType, GraphBuilder, Reduction, SymbolicExecutable, SymbolicGraph,
-    Value, compile_symbolic, evaluate,
-};
+use indim::graph::{Reduction, SymbolicGraph};
+use indim::run::{SymbolicExecutable, compile_symbolic};
+use indim::{ArrayView, CompileOptions, DType, GraphBuilder, Value, evaluate};
 
 /// The lengths of a round.
 const LENGTHS: core::ops::Range<usize> = 1000..2000;

@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use indim::{ArrayView, Element, ElementLayout, Shape};
+use indim::array::ElementLayout;
+use indim::{ArrayView, Element, Shape};
 use rayon::prelude::*;
 
 use crate::numbers::Number;

@@ -5,10 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use indim::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, ParseLimits,
-    RuleSet, compile,
-};
+use indim::text::{Expression, ParseLimits};
+use indim::{ArrayView, ArrayViewMut, CompileOptions, Executable, GraphBuilder, RuleSet, compile};
 
 use crate::job::Job;
 use crate::numbers::{Number, is_near};
@@ -138,9 +136,9 @@ fn take_turns<J: Job>(
             times.rested.push(timed_after_pause(run_into));
             times.kept.push(timed(repeat, || drop(executable.run(&arguments).expect("it runs"))));
             if results > LARGE_RESULT {
-                indim::set_memory_pool_limit(0);
+                indim::array::set_memory_pool_limit(0);
                 times.fresh.push(timed(1, || drop(executable.run(&arguments).expect("it runs"))));
-                indim::set_memory_pool_limit(1 << 30);
+                indim::array::set_memory_pool_limit(1 << 30);
             }
         });
         #[cfg(feature = "peers")]
@@ -168,7 +166,7 @@ fn take_turns<J: Job>(
 }
 
 fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {
-    indim::ArrayData::to_le_bytes(&T::into_data(results.to_vec()))
+    indim::array::ArrayData::to_le_bytes(&T::into_data(results.to_vec()))
 }
 
 /// Warm-up time of an engine. Afterwards its threads are awake and its memory is in the caches, and the

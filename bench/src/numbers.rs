@@ -1,6 +1,6 @@
 //! Arguments for the jobs, and tolerances of results.
 
-use indim::{bf16, c64, f16};
+use indim::array::{bf16, c64, f16};
 
 /// An element type of job arguments or results.
 pub(crate) trait Number: Copy {

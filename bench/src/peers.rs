@@ -3,7 +3,7 @@
 //! The macro `job!` builds them from the sections `ndarray` and `candle` of a job.
 
 use candle_core::{Device, Tensor};
-use indim::{bf16, f16};
+use indim::array::{bf16, f16};
 use ndarray::{ArrayView, Dimension};
 
 use crate::numbers::{Number, is_near};

@@ -27,7 +27,7 @@ impl Record {
         record.write(&json!({
             "date": date,
             "cpu": cpu,
-            "level": indim::Level::detect().to_string(),
+            "level": indim::run::Level::detect().to_string(),
             "threads": request.threads,
             "seconds_per_job": request.budget.as_secs_f64(),
             "note": note,

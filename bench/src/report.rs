@@ -6,7 +6,10 @@ use crate::measure::Measurement;
 
 /// The columns; `README.md` explains them.
 pub(crate) fn heading(threads: usize) {
-    println!("level {}, {threads} threads; ratios are times over times", indim::Level::detect());
+    println!(
+        "level {}, {threads} threads; ratios are times over times",
+        indim::run::Level::detect()
+    );
     println!(
         "{:<26}{:>8}{:>13}{:>14}{:>10}{:>8}{:>8}{:>10}  best peer",
         "job", "size", "elements/s", "bytes/s", "to limit", "run", "fresh", "rested"

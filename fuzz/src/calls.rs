@@ -4,9 +4,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use indim::graph::{Literal, Node, NodeKind, SymbolicGraph};
+use indim::run::compile_symbolic;
+use indim::text::{Binding, Expression, ParseLimits};
 use indim::{
-    ArrayType, ArrayView, Binding, CompileOptions, DType, Expression, Graph, GraphBuilder, Input,
-    Literal, Node, NodeKind, ParseLimits, SymbolicGraph, compile, compile_symbolic, evaluate_all,
+    ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, Input, compile, evaluate_all,
 };
 
 use crate::choices::choices;

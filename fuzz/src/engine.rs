@@ -4,9 +4,9 @@
 
 use indim::explain::Explanation;
 use indim::print::array_text;
+use indim::text::parse_graph;
 use indim::{
-    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, parse_graph,
-    reference,
+    Array, ArrayType, ArrayView, CompileOptions, DType, Graph, GraphBuilder, compile, reference,
 };
 use indim_graph::{EvalError, optimize, verify};
 
@@ -41,7 +41,7 @@ fn check_run(graph: &Graph, again: &Graph) {
     assert_eq!(reference::evaluate(again, &arguments).unwrap(), expected);
     let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
     for optimize in [false, true] {
-        let options = CompileOptions { optimize, ..CompileOptions::default() };
+        let options = CompileOptions::new().optimize(optimize);
         let results = compile(graph, &options).unwrap().run(&inputs).unwrap();
         for (result, expected) in results.iter().zip(&expected) {
             assert_eq!(result.to_array(), *expected, "optimize {optimize}");

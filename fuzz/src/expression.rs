@@ -1,7 +1,9 @@
 //! Expressions over small arrays: the first byte chooses the rule, and whether the rest is the text or
 //! choices that make one which parses, of one statement or several.
 
-use indim::{DType, Expression, GraphBuilder, Literal, Op, ParseLimits, RuleSet};
+use indim::graph::{Literal, Op};
+use indim::text::{Expression, ParseLimits};
+use indim::{DType, GraphBuilder, RuleSet};
 
 use crate::choices::choices;
 use crate::engine;
@@ -15,10 +17,10 @@ pub fn run(bytes: &[u8]) {
         false => statements(&mut choices(text)),
     };
     // A small depth and few nodes are reached by short inputs too.
-    let limits = ParseLimits { text_bytes: 4096, depth: 40, nodes: 200, ..ParseLimits::default() };
+    let limits = ParseLimits::new().text_bytes(4096).depth(40).nodes(200);
     let b = GraphBuilder::new();
     let parameter = |name: &'static str, dtype, shape: &[usize]| {
-        (name, indim::Binding::Array(b.parameter(name, dtype, shape).unwrap()))
+        (name, indim::text::Binding::Array(b.parameter(name, dtype, shape).unwrap()))
     };
     let bindings = [
         parameter("x", DType::F32, &[2, 3]),
@@ -29,7 +31,7 @@ pub fn run(bytes: &[u8]) {
         parameter("z", DType::C64, &[]),
         parameter("h", DType::F16, &[2, 1, 3]),
         parameter("e", DType::F64, &[0, 3]),
-        ("n", indim::Binding::Number(Literal::Float(0.5))),
+        ("n", indim::text::Binding::Number(Literal::Float(0.5))),
     ];
     let built = Expression::parse(&text, &limits)
         .and_then(|expression| expression.build_results(&b, &bindings, rule(choice).as_ref()));

@@ -1,6 +1,6 @@
 //! The text form of graphs. A text that parses is a legal graph; any other error has its place in the text.
 
-use indim::parse_graph;
+use indim::text::parse_graph;
 
 use crate::engine;
 

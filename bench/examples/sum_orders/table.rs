@@ -3,9 +3,10 @@
 use core::hint::black_box;
 use std::time::{Duration, Instant};
 
+use indim::run::Threads;
+use indim::text::{Expression, ParseLimits};
 use indim::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, Expression, GraphBuilder, ParseLimits,
-    RuleSet, RunOptions, Threads, compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, GraphBuilder, RuleSet, RunOptions, compile,
 };
 
 use crate::data::{KINDS, Random, error};
@@ -136,7 +137,7 @@ fn times(candidates: &[Candidate], which: usize, [rows, columns]: [usize; 2]) ->
     let (x, y) = (array(), array());
     let executable = program(SUMS[which], [rows, columns]);
     let inputs = [&x, &y].map(|x| ArrayView::from_slice([rows, columns], x).expect("it fits"));
-    let options = RunOptions { threads: Threads::Caller, ..RunOptions::default() };
+    let options = RunOptions::new().threads(Threads::Caller);
     let mut sums = vec![0f32; rows];
     let repeat = ((1 << 20) / elements).max(1);
     let mut times = vec![Vec::new(); candidates.len() + 1];

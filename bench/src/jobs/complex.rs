@@ -1,6 +1,6 @@
 //! Complex numbers.
 
-use indim::c64;
+use indim::array::c64;
 
 use crate::job;
 #[cfg(feature = "peers")]

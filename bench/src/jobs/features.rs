@@ -1,6 +1,6 @@
 //! Operations between the layers of a network: constants for each channel, in three types.
 
-use indim::{bf16, f16};
+use indim::array::{bf16, f16};
 use indim_ops::Binary;
 use indim_ops::operations::{Add, Max, Mul};
 

@@ -3,8 +3,10 @@
 
 use std::path::Path;
 
+use indim::DType;
+use indim::broadcast::{AxisNames, RuleChoice};
+use indim::errors::Diagnostic;
 use indim::explain::check_axis_names;
-use indim::{AxisNames, DType, Diagnostic, RuleChoice};
 use indim_text::{parse_array_type, split_trailing_axis_names};
 
 use crate::source::OpenOperand;

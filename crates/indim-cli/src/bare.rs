@@ -1,10 +1,11 @@
 //! A rule and its attributes without an operation, as `explain` and `convert` take them.
 
 use clap::Args;
-use indim::{
-    AnyRule, Attribute, AttributeError, Attributes, AxisNames, Broadcast, DType, Diagnostic,
-    RuleChoice, Shape, ShapeError,
+use indim::broadcast::{
+    AnyRule, Attribute, AttributeError, Attributes, AxisNames, Broadcast, RuleChoice,
 };
+use indim::errors::{Diagnostic, ShapeError};
+use indim::{DType, Shape};
 
 use crate::failure::Failure;
 use indim_text::{parse_integers, parse_type, split_axis_names};

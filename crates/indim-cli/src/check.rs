@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indim::Array;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
     Agreement, CheckFailure, CheckReport, Disagreement, FormatLimits, LoadError, LoadedModel,
     ReadOptions, SourceFile, read_onnx_tensor,
 };
-use indim::{Array, Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use clap::Args;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::CompleteResult;
-use indim::{
-    ArrayView, ArrayViewMut, Buffer, CompileOptions, Diagnostic, ErrorCode, Executable, Level,
-    RunError, RunOptions,
-};
+use indim::run::{ExecutorChoice, Level, UnknownExecutor, UnknownLevel};
+use indim::{ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, RunError, RunOptions};
+use indim_graph::terminal::shown;
 
 use crate::byte_size::parse_byte_size;
 use crate::destination::Destination;
@@ -42,7 +42,7 @@ impl Resources {
 
     /// The compile options for these resources.
     pub(crate) fn compile_options(&self) -> Result<CompileOptions, Diagnostic> {
-        Ok(CompileOptions { memory_limit: self.memory_limit, ..compile_options()? })
+        Ok(compile_options()?.memory_limit(self.memory_limit))
     }
 
     /// The thread pool of the computation.
@@ -53,11 +53,27 @@ impl Resources {
     }
 }
 
-/// The compile options for this machine.
+/// The compile options for this machine and the environment: `INDIM_LEVEL` and `INDIM_EXECUTOR`.
 pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
-    let level = Level::from_environment()
-        .map_err(|error| Diagnostic::new(ErrorCode::LEVEL, error.to_string()))?;
-    Ok(CompileOptions { level, ..CompileOptions::default() })
+    let mut options = CompileOptions::new();
+    if let Ok(name) = std::env::var("INDIM_LEVEL") {
+        let level = name.parse::<Level>();
+        let refused = |error: UnknownLevel| Diagnostic::new(ErrorCode::LEVEL, error.to_string());
+        options = options.level(level.map_err(refused)?);
+    }
+    if let Some(name) = std::env::var_os("INDIM_EXECUTOR") {
+        let name = name.to_string_lossy();
+        let refused = |_: UnknownExecutor| {
+            let message = format!(
+                "INDIM_EXECUTOR is `{}`, which is no executor; there are automatic, blocks and machine",
+                shown(&name)
+            );
+            Diagnostic::new(ErrorCode::UNKNOWN_EXECUTOR, message)
+        };
+        let executor = name.parse::<ExecutorChoice>();
+        options = options.executor(executor.map_err(refused)?);
+    }
+    Ok(options)
 }
 
 /// A computation and its options.
@@ -131,12 +147,10 @@ impl<'a> Computation<'a> {
             bar.advance(elements);
             ControlFlow::Continue(())
         };
-        let options = RunOptions {
-            memory_limit: self.memory_limit,
-            input_bytes: held.fold(0, usize::saturating_add),
-            progress: &progress,
-            ..RunOptions::default()
-        };
+        let options = RunOptions::new()
+            .memory_limit(self.memory_limit)
+            .input_bytes(held.fold(0, usize::saturating_add))
+            .progress(&progress);
         let result = self.pool.install(|| run(&inputs, &options));
         drop(bar);
         self.timing.mark("compute");

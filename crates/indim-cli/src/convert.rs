@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
+use indim::broadcast::{RuleChoice, RuleSetName, convert_broadcast};
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::ModelFormat;
-use indim::{Diagnostic, ErrorCode, RuleChoice, RuleSetName, convert_broadcast};
 
 use indim_graph::terminal::shown;
 

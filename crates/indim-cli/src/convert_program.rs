@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{ModelFormat, WriteOptions, WrittenModel, save};
-use indim::{Diagnostic, ErrorCode};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use indim::Diagnostic;
+use indim::errors::Diagnostic;
 use indim_oracle::ReductionAttributes;
 use indim_shape::{ErrorCode, ReductionRuleName, convert_reduction};
 

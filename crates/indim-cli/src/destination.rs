@@ -5,11 +5,12 @@ use std::io::{self, ErrorKind, Write};
 use std::iter;
 use std::path::{Path, PathBuf};
 
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{
     ArrayFormat, CompleteResult, FileError, FileErrorKind, FileWriter, NamedArray, NpySink,
     OutputFile, ResultMetadata, Sink, write_npy_to, write_whole,
 };
-use indim::{ArrayType, ArrayViewMut, Buffer, Diagnostic, ErrorCode};
+use indim::{ArrayType, ArrayViewMut, Buffer};
 use indim_graph::terminal::shown;
 
 use crate::progress::Progress;

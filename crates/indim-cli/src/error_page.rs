@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use indim::{ErrorCode, error_page};
+use indim::errors::{ErrorCode, error_page};
 
 use crate::failure::Failure;
 use crate::output::print;

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::Args;
+use indim::broadcast::{AxisNames, RuleChoice};
 use indim::explain::{InputType, TypedInput, broadcasts, build_typed};
-use indim::{AxisNames, Expression, Graph, RuleChoice, Value};
+use indim::text::Expression;
+use indim::{Graph, Value};
 use indim_graph::remove_unused;
 
 use crate::axis_names::{check_rule, names_of, split_source};

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indim::broadcast::RuleChoice;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, message_svg,
 };
 use indim::stream::{Plan, StorageInfo, StreamOptions};
-use indim::{CompileError, Diagnostic, ErrorCode, Graph, RuleChoice};
+use indim::{CompileError, Graph};
 
 use crate::axis_names::{check_rule, split_source};
 use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels, refuse_attributes};
@@ -285,7 +287,7 @@ fn pieces_text(graph: &Graph, memory_limit: usize) -> Result<String, Diagnostic>
     let inputs = vec![StorageInfo::default(); graph.parameters().len()];
     let outputs = vec![StorageInfo::default(); graph.outputs().len()];
     let compile = compile_options()?;
-    let options = StreamOptions { memory_limit, compile, ..StreamOptions::default() };
+    let options = StreamOptions::new().memory_limit(memory_limit).compile(compile);
     let plan = Plan::new(graph, &inputs, &outputs, &options).map_err(|it| it.diagnostic())?;
     let held = plan.held_bytes();
     let lines: Vec<String> = plan.to_string().lines().map(|line| format!("  {line}\n")).collect();

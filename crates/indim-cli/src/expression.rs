@@ -1,7 +1,8 @@
 //! Expressions as arguments, and their graphs; for `indim eval` and `indim explain`.
 
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{InputError, InputErrorKind};
-use indim::{Diagnostic, ErrorCode, Expression, ParseLimits};
+use indim::text::{Expression, ParseLimits};
 use indim_graph::terminal::shown;
 
 use crate::report::Report;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use indim::Diagnostic;
+use indim::errors::Diagnostic;
 
 use crate::output::{say, tell};
 use crate::report::Report;

@@ -5,9 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use indim::Array;
+use indim::broadcast::RuleSetName;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::write_npy;
 use indim::formats::{ModelFormat, save};
-use indim::{Array, Diagnostic, ErrorCode, RuleSetName};
 use indim_graph::terminal::shown;
 use indim_oracle::{Kit, KitCase, native_rules};
 

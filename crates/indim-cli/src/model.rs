@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
     DeclaredSize, FormatErrorKind, InputBinding, LoadError, LoadErrorKind, LoadedModel,
     ModelFormat, ModelInput, ReadOptions, SourceFile,
 };
-use indim::{ArrayType, DType, Diagnostic, ErrorCode, Shape};
+use indim::{ArrayType, DType, Shape};
 use indim_graph::terminal::shown;
 
 use crate::source::{LoadedOperand as Operand, in_binding};

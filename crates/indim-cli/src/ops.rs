@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use indim::{Diagnostic, ErrorCode};
+use indim::errors::{Diagnostic, ErrorCode};
 use indim_ops::Accuracy;
 use indim_text::catalogue::{Entry, entries, find};
 

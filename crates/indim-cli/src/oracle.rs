@@ -4,8 +4,9 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
+use indim::broadcast::RuleSetName;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::ModelFormat;
-use indim::{Diagnostic, ErrorCode, RuleSetName};
 use indim_oracle::{DEFAULT_ELEMENT_LIMIT, bad_line, write_verdict};
 
 use crate::kit;

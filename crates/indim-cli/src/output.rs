@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
+use indim::errors::{Diagnostic, DiagnosticPart, ErrorCode};
 use indim::explain::ExplainedBroadcast;
-use indim::{Diagnostic, DiagnosticPart, ErrorCode, Expression};
+use indim::text::Expression;
 use indim_graph::terminal::{lines_shown, shown};
 
 use crate::color;

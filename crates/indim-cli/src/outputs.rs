@@ -5,9 +5,11 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{ArrayFormat, ResultMetadata};
 use indim::stream::StorageInfo;
-use indim::{ArrayType, Diagnostic, ErrorCode, Expression, Shape};
+use indim::text::Expression;
+use indim::{ArrayType, Shape};
 use indim_graph::terminal::shown;
 use indim_shape::is_printable;
 

@@ -1,8 +1,10 @@
 //! Computes a program over sources, as a whole or piece by piece, and prints or writes its results.
 
+use indim::broadcast::AxisNames;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::ResultMetadata;
 use indim::stream::{Source, StreamError};
-use indim::{ArrayType, AxisNames, CompileError, Diagnostic, ErrorCode, Graph, compile};
+use indim::{ArrayType, CompileError, Graph, compile};
 use indim_graph::chunks::Cuts;
 use indim_graph::terminal::shown;
 

@@ -1,9 +1,10 @@
 //! An error in the input, for people and for programs.
 
-use indim::{
-    AnyRule, AxisOwner, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind,
-    OperandLabel, ShapeError, SizedAxis, diagnose,
-};
+use indim::GraphError;
+use indim::broadcast::AnyRule;
+use indim::errors::{AxisOwner, Diagnostic, OperandLabel, ShapeError, SizedAxis, diagnose};
+use indim::graph::GraphErrorKind;
+use indim::text::{ExprError, ExprErrorKind};
 use indim_graph::terminal::label;
 use serde::Serialize;
 

@@ -1,8 +1,8 @@
 //! The rules as options of the command line.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use indim::broadcast::{RuleChoice, RuleSetName};
 use indim::formats::ModelFormat;
-use indim::{RuleChoice, RuleSetName};
 
 /// Parses the name of a rule set or of a model format; one name belongs to both.
 pub(crate) fn rule_set_or_format() -> PossibleValuesParser {

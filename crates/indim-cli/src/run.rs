@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use indim::Diagnostic;
+use indim::errors::Diagnostic;
 use indim::formats::{InputBinding, LoadError, LoadedModel};
 use indim::literal::named_type;
 use indim_graph::terminal::shown;

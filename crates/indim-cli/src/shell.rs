@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use indim::{Diagnostic, ErrorCode};
+use indim::errors::{Diagnostic, ErrorCode};
 use indim_text::catalogue::entries;
 
 use crate::failure::Failure;

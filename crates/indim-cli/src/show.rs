@@ -3,8 +3,9 @@
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::print::{PrintOptions, array_text_with, csv_shape, write_csv, write_json};
-use indim::{ArrayType, Buffer, Diagnostic, ErrorCode};
+use indim::{ArrayType, Buffer};
 use indim_graph::terminal::lines_shown;
 
 use crate::output;

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use indim::MappedFile;
+use indim::array::MappedFile;
 
 /// Maps a file for reading.
 ///
@@ -37,9 +37,9 @@ mod unix {
     use std::sync::{Mutex, PoisonError};
     use std::thread;
 
+    use indim::errors::{Diagnostic, ErrorCode};
     use indim::files::remove_unfinished_files;
     use indim::files::zarr::remove_unfinished_folders;
-    use indim::{Diagnostic, ErrorCode};
     use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 
     use crate::output::say;

@@ -3,13 +3,15 @@
 use std::io::{self, IsTerminal, Stdin};
 use std::path::Path;
 
+use indim::broadcast::AxisNames;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{
     ArrayFile, ArrayFormat, ArrayStream, FileError, FileErrorKind, MemoryLimitError,
     Source as Regions, read_whole,
 };
 use indim::literal::{parse_literal, parse_literal_as};
 use indim::stream::StreamInput;
-use indim::{Array, ArrayType, ArrayView, AxisNames, Buffer, DType, Diagnostic, ErrorCode};
+use indim::{Array, ArrayType, ArrayView, Buffer, DType};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;

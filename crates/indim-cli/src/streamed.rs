@@ -3,12 +3,14 @@
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
+use indim::array::set_memory_pool_limit;
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::ResultMetadata;
 use indim::stream::{
     CompleteResult, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
     StoreErrorKind, StreamError, StreamInput, StreamOptions,
 };
-use indim::{ArrayType, Buffer, Diagnostic, ErrorCode, Graph, compile, set_memory_pool_limit};
+use indim::{ArrayType, Buffer, Graph, compile};
 use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
@@ -86,7 +88,8 @@ pub(crate) fn choose_run_mode(
     });
     let inputs: Vec<StorageInfo> = inputs.collect();
     let compile = resources.compile_options()?;
-    let options = StreamOptions { memory_limit, input_bytes, compile, ..StreamOptions::default() };
+    let options =
+        StreamOptions::new().memory_limit(memory_limit).input_bytes(input_bytes).compile(compile);
     let planned = pool.install(|| plan_in_chunks(graph, &inputs, outputs, results, &options));
     match planned {
         Ok((plan, results)) => {
@@ -302,7 +305,7 @@ impl StreamedRun {
             bar.advance(elements);
             ControlFlow::Continue(())
         };
-        let options = StreamOptions { progress: &progress, ..self.options.clone() };
+        let options = self.options.clone().progress(&progress);
         self.pool.install(|| self.plan.run(&inputs, &mut sinks, &options))?;
         drop(bar);
         sinks.into_iter().map(|sink| Ok(sink.complete()?)).collect()

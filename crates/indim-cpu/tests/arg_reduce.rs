@@ -138,7 +138,7 @@ fn computed_arg_reductions(array_type: ArrayType, axis: usize) -> Graph {
 }
 
 fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
-    let options = |&level: &Level| CompileOptions { level, ..CompileOptions::default() };
+    let options = |&level: &Level| CompileOptions::new().level(level);
     Level::available().iter().map(move |level| compile(graph, &options(level)).unwrap())
 }
 
@@ -146,7 +146,7 @@ fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
 fn all_executables(array_type: ArrayType, axis: usize) -> Vec<Executable> {
     let computed = computed_arg_reductions(array_type.clone(), axis);
     let by = |&executor: &ExecutorChoice| {
-        compile(&computed, &CompileOptions { executor, ..CompileOptions::default() }).unwrap()
+        compile(&computed, &CompileOptions::new().executor(executor)).unwrap()
     };
     let executors = [ExecutorChoice::Blocks, ExecutorChoice::Machine];
     executables(&arg_reductions(array_type, axis)).chain(executors.iter().map(by)).collect()

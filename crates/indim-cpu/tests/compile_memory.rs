@@ -60,7 +60,7 @@ fn graph(text: &str, rank: usize) -> Graph {
 fn promised(graph: &Graph) -> usize {
     let mut least = 0;
     loop {
-        let options = CompileOptions { memory_limit: Some(least), ..CompileOptions::default() };
+        let options = CompileOptions::new().memory_limit(least);
         match compile(graph, &options) {
             Ok(_) => return least,
             Err(CompileError::MemoryLimit { bytes, limit }) => {

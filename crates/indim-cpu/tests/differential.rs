@@ -75,7 +75,7 @@ fn a_nest_reads_only_what_an_earlier_nest_has_written() {
     let expected = evaluate(&graph, &arguments).unwrap();
     let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
     for optimize in [false, true] {
-        let options = CompileOptions { optimize, ..CompileOptions::default() };
+        let options = CompileOptions::new().optimize(optimize);
         let results = compile(&graph, &options).unwrap().run(&inputs).unwrap();
         assert_eq!(results[0].to_array(), expected[0]);
     }

@@ -86,7 +86,7 @@ fn graph() -> Graph {
 }
 
 fn executable(executor: ExecutorChoice) -> Executable {
-    compile(&graph(), &CompileOptions { executor, ..CompileOptions::default() }).unwrap()
+    compile(&graph(), &CompileOptions::new().executor(executor)).unwrap()
 }
 
 /// Subnormal numbers, small ones and a NaN.
@@ -105,7 +105,7 @@ fn bytes(results: &[Buffer]) -> Vec<Vec<u8>> {
 
 fn run(executable: &Executable, x: &[f32], threads: Threads<'_>) -> Vec<Vec<u8>> {
     let x = ArrayView::from_slice([ROWS, COLUMNS], x).unwrap();
-    let options = RunOptions { threads, ..RunOptions::default() };
+    let options = RunOptions::new().threads(threads);
     bytes(&executable.run_with(&[x], &options).unwrap())
 }
 
@@ -155,7 +155,7 @@ fn a_panic_of_the_callers_leaves_its_environment() {
         in_environment(modes, || {
             let view = ArrayView::from_slice([ROWS, COLUMNS], &x).unwrap();
             let progress = |_| -> ControlFlow<()> { panic!("heard") };
-            let options = RunOptions { progress: &progress, ..RunOptions::default() };
+            let options = RunOptions::new().progress(&progress);
             let executable = executable(ExecutorChoice::Automatic);
             let result = catch_unwind(AssertUnwindSafe(|| executable.run_with(&[view], &options)));
             assert!(result.is_err());

@@ -117,7 +117,7 @@ fn the_limit_counts_outputs_temporaries_and_registers() {
     assert_eq!(peak, 64 * 32 * 4 + (64 + 32) * 4 + forecast.register_bytes);
     // The program itself counts, too.
     let peak = peak + executable.held_bytes();
-    let limited = |limit| RunOptions { memory_limit: Some(limit), ..RunOptions::default() };
+    let limited = |limit| RunOptions::new().memory_limit(limit);
     executable.run_with(&inputs, &limited(peak)).unwrap();
     let error = executable.run_with(&inputs, &limited(peak - 1)).unwrap_err();
     let RunError::MemoryLimit { bytes, limit, .. } = error else { panic!("{error}") };
@@ -145,7 +145,7 @@ fn the_registers_of_all_threads_count() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     let peak = peak + executable.held_bytes();
     for (limit, fits) in [(peak, true), (peak - 1, false)] {
-        let options = RunOptions { memory_limit: Some(limit), ..RunOptions::default() };
+        let options = RunOptions::new().memory_limit(limit);
         assert_eq!(pool.install(|| executable.run_with(&inputs, &options)).is_ok(), fits);
     }
 }
@@ -165,7 +165,7 @@ fn a_run_too_large_for_any_machine_is_refused_by_name() {
         ArrayView::from_slice([1 << 20, 1], &x).unwrap(),
         ArrayView::from_slice([1 << 20], &x).unwrap(),
     ];
-    let options = RunOptions { memory_limit: Some(1 << 30), ..RunOptions::default() };
+    let options = RunOptions::new().memory_limit(1 << 30);
     let error = executable.run_with(&inputs, &options).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("output 0, f32[1048576, 1048576], with 4398046511104 bytes"), "{text}");

@@ -66,7 +66,7 @@ fn check(shape: &[usize], axis: i64) {
         let runs = inputs.iter().zip([Order::C, Order::F]);
         let runs = runs.flat_map(|run| executables.iter().map(move |by| (run, by)));
         for ((input, order), (by, executable)) in runs {
-            let options = RunOptions { order, ..RunOptions::default() };
+            let options = RunOptions::new().order(order);
             let input = std::slice::from_ref(input);
             let results = pool.install(|| executable.run_with(input, &options)).unwrap();
             for (index, (result, expected)) in results.iter().zip(&expected).enumerate() {
@@ -150,7 +150,7 @@ fn a_group_stops_between_tiles() {
         0 => ControlFlow::Continue(()),
         _ => ControlFlow::Break(()),
     };
-    let options = RunOptions { progress: &progress, ..RunOptions::default() };
+    let options = RunOptions::new().progress(&progress);
     let stopped = executable.run_with(&[ArrayView::from_array(&x)], &options);
     assert_eq!(stopped.map(|_: Vec<Buffer>| ()).unwrap_err().code(), "stopped");
 }

@@ -109,7 +109,7 @@ fn outputs_and_inputs_may_interleave() {
     let mut outputs = [sum, product]
         .map(|first| unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.clone(), first) });
     // Nothing is copied, because the limit leaves no memory for a copy.
-    let options = RunOptions { memory_limit: Some(40_000), ..RunOptions::default() };
+    let options = RunOptions::new().memory_limit(40_000);
     halves.run_into_with(&inputs, &mut outputs, &options).unwrap();
     for (now, before) in memory.chunks(4).zip(before.chunks(4)) {
         let [x, y] = [before[0], before[1]];

@@ -75,14 +75,14 @@ impl Guarded {
 }
 
 fn options(executor: ExecutorChoice) -> CompileOptions {
-    CompileOptions { executor, ..CompileOptions::default() }
+    CompileOptions::new().executor(executor)
 }
 
 /// A graph compiled to machine code, at every level that has a code generator.
 fn machines(graph: &Graph) -> impl Iterator<Item = (Level, Executable)> {
     let has_code = |level: &&Level| **level > Level::BASELINE || Level::available().len() == 1;
     Level::available().iter().filter(has_code).map(|&level| {
-        let options = CompileOptions { level, ..options(ExecutorChoice::Machine) };
+        let options = options(ExecutorChoice::Machine).level(level);
         (level, compile(graph, &options).unwrap())
     })
 }
@@ -345,7 +345,7 @@ fn listed(text: &str, sizes: [usize; 2]) -> Vec<Result<String, KernelFallback>> 
     let types = [&xs[..], &[("i", DType::I64, vec![40])]].concat();
     // Passes replace values without elements by constants.
     let optimize = !sizes.contains(&0);
-    let options = CompileOptions { optimize, ..options(ExecutorChoice::Machine) };
+    let options = options(ExecutorChoice::Machine).optimize(optimize);
     let executable = compile(&graph(&[text], &types), &options).unwrap();
     let held = executable.held_bytes();
     let describe = |access: &Access| access.to_string();
@@ -402,8 +402,7 @@ fn the_baseline_of_a_better_processor_has_kernels() {
     let graph = graph(&["x * x + 1"], &[("x", DType::F32, vec![1000])]);
     let x = numbers(DType::F32, &[1000], 2);
     for &level in Level::available() {
-        let executable =
-            compile(&graph, &CompileOptions { level, ..options(ExecutorChoice::Machine) }).unwrap();
+        let executable = compile(&graph, &options(ExecutorChoice::Machine).level(level)).unwrap();
         let held = executable.held_bytes();
         executable.run(&[ArrayView::from_array(&x)]).unwrap();
         let is_allowed = level > Level::BASELINE || Level::detect() == Level::BASELINE;

@@ -96,7 +96,7 @@ fn a_buffer_of_any_order_becomes_a_vector_in_row_major_order() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [2, 3]).unwrap();
     let doubled = compile(&b.finish(&[2 * x]).unwrap(), &CompileOptions::default()).unwrap();
-    let options = indim_cpu::RunOptions { order: indim_cpu::Order::F, ..Default::default() };
+    let options = indim_cpu::RunOptions::new().order(indim_cpu::Order::F);
     let result = doubled.run_with(&[view(&X)], &options).unwrap().remove(0);
     assert_ne!(result.strides(), row_major_strides(result.array_type()));
     let result = result.into_vec::<f32>().unwrap_err().into_buffer();

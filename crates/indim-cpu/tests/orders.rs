@@ -10,7 +10,7 @@ fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
 
 /// Runs in `order` and in row-major order, compares the elements, and returns the outputs in `order`.
 fn run(executable: &Executable, inputs: &[ArrayView<'_>], order: Order) -> Vec<Buffer> {
-    let options = RunOptions { order, ..RunOptions::default() };
+    let options = RunOptions::new().order(order);
     let results = executable.run_with(inputs, &options).unwrap();
     for (result, expected) in results.iter().zip(executable.run(inputs).unwrap()) {
         assert_eq!(result.to_array(), expected.to_array());

@@ -179,7 +179,7 @@ fn pieces_are_held_and_counted() {
     assert!((64 * 8..64 * 256).contains(&bytes), "{bytes} bytes");
     let zeros = vec![0f64; 1 << 20];
     let input = ArrayView::from_slice([1 << 20], &zeros).unwrap();
-    let options = RunOptions { memory_limit: Some(bytes), ..RunOptions::default() };
+    let options = RunOptions::new().memory_limit(bytes);
     let refused = executable(1 << 20).run_with(&[input], &options).unwrap_err();
     assert_eq!(refused.code(), "memory-limit");
 }
@@ -269,7 +269,7 @@ fn check_outputs(name: &str, outputs: impl Fn(&GraphBuilder, &Value) -> Vec<Valu
         let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();
         for options in executors() {
             for optimize in [false, true] {
-                let options = CompileOptions { optimize, ..options.clone() };
+                let options = options.clone().optimize(optimize);
                 let executable = compile(&graph, &options).unwrap();
                 let results = arrays(executable.run(&[ArrayView::from_array(&x)]).unwrap());
                 assert_eq!(results, expected, "{name} of {length}, {options:?}");

@@ -35,7 +35,7 @@ fn graph(sizes: [usize; 2]) -> Graph {
 }
 
 fn compiled(graph: &Graph, executor: ExecutorChoice) -> Executable {
-    compile(graph, &CompileOptions { executor, ..CompileOptions::default() }).unwrap()
+    compile(graph, &CompileOptions::new().executor(executor)).unwrap()
 }
 
 /// The reason why kernels run each nest, if they do.

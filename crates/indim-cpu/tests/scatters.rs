@@ -39,7 +39,7 @@ fn assert_same_bits(graph: &Graph, arguments: &[Array], what: &str) {
     let expected: Vec<Vec<u8>> = expected.iter().map(|it| it.data().to_le_bytes()).collect();
     for options in executors() {
         for optimize in [true, false] {
-            let options = CompileOptions { optimize, ..options.clone() };
+            let options = options.clone().optimize(optimize);
             let same = run(graph, &options, arguments) == expected;
             assert!(same, "{what}, {:?} {}", options.executor, options.level);
         }

@@ -31,7 +31,7 @@ fn a_run_stops_between_pieces_with_an_error() {
             ControlFlow::Break(())
         };
         let view = ArrayView::from_slice([LENGTH], &x).unwrap();
-        let options = RunOptions { progress: &stop, ..RunOptions::default() };
+        let options = RunOptions::new().progress(&stop);
         let result = pool.install(|| executable.run_with(&[view], &options));
         assert_eq!(result.unwrap_err(), RunError::Stopped);
         assert!(done.into_inner() < LENGTH);
@@ -48,7 +48,7 @@ fn progress_counts_every_element_once() {
         ControlFlow::Continue(())
     };
     let view = ArrayView::from_slice([LENGTH], &x).unwrap();
-    let options = RunOptions { progress: &count, ..RunOptions::default() };
+    let options = RunOptions::new().progress(&count);
     let result = executable.run_with(&[view], &options).unwrap();
     assert_eq!(done.into_inner(), LENGTH);
     assert!(result[0].elements::<f32>().unwrap().iter().all(|&y| y == -1.0));

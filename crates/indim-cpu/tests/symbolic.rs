@@ -107,7 +107,7 @@ fn nests_that_depend_on_no_size_are_shared() {
 
 #[test]
 fn arrays_of_one_axis_give_the_bits_of_kernels_at_every_length() {
-    let options = |executor| CompileOptions { executor, ..CompileOptions::default() };
+    let options = |executor| CompileOptions::new().executor(executor);
     let build = |b: &GraphBuilder, x: &Value| {
         let sum = b.along(Reduction::Sum, x, [0]).unwrap();
         // Operands that are dense or single, a result of bytes, and a copied value.

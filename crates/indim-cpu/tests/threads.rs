@@ -67,11 +67,10 @@ fn a_run_never_waits_for_a_pool_whose_threads_are_busy() {
         assert_eq!(thread::current().id(), caller);
         ControlFlow::Continue(())
     };
-    let options =
-        RunOptions { threads: Threads::Pool(&pool), progress: &progress, ..RunOptions::default() };
+    let options = RunOptions::new().threads(Threads::Pool(&pool)).progress(&progress);
     let result = executable.run_with(std::slice::from_ref(&view), &options).unwrap();
     drop(busy);
-    let alone = RunOptions { threads: Threads::Caller, ..RunOptions::default() };
+    let alone = RunOptions::new().threads(Threads::Caller);
     assert_eq!(result[0].bytes(), executable.run_with(&[view], &alone).unwrap()[0].bytes());
 }
 
@@ -89,7 +88,7 @@ fn threads_seen(rows: usize, wanted: usize, threads: Threads<'_>) -> HashSet<thr
         }
         ControlFlow::Continue(())
     };
-    let options = RunOptions { threads, progress: &progress, ..RunOptions::default() };
+    let options = RunOptions::new().threads(threads).progress(&progress);
     executable.run_with(&[view], &options).unwrap();
     seen.into_inner().unwrap()
 }
@@ -123,11 +122,11 @@ fn short_runs_and_runs_of_the_caller_alone_have_no_helpers() {
 fn threads_from_outside_and_within_give_the_same_bits_at_once() {
     let (executable, x) = (program(ROWS), numbers(ROWS));
     let view = || ArrayView::from_slice([ROWS, 100], &x).unwrap();
-    let alone = RunOptions { threads: Threads::Caller, ..RunOptions::default() };
+    let alone = RunOptions::new().threads(Threads::Caller);
     let expected = executable.run_with(&[view()], &alone).unwrap();
     let (two, three) = (pool(2), pool(3));
     let check = |threads| {
-        let options = RunOptions { threads, ..RunOptions::default() };
+        let options = RunOptions::new().threads(threads);
         let result = executable.run_with(&[view()], &options).unwrap();
         assert!(result[0].bytes() == expected[0].bytes());
     };
@@ -153,15 +152,15 @@ fn a_run_within_the_progress_of_another_one_and_a_panic_in_it() {
     let pool = pool(3);
     let threads = Threads::Pool(&pool);
     let nested = |_| {
-        let options = RunOptions { threads, ..RunOptions::default() };
+        let options = RunOptions::new().threads(threads);
         executable.run_with(&[view()], &options).unwrap();
         ControlFlow::Continue(())
     };
-    let options = RunOptions { threads, progress: &nested, ..RunOptions::default() };
+    let options = RunOptions::new().threads(threads).progress(&nested);
     executable.run_with(&[view()], &options).unwrap();
 
     let stop = |_| ControlFlow::Break(());
-    let options = RunOptions { threads, progress: &stop, ..RunOptions::default() };
+    let options = RunOptions::new().threads(threads).progress(&stop);
     assert_eq!(executable.run_with(&[view()], &options).unwrap_err(), RunError::Stopped);
 
     let caller = thread::current().id();
@@ -172,9 +171,9 @@ fn a_run_within_the_progress_of_another_one_and_a_panic_in_it() {
             thread::sleep(Duration::from_millis(20));
             ControlFlow::Continue(())
         };
-        let options = RunOptions { threads, progress: &panics, ..RunOptions::default() };
+        let options = RunOptions::new().threads(threads).progress(&panics);
         let run = AssertUnwindSafe(|| executable.run_with(&[view()], &options));
         assert!(catch_unwind(run).is_err());
     }
-    executable.run_with(&[view()], &RunOptions { threads, ..RunOptions::default() }).unwrap();
+    executable.run_with(&[view()], &RunOptions::new().threads(threads)).unwrap();
 }

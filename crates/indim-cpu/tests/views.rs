@@ -6,7 +6,7 @@ use indim_graph::{AxisSlice, TakeMode};
 use indim_ops::DType;
 
 fn executable(b: &GraphBuilder, outputs: &[Value], optimize: bool) -> Executable {
-    let options = CompileOptions { optimize, ..CompileOptions::default() };
+    let options = CompileOptions::new().optimize(optimize);
     compile(&b.finish(outputs).unwrap(), &options).unwrap()
 }
 

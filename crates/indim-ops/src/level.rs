@@ -65,26 +65,6 @@ impl Level {
         })
     }
 
-    /// The level that the environment variable `INDIM_LEVEL` names; without the variable the highest one.
-    ///
-    /// # Errors
-    /// If the variable names no level of this processor.
-    ///
-    /// ```
-    /// use indim_ops::Level;
-    ///
-    /// if std::env::var("INDIM_LEVEL").is_err() {
-    ///     assert_eq!(Level::from_environment()?, Level::detect());
-    /// }
-    /// # Ok::<(), indim_ops::UnknownLevel>(())
-    /// ```
-    pub fn from_environment() -> Result<Level, UnknownLevel> {
-        match std::env::var("INDIM_LEVEL") {
-            Ok(name) => name.parse(),
-            Err(_) => Ok(Level::detect()),
-        }
-    }
-
     /// The instruction set.
     pub fn instruction_set(self) -> InstructionSet {
         self.0

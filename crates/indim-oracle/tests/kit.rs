@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use indim::RuleSetName;
+use indim::broadcast::RuleSetName;
 use indim_oracle::{Kit, KitCase, verdict};
 use serde_json::Value;
 

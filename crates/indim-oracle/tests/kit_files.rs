@@ -90,9 +90,9 @@ fn hlo() {
 
 #[test]
 fn a_rule_that_a_format_has_not_has_no_files() {
-    let case = Kit::new(indim::RuleSetName::Xla, 0).next().unwrap();
+    let case = Kit::new(indim::broadcast::RuleSetName::Xla, 0).next().unwrap();
     for format in ModelFormat::ALL {
-        assert!(Kit::of_files(indim::RuleSetName::Xla, 0, format).is_none(), "{format}");
+        assert!(Kit::of_files(indim::broadcast::RuleSetName::Xla, 0, format).is_none(), "{format}");
         assert!(case.file(format).is_none(), "{format}");
     }
 }

@@ -105,7 +105,7 @@ fn links_to_the_rules_find_their_sections() {
 fn the_page_and_the_stubs_of_python_have_every_name() {
     let page = include_str!("../../indim-shape/src/rules.md");
     let stubs = include_str!("../../indim-py/__init__.pyi.in");
-    for rule in indim::RuleChoice::all() {
+    for rule in indim::broadcast::RuleChoice::all() {
         assert!(page.contains(&format!("`{rule}`")), "{rule}");
         assert!(stubs.contains(&format!("\"{rule}\"")), "{rule}");
     }

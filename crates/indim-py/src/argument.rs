@@ -3,7 +3,7 @@
 //! The function gets a list, tuple or dict with arrays as a container of tracing values. A list of numbers
 //! alone is an array, as for NumPy.
 
-use indim::Literal;
+use indim::graph::Literal;
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::PyVisit;

@@ -4,7 +4,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim::{Array, ArrayType, AxisMap, DType, Diagnostic, Graph, Order, ReduceOp, parse_graph};
+use indim::array::Order;
+use indim::broadcast::AxisMap;
+use indim::errors::Diagnostic;
+use indim::graph::ReduceOp;
+use indim::text::parse_graph;
+use indim::{Array, ArrayType, DType, Graph};
 use indim_graph::chunks::{
     CounterGraph, Cut, CutPolicy, Cuts, InputSlice, SlicedGraph, Stage, axis_classes, combine,
     fold_lanes, lane_groups, partial_count, stages, whole_blocks,

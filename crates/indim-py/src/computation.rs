@@ -6,15 +6,18 @@
 
 use core::fmt;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use indim::ExprError;
+use indim::broadcast::{AxisNames, TargetRule};
+use indim::graph::{Literal, SymbolicGraph};
+use indim::run::{ExecutorChoice, SymbolicExecutable, compile_symbolic_with, compile_with};
+use indim::text::ExprError;
+use indim::text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use indim::{
-    ArrayType, AxisNames, Binding, CompileOptions, DType, Executable, Expression, Graph,
-    GraphBuilder, GraphError, Literal, NumberProgram, Numbers, ParseLimits, RuleSet, Shape,
-    SymbolicExecutable, SymbolicGraph, TargetRule, compile_symbolic_with, compile_with,
+    ArrayType, CompileOptions, DType, Executable, Graph, GraphBuilder, GraphError, RuleSet, Shape,
 };
 use indim_text::{CallOperand, RecordedCall};
+use pyo3::exceptions::PyRuntimeError;
 
 use crate::derivative::Derivative;
 use crate::detached::detached;
@@ -370,7 +373,7 @@ impl Computation {
         let (executable, numbers) = detached(|signals| {
             let UnfinishedGraph { b, outputs, numbers } = self.built(&types, &targets, true)?;
             let graph = b.finish(&outputs)?;
-            let executable = compile_with(&graph, &compile_options(), &mut || signals.look())?;
+            let executable = compile_with(&graph, &compile_options()?, &mut || signals.look())?;
             Ok((executable, numbers))
         })?;
         Ok(Compiled { targets, ..Compiled::of(executable, types, Arc::new(numbers)) })
@@ -384,7 +387,7 @@ impl Computation {
     ) -> Result<(Compiled, Option<SymbolicProgram>), ComputationError> {
         let (alone, executable, numbers) = detached(|signals| {
             let (symbolic, numbers) = self.symbolic(&types, &targets)?;
-            let options = compile_options();
+            let options = compile_options()?;
             if symbolic.guards().symbol_count() == 0 {
                 let alone = compile_with(symbolic.graph(), &options, &mut || signals.look())?;
                 return Ok((Some(alone), None, numbers));
@@ -413,7 +416,7 @@ impl Compiled {
         graph: impl FnOnce() -> Result<Graph, ComputationError> + Send,
     ) -> Result<Compiled, ComputationError> {
         let executable = detached(|signals| {
-            Ok(compile_with(&graph()?, &compile_options(), &mut || signals.look())?)
+            Ok(compile_with(&graph()?, &compile_options()?, &mut || signals.look())?)
         })?;
         Ok(Compiled::of(executable, Vec::new(), Arc::default()))
     }
@@ -443,8 +446,22 @@ impl Compiled {
     }
 }
 
-fn compile_options() -> CompileOptions {
-    CompileOptions { memory_limit: pool::memory_limit(), ..CompileOptions::default() }
+/// The compile options of this process. The environment variable `INDIM_EXECUTOR` selects an executor; the
+/// process reads it once.
+pub(crate) fn compile_options() -> Result<CompileOptions, ComputationError> {
+    static EXECUTOR: OnceLock<Result<ExecutorChoice, String>> = OnceLock::new();
+    let read = || match std::env::var_os("INDIM_EXECUTOR") {
+        Some(name) => name.to_string_lossy().parse().map_err(|_| name.to_string_lossy().into()),
+        None => Ok(ExecutorChoice::Automatic),
+    };
+    match EXECUTOR.get_or_init(read) {
+        Ok(executor) => {
+            Ok(CompileOptions::new().memory_limit(pool::memory_limit()).executor(*executor))
+        }
+        Err(name) => Err(ComputationError::Exception(PyRuntimeError::new_err(format!(
+            "INDIM_EXECUTOR is `{name}`, which is no executor; there are automatic, blocks and machine"
+        )))),
+    }
 }
 
 /// A computation compiled for operands of certain element types and ranks.

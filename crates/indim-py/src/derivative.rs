@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use indim::{Binding, Differentiate, GraphBuilder, Value};
+use indim::text::Binding;
+use indim::{Differentiate, GraphBuilder, Value};
 
 use crate::computation::Computation;
 use crate::error::ComputationError;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-use indim::in_default_float_environment;
+use indim::run::in_default_float_environment;
 use pyo3::prelude::*;
 
 use crate::error::ComputationError;
@@ -93,7 +93,7 @@ pub(crate) fn detached<T: Send>(
     let observed = || {
         let mut signals = Signals::default();
         let result = in_default_float_environment(|| work(&mut signals));
-        signals.raised.map_or(result, |error| Err(ComputationError::Interrupted(error)))
+        signals.raised.map_or(result, |error| Err(ComputationError::Exception(error)))
     };
     Python::attach(|py| py.detach(observed))
 }

@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use indim::{AxisNames, RuleSet};
+use indim::RuleSet;
+use indim::broadcast::AxisNames;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -126,7 +127,7 @@ pub(crate) fn _names_axes<'py>(
 ) -> PyResult<bool> {
     let key = ExpressionKey::new(&ex, rule_of_operations(rule)?, None);
     let cached = cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
-    Ok(cached.computation.expressions().any(indim::Expression::names_axes))
+    Ok(cached.computation.expressions().any(indim::text::Expression::names_axes))
 }
 
 /// The names of the axes of each array; `None` for an axis without.

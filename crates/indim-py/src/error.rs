@@ -1,11 +1,12 @@
 //! Errors as Python exceptions; their classes are in `indim/_errors.py`.
 
+use indim::array::RankLimitError;
+use indim::errors::{Diagnostic, OperandLabel, ShapeError, draw_error};
 use indim::explain::{InputError, InputErrorKind};
 use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
-use indim::{
-    CompileError, Diagnostic, ExprError, ExprErrorKind, GraphError, GraphErrorKind, OperandLabel,
-    RankLimitError, ShapeError, draw_error,
-};
+use indim::graph::GraphErrorKind;
+use indim::text::{ExprError, ExprErrorKind};
+use indim::{CompileError, GraphError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -18,8 +19,8 @@ pub(crate) enum ComputationError {
     Graph(Box<GraphError>),
     /// When the graph was compiled.
     Compile(CompileError),
-    /// A signal raised an exception meanwhile.
-    Interrupted(PyErr),
+    /// An exception: a signal raised one meanwhile, or the environment names no executor.
+    Exception(PyErr),
 }
 
 impl From<CompileError> for ComputationError {
@@ -66,7 +67,7 @@ pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyE
         ComputationError::Definition { text, error } => expression_error(py, text, error, None),
         ComputationError::Graph(error) => graph_error(py, error),
         ComputationError::Compile(error) => compile_error(*error),
-        ComputationError::Interrupted(error) => error.clone_ref(py),
+        ComputationError::Exception(error) => error.clone_ref(py),
     }
 }
 

@@ -3,7 +3,8 @@
 use core::cell::RefCell;
 use std::sync::Arc;
 
-use indim::{Literal, Order};
+use indim::array::Order;
+use indim::graph::Literal;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};

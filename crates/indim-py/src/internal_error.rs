@@ -1,6 +1,6 @@
 //! The boundary between Rust and Python: a panic becomes `indim.InternalError`, and error codes have pages.
 
-use indim::Diagnostic;
+use indim::errors::Diagnostic;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,7 +23,7 @@ fn internal_error(py: Python<'_>, panic: &Diagnostic) -> PyErr {
 /// Raises ``ValueError`` for a text that is no code, with a near one if one exists.
 #[pyfunction]
 pub(crate) fn explain_error(code: &str) -> PyResult<String> {
-    indim::error_page(code).map_err(|error| PyValueError::new_err(error.to_string()))
+    indim::errors::error_page(code).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Panics, for the test of the boundary.

@@ -6,7 +6,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim::{NumberProgram, Order};
+use indim::array::Order;
+use indim::text::NumberProgram;
 use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! NumPy's `order` argument.
 
-use indim::Order;
+use indim::array::Order;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -118,7 +118,7 @@ mod _indim {
         // Lazy statics are initialised now: a process that forks during their initialisation would wait
         // forever.
         indim::internal_error::install_hook();
-        indim::Level::detect();
+        indim::run::Level::detect();
         crate::numpy_api::prepare(module.py())?;
         crate::operand::prepare(module.py())?;
         crate::argument::prepare(module.py())?;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use indim::array::Order;
 use indim::formats::{DeclaredSize, InputBinding, LoadedModel, ReadOptions, SourceFile};
-use indim::{Graph, GraphBuilder, GraphError, Order};
+use indim::{Graph, GraphBuilder, GraphError};
 use pyo3::prelude::*;
 
 use crate::computation::{Compiled, parameter};

@@ -7,7 +7,8 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType, row_major_strides};
+use indim::array::row_major_strides;
+use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType};
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -3,7 +3,9 @@
 //! NumPy arrays are used in place. NumPy converts other objects to arrays: by the buffer protocol,
 //! `__array_interface__`, `__array__`, DLPack, and last as sequences of numbers.
 
-use indim::{ArrayType, Literal, Numbers};
+use indim::ArrayType;
+use indim::graph::Literal;
+use indim::text::Numbers;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use indim::Order;
+use indim::array::Order;
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

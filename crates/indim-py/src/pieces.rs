@@ -5,7 +5,7 @@
 use core::ops::Range;
 use std::collections::HashMap;
 
-use indim::{ExprError, ExprErrorKind};
+use indim::text::{ExprError, ExprErrorKind};
 use indim_graph::terminal::shown_within;
 
 use crate::error::ComputationError;

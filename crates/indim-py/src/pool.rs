@@ -89,7 +89,7 @@ pub(crate) fn _forget_threads() {
 /// Sets the maximum bytes that the memory pool keeps for large results; the default is 1 GiB.
 #[pyfunction]
 pub(crate) fn set_memory_pool_limit(py: Python<'_>, bytes: usize) {
-    py.detach(|| indim::set_memory_pool_limit(bytes));
+    py.detach(|| indim::array::set_memory_pool_limit(bytes));
 }
 
 /// Maximum bytes of a run, without its inputs; `usize::MAX` means no limit.

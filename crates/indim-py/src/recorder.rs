@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim::{
-    ArrayType, Binding, GraphBuilder, GraphError, Index, Literal, NumberProgram, Numbers, RuleSet,
-};
+use indim::graph::{Index, Literal};
+use indim::text::{Binding, NumberProgram, Numbers};
+use indim::{ArrayType, GraphBuilder, GraphError, RuleSet};
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

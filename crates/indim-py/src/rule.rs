@@ -2,7 +2,8 @@
 
 use core::str::FromStr;
 
-use indim::{AttributeError, RuleChoice, RuleSet, UnknownRuleSet};
+use indim::RuleSet;
+use indim::broadcast::{AttributeError, RuleChoice, UnknownRuleSet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -1,19 +1,22 @@
 //! Functions on rules: shapes, conversions between rule sets, explanations, the oracle.
 
+use indim::array::{MAX_RANK, RankLimitError};
+use indim::broadcast::{
+    Attributes, AxisNames, Broadcast, RuleChoice, RuleSetName, convert_broadcast,
+};
+use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, check_axis_names,
 };
-use indim::{
-    Attributes, AxisNames, Broadcast, CompileOptions, Composition, DType, Diagnostic, ErrorCode,
-    Expression, Literal, MAX_RANK, NumberProgram, RankLimitError, Reduction, RuleChoice,
-    RuleSetName, Shape, convert_broadcast,
-};
+use indim::graph::{Composition, Literal, Reduction};
+use indim::text::{Expression, NumberProgram};
+use indim::{DType, Shape};
 use indim_text::catalogue::{self, EntryKind};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::computation::{Computation, Definition};
+use crate::computation::{Computation, Definition, compile_options};
 use crate::error::{
     compile_error, computation_error, diagnostic_error, input_error, rank_limit_error, shape_error,
 };
@@ -211,7 +214,8 @@ pub(crate) fn _explain_types(
             .map_err(|error| input_error(py, text, error))?;
         symbolic.check_free().map_err(refused)?;
         check_operands(&operands, |name| expression.mentions(name) || expression.assigns(name))?;
-        let explanation = Explanation::new(symbolic.graph.graph(), &CompileOptions::default());
+        let options = compile_options().map_err(|error| computation_error(py, &error))?;
+        let explanation = Explanation::new(symbolic.graph.graph(), &options);
         let (text, json, svg, machine_code) = explained_texts(explanation.map_err(compile_error)?);
         let mut text = text + symbolic.axes_text();
         if symbolic.has_names() {
@@ -261,8 +265,8 @@ pub(crate) fn explain_computation(
 ) -> PyResult<ExplanationTexts> {
     let explained = computation.graph_and_numbers(types);
     let (graph, own) = explained.map_err(|error| computation_error(py, &error))?;
-    let explanation =
-        Explanation::new(&graph, &CompileOptions::default()).map_err(compile_error)?;
+    let options = compile_options().map_err(|error| computation_error(py, &error))?;
+    let explanation = Explanation::new(&graph, &options).map_err(compile_error)?;
     let (text, json, svg, machine_code) = explained_texts(explanation);
     let mut guards = numbers.guards();
     guards.extend(own.guards());

@@ -1,9 +1,8 @@
 //! Running a compiled computation on arrays: outputs, threads, the interpreter's lock, interrupts.
 
-use indim::{
-    ArrayView, ArrayViewMut, Order, Progress, RunError, RunOptions, Threads,
-    in_default_float_environment,
-};
+use indim::array::Order;
+use indim::run::{Progress, Threads, in_default_float_environment};
+use indim::{ArrayView, ArrayViewMut, RunError, RunOptions};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
@@ -93,7 +92,7 @@ fn run_attached(
     outputs: &mut [ArrayViewMut<'_>],
 ) -> Result<(), RunError> {
     let (threads, memory_limit) = (Threads::Caller, pool::memory_limit());
-    let options = RunOptions { threads, memory_limit, ..RunOptions::default() };
+    let options = RunOptions::new().threads(threads).memory_limit(memory_limit);
     compiled.executable.run_into_with(inputs, outputs, &options)
 }
 
@@ -121,7 +120,8 @@ fn run_detached(
         let signals = SharedSignals::default();
         let progress: &Progress<'_> = &|_| signals.look();
         let memory_limit = pool::memory_limit();
-        let options = RunOptions { progress, memory_limit, threads, ..RunOptions::default() };
+        let options =
+            RunOptions::new().progress(progress).memory_limit(memory_limit).threads(threads);
         let result = compiled.executable.run_into_with(inputs, outputs, &options);
         signals.raised().map_or_else(|| result.map_err(run_error), Err)
     })

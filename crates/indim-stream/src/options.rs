@@ -13,10 +13,11 @@ const DEFAULT_BYTES: usize = 256 << 20;
 /// ```
 /// use indim_stream::StreamOptions;
 ///
-/// let options = StreamOptions { memory_limit: 64 << 20, ..StreamOptions::default() };
+/// let options = StreamOptions::new().memory_limit(64 << 20);
 /// assert_eq!(options.input_bytes, 0);
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct StreamOptions<'a> {
     /// The most bytes that a run may hold: the pieces that are read, computed and written at the same time,
     /// what is kept between passes, what sources and sinks hold, and the compiled programs.
@@ -38,6 +39,33 @@ impl Default for StreamOptions<'_> {
             compile: CompileOptions::default(),
             progress: &|_| ControlFlow::Continue(()),
         }
+    }
+}
+
+impl<'a> StreamOptions<'a> {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The memory limit of the run in bytes.
+    pub fn memory_limit(self, bytes: usize) -> Self {
+        StreamOptions { memory_limit: bytes, ..self }
+    }
+
+    /// The memory of the caller for the inputs, in bytes, which counts towards the limit.
+    pub fn input_bytes(self, input_bytes: usize) -> Self {
+        StreamOptions { input_bytes, ..self }
+    }
+
+    /// The options of compiling.
+    pub fn compile(self, compile: CompileOptions) -> Self {
+        StreamOptions { compile, ..self }
+    }
+
+    /// Receives the progress of the run and may stop it.
+    pub fn progress(self, progress: &'a Progress<'a>) -> Self {
+        StreamOptions { progress, ..self }
     }
 }
 

@@ -45,7 +45,7 @@ const MAX_LIMITS: usize = 24;
 /// let graph = b.finish(&[b.sub(&x, &total, &[1])?])?;
 ///
 /// let stored = [StorageInfo::default()];
-/// let options = StreamOptions { memory_limit: 64 << 20, ..StreamOptions::default() };
+/// let options = StreamOptions::new().memory_limit(64 << 20);
 /// let plan = Plan::new(&graph, &stored, &stored, &options)?;
 /// assert_eq!((plan.passes(), plan.readings()), (2, vec![("x", 2)]));
 /// assert!(plan.held_bytes() <= 64 << 20);

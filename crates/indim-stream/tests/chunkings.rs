@@ -171,7 +171,7 @@ fn any_chunks_give_the_bits_of_the_whole() {
             let mut sinks: Vec<Box<dyn Sink>> =
                 sinks.into_iter().map(|sink| Box::new(sink) as Box<dyn Sink>).collect();
             let unheld = vec![StorageInfo::default(); sinks.len()];
-            let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+            let options = StreamOptions::new().memory_limit(memory_limit);
             let plan = match Plan::new(&graph, &stored, &unheld, &options) {
                 Ok(plan) => plan,
                 Err(StreamError::MemoryLimit { enough, .. }) => {
@@ -221,7 +221,7 @@ fn maps_of_one_time_each_are_read_once() {
         let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(sink)];
         // All 32 lanes of the map take 614,400 bytes.
         let memory_limit = 600_000 + chunk * 80_000;
-        let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+        let options = StreamOptions::new().memory_limit(memory_limit);
         let stored = [StorageInfo::input(&inputs[0])];
         let plan = Plan::new(&graph, &stored, &[StorageInfo::default()], &options).unwrap();
         plan.run(&inputs, &mut sinks, &options).unwrap();

@@ -273,13 +273,13 @@ fn streamed(
     // These sinks hold their results, which is not to count.
     let unheld = |sink: &dyn Sink| StorageInfo { scratch_bytes: 0, ..StorageInfo::output(sink) };
     let stored_outputs: Vec<StorageInfo> = sinks.iter().map(|sink| unheld(&**sink)).collect();
-    let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+    let options = StreamOptions::new().memory_limit(memory_limit);
     let plan = match Plan::new(graph, &stored, &stored_outputs, &options) {
         Ok(plan) => plan,
         Err(StreamError::MemoryLimit { enough, limit, .. }) => {
             let enough = enough.expect("a limit that does");
             assert!(enough > limit);
-            let options = StreamOptions { memory_limit: enough, ..options };
+            let options = options.memory_limit(enough);
             assert!(Plan::new(graph, &stored, &stored_outputs, &options).is_ok());
             return None;
         }
@@ -324,7 +324,7 @@ fn what_is_to_be_read_in_order_is() {
                 sinks.into_iter().map(|sink| Box::new(sink) as Box<dyn Sink>).collect();
             let stored: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
             let unheld = vec![StorageInfo::default(); sinks.len()];
-            let options = StreamOptions { memory_limit, ..StreamOptions::default() };
+            let options = StreamOptions::new().memory_limit(memory_limit);
             let Ok(plan) = Plan::new(&graph, &stored, &unheld, &options) else {
                 refused += 1;
                 continue;

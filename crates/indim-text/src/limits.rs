@@ -9,11 +9,12 @@ use indim_shape::{ErrorCode, MAX_RANK, RankLimitError};
 /// ```
 /// use indim_text::{Expression, ParseLimits};
 ///
-/// let limits = ParseLimits { nodes: 3, ..ParseLimits::default() };
+/// let limits = ParseLimits::new().nodes(3);
 /// assert!(Expression::parse("x + y", &limits).is_ok());
 /// assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ParseLimits {
     /// The length of the text in bytes.
     pub text_bytes: usize,
@@ -28,7 +29,34 @@ pub struct ParseLimits {
 impl Default for ParseLimits {
     /// Above the size of written and generated expressions, and cheap for a server.
     fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ParseLimits {
+    /// The default limits.
+    pub const fn new() -> Self {
         ParseLimits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAX_RANK }
+    }
+
+    /// The length of the text in bytes.
+    pub const fn text_bytes(self, text_bytes: usize) -> Self {
+        ParseLimits { text_bytes, ..self }
+    }
+
+    /// The nesting depth of parentheses, calls and incomplete operators.
+    pub const fn depth(self, depth: usize) -> Self {
+        ParseLimits { depth, ..self }
+    }
+
+    /// The number of operands and operations.
+    pub const fn nodes(self, nodes: usize) -> Self {
+        ParseLimits { nodes, ..self }
+    }
+
+    /// The rank of each array.
+    pub const fn rank(self, rank: usize) -> Self {
+        ParseLimits { rank, ..self }
     }
 }
 
@@ -37,7 +65,7 @@ impl Default for ParseLimits {
 /// ```
 /// use indim_text::{ExprErrorKind, Expression, LimitError, ParseLimits};
 ///
-/// let limits = ParseLimits { depth: 1, ..ParseLimits::default() };
+/// let limits = ParseLimits::new().depth(1);
 /// let error = Expression::parse("((x))", &limits).unwrap_err();
 /// assert_eq!(error.kind, ExprErrorKind::Limit(LimitError::TooDeep(1)));
 /// ```

@@ -7,7 +7,7 @@ use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 use indim_text::{ExprError, Expression, ParseLimits};
 
-const SMALL: ParseLimits = ParseLimits { text_bytes: 60, depth: 6, nodes: 12, rank: 4 };
+const SMALL: ParseLimits = ParseLimits::new().text_bytes(60).depth(6).nodes(12).rank(4);
 
 /// Parses and builds over `x: f32[2, 3]`, `v: f32[3]`, `w: f32[2]`, `i: i32[2, 3]`, `u: u8[3]`, `c:
 /// bool[3]`, `h: bf16[3]`.
@@ -262,12 +262,7 @@ fn deep_and_long_texts_neither_overflow_the_stack_nor_take_long() {
     }
     assert_eq!(parse(&"x".repeat((1 << 20) + 1)).unwrap_err().code(), "text-too-long");
 
-    let unlimited = ParseLimits {
-        text_bytes: usize::MAX,
-        depth: usize::MAX,
-        nodes: usize::MAX,
-        ..ParseLimits::default()
-    };
+    let unlimited = ParseLimits::new().text_bytes(usize::MAX).depth(usize::MAX).nodes(usize::MAX);
     let expression = Expression::parse(&deep, &unlimited).unwrap();
     assert_eq!(expression.names(), ["x"]);
     let minus = "-".repeat(100_000) + "x";
@@ -308,7 +303,7 @@ fn the_rank_of_every_array_is_limited() {
     let twice = format!("broadcast(x, [{}])", ones(64));
     assert_eq!(build(&twice, &limits).unwrap_err(), ("rank-limit", "broadcast".to_owned()));
     // Who calls from Rust may choose.
-    let higher = ParseLimits { rank: 200, ..limits };
+    let higher = limits.rank(200);
     assert_eq!(build(&format!("broadcast({twice}, [{}])", ones(64)), &higher).map(drop), Ok(()));
     assert_eq!(build("x + wide", &higher).map(drop), Ok(()));
     assert_eq!(build("reshape(x, [1,2,1,1,1])", &SMALL).unwrap_err().0, "rank-limit");

@@ -153,12 +153,12 @@ fn messages_call_values_by_their_names() {
 
 #[test]
 fn limits_hold_over_the_whole_text() {
-    let limits = ParseLimits { nodes: 5, ..ParseLimits::default() };
+    let limits = ParseLimits::new().nodes(5);
     let parse = |text: &str| Expression::parse(text, &limits);
     assert!(parse("a = x + 1; a").is_ok());
     assert_eq!(code(parse("a = x + 1; a * a")), "too-many-nodes");
     // Depth is that of one statement.
-    let limits = ParseLimits { depth: 2, ..ParseLimits::default() };
+    let limits = ParseLimits::new().depth(2);
     assert!(Expression::parse("a = ((x)); ((a))", &limits).is_ok());
     assert_eq!(code(Expression::parse("a = x; (((a)))", &limits)), "too-deep");
 }

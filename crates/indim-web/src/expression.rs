@@ -1,15 +1,19 @@
 //! An expression over types or small arrays: drawings of its broadcasts and reductions, its loop nests, the
 //! cost of a run, and, if every name has elements, its results.
 
+use indim::broadcast::{AxisNames, RuleChoice};
+use indim::errors::Diagnostic;
 use indim::explain::Explanation;
+use indim::graph::GraphErrorKind;
 use indim::literal::parse_literal;
 use indim::print::array_text;
+use indim::run::ExecutorChoice;
+use indim::text::{Binding, ExprError, ExprErrorKind, Expression, ParseLimits};
 use indim::{
-    Array, ArrayType, ArrayView, AxisNames, Binding, CompileError, CompileOptions, Diagnostic,
-    ExecutorChoice, ExprError, ExprErrorKind, Expression, Graph, GraphBuilder, GraphError,
-    GraphErrorKind, ParseLimits, RuleChoice, Value, compile,
+    Array, ArrayType, ArrayView, CompileError, CompileOptions, Graph, GraphBuilder, GraphError,
+    Value, compile,
 };
-use indim_shape::{ErrorCode, MAX_RANK, RuleSetName, ShapeError, convert_broadcast};
+use indim_shape::{ErrorCode, RuleSetName, ShapeError, convert_broadcast};
 use serde::{Deserialize, Serialize};
 
 use crate::broadcast::{BroadcastAnswer, refuse_shapes};
@@ -19,8 +23,7 @@ use crate::request::{answered, check_count};
 use crate::state::{BroadcastState, Offer, State};
 
 /// Limits of a text on a page, far below those of the library.
-const LIMITS: ParseLimits =
-    ParseLimits { text_bytes: 1 << 14, depth: 100, nodes: 1000, rank: MAX_RANK };
+const LIMITS: ParseLimits = ParseLimits::new().text_bytes(1 << 14).depth(100).nodes(1000);
 
 /// Maximum elements of all values of an expression together; above this, results are not computed.
 const MAX_ELEMENTS: usize = 1 << 20;
@@ -190,11 +193,7 @@ fn parameter(b: &GraphBuilder, name: &str, input: &InputValue) -> Result<Value, 
 
 /// Options that select kernels, because a browser runs only WebAssembly.
 fn options() -> CompileOptions {
-    CompileOptions {
-        executor: ExecutorChoice::Blocks,
-        memory_limit: Some(COMPILE_BYTES),
-        ..CompileOptions::default()
-    }
+    CompileOptions::new().executor(ExecutorChoice::Blocks).memory_limit(COMPILE_BYTES)
 }
 
 fn refuse_compile(error: CompileError) -> Box<Refusal> {
@@ -279,7 +278,7 @@ fn results(graph: &Graph, inputs: &[InputValue]) -> Result<Computation, Box<Refu
 /// The results with their names or positions, and their elements if they were computed.
 fn outputs(expression: &Expression, graph: &Graph, texts: &[String]) -> Vec<OutputText> {
     let names = expression.results();
-    let output = |(index, value): (usize, &indim::ValueId)| OutputText {
+    let output = |(index, value): (usize, &indim::graph::ValueId)| OutputText {
         name: names.get(index).copied().flatten().map_or_else(|| index.to_string(), str::to_owned),
         array_type: graph[*value].array_type.to_string(),
         elements: texts.get(index).cloned(),

@@ -1,7 +1,7 @@
 //! Drawings as tables, with a column for each axis and a row for each operand. A cell shows the fate of an
 //! axis: `text` is short, `says` is the label for screen readers.
 
-use indim::ShapeError;
+use indim::errors::ShapeError;
 use indim_shape::{AxisOwner, Broadcast, ReductionForm, Shape, SizedAxis, aligned_axes};
 use serde::Serialize;
 

@@ -3,9 +3,8 @@
 //! `cargo run --example batches`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{
-    Array, ArrayView, Binding, CompileOptions, DType, Expression, GraphBuilder, ParseLimits,
-};
+use indim::text::{Binding, Expression, ParseLimits};
+use indim::{Array, ArrayView, CompileOptions, DType, GraphBuilder};
 use rayon::prelude::*;
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {

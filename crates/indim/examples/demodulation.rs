@@ -3,7 +3,8 @@
 //! `cargo run --example demodulation --features macros,num-complex`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{as_elements, eval};
+use indim::array::as_elements;
+use indim::eval;
 use num_complex::Complex;
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {

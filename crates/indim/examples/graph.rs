@@ -3,9 +3,8 @@
 //! `cargo run --package indim --example graph`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{
-    ArrayView, ArrayViewMut, CompileOptions, DType, GraphBuilder, InPlace, Value, compile,
-};
+use indim::run::InPlace;
+use indim::{ArrayView, ArrayViewMut, CompileOptions, DType, GraphBuilder, Value, compile};
 
 /// A function of values needs neither a builder nor lifetimes.
 fn gelu(x: &Value) -> Value {

@@ -10,9 +10,9 @@ use std::error::Error;
 use std::fs;
 use std::process::Command;
 
-use indim::{
-    CompileOptions, DType, Expression, GraphBuilder, MAX_RANK, ParseLimits, Shape, compile,
-};
+use indim::array::MAX_RANK;
+use indim::text::{Expression, ParseLimits};
+use indim::{CompileOptions, DType, GraphBuilder, Shape, compile};
 
 /// A text over `x` and `y`, of one shape, and `v`, whose first axis has size 1.
 struct Case {

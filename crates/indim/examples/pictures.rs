@@ -3,8 +3,10 @@
 //! `cargo run --example pictures --features macros,ndarray`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{ArrayView, Binding};
-use indim::{ArrayViewMut, CompileOptions, DType, Expression, GraphBuilder, ParseLimits, compile};
+use indim::ArrayView;
+use indim::text::Binding;
+use indim::text::{Expression, ParseLimits};
+use indim::{ArrayViewMut, CompileOptions, DType, GraphBuilder, compile};
 use ndarray::{Array, Array4, array};
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {

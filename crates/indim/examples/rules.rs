@@ -3,9 +3,9 @@
 //! `cargo run --package indim --example rules`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
-use indim::{
-    OperandLabel, RuleSet, RuleSetName, Shape, convert_broadcast, draw_broadcast, draw_error,
-};
+use indim::broadcast::{RuleSetName, convert_broadcast, draw_broadcast};
+use indim::errors::{OperandLabel, draw_error};
+use indim::{RuleSet, Shape};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let operands = [Shape::from([1, 3, 224, 224]), Shape::from([3])];

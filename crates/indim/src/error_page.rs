@@ -6,9 +6,9 @@ use indim_text::closest;
 /// The title, explanation, example and origin of the error with this code.
 ///
 /// ```
-/// let page = indim::error_page("size-mismatch")?;
+/// let page = indim::errors::error_page("size-mismatch")?;
 /// assert!(page.starts_with("error[size-mismatch]: Two sizes that have to agree differ\n"));
-/// # Ok::<(), indim::Diagnostic>(())
+/// # Ok::<(), indim::errors::Diagnostic>(())
 /// ```
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use crate::input::Input;
 /// where neither is given, NumPy's rule; several statements, of which the last gives the result. The inputs
 /// are arrays, or numbers, which adapt to what they meet. What is compiled is kept, by the text, the names,
 /// and the element types and ranks of the arrays: once there have been two shapes, one program serves all
-/// whose sizes meet its [guards](crate::Guards), and a number that differs from call to call compiles
+/// whose sizes meet its [guards](crate::graph::Guards), and a number that differs from call to call compiles
 /// nothing, unless it is an exponent or the like.
 ///
 /// ```
@@ -132,7 +132,8 @@ pub struct EvaluateError {
 /// The kinds of mistakes in a call of [`evaluate`].
 ///
 /// ```
-/// use indim::{EvaluateErrorKind, evaluate};
+/// use indim::evaluate;
+/// use indim::errors::EvaluateErrorKind;
 ///
 /// let error = evaluate("x + 1", [("x", &[1.0f32]), ("y", &[2.0])]).unwrap_err();
 /// assert_eq!(error.kind, EvaluateErrorKind::UnusedInput { name: "y".to_owned() });

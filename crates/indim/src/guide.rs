@@ -62,8 +62,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`f16`](crate::f16), [`bf16`](crate::bf16), [`c64`](crate::c64) and [`c128`](crate::c128) are types of
-//! this crate; the others are Rust's own.
+//! [`f16`](crate::array::f16), [`bf16`](crate::array::bf16), [`c64`](crate::array::c64) and
+//! [`c128`](crate::array::c128) are types of this crate; the others are Rust's own.
 //!
 //! # Rule sets
 //!
@@ -72,7 +72,8 @@
 //! axes. Shapes alone are enough to ask.
 //!
 //! ```
-//! use indim::{RuleSet, RuleSetName, Shape, convert_broadcast};
+//! use indim::{RuleSet, Shape};
+//! use indim::broadcast::{RuleSetName, convert_broadcast};
 //!
 //! let pictures = Shape::from([8, 3, 32, 32]);
 //! let bias = Shape::from([3]);
@@ -144,7 +145,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An expression can be a part of a graph too: [`Expression::build`](crate::Expression::build) takes values
+//! An expression can be a part of a graph too: [`Expression::build`](crate::text::Expression::build) takes values
 //! for its names and returns a value.
 //!
 //! A text may give values names before its last statement, which says the results;
@@ -211,14 +212,15 @@
 //! of the inputs. A [`Buffer`] says its strides.
 //!
 //! ```
-//! use indim::{ArrayView, CompileOptions, DType, GraphBuilder, Order, RunOptions, compile};
+//! use indim::{ArrayView, CompileOptions, DType, GraphBuilder, RunOptions, compile};
+//! use indim::array::Order;
 //!
 //! let b = GraphBuilder::new();
 //! let x = b.parameter("x", DType::F32, [2, 3])?;
 //! let executable = compile(&b.finish(&[2 * x])?, &CompileOptions::default())?;
 //! let x = ArrayView::from_slice([2, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 //!
-//! let options = RunOptions { order: Order::F, ..RunOptions::default() };
+//! let options = RunOptions::new().order(Order::F);
 //! let result = executable.run_with(&[x], &options)?.remove(0);
 //! assert_eq!(result.strides(), [4, 8]);
 //! assert_eq!(result.elements_in_memory::<f32>().unwrap(), [2.0, 8.0, 4.0, 10.0, 6.0, 12.0]);
@@ -230,7 +232,8 @@
 //! [`run_in_place`](Executable::run_in_place) over inputs:
 //!
 //! ```
-//! use indim::{ArrayView, ArrayViewMut, CompileOptions, DType, GraphBuilder, InPlace, compile};
+//! use indim::{ArrayView, ArrayViewMut, CompileOptions, DType, GraphBuilder, compile};
+//! use indim::run::InPlace;
 //!
 //! let b = GraphBuilder::new();
 //! let x = b.parameter("x", DType::F32, [2, 2])?;
@@ -253,7 +256,7 @@
 //! # Errors
 //!
 //! Nothing panics on bad input. An error is data with a stable `code`. For people it becomes a
-//! [`Diagnostic`](crate::Diagnostic), which is drawn with the place in the text and the shapes. `{}` and
+//! [`Diagnostic`](crate::errors::Diagnostic), which is drawn with the place in the text and the shapes. `{}` and
 //! `{:?}` draw an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so
 //! `unwrap`, and `?` in `main`, show the drawing and the line of the call. The `headline` of the diagnostic
 //! is one line.
@@ -280,11 +283,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The help is data as well: [`find_repairs`](crate::find_repairs) gives the [`Repair`]s of a
+//! The help is data as well: [`find_repairs`](crate::errors::find_repairs) gives the [`Repair`]s of a
 //! [`ShapeError`], of which each was tried and is legal.
 //!
 //! ```
-//! use indim::{RuleSet, Shape, find_repairs};
+//! use indim::{RuleSet, Shape};
+//! use indim::errors::find_repairs;
 //!
 //! let operands = [Shape::from([1, 3, 2]), Shape::from([3])];
 //! let error = RuleSet::Numpy.elaborate(&operands).unwrap_err();
@@ -315,17 +319,18 @@
 //! with its own code before anything is computed. [`evaluate`] has the default ones.
 //!
 //! ```
-//! use indim::{Expression, ParseLimits, evaluate};
+//! use indim::evaluate;
+//! use indim::text::{Expression, ParseLimits};
 //!
 //! let deep = "(".repeat(2000) + "x" + &")".repeat(2000);
 //! assert_eq!(evaluate(&deep, [("x", &[1.0f64])]).unwrap_err().code(), "too-deep");
 //!
-//! let limits = ParseLimits { nodes: 3, ..ParseLimits::default() };
+//! let limits = ParseLimits::new().nodes(3);
 //! assert!(Expression::parse("x + y", &limits).is_ok());
 //! assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
 //! ```
 //!
-//! Arrays of texts and files have at most [`MAX_RANK`](crate::MAX_RANK) axes; those that are made in
+//! Arrays of texts and files have at most [`MAX_RANK`](crate::array::MAX_RANK) axes; those that are made in
 //! Rust have as many as you like. A [`Forecast`] tells what a run will hold before anything is allocated, and
 //! a `memory_limit` refuses one that would hold more. Compiling has a limit of its own, in
 //! [`CompileOptions`]. Without one [`compile`] does not fail.
@@ -344,10 +349,10 @@
 //!
 //! let (u, v) = ([1.0f32; 1000], [1.0f32; 2000]);
 //! let inputs = [ArrayView::from_slice([1000, 1], &u)?, ArrayView::from(&v)];
-//! let options = RunOptions { memory_limit: Some(1 << 20), ..RunOptions::default() };
+//! let options = RunOptions::new().memory_limit(1 << 20);
 //! assert_eq!(executable.run_with(&inputs, &options).unwrap_err().code(), "memory-limit");
 //!
-//! let options = CompileOptions { memory_limit: Some(100), ..CompileOptions::default() };
+//! let options = CompileOptions::new().memory_limit(100);
 //! assert_eq!(compile(&graph, &options).unwrap_err().code(), "memory-limit");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -379,7 +384,8 @@
 
 #[allow(unused_imports, reason = "the text links to them")]
 use crate::{
-    ArrayView, Broadcast, Buffer, CompileOptions, DType, Differentiate, Element, Executable,
-    Forecast, Graph, GraphBuilder, Order, ParseLimits, Repair, RuleSet, RunOptions, ShapeError,
-    TargetRule, compile, evaluate, explain::Explanation,
+    ArrayView, Buffer, CompileOptions, DType, Differentiate, Element, Executable, Graph,
+    GraphBuilder, RuleSet, RunOptions, array::Order, broadcast::Broadcast, broadcast::TargetRule,
+    compile, errors::Repair, errors::ShapeError, evaluate, explain::Explanation, run::Forecast,
+    text::ParseLimits,
 };

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! let error = indim::internal_error::catch(|| -> () { panic!("invariant: sizes agree") }).unwrap_err();
-//! assert_eq!(error.code, indim::ErrorCode::INTERNAL_ERROR);
+//! assert_eq!(error.code, indim::errors::ErrorCode::INTERNAL_ERROR);
 //! assert!(error.to_string().starts_with("error[internal-error]: invariant: sizes agree"));
 //! ```
 

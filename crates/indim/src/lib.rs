@@ -7,7 +7,37 @@
 //! let x = Array::new([2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 //! let v = Array::new([2], vec![10.0f32, 20.0])?;
 //! let sum = evaluate("add(x, v, dims=[0])", [("x", &x), ("v", &v)])?;
-//! assert_eq!(sum.into_vec::<f32>().unwrap(), [11.0, 12.0, 13.0, 24.0, 25.0, 26.0]);
+//! assert_eq!(sum.into_vec::<f32>()?, [11.0, 12.0, 13.0, 24.0, 25.0, 26.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A graph is built once and run often. Values have operators, element-wise methods, and functions along
+//! axes:
+//!
+//! ```
+//! use indim::prelude::*;
+//!
+//! let b = GraphBuilder::new();
+//! let x = b.parameter("x", DType::F64, [2, 3])?;
+//! let mean = x.mean(ReduceOptions::axes(1).keepdims(true));
+//! let centred = b.numpy().sub(&x, &mean)?; // NumPy's rule; operators take equal shapes and scalars
+//! let executable = compile(&b.finish(&[centred, x.max(())])?, &CompileOptions::default())?;
+//!
+//! let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+//! let results = executable.run(&[ArrayView::from_slice([2, 3], &x)?])?;
+//! assert_eq!(results[0].to_string(), "[[-1.  0.  1.]\n [-1.  0.  1.]]");
+//! assert_eq!(results[1].scalar::<f64>()?, 6.0);
+//!
+//! // Into memory of your own, with any strides: here in column-major order.
+//! let (mut centred, mut largest) = ([0.0; 6], [0.0]);
+//! executable.run_into(
+//!     &[ArrayView::from_slice([2, 3], &x)?],
+//!     &mut [
+//!         ArrayViewMut::from_strided([2, 3], &[1, 2], &mut centred, 0)?,
+//!         ArrayViewMut::from_slice([], &mut largest)?,
+//!     ],
+//! )?;
+//! assert_eq!(centred, [-1.0, -1.0, 0.0, 0.0, 1.0, 1.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -19,29 +49,26 @@
 //! opt-level = 3
 //! ```
 //!
-//! The [`guide`] walks from here to rule sets, layouts, errors and limits. What there is:
+//! The [`guide`] walks from here to rule sets, layouts, errors and limits. The names at the top are those that
+//! most programs use, and the [`prelude`] has them; the others are in modules:
 //!
-//! | for | take |
+//! | for | module |
 //! |---|---|
-//! | one call | [`evaluate`] with an expression and [`inputs!`]; [`evaluate_all`]; [`EvaluateError`] |
+//! | arrays, element types, views; `ndarray`, `half`, `num-complex`, `safetensors` | [`array`] |
+//! | graphs: builder, values, nodes, gradients | [`graph`] |
+//! | compilation and runs, their options | [`run`] |
+//! | rule sets, the explicit form; every rule with its label | [`broadcast`]; [`rules`] |
+//! | shape errors, repairs, diagnostics, error codes | [`errors`] |
+//! | expressions, graphs and arrays as text | [`text`]; [`literal`]; [`print`](mod@print) |
+//! | files: `.npy`; `.npz`, `.safetensors`, Zarr, PNG, TIFF, CSV by features of these names | [`files`] |
+//! | arrays larger than memory: programs over files, piece by piece | [`stream`] |
+//! | other systems' files: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names | `formats` |
+//! | explanations: pictures, loops, costs, also as SVG and JSON | [`explain`] |
+//! | checks: one element at a time | [`reference`](mod@reference) |
 //! | one call, checked when it is compiled | `eval!`, with the feature `macros` |
-//! | arrays | [`Array`], [`ArrayView`], [`ArrayViewMut`], [`Buffer`]; [`ArrayType`], [`DType`], [`Shape`] |
-//! | element types | [`Element`]: Rust's numbers, [half](crate::f16) floats, [`bf16`], [`c64`], [`c128`] |
-//! | other crates' arrays | features `ndarray`, `half`, `num-complex`, `safetensors`; [`as_elements`] |
-//! | graphs | [`GraphBuilder`], [`Value`], [`Op`], [`ReduceOp`], [`Composition`]; [`Graph`]; [`GraphError`] |
-//! | gradients | [`Differentiate`]: the graph that computes them, of a [`Graph`] |
-//! | running | [`compile`], [`Executable`], [`RunOptions`], [`InPlace`], [`Forecast`]; [`RunError`] |
-//! | rules | [`RuleSet`], [`TargetRule`], [`Broadcast`], [`convert_broadcast`]; [`rules`]: all, with labels |
-//! | what is wrong with shapes | [`ShapeError`], its [`Violation`], [`find_repairs`] |
-//! | how a mistake is drawn | [`Diagnostic`], [`draw_error`] |
-//! | text | [`Expression`] and its [`ParseLimits`], [`parse_graph`]; [`literal`] for arrays |
-//! | files | [`files`]: `.npy`; `.npz`, `.safetensors`, Zarr, PNG, TIFF, CSV by features of these names |
-//! | arrays as text | [`print`](mod@print): text, CSV, JSON; [`literal`]: read |
-//! | arrays larger than memory | [`stream`]: programs over files, piece by piece |
-//! | other systems' files | `formats`: StableHLO, HLO, OpenVINO IR, ONNX, with features of these names |
-//! | explanations | [`explain`]: pictures, loops, costs, also as SVG and JSON |
-//! | to check against | [`reference`](mod@reference): one element at a time |
 //!
+//! - `array.rs`, `graph.rs`, `run.rs`, `broadcast.rs`, `errors.rs`, `text.rs`: the public names of the other
+//!   crates, by subject; `prelude.rs`: those of most programs;
 //! - `expression_cache.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
 //!   there have been others, for all sizes;
 //! - `error_page.rs`: the page of an error code, as the command and the Python package print it;
@@ -53,7 +80,10 @@
 #![warn(clippy::missing_errors_doc)]
 #![forbid(unsafe_code)]
 
+pub mod array;
+pub mod broadcast;
 mod error_page;
+pub mod errors;
 mod evaluate;
 pub mod explain;
 mod expression_cache;
@@ -61,78 +91,31 @@ mod expression_cache;
 pub mod files;
 #[cfg(feature = "formats")]
 pub mod formats;
+pub mod graph;
 pub mod guide;
 mod input;
 pub mod internal_error;
 pub mod literal;
+pub mod prelude;
 pub mod reference;
+pub mod run;
 #[cfg(feature = "files")]
 pub mod stream;
+pub mod text;
 
-// One call.
-pub use error_page::error_page;
-pub use evaluate::{EvaluateError, EvaluateErrorKind, evaluate, evaluate_all};
+pub use array::Array;
+pub use array::{ArrayError, ArrayType, ArrayView, ArrayViewMut, Buffer, DType, Element, Shape};
+pub use broadcast::RuleSet;
+pub use evaluate::{EvaluateError, evaluate, evaluate_all};
+pub use graph::{Differentiate, Graph, GraphBuilder, GraphError, ReduceOptions, Value};
+pub use indim_cpu::print;
 #[cfg(feature = "macros")]
 pub use indim_macros::eval;
+pub use indim_shape::rules;
 #[doc(hidden)]
 pub use input::plain_name;
 pub use input::{AsInput, Input};
-
-// Arrays and their element types, and those of other crates.
-pub use indim_cpu::{
-    ArrayError, ArrayView, ArrayViewMut, Buffer, IntoElementsError, MappedFile, Order, print,
-    row_major_strides, set_memory_pool_limit,
-};
-pub use indim_cpu::{ElementLayout, as_elements, as_elements_mut, from_elements};
-pub use indim_graph::{Array, WrongElementCount};
-pub use indim_ops::{
-    ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,
-};
-pub use indim_shape::{MAX_RANK, RankLimitError, Shape};
-
-// Graphs: made by the builder, read node by node.
-pub use indim_builder::{
-    Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion, Operand, PadMode,
-    Parameter, ReduceOptions, Reduction, RuleScope, Value,
-};
-pub use indim_graph::{AxisSlice, Graph, GraphError, GraphErrorKind, Literal, TakeMode};
-pub use indim_graph::{Node, NodeKind, Operands, ValueId, VerifyError, VerifyErrorKind};
-pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
-
-// Compiling and running.
-pub use indim_cpu::{
-    CompileError, CompileOptions, ExecutorChoice, Level, UnknownExecutor, UnknownLevel, compile,
-    compile_with,
-};
-// Programs for arrays of any sizes.
-pub use indim_cpu::{
-    Executable, Forecast, InPlace, MemoryPiece, Progress, RunError, RunOptions, Threads,
-};
-pub use indim_cpu::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
-// Texts become graphs in it.
-#[doc(hidden)]
-pub use indim_cpu::in_default_float_environment;
-pub use indim_graph::{GuardError, Guards, Size, SizeFacts, SymbolicGraph};
-
-// Rules, and what is wrong with shapes. The page `rules` has them all, with their labels.
-pub use indim_shape::rules;
-pub use indim_shape::{
-    AnyRule, Attribute, AttributeError, Attributes, AxisMap, AxisNames, Broadcast, OuterProduct,
-    RuleChoice, RuleConversion, RuleConversionError, RuleSet, RuleSetName, TargetRule,
-    UnknownRuleSet, convert_broadcast, surprising_outer_product,
-};
-pub use indim_shape::{
-    AxisOwner, Diagnostic, DiagnosticPart, ErrorCode, ErrorEntry, ErrorExample, ErrorSection, Mark,
-    MarkedLine, OperandLabel, Repair, RepairReason, ShapeError, SizedAxis, Violation,
-    WriteDiagnosticPart, diagnose, draw_broadcast, draw_error, find_repairs,
-};
-
-// Text: expressions, and the text form of graphs.
-pub use indim_text::{
-    Binding, ExprError, ExprErrorKind, Expression, LimitError, Number, NumberProgram, Numbers,
-    ParseLimits, StatementError, promote,
-};
-pub use indim_text::{ParseError, ParseErrorKind, parse_graph, parse_graph_up_to_rank};
+pub use run::{CompileError, CompileOptions, Executable, RunError, RunOptions, compile};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

@@ -7,7 +7,8 @@
 //! ```
 //! use indim::files::{ArrayFile, NpySink, NpySource, write_npy};
 //! use indim::stream::{StreamInput, Sink, StreamOptions, run};
-//! use indim::{ArrayType, DType, Expression, GraphBuilder, ParseLimits};
+//! use indim::{ArrayType, DType, GraphBuilder};
+//! use indim::text::{Expression, ParseLimits};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
@@ -21,7 +22,7 @@
 //!
 //! let source = NpySource::open(&x)?;
 //! let sink: Box<dyn Sink> = Box::new(NpySink::create(&y, &array_type)?);
-//! let options = StreamOptions { memory_limit: 1 << 20, ..StreamOptions::default() };
+//! let options = StreamOptions::new().memory_limit(1 << 20);
 //! let plan = run(&graph, &[StreamInput::Stored(&source)], vec![sink], &options)?;
 //! assert_eq!(plan.passes(), 2);
 //! assert_eq!(ArrayFile::open(&y)?.bytes()[..4], 1.0f32.to_ne_bytes());

@@ -1,8 +1,10 @@
 //! Programs for all sizes: what they give is what a program for these sizes gives, bit for bit.
 
+use indim::graph::{Size, SymbolicGraph};
+use indim::run::compile_symbolic;
+use indim::text::{Expression, ParseLimits};
 use indim::{
-    Array, ArrayView, CompileOptions, DType, Executable, Expression, GraphBuilder, ParseLimits,
-    Shape, Size, SymbolicGraph, Value, compile, compile_symbolic,
+    Array, ArrayView, CompileOptions, DType, Executable, GraphBuilder, Shape, Value, compile,
 };
 
 /// Expressions over `x` of rank 2, `v` of its last axis, and `w` with an axis of size 1.

@@ -6,12 +6,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use indim::broadcast::{AxisNames, RuleChoice};
 use indim::explain::Explanation;
 use indim::literal::parse_literal;
 use indim::print::array_text;
+use indim::run::Level;
+use indim::text::{Expression, ParseLimits, parse_graph};
 use indim::{
-    Array, ArrayType, ArrayView, AxisNames, CompileOptions, Expression, Graph, GraphBuilder, Level,
-    ParseLimits, RuleChoice, RuleSet, Value, compile, parse_graph, reference,
+    Array, ArrayType, ArrayView, CompileOptions, Graph, GraphBuilder, RuleSet, Value, compile,
+    reference,
 };
 use indim_graph::optimize;
 use indim_text::split_axis_names;
@@ -135,7 +138,7 @@ impl<'a> Input<'a> {
         let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
         let expected = reference::evaluate(graph, &arrays).expect("evaluates");
         for &level in Level::available() {
-            let options = CompileOptions { level, ..CompileOptions::default() };
+            let options = CompileOptions::new().level(level);
             let found = compile(graph, &options).expect("compiles").run(&views).expect("runs");
             assert_eq!(found[0].to_array(), expected[0], "{level}");
         }
@@ -159,7 +162,7 @@ fn rule_of_operations(name: &str) -> Option<RuleSet> {
 
 /// The level whose programs are the same on every machine.
 fn baseline() -> CompileOptions {
-    CompileOptions { level: Level::BASELINE, ..CompileOptions::default() }
+    CompileOptions::new().level(Level::BASELINE)
 }
 
 /// What a section shows of a graph.

@@ -1,8 +1,9 @@
 //! indim among other crates: the examples of users' jobs, `eval!`, and arrays of `ndarray` in every layout.
 
+use indim::array::{Order, as_elements, from_elements};
 use indim::{
-    Array, ArrayView, ArrayViewMut, CompileOptions, DType, Executable, GraphBuilder, Order,
-    RunOptions, as_elements, compile, eval, evaluate, from_elements, inputs,
+    Array, ArrayView, ArrayViewMut, CompileOptions, DType, Executable, GraphBuilder, RunOptions,
+    compile, eval, evaluate, inputs,
 };
 use ndarray::{Array2, ArrayD, ArrayView2, Axis, IxDyn, Slice, arr2, array};
 use num_complex::Complex;
@@ -178,7 +179,7 @@ fn buffers_are_copied_printed_and_read_as_numbers() {
     let x = b.parameter("x", DType::F32, [2, 2]).unwrap();
     let negative = compile(&b.finish(&[-x]).unwrap(), &CompileOptions::default()).unwrap();
     let x = arr2(&[[1.0f32, 2.0], [3.0, 4.5]]);
-    let options = RunOptions { order: Order::F, ..RunOptions::default() };
+    let options = RunOptions::new().order(Order::F);
     let result = negative.run_with(&[(&x).into()], &options).unwrap().remove(0);
     let copy = result.clone();
     assert_eq!((copy.strides(), copy.bytes()), (result.strides(), result.bytes()));

@@ -1,7 +1,8 @@
 //! Explanations: which broadcasts they show, and what values are called in them.
 
 use indim::explain::{Explanation, message_svg};
-use indim::{CompileOptions, DType, Expression, GraphBuilder, ParseLimits, Value};
+use indim::text::{Expression, ParseLimits};
+use indim::{CompileOptions, DType, GraphBuilder, Value};
 
 /// The explanation of an expression over `x: f32[2, 3, 4]`, `v: f32[3]` and `m: f32[3, 2]`.
 fn explanation(text: &str) -> Explanation {
@@ -106,8 +107,8 @@ fn reductions_are_in_the_json() {
 fn reductions_that_others_use_are_shown_by_themselves() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [4, 3]).unwrap();
-    let rows = b.reduce(indim::ReduceOp::Add, x, 1).unwrap();
-    let all = b.reduce(indim::ReduceOp::Add, &rows, 0).unwrap();
+    let rows = b.reduce(indim::graph::ReduceOp::Add, x, 1).unwrap();
+    let all = b.reduce(indim::graph::ReduceOp::Add, &rows, 0).unwrap();
     let graph = b.finish(&[rows, all]).unwrap();
     let explained = Explanation::new(&graph, &CompileOptions::default()).unwrap();
     let axes: Vec<&[usize]> = explained.reductions().iter().map(|r| r.form().axes()).collect();

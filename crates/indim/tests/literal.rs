@@ -1,7 +1,8 @@
 //! Array literals: what is written is read, and every mistake is told with its place.
 
+use indim::array::{ArrayData, c64, c128, f16};
 use indim::literal::{LiteralError, LiteralErrorKind, parse_literal};
-use indim::{Array, ArrayData, DType, Element, c64, c128, f16};
+use indim::{Array, DType, Element};
 use proptest::prelude::*;
 
 #[track_caller]

@@ -9,13 +9,11 @@ use std::io::Read;
 use std::path::Path;
 
 use common::{bytes, data, dense, shape};
+use indim::array::{ArrayData, MappedFile, bf16};
 use indim::files::{
     ArrayFile, FileError, OutputFile, read_npy_type, write_npy, write_npy_to, write_text,
 };
-use indim::{
-    ArrayData, ArrayType, ArrayView, CompileOptions, DType, GraphBuilder, MappedFile, Shape, bf16,
-    compile,
-};
+use indim::{ArrayType, ArrayView, CompileOptions, DType, GraphBuilder, Shape, compile};
 
 /// A file that NumPy wrote, and what it said of it.
 struct Fixture {

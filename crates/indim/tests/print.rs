@@ -7,11 +7,11 @@ mod common;
 use std::fs;
 
 use common::{bytes, data, dense, shape};
+use indim::array::{ArrayData, Order};
+use indim::array::{bf16, row_major_strides};
+use indim::compile;
 use indim::print::array_text;
-use indim::{
-    ArrayData, ArrayType, ArrayView, Buffer, CompileOptions, DType, GraphBuilder, Order, RunOptions,
-};
-use indim::{bf16, compile, row_major_strides};
+use indim::{ArrayType, ArrayView, Buffer, CompileOptions, DType, GraphBuilder, RunOptions};
 
 /// An array and its text.
 struct Case {
@@ -94,7 +94,7 @@ fn a_result_in_another_order_prints_the_same() {
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
     let x = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
     let inputs = [ArrayView::from_slice([2, 3], &x).unwrap()];
-    let options = RunOptions { order: Order::F, ..RunOptions::default() };
+    let options = RunOptions::new().order(Order::F);
     let result = executable.run_with(&inputs, &options).unwrap();
     assert!(!result[0].is_row_major());
     assert_eq!(array_text(&result[0]), "[[-1. -2. -3.]\n [-4. -5. -6.]]");

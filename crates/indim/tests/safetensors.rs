@@ -6,12 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::dense;
+use indim::array::MappedFile;
 use indim::files::{
     ArrayFile, FileErrorKind, OutputFile, SafetensorsSource, read_tensor, read_tensor_type,
     safetensors_sinks, write_safetensors_to,
 };
 use indim::stream::{MemorySource, Region, Source};
-use indim::{ArrayError, ArrayType, Buffer, DType, MappedFile};
+use indim::{ArrayError, ArrayType, Buffer, DType};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
 /// A file in a folder of its own.

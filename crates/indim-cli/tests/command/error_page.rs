@@ -15,7 +15,7 @@ fn a_code_has_a_page_an_unknown_one_a_suggestion_and_list_all() {
     assert!(unknown.stderr.contains("did you mean `size-mismatch`?"), "{}", unknown.stderr);
 
     let list = run(&["explain", "--code", "list"]);
-    for code in ::indim::ErrorCode::all() {
+    for code in ::indim::errors::ErrorCode::all() {
         assert!(list.stdout.contains(code.as_str()), "{code}");
     }
 }

@@ -1,6 +1,7 @@
 //! `indim explain` and `indim convert`.
 
-use indim::{Level, RuleChoice, RuleSetName};
+use indim::broadcast::{RuleChoice, RuleSetName};
+use indim::run::Level;
 use serde_json::{Value, json};
 
 use crate::run::{Folder, fails, fails_with, indim, succeeds};

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::str::FromStr;
-use std::sync::OnceLock;
 
 /// The executor that runs loop nests. All give the same bits.
 ///
@@ -15,8 +14,7 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ExecutorChoice {
-    /// Kernels at first, then machine code for nests whose runs have cost as much as compilation; or the
-    /// executor that the environment variable `INDIM_EXECUTOR` names.
+    /// Kernels at first, then machine code for nests whose runs have cost as much as compilation.
     #[default]
     Automatic,
     /// Kernels over blocks in L1.
@@ -34,25 +32,6 @@ const NAMES: [(&str, ExecutorChoice); 3] = [
     ("blocks", ExecutorChoice::Blocks),
     ("machine", ExecutorChoice::Machine),
 ];
-
-impl ExecutorChoice {
-    /// Replaces `Automatic` by the executor that the environment variable `INDIM_EXECUTOR` names, if it is
-    /// set. The process reads the variable once.
-    ///
-    /// # Errors
-    /// The value of the variable, if it names no executor.
-    pub(crate) fn or_environment(self) -> Result<ExecutorChoice, &'static str> {
-        static VARIABLE: OnceLock<Option<String>> = OnceLock::new();
-        let read = || {
-            let value = std::env::var_os("INDIM_EXECUTOR");
-            value.map(|value| value.to_string_lossy().into_owned())
-        };
-        match (self, VARIABLE.get_or_init(read)) {
-            (ExecutorChoice::Automatic, Some(name)) => name.parse().map_err(|_| name.as_str()),
-            _ => Ok(self),
-        }
-    }
-}
 
 impl fmt::Display for ExecutorChoice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

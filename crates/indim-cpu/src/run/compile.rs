@@ -17,22 +17,21 @@ use crate::blocks::Blocks;
 use crate::executor::Executor;
 use crate::machine::Machine;
 use crate::run::bound_program::BoundProgram;
-use crate::run::choice::{EXECUTORS, ExecutorChoice};
+use crate::run::choice::ExecutorChoice;
 use crate::run::compiled_program::{CompiledProgram, SymbolSizes};
 use crate::run::executable::Executable;
 use crate::run::float_environment::DefaultFloatEnvironment;
 
-/// The executor for `choice` or the environment.
-fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileError> {
-    let unknown = |name| CompileError::UnknownExecutor { name };
-    Ok(match choice.or_environment().map_err(unknown)? {
+/// The executor for `choice`.
+fn executor(choice: ExecutorChoice) -> &'static dyn Executor {
+    match choice {
         // WebAssembly cannot map executable memory, and the module is a tenth smaller without a code
         // generator.
         _ if cfg!(target_family = "wasm") => &Blocks,
         ExecutorChoice::Automatic => &Machine { is_forced: false },
         ExecutorChoice::Blocks => &Blocks,
         ExecutorChoice::Machine => &Machine { is_forced: true },
-    })
+    }
 }
 
 /// Options of a compilation.
@@ -44,11 +43,12 @@ fn executor(choice: ExecutorChoice) -> Result<&'static dyn Executor, CompileErro
 ///
 /// let b = GraphBuilder::new();
 /// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;
-/// let options = CompileOptions { level: Level::BASELINE, ..CompileOptions::default() };
+/// let options = CompileOptions::new().level(Level::BASELINE);
 /// assert_eq!(compile(&graph, &options)?.level(), Level::BASELINE);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct CompileOptions {
     /// The instruction set that the code may use.
     pub level: Level,
@@ -72,8 +72,34 @@ impl Default for CompileOptions {
     }
 }
 
-/// The reason why a graph is not compiled: a memory limit, a checkpoint that stopped it, or an unknown
-/// executor in the environment.
+impl CompileOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The instruction set that the code may use.
+    pub fn level(self, level: Level) -> Self {
+        CompileOptions { level, ..self }
+    }
+
+    /// Whether passes run before lowering.
+    pub fn optimize(self, optimize: bool) -> Self {
+        CompileOptions { optimize, ..self }
+    }
+
+    /// The memory limit of the compilation in bytes; `None` for no limit.
+    pub fn memory_limit(self, bytes: impl Into<Option<usize>>) -> Self {
+        CompileOptions { memory_limit: bytes.into(), ..self }
+    }
+
+    /// The executor of the loop nests.
+    pub fn executor(self, executor: ExecutorChoice) -> Self {
+        CompileOptions { executor, ..self }
+    }
+}
+
+/// The reason why a graph is not compiled: a memory limit, or a checkpoint that stopped it.
 ///
 /// ```
 /// use indim_cpu::CompileError;
@@ -94,11 +120,6 @@ pub enum CompileError {
     },
     /// The checkpoint stopped the compilation.
     Stopped,
-    /// The environment variable `INDIM_EXECUTOR` names no executor.
-    UnknownExecutor {
-        /// The value of the variable.
-        name: &'static str,
-    },
 }
 
 impl CompileError {
@@ -112,7 +133,6 @@ impl CompileError {
         match self {
             CompileError::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
             CompileError::Stopped => ErrorCode::STOPPED,
-            CompileError::UnknownExecutor { .. } => ErrorCode::UNKNOWN_EXECUTOR,
         }
     }
 
@@ -131,10 +151,6 @@ impl fmt::Display for CompileError {
                  limit, or compute in several steps"
             ),
             CompileError::Stopped => formatter.write_str("compiling was stopped"),
-            CompileError::UnknownExecutor { name } => write!(
-                formatter,
-                "INDIM_EXECUTOR is `{name}`, which is no executor; there are {EXECUTORS}"
-            ),
         }
     }
 }
@@ -152,14 +168,13 @@ impl core::error::Error for CompileError {}
 /// let graph = b.finish(&[-b.parameter("x", DType::F32, [3])?])?;
 /// assert!(compile(&graph, &CompileOptions::default()).is_ok());
 ///
-/// let options = CompileOptions { memory_limit: Some(100), ..CompileOptions::default() };
+/// let options = CompileOptions::new().memory_limit(100);
 /// assert_eq!(compile(&graph, &options).unwrap_err().code(), "memory-limit");
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 ///
 /// # Errors
-/// `memory-limit`, when compilation could exceed [`CompileOptions::memory_limit`]; `unknown-executor`, when
-/// the environment variable `INDIM_EXECUTOR` names no executor.
+/// `memory-limit`, when compilation could exceed [`CompileOptions::memory_limit`].
 pub fn compile(graph: &Graph, options: &CompileOptions) -> Result<Executable, CompileError> {
     compile_with(graph, options, &mut || ControlFlow::Continue(()))
 }
@@ -186,7 +201,7 @@ pub fn compile_with(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Executable, CompileError> {
-    compile_for(executor(options.executor)?, graph, options, checkpoint)
+    compile_for(executor(options.executor), graph, options, checkpoint)
 }
 
 /// Like [`compile_with`], with a given executor.
@@ -212,7 +227,7 @@ pub(crate) fn lower_and_choose(
     options: &CompileOptions,
     checkpoint: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(LoopNests, &'static dyn Executor), CompileError> {
-    let executor = executor(options.executor)?;
+    let executor = executor(options.executor);
     Ok((lower_graph(graph, options, checkpoint)?.0, executor))
 }
 

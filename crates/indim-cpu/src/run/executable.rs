@@ -386,6 +386,6 @@ fn copy(
     let executor = ExecutorChoice::Blocks;
     let options = CompileOptions { level, executor, optimize: false, memory_limit: None };
     let executable = compile(&graph, &options).expect("invariant: the result's type is evaluated");
-    let options = RunOptions { threads, ..RunOptions::default() };
+    let options = RunOptions::new().threads(threads);
     executable.nests.run(&[from.view()], core::slice::from_mut(to), &[], &options)
 }

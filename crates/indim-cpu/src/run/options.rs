@@ -29,7 +29,7 @@ use rayon::ThreadPool;
 ///     done.fetch_add(elements, Ordering::Relaxed);
 ///     ControlFlow::Continue(())
 /// };
-/// let options = RunOptions { progress: &progress, ..RunOptions::default() };
+/// let options = RunOptions::new().progress(&progress);
 /// executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options)?;
 /// assert_eq!(done.into_inner(), 1000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,7 +51,7 @@ pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 ///
 /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
 /// for threads in [Threads::Current, Threads::Caller, Threads::Pool(&pool)] {
-///     let options = RunOptions { threads, ..RunOptions::default() };
+///     let options = RunOptions::new().threads(threads);
 ///     let results = executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options)?;
 ///     assert_eq!(results[0].elements::<f32>().unwrap()[999], -1.0);
 /// }
@@ -103,7 +103,7 @@ impl<'a> Threads<'a> {
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [1000])?;
 /// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
-/// let options = RunOptions { memory_limit: Some(2000), ..RunOptions::default() };
+/// let options = RunOptions::new().memory_limit(2000);
 ///
 /// let x = [1.0f32; 1000];
 /// let error = executable.run_with(&[ArrayView::from_slice([1000], &x)?], &options).unwrap_err();
@@ -111,6 +111,7 @@ impl<'a> Threads<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct RunOptions<'a> {
     /// The order of elements in memory of new outputs.
     ///
@@ -124,7 +125,7 @@ pub struct RunOptions<'a> {
     /// let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;
     /// let x = [1.0f32; 6];
     /// for (order, strides) in [(Order::C, [12, 4]), (Order::F, [4, 8]), (Order::K, [12, 4])] {
-    ///     let options = RunOptions { order, ..RunOptions::default() };
+    ///     let options = RunOptions::new().order(order);
     ///     let results = executable.run_with(&[ArrayView::from_slice([2, 3], &x)?], &options)?;
     ///     assert_eq!(results[0].strides(), strides);
     /// }
@@ -157,6 +158,38 @@ impl Default for RunOptions<'_> {
             progress: &|_| ControlFlow::Continue(()),
             threads: Threads::Current,
         }
+    }
+}
+
+impl<'a> RunOptions<'a> {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The order of elements in memory of new outputs.
+    pub fn order(self, order: Order) -> Self {
+        RunOptions { order, ..self }
+    }
+
+    /// The memory limit of the run in bytes; `None` for no limit.
+    pub fn memory_limit(self, bytes: impl Into<Option<usize>>) -> Self {
+        RunOptions { memory_limit: bytes.into(), ..self }
+    }
+
+    /// Memory of the caller for the inputs, in bytes, which counts towards the limit.
+    pub fn input_bytes(self, input_bytes: usize) -> Self {
+        RunOptions { input_bytes, ..self }
+    }
+
+    /// Receives the progress of the run and may stop it.
+    pub fn progress(self, progress: &'a Progress<'a>) -> Self {
+        RunOptions { progress, ..self }
+    }
+
+    /// The threads that compute.
+    pub fn threads(self, threads: Threads<'a>) -> Self {
+        RunOptions { threads, ..self }
     }
 }
 

@@ -4,7 +4,7 @@ use indim_cpu::{CompileOptions, ExecutorChoice, Level};
 
 /// Kernels at every level, and machine code at every level that has a code generator.
 pub(crate) fn executors() -> impl Iterator<Item = CompileOptions> {
-    let of = |level, executor| CompileOptions { level, executor, ..CompileOptions::default() };
+    let of = |level, executor| CompileOptions::new().level(level).executor(executor);
     let blocks = Level::available().iter().map(move |&level| of(level, ExecutorChoice::Blocks));
     if cfg!(target_arch = "x86_64") && Level::detect().to_string() != "avx512" {
         eprintln!("not tested: this processor has no AVX-512");

@@ -290,7 +290,7 @@ pub(crate) fn check(choices: &mut Choices<'_>) {
     let expected = evaluate(&graph, &arguments).unwrap();
     for options in executors() {
         for optimize in [false, true] {
-            let options = CompileOptions { optimize, ..options.clone() };
+            let options = options.clone().optimize(optimize);
             let executable = compile(&graph, &options).unwrap();
             check_executable(choices, &options, &executable, &arguments, &expected);
         }
@@ -304,7 +304,7 @@ pub(crate) fn check_once(choices: &mut Choices<'_>) {
     let (graph, arguments) = random_graph(choices, &full);
     let expected = evaluate(&graph, &arguments).unwrap();
     let options = choices.pick(&executors().collect::<Vec<CompileOptions>>()).clone();
-    let options = CompileOptions { optimize: choices.chance(50), ..options };
+    let options = options.optimize(choices.chance(50));
     let executable = compile(&graph, &options).unwrap();
     check_executable(choices, &options, &executable, &arguments, &expected);
 }
@@ -357,7 +357,7 @@ pub(crate) fn check_symbolic(choices: &mut Choices<'_>) -> bool {
     });
     for options in executors() {
         for optimize in [false, true] {
-            let options = CompileOptions { optimize, ..options.clone() };
+            let options = options.clone().optimize(optimize);
             let program = compile_symbolic(&symbolic, &options).unwrap();
             for (arguments, expected) in &bound {
                 let shapes: Vec<&[usize]> =
@@ -387,14 +387,14 @@ pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPoo
     let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
     let inputs = views(&arguments, &layouts);
     let executables = [ExecutorChoice::Blocks, ExecutorChoice::Machine].map(|executor| {
-        let options = CompileOptions { executor, ..CompileOptions::default() };
+        let options = CompileOptions::new().executor(executor);
         compile(&graph, &options).unwrap()
     });
-    let alone = RunOptions { threads: Threads::Caller, ..RunOptions::default() };
+    let alone = RunOptions::new().threads(Threads::Caller);
     let expected = executables[0].run_with(&inputs, &alone).unwrap();
     let runs = executables.iter().flat_map(|it| pools.iter().map(move |pool| (it, pool)));
     for (executable, pool) in runs {
-        let outside = RunOptions { threads: Threads::Pool(pool), ..RunOptions::default() };
+        let outside = RunOptions::new().threads(Threads::Pool(pool));
         let within = pool.install(|| executable.run(&inputs)).unwrap();
         let outside = executable.run_with(&inputs, &outside).unwrap();
         for (result, expected) in within.iter().chain(&outside).zip(expected.iter().cycle()) {

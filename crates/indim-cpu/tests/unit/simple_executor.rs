@@ -321,7 +321,7 @@ mod tests {
                 let go_on = &mut || ControlFlow::Continue(());
                 let options = CompileOptions::default();
                 let executable = compile_for(executor, &graph, &options, go_on).unwrap();
-                let options = RunOptions { order, ..RunOptions::default() };
+                let options = RunOptions::new().order(order);
                 let results = executable.run_with(&inputs, &options).unwrap();
                 for (result, expected) in results.iter().zip(&expected) {
                     assert_eq!(result.to_array(), *expected, "seed {seed}, {executor:?}");

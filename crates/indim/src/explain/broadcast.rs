@@ -40,7 +40,7 @@ pub struct ValueOrigin {
 /// assert_eq!(bare.title(), "numpy: x, v");
 /// let (_, in_xla) = bare.under_other_rules().into_iter().find(|(rule, _)| rule.as_str() == "xla").unwrap();
 /// assert_eq!(in_xla, Ok("xla broadcast_dimensions=[1]".to_owned()));
-/// # Ok::<(), indim::ShapeError>(())
+/// # Ok::<(), indim::errors::ShapeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ExplainedBroadcast {

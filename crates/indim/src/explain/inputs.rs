@@ -44,7 +44,7 @@ impl<'n> TypedInput<'n> {
     /// let input = TypedInput::parse("x", "f32[time: n, lat: 721]")?;
     /// assert!(matches!(input.of, InputType::Symbolic(_, sizes) if sizes == ["n", "721"]));
     /// assert_eq!(input.axis_names.unwrap().to_string(), "[time, lat]");
-    /// # Ok::<(), indim::Diagnostic>(())
+    /// # Ok::<(), indim::errors::Diagnostic>(())
     /// ```
     ///
     /// # Errors
@@ -83,7 +83,7 @@ pub fn check_axis_names(input: &str, rule: RuleChoice, named: &str) -> Result<()
 ///
 /// ```
 /// use indim::explain::{SymbolicExpression, TypedInput};
-/// use indim::{Expression, ParseLimits};
+/// use indim::text::{Expression, ParseLimits};
 ///
 /// let expression = Expression::parse("x + v", &ParseLimits::default())?;
 /// let inputs = [("x", "f32[n, 3]"), ("v", "f32[3]")];

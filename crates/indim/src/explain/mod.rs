@@ -1,5 +1,17 @@
 //! Explanations of broadcasts and graphs, as text, JSON and SVG.
 //!
+//! ```
+//! use indim::explain::Explanation;
+//! use indim::{CompileOptions, DType, GraphBuilder};
+//!
+//! let b = GraphBuilder::new();
+//! let x = b.parameter("x", DType::F32, [2, 3])?;
+//! let v = b.parameter("v", DType::F32, [3])?;
+//! let graph = b.finish(&[b.numpy().add(&x, &v)?.exp()])?;
+//! println!("{}", Explanation::new(&graph, &CompileOptions::default())?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! - `broadcast.rs`: a broadcast: picture, explicit form, and attributes under other rule sets;
 //! - `cost.rs`: the cost of a run: bytes read, broadcast, written and held;
 //! - `inputs.rs`: graphs of expressions over typed inputs with known or symbolic sizes;
@@ -163,11 +175,12 @@ impl Explanation {
     ///
     /// ```
     /// use indim::explain::Explanation;
-    /// use indim::{CompileOptions, ExecutorChoice, GraphBuilder, DType};
+    /// use indim::{CompileOptions, DType, GraphBuilder};
+    /// use indim::run::ExecutorChoice;
     ///
     /// let b = GraphBuilder::new();
     /// let graph = b.finish(&[2 * b.parameter("x", DType::F32, [100])?])?;
-    /// let options = CompileOptions { executor: ExecutorChoice::Blocks, ..CompileOptions::default() };
+    /// let options = CompileOptions::new().executor(ExecutorChoice::Blocks);
     /// let by_blocks = Explanation::new(&graph, &options)?.machine_code_text();
     /// assert_eq!(by_blocks, "nest 0 runs by kernels: kernels were requested\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

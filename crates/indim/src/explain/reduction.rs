@@ -13,7 +13,8 @@ use indim_shape::{
 ///
 /// ```
 /// use indim::explain::reductions;
-/// use indim::{ReduceOptions, Reduction, DType, GraphBuilder};
+/// use indim::{DType, GraphBuilder, ReduceOptions};
+/// use indim::graph::Reduction;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3])?;
@@ -83,7 +84,8 @@ impl fmt::Display for ExplainedReduction {
 ///
 /// ```
 /// use indim::explain::reductions;
-/// use indim::{ReduceOptions, Reduction, DType, GraphBuilder};
+/// use indim::{DType, GraphBuilder, ReduceOptions};
+/// use indim::graph::Reduction;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3, 2])?;

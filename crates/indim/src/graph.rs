@@ -1,0 +1,28 @@
+//! Graphs: built from values, read node by node, differentiated.
+//!
+//! ```
+//! use indim::graph::{GraphBuilder, NodeKind, ReduceOptions};
+//! use indim::DType;
+//!
+//! let b = GraphBuilder::new();
+//! let x = b.parameter("x", DType::F32, [4, 3])?;
+//! let mut h = x.clone();
+//! for layer in 0..2 {
+//!     let weight = b.parameter(&format!("w{layer}"), DType::F32, [3])?;
+//!     h = b.numpy().mul(&h, &weight)?.tanh();
+//! }
+//! let mean = h.mean(ReduceOptions::axes(1).keepdims(true));
+//! let graph = b.finish(&[h.softmax(-1), mean, h.max(())])?;
+//! assert!(graph.iter().any(|(_, node)| matches!(node.kind, NodeKind::Reduce { .. })));
+//! # Ok::<(), indim::GraphError>(())
+//! ```
+
+pub use indim_builder::{
+    Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion, Operand, PadMode,
+    Parameter, ReduceOptions, Reduction, RuleScope, Value,
+};
+pub use indim_graph::{
+    AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
+    Operands, Size, SizeFacts, SymbolicGraph, TakeMode, ValueId, VerifyError, VerifyErrorKind,
+};
+pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};
