@@ -12,14 +12,14 @@ codes! {
             "echo '{\"rule\":\"numpy\",\"op\":\"exp\",\"operands\":[{\"shape\":[2],\"data\":[1,2]}]}' |",
             "  indim oracle --limit-elements 1",
         ]),
-        raised_by: ["indim"],
+        raised_by: ["indim-oracle"],
     }
     BAD_REQUEST = "bad-request" {
         title: "A request to the oracle or the site is malformed",
         explanation: "The message names the field that is missing or malformed. docs/oracle.md lists the \
             fields.",
         example: Command(&["echo '{}' | indim oracle"]),
-        raised_by: ["indim", "indim-web"],
+        raised_by: ["indim-oracle", "indim-web"],
     }
     BAD_BINDING = "bad-binding" {
         title: "An argument does not have the form NAME=VALUE",

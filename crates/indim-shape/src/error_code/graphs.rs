@@ -15,7 +15,7 @@ codes! {
         title: "Operands have different element types",
         explanation: "Only rule `numpy` promotes element types. Convert one operand, as in `f64(x)`.",
         example: Command(&["indim explain 'x + y' 'x=f32[2]' 'y=i32[2]' --rule xla"]),
-        raised_by: ["indim", "indim-graph"],
+        raised_by: ["indim-graph", "indim-oracle"],
     }
     RESHAPE_ELEMENT_COUNT = "reshape-element-count" {
         title: "A reshape changes the number of elements",

@@ -75,9 +75,12 @@ fn number(data: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
 }
 
-/// Decompresses to at most `limit` bytes.
-pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
+/// Decompresses to at most `limit` bytes, in blocks of at most `max_block` bytes.
+pub(super) fn decompress(data: &[u8], limit: usize, max_block: usize) -> Result<Vec<u8>, String> {
     let header = BloscHeader::parse(data, limit)?;
+    if header.block > max_block {
+        return Err(format!("blocks of {} bytes, of at most {max_block}", header.block));
+    }
     if header.has(IS_COPY) {
         let copy = &data[HEADER_BYTES..];
         return match copy.len() == header.bytes {
@@ -190,7 +193,10 @@ pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
         let sizes = [bytes.len(), block, length].map(|size| (size as u32).to_le_bytes());
         [[NEWEST_FORMAT, LZ4_FORMAT, flags, element as u8], sizes[0], sizes[1], sizes[2]].concat()
     };
-    let mut encoded = vec![0; HEADER_BYTES + 4 * count];
+    // The encoding never becomes longer than a copy, so that its memory has a bound.
+    let most = HEADER_BYTES + bytes.len();
+    let mut encoded = Vec::with_capacity(most + 4 * count);
+    encoded.resize(HEADER_BYTES + 4 * count, 0);
     let (mut shuffled, mut compressed) = (vec![0; block], vec![0; get_maximum_output_size(block)]);
     for (index, block) in bytes.chunks(block.max(1)).enumerate() {
         let start = (encoded.len() as u32).to_le_bytes();
@@ -203,12 +209,14 @@ pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
         // A part that does not become smaller is stored as it is.
         let length = compress_into(shuffled, &mut compressed).unwrap_or(block.len());
         let part = if length < block.len() { &compressed[..length] } else { &*shuffled };
+        if encoded.len() + 4 + part.len() > most {
+            encoded.clear();
+            encoded.extend(header(flags & !BYTES_ARE_SHUFFLED | IS_COPY, most));
+            encoded.extend_from_slice(bytes);
+            return encoded;
+        }
         encoded.extend((part.len() as u32).to_le_bytes());
         encoded.extend_from_slice(part);
-        if encoded.len() >= bytes.len() + HEADER_BYTES {
-            let length = HEADER_BYTES + bytes.len();
-            return [&header(flags & !BYTES_ARE_SHUFFLED | IS_COPY, length), bytes].concat();
-        }
     }
     let header = header(flags, encoded.len());
     encoded[..HEADER_BYTES].copy_from_slice(&header);
@@ -234,7 +242,7 @@ mod tests {
             for bytes in [rough, smooth] {
                 let compressed = compress(&bytes, element);
                 assert!(compressed.len() <= bytes.len() + HEADER_BYTES);
-                assert_eq!(decompress(&compressed, bytes.len()).unwrap(), bytes);
+                assert_eq!(decompress(&compressed, bytes.len(), BLOCK_BYTES).unwrap(), bytes);
             }
         }
     }

@@ -22,7 +22,7 @@ const CHECKSUM_BYTES: usize = 4;
 /// A codec from bytes to bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteCodec {
-    Blosc,
+    Blosc(BloscLimits),
     Crc32c,
     Gzip,
     /// Bytes of elements of this size by significance.
@@ -31,9 +31,30 @@ pub(super) enum ByteCodec {
     Zstd,
 }
 
+/// Limits of Blosc buffers from metadata, for the memory of decoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BloscLimits {
+    /// Maximum bytes of a block.
+    block: usize,
+    may_have_zstd: bool,
+}
+
+/// Smallest limit of a block: Blosc makes smaller ones as large.
+const MIN_BLOCK_BYTES: u64 = 128;
+
+impl BloscLimits {
+    fn of(configuration: &Value) -> Self {
+        let block = configuration["blocksize"].as_u64().filter(|bytes| *bytes > 0);
+        let block = block.map_or(u64::MAX, |bytes| bytes.max(MIN_BLOCK_BYTES));
+        BloscLimits {
+            block: usize::try_from(block).unwrap_or(usize::MAX),
+            may_have_zstd: configuration["cname"].as_str().is_none_or(|name| name == "zstd"),
+        }
+    }
+}
+
 /// Names in metadata of both versions. Version 3 also has those of numcodecs with the prefix `numcodecs.`.
-const NAMES: [(&str, ByteCodec); 5] = [
-    ("blosc", ByteCodec::Blosc),
+const NAMES: [(&str, ByteCodec); 4] = [
     ("crc32c", ByteCodec::Crc32c),
     ("gzip", ByteCodec::Gzip),
     ("zlib", ByteCodec::Zlib),
@@ -48,6 +69,9 @@ impl ByteCodec {
             let element = configuration.get("elementsize").map_or(Some(4), Value::as_u64)?;
             return usize::try_from(element).ok().filter(|size| *size > 0).map(ByteCodec::Shuffle);
         }
+        if name == "blosc" {
+            return Some(ByteCodec::Blosc(BloscLimits::of(configuration)));
+        }
         NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, codec)| codec)
     }
 
@@ -57,7 +81,7 @@ impl ByteCodec {
             ByteCodec::Crc32c => return decoded.saturating_add(CHECKSUM_BYTES as u64),
             ByteCodec::Shuffle(_) => return decoded,
             ByteCodec::Gzip => GZIP_HEADER_BYTES,
-            ByteCodec::Blosc | ByteCodec::Zlib | ByteCodec::Zstd => HEADER_BYTES,
+            ByteCodec::Blosc(_) | ByteCodec::Zlib | ByteCodec::Zstd => HEADER_BYTES,
         };
         decoded.saturating_add(decoded / 4).saturating_add(header)
     }
@@ -66,7 +90,10 @@ impl ByteCodec {
     pub(super) fn scratch_bytes(self, decoded: u64) -> u64 {
         match self {
             // A buffer for unshuffling one block; a single block may be the whole chunk.
-            ByteCodec::Blosc => decoded.saturating_add(zstd::DECODER_BYTES),
+            ByteCodec::Blosc(limits) => {
+                let tables = if limits.may_have_zstd { zstd::DECODER_BYTES } else { 0 };
+                decoded.min(limits.block as u64).saturating_add(tables)
+            }
             ByteCodec::Zstd => zstd::DECODER_BYTES,
             ByteCodec::Crc32c | ByteCodec::Gzip | ByteCodec::Shuffle(_) | ByteCodec::Zlib => 0,
         }
@@ -75,9 +102,8 @@ impl ByteCodec {
     /// Decodes to at most `limit` bytes.
     pub(super) fn decode(self, mut data: Vec<u8>, limit: usize) -> Result<Vec<u8>, String> {
         match self {
-            ByteCodec::Blosc => {
-                blosc::decompress(&data, limit).map_err(|it| format!("blosc: {it}"))
-            }
+            ByteCodec::Blosc(limits) => blosc::decompress(&data, limit, limits.block)
+                .map_err(|error| format!("blosc: {error}")),
             ByteCodec::Gzip => read_within(MultiGzDecoder::new(&data[..]), data.len(), limit)
                 .map_err(|error| format!("gzip: {error}")),
             ByteCodec::Zlib => read_within(ZlibDecoder::new(&data[..]), data.len(), limit)
