@@ -75,12 +75,9 @@ fn number(data: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(bytes.try_into().ok()?)).ok()
 }
 
-/// Decompresses to at most `limit` bytes, in blocks of at most `max_block` bytes.
-pub(super) fn decompress(data: &[u8], limit: usize, max_block: usize) -> Result<Vec<u8>, String> {
+/// Decompresses to at most `limit` bytes.
+pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let header = BloscHeader::parse(data, limit)?;
-    if header.block > max_block {
-        return Err(format!("blocks of {} bytes, of at most {max_block}", header.block));
-    }
     if header.has(IS_COPY) {
         let copy = &data[HEADER_BYTES..];
         return match copy.len() == header.bytes {
@@ -242,7 +239,7 @@ mod tests {
             for bytes in [rough, smooth] {
                 let compressed = compress(&bytes, element);
                 assert!(compressed.len() <= bytes.len() + HEADER_BYTES);
-                assert_eq!(decompress(&compressed, bytes.len(), BLOCK_BYTES).unwrap(), bytes);
+                assert_eq!(decompress(&compressed, bytes.len()).unwrap(), bytes);
             }
         }
     }

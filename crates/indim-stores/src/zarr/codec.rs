@@ -22,35 +22,16 @@ const CHECKSUM_BYTES: usize = 4;
 /// A codec from bytes to bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteCodec {
-    Blosc(BloscLimits),
+    Blosc {
+        /// Whether its blocks may be compressed by zstd, whose decoder takes more memory.
+        may_have_zstd: bool,
+    },
     Crc32c,
     Gzip,
     /// Bytes of elements of this size by significance.
     Shuffle(usize),
     Zlib,
     Zstd,
-}
-
-/// Limits of Blosc buffers from metadata, for the memory of decoding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BloscLimits {
-    /// Maximum bytes of a block.
-    block: usize,
-    may_have_zstd: bool,
-}
-
-/// Smallest limit of a block: Blosc makes smaller ones as large.
-const MIN_BLOCK_BYTES: u64 = 128;
-
-impl BloscLimits {
-    fn of(configuration: &Value) -> Self {
-        let block = configuration["blocksize"].as_u64().filter(|bytes| *bytes > 0);
-        let block = block.map_or(u64::MAX, |bytes| bytes.max(MIN_BLOCK_BYTES));
-        BloscLimits {
-            block: usize::try_from(block).unwrap_or(usize::MAX),
-            may_have_zstd: configuration["cname"].as_str().is_none_or(|name| name == "zstd"),
-        }
-    }
 }
 
 /// Names in metadata of both versions. Version 3 also has those of numcodecs with the prefix `numcodecs.`.
@@ -70,7 +51,8 @@ impl ByteCodec {
             return usize::try_from(element).ok().filter(|size| *size > 0).map(ByteCodec::Shuffle);
         }
         if name == "blosc" {
-            return Some(ByteCodec::Blosc(BloscLimits::of(configuration)));
+            let library = configuration["cname"].as_str();
+            return Some(ByteCodec::Blosc { may_have_zstd: library.is_none_or(|it| it == "zstd") });
         }
         NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, codec)| codec)
     }
@@ -81,7 +63,7 @@ impl ByteCodec {
             ByteCodec::Crc32c => return decoded.saturating_add(CHECKSUM_BYTES as u64),
             ByteCodec::Shuffle(_) => return decoded,
             ByteCodec::Gzip => GZIP_HEADER_BYTES,
-            ByteCodec::Blosc(_) | ByteCodec::Zlib | ByteCodec::Zstd => HEADER_BYTES,
+            ByteCodec::Blosc { .. } | ByteCodec::Zlib | ByteCodec::Zstd => HEADER_BYTES,
         };
         decoded.saturating_add(decoded / 4).saturating_add(header)
     }
@@ -90,9 +72,8 @@ impl ByteCodec {
     pub(super) fn scratch_bytes(self, decoded: u64) -> u64 {
         match self {
             // A buffer for unshuffling one block; a single block may be the whole chunk.
-            ByteCodec::Blosc(limits) => {
-                let tables = if limits.may_have_zstd { zstd::DECODER_BYTES } else { 0 };
-                decoded.min(limits.block as u64).saturating_add(tables)
+            ByteCodec::Blosc { may_have_zstd } => {
+                decoded.saturating_add(if may_have_zstd { zstd::DECODER_BYTES } else { 0 })
             }
             ByteCodec::Zstd => zstd::DECODER_BYTES,
             ByteCodec::Crc32c | ByteCodec::Gzip | ByteCodec::Shuffle(_) | ByteCodec::Zlib => 0,
@@ -102,8 +83,9 @@ impl ByteCodec {
     /// Decodes to at most `limit` bytes.
     pub(super) fn decode(self, mut data: Vec<u8>, limit: usize) -> Result<Vec<u8>, String> {
         match self {
-            ByteCodec::Blosc(limits) => blosc::decompress(&data, limit, limits.block)
-                .map_err(|error| format!("blosc: {error}")),
+            ByteCodec::Blosc { .. } => {
+                blosc::decompress(&data, limit).map_err(|error| format!("blosc: {error}"))
+            }
             ByteCodec::Gzip => read_within(MultiGzDecoder::new(&data[..]), data.len(), limit)
                 .map_err(|error| format!("gzip: {error}")),
             ByteCodec::Zlib => read_within(ZlibDecoder::new(&data[..]), data.len(), limit)
