@@ -235,6 +235,7 @@ fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
 fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
     const TEST: &[&str] = &["test", "--release", "--no-fail-fast"];
     const RULES: &[&str] = &[
+        "-p=indim-errors",
         "-p=indim-shape",
         "-p=indim-ops",
         "-p=indim-graph",

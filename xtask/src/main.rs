@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Some("deny") => deny(),
         Some("bench") => bench::bench(&rest),
         Some("ops") => page("indim-text", "ops_page", "docs/ops.md"),
-        Some("errors") => page("indim-shape", "errors_page", "docs/errors.md"),
+        Some("errors") => page("indim-errors", "errors_page", "docs/errors.md"),
         Some("accuracy") => accuracy(&rest),
         Some("formats") => formats::formats(&root()),
         Some("site") => site::site(&root(), &rest),

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::printable::is_printable;
+use crate::is_printable;
 
 /// Characters of a name that a message shows, so that it stays on one line.
 const MAX_SHOWN_CHARACTERS: usize = 40;

@@ -28,12 +28,9 @@
 //! - `axis_names.rs`: axis names, by which `RuleSet::Named` matches axes;
 //! - `broadcast_picture.rs`: the table that draws a legal broadcast: one column for each axis of the result,
 //!   one row for each operand;
-//! - `diagnostic.rs`: diagnostics of all errors, and their renderer;
-//! - `error_code/`: the registry of error codes of all crates;
 //! - `lint.rs`: a lint for legal broadcasts that are seldom intended;
 //! - `named_repair.rs`: repairs under rule `named`: renamed axes, or an axis of size 1 removed;
 //! - `placement.rs`: the search for placements of one shape's axes on those of another;
-//! - `printable.rs`: classification of printable characters;
 //! - `rank_limit.rs`: the maximal rank of a shape from a text, a file or Python;
 //! - `reduction_convert.rs`: conversion of a reduction from its explicit form to a rule with attributes;
 //! - `reduction_error.rs`: errors in the axes of a reduction: typed data, one code and one label each;
@@ -55,16 +52,13 @@ mod axis_map;
 mod axis_names;
 mod broadcast_picture;
 mod convert;
-mod diagnostic;
 mod error;
-mod error_code;
 mod explicit;
 mod lint;
 mod message;
 mod named_repair;
 mod picture;
 mod placement;
-mod printable;
 mod rank_limit;
 mod reduction_convert;
 mod reduction_error;
@@ -88,14 +82,15 @@ pub use axis_map::AxisMap;
 pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
 pub use convert::{RuleConversion, RuleConversionError, convert_broadcast};
-pub use diagnostic::{Diagnostic, DiagnosticPart, Mark, MarkedLine, WriteDiagnosticPart};
 pub use error::ShapeError;
-pub use error_code::{ErrorCode, ErrorEntry, ErrorExample, ErrorSection, UnknownErrorCode};
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
+pub use indim_errors::{
+    Diagnostic, DiagnosticPart, ErrorCode, ErrorEntry, ErrorExample, ErrorSection, Mark,
+    MarkedLine, UnknownErrorCode, WriteDiagnosticPart, is_printable,
+};
 pub use lint::{OuterProduct, surprising_outer_product};
 pub use message::OperandLabel;
 pub use picture::{aligned_axes, diagnose, draw_error};
-pub use printable::is_printable;
 pub use rank_limit::{MAX_RANK, RankLimitError};
 pub use reduction_convert::{
     ReductionConversion, ReductionConversionError, ReductionRuleName, UnknownReductionRule,

@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 
 use crate::axis_map::AxisMap;
 use crate::axis_names::AxisNames;
-use crate::diagnostic::{Diagnostic, Mark, MarkedLine};
 use crate::error::ShapeError;
 use crate::message::{OperandLabel, OperandNames, requirement, write_message};
 use crate::repair::find_repairs;
@@ -17,6 +16,7 @@ use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::rule_set::maps_by_name;
 use crate::shape::Shape;
 use crate::violation::{AxisOwner, Violation};
+use crate::{Diagnostic, Mark, MarkedLine};
 
 /// Distinct broadcasts that help lines offer, each in at most two lines.
 const MAX_HELP: usize = 3;

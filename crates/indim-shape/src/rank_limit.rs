@@ -4,7 +4,7 @@ use crate::ErrorCode;
 use alloc::string::ToString;
 use core::fmt;
 
-use crate::diagnostic::Diagnostic;
+use crate::Diagnostic;
 
 /// The maximal rank of a shape that comes from a text, a file or Python: NumPy's limit.
 ///

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
-use crate::diagnostic::Diagnostic;
+use crate::Diagnostic;
 use crate::reduction_rule::ReductionRule;
 use crate::shape::Shape;
 

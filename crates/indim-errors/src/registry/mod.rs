@@ -48,13 +48,13 @@ mod texts;
 /// The stable code of an error, such as `size-mismatch`. Each code has an [`ErrorEntry`].
 ///
 /// ```
-/// use indim_shape::ErrorCode;
+/// use indim_errors::ErrorCode;
 ///
 /// let code: ErrorCode = "size-mismatch".parse()?;
 /// assert_eq!(code, ErrorCode::SIZE_MISMATCH);
 /// assert_eq!(code.entry().title, "Two sizes that have to agree differ");
 /// assert!("size-mismatched".parse::<ErrorCode>().is_err());
-/// # Ok::<(), indim_shape::UnknownErrorCode>(())
+/// # Ok::<(), indim_errors::UnknownErrorCode>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ErrorCode(&'static str);
@@ -62,7 +62,7 @@ pub struct ErrorCode(&'static str);
 /// The registry entry of a code. `Display` writes its page.
 ///
 /// ```
-/// let entry = indim_shape::ErrorCode::SIZE_MISMATCH.entry();
+/// let entry = indim_errors::ErrorCode::SIZE_MISMATCH.entry();
 /// let page = entry.to_string();
 /// assert!(page.starts_with("error[size-mismatch]: Two sizes that have to agree differ\n"));
 /// assert!(page.contains("\nexample\n  indim explain"));
@@ -117,7 +117,7 @@ const SECTIONS: &[ErrorSection] = &[
 /// The error for a text that is no error code.
 ///
 /// ```
-/// use indim_shape::{ErrorCode, UnknownErrorCode};
+/// use indim_errors::{ErrorCode, UnknownErrorCode};
 ///
 /// assert_eq!("no-such-code".parse::<ErrorCode>(), Err(UnknownErrorCode));
 /// ```

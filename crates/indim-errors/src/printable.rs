@@ -6,7 +6,7 @@
 /// Combining characters are printable, as in `e\u{301}`.
 ///
 /// ```
-/// use indim_shape::is_printable;
+/// use indim_errors::is_printable;
 ///
 /// assert!("it's größe 幅 e\u{301} 🦀".chars().all(is_printable));
 /// assert!(!"\n\u{1b}\u{202e}\u{feff}\u{e000}\u{ffff}".chars().any(is_printable));

@@ -10,7 +10,7 @@ use crate::ErrorCode;
 /// A diagnostic for users: a code, a headline, marked lines and remarks.
 ///
 /// ```
-/// use indim_shape::{Diagnostic, ErrorCode, Mark, MarkedLine};
+/// use indim_errors::{Diagnostic, ErrorCode, Mark, MarkedLine};
 ///
 /// let mut diagnostic = Diagnostic::new(ErrorCode::UNKNOWN_NAME, "nothing is bound to `u`");
 /// let mark = Mark { margin: "   | ", indent: 4, width: 1, message: String::new() };
@@ -43,7 +43,7 @@ pub struct Diagnostic {
 /// A line with an optional mark.
 ///
 /// ```
-/// use indim_shape::{Mark, MarkedLine};
+/// use indim_errors::{Mark, MarkedLine};
 ///
 /// let mark = Mark { margin: "   | ", indent: 0, width: 3, message: "unknown".to_owned() };
 /// let line = MarkedLine { text: "   | sni(x)".to_owned(), mark: Some(mark) };
@@ -60,7 +60,7 @@ pub struct MarkedLine {
 /// Carets below a section of a line, with a message.
 ///
 /// ```
-/// use indim_shape::{RuleSet, Shape, diagnose};
+/// use indim_errors::{RuleSet, Shape, diagnose};
 ///
 /// let error = RuleSet::Numpy.elaborate(&[Shape::from([4, 30]), Shape::from([20])]).unwrap_err();
 /// let diagnostic = diagnose(&error, "add", &[]);
@@ -112,7 +112,7 @@ impl Diagnostic {
 /// The role of a part of a printed diagnostic, which determines its colour.
 ///
 /// ```
-/// use indim_shape::{Diagnostic, ErrorCode, DiagnosticPart};
+/// use indim_errors::{Diagnostic, ErrorCode, DiagnosticPart};
 ///
 /// let diagnostic = Diagnostic::new(ErrorCode::IO, "no such file");
 /// let mut parts = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use indim_shape::{ErrorCode, ErrorExample};
+use indim_errors::{ErrorCode, ErrorExample};
 
 #[test]
 fn each_code_has_one_row() {

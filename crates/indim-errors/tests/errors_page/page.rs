@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use indim_shape::{ErrorCode, ErrorEntry, ErrorExample};
+use indim_errors::{ErrorCode, ErrorEntry, ErrorExample};
 
 const BEGINNING: &str = "\
 # Errors
@@ -16,7 +16,7 @@ print an entry of this page.
 The command exits with 1 for an error in the input, with 2 for wrong usage, and with 70 for a broken
 invariant (`internal-error`), where Python raises `indim.InternalError`.
 
-`cargo xtask errors` generates this page from the registry in `crates/indim-shape/src/error_code/`.
+`cargo xtask errors` generates this page from the registry in `crates/indim-errors/src/registry/`.
 ";
 
 /// The page.
