@@ -237,6 +237,7 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
     const RULES: &[&str] = &[
         "-p=indim-errors",
         "-p=indim-shape",
+        "-p=indim-lanes",
         "-p=indim-ops",
         "-p=indim-graph",
         "-p=indim-builder",

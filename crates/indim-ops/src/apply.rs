@@ -5,9 +5,9 @@
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{AnyLane, ElementLanes};
-use crate::lane::LaneBackend;
 use crate::meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 use crate::op::{Binary, Op, OpVisitor, Ternary, Unary};
+use indim_lanes::lane::LaneBackend;
 
 impl Op {
     /// The result of the operation on one element of each operand, in any lane back end; `None` if the

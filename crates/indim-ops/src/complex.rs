@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::lane::{FloatBits, FloatLane, Lane};
+use indim_lanes::lane::{FloatBits, FloatLane, Lane};
 
 /// A complex number in Cartesian form, laid out as in C, Fortran and NumPy.
 ///

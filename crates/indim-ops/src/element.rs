@@ -10,7 +10,7 @@ use crate::complex::{Complex, c64, c128};
 use crate::dtype::{DType, DTypeClass};
 use crate::element_lanes::ElementLanes;
 use crate::half::{bf16, f16};
-use crate::scalars::ScalarBackend;
+use indim_lanes::ScalarBackend;
 
 /// Passes the table of element types (`Variant rust_type class`) to another macro, which needs the
 /// types `f16`, `bf16`, `c64` and `c128` in scope.

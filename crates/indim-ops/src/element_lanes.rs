@@ -4,8 +4,8 @@ use crate::complex::{Complex, c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::half::{Bf16, F16, bf16, f16};
-use crate::lane::{Cast, FloatBits, LaneBackend};
 use crate::meaning::half;
+use indim_lanes::lane::{Cast, FloatBits, LaneBackend};
 
 /// The lanes of an element type in any back end.
 ///

@@ -10,9 +10,9 @@ use core::fmt;
 use core::num::ParseFloatError;
 use core::str::FromStr;
 
-use crate::lane::{BoolLane, FloatBits, IntLane, Lane};
 use crate::meaning::half::{round_to_bf16, round_to_f16, round_to_odd, widen_bf16, widen_f16};
-use crate::scalars::ScalarBackend;
+use indim_lanes::ScalarBackend;
+use indim_lanes::lane::{BoolLane, FloatBits, IntLane, Lane};
 
 /// An IEEE 754 binary16: 5 bits of exponent, 10 of significand.
 #[derive(Clone, Copy, Default)]

@@ -1,17 +1,14 @@
 //! Operations: element types, the table of operations, and the definition of each.
 //!
-//! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations), `lane.rs` (the
-//! algebra of lane back ends) and `meaning/` (the definitions, in that algebra). `element.rs`, `half.rs` and
+//! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations) and `meaning/`
+//! (the definitions, in the algebra of `indim-lanes`). `element.rs`, `half.rs` and
 //! `complex.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
 //!
 //! - `accuracy.rs`: measured accuracy of the functions;
 //! - `apply.rs`: dynamic dispatch: any operation, or conversion, on lanes of any back end;
-//! - `exact_float.rs`: exact float functions that `core` lacks;
 //! - `level.rs`: the instruction sets of this processor, for kernels and machine code;
 //! - `operator.rs`: operators of operations, as in Python: symbols and precedence;
-//! - `reduction.rs`: the table of reductions, and code generated from it;
-//! - `scalars.rs`: the lane back end of Rust's scalars, for the reference evaluator and, vectorised, the
-//!   kernels.
+//! - `reduction.rs`: the table of reductions, and code generated from it.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]
 #![forbid(unsafe_code)]
@@ -20,26 +17,19 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-// x87 computes in 80 bits: every function would give other bits, and miss its documented accuracy.
-#[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
-compile_error!("indim needs SSE2 on 32-bit x86: build for i686, or with `-C target-feature=+sse2`");
-
 mod accuracy;
 mod apply;
 mod complex;
 mod dtype;
 mod element;
 mod element_lanes;
-mod exact_float;
 mod half;
-pub mod lane;
 #[cfg(feature = "std")]
 mod level;
 pub mod meaning;
 mod op;
 mod operator;
 mod reduction;
-mod scalars;
 
 pub use accuracy::{Accuracy, accuracies};
 pub use complex::{Complex, c64, c128};
@@ -47,6 +37,7 @@ pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
 pub use element::{ArrayData, Element};
 pub use element_lanes::{AnyLane, ElementLanes, FromWide, NarrowElement};
 pub use half::{Bf16, F16, bf16, f16};
+pub use indim_lanes::{ScalarBackend, lane};
 #[cfg(feature = "std")]
 pub use level::{InstructionSet, Level, UnknownLevel};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
@@ -56,4 +47,3 @@ pub use op::{
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};
-pub use scalars::ScalarBackend;

@@ -21,9 +21,9 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
-use crate::lane::LaneBackend;
 use crate::meaning;
-use crate::scalars::ScalarBackend;
+use indim_lanes::ScalarBackend;
+use indim_lanes::lane::LaneBackend;
 
 /// Passes the table of operations to another macro.
 #[macro_export]

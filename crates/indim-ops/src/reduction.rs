@@ -14,10 +14,10 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
-use crate::lane::LaneBackend;
 use crate::meaning;
 use crate::op::{Binary, Op, Operation, UnknownOp, for_class, is_of_word, operations};
-use crate::scalars::ScalarBackend;
+use indim_lanes::ScalarBackend;
+use indim_lanes::lane::LaneBackend;
 
 /// Passes the table of reductions to another macro.
 #[macro_export]

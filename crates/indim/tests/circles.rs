@@ -112,6 +112,7 @@ fn circles_are_small() {
     assert!(!circle(&parser, &text).is_empty(), "it names `call.rs`, which names it: {text:?}");
     for crate_name in [
         "indim-errors",
+        "indim-lanes",
         "indim-ops",
         "indim-graph",
         "indim-builder",

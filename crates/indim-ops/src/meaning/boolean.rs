@@ -1,6 +1,6 @@
 //! The operations on truth values; `false < true`.
 
-use crate::lane::{BoolLane, Lane};
+use indim_lanes::lane::{BoolLane, Lane};
 
 /// Logical or.
 #[inline(always)]

@@ -12,8 +12,8 @@ use crate::dtype::DType;
 use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
-use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
-use crate::scalars::ScalarBackend;
+use indim_lanes::ScalarBackend;
+use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
 /// Conversion of one element.
 pub trait ConvertTo<T: Element>: Element {

@@ -1,15 +1,16 @@
 //! Arithmetic and comparisons of floats: IEEE 754, nothing contracted.
 //!
-//! This module also exports the elementary functions (`exp`, `sin`, ...) of `elementary/`. Definitions ignore
+//! This module also exports the elementary functions (`exp`, `sin`, ...) of `indim-lanes`. Definitions ignore
 //! NaN payloads, because applying an operation makes every NaN canonical.
 
-pub use super::elementary::{
+use crate::complex::Complex;
+pub use indim_lanes::elementary::{
     acos, acosh, asin, asinh, atan, atan2, atanh, cbrt, cos, cosh, digamma, erf, erf_inv, erfc,
     exp, exp2, expm1, hypot, is_short_exponent, lgamma, log, log1p, log2, log10, logaddexp,
     logistic, long_pow, pow, rsqrt, sin, sinh, tan, tanh, trigamma,
 };
-use crate::complex::Complex;
-use crate::lane::{BoolLane, FloatLane, IntLane};
+pub use indim_lanes::float::{copysign, is_finite, is_inf, is_nan, max, min};
+use indim_lanes::lane::{BoolLane, FloatLane, IntLane};
 
 #[inline(always)]
 fn zero<F: FloatLane>() -> F {
@@ -19,13 +20,6 @@ fn zero<F: FloatLane>() -> F {
 #[inline(always)]
 fn one<F: FloatLane>() -> F {
     F::constant(1.0)
-}
-
-/// The magnitude of `x` with the sign of `sign`.
-#[inline(always)]
-pub fn copysign<F: FloatLane>(x: F, sign: F) -> F {
-    let sign_bit = F::Bits::minimum();
-    F::from_bits(x.abs().to_bits().or(sign.to_bits().and(sign_bit)))
 }
 
 /// The sign flipped.
@@ -80,24 +74,6 @@ pub fn round_away<F: FloatLane>(x: F) -> F {
     // The fraction of an infinity is inf - inf, a NaN, so an infinity is selected unchanged.
     let rounded = F::select(is_below_half.or(is_inf(x)), whole, away);
     copysign(rounded, x)
-}
-
-/// Whether `x - x` is a number.
-#[inline(always)]
-pub fn is_finite<F: FloatLane>(x: F) -> F::Bool {
-    x.abs().less(F::constant(f64::INFINITY))
-}
-
-/// Whether `x` differs from itself.
-#[inline(always)]
-pub fn is_nan<F: FloatLane>(x: F) -> F::Bool {
-    x.equal(x).not()
-}
-
-/// Whether `x` is infinite.
-#[inline(always)]
-pub fn is_inf<F: FloatLane>(x: F) -> F::Bool {
-    x.abs().equal(F::constant(f64::INFINITY))
 }
 
 /// `x * x`.
@@ -178,28 +154,6 @@ pub fn floor_div<F: FloatLane>(x: F, y: F) -> F {
 fn signs_differ<F: FloatLane>(remainder: F, divisor: F) -> F::Bool {
     let is_nonzero = remainder.equal(zero()).not();
     is_nonzero.and(remainder.less(zero()).xor(divisor.less(zero())))
-}
-
-/// The larger; a NaN wins; `+0` is above `-0`.
-#[inline(always)]
-pub fn max<F: FloatLane>(x: F, y: F) -> F {
-    // Equal operands differ at most in the sign of zero: "and" keeps + unless both are -.
-    let same = F::from_bits(x.to_bits().and(y.to_bits()));
-    let larger = F::select(x.less(y), y, x);
-    nan_wins(x, y, F::select(x.equal(y), same, larger))
-}
-
-/// The smaller; a NaN wins; `-0` is below `+0`.
-#[inline(always)]
-pub fn min<F: FloatLane>(x: F, y: F) -> F {
-    let same = F::from_bits(x.to_bits().or(y.to_bits()));
-    let smaller = F::select(x.less(y), x, y);
-    nan_wins(x, y, F::select(x.equal(y), same, smaller))
-}
-
-#[inline(always)]
-fn nan_wins<F: FloatLane>(x: F, y: F, otherwise: F) -> F {
-    F::select(is_nan(x).or(is_nan(y)), F::constant(f64::NAN), otherwise)
 }
 
 /// `(x - y)²`.

@@ -2,7 +2,7 @@
 //!
 //! Here the 16-bit types use their own patterns; elsewhere they compute in `f32`.
 
-use crate::lane::{BoolLane, FloatBits, IntLane, Lane};
+use indim_lanes::lane::{BoolLane, FloatBits, IntLane, Lane};
 
 /// An integer with the order of the floats: -0 is just below +0, and NaNs are beyond the infinity of their
 /// sign (IEEE 754, `totalOrder`).

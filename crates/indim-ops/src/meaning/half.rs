@@ -4,7 +4,7 @@
 //! additions, never by a multiplication of subnormals, which is slow on some processors.
 
 use crate::half::{Bf16, F16};
-use crate::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
+use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
 /// The sign bit of both types.
 const SIGN: i64 = 0x8000;

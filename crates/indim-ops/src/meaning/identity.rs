@@ -2,7 +2,7 @@
 
 /// Identities of truth values.
 pub mod boolean {
-    use crate::lane::BoolLane;
+    use indim_lanes::lane::BoolLane;
 
     /// False.
     #[inline(always)]
@@ -31,7 +31,7 @@ pub mod boolean {
 
 /// Identities of integers.
 pub mod integer {
-    use crate::lane::IntLane;
+    use indim_lanes::lane::IntLane;
 
     /// 0.
     #[inline(always)]
@@ -66,7 +66,7 @@ pub mod integer {
 
 /// Identities of floats.
 pub mod float {
-    use crate::lane::FloatLane;
+    use indim_lanes::lane::FloatLane;
 
     /// +0: sums of negative zeros are +0, as in NumPy and XLA.
     #[inline(always)]
@@ -102,7 +102,7 @@ pub mod float {
 /// Identities of complex numbers.
 pub mod complex {
     use crate::complex::Complex;
-    use crate::lane::FloatLane;
+    use indim_lanes::lane::FloatLane;
 
     /// 0.
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! The operations on integers, signed and unsigned. Arithmetic wraps; every function is total.
 
-use crate::lane::{BoolLane, IntLane};
+use indim_lanes::lane::{BoolLane, IntLane};
 
 #[inline(always)]
 fn zero<I: IntLane>() -> I {

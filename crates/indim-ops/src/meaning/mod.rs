@@ -1,4 +1,4 @@
-//! Definitions of operations on one element, written once over the algebra of `lane.rs`.
+//! Definitions of operations on one element, written once over the algebra of `indim-lanes`.
 //!
 //! A row of the table of operations names its classes; the module of each class has a function of the same
 //! name. The reference evaluator runs these functions one element at a time, and the compiler vectorises them
@@ -8,7 +8,6 @@
 //! - `boolean.rs`: the operations on truth values; `false < true`;
 //! - `complex/`: the operations on complex numbers, over pairs of lanes;
 //! - `convert.rs`: conversions between element types;
-//! - `elementary/`: the elementary functions over the `Lane` algebra: one file per family;
 //! - `float.rs`: arithmetic and comparisons of floats: IEEE 754, nothing contracted;
 //! - `float_bits.rs`: operations on the bit patterns of floats, for every width;
 //! - `half.rs`: the 16-bit floats: widening to 32 bits, and rounding to 16;
@@ -22,7 +21,6 @@
 pub mod boolean;
 pub mod complex;
 pub mod convert;
-mod elementary;
 pub mod float;
 pub mod float_bits;
 pub mod half;

@@ -4,9 +4,9 @@ use super::{
     ScaledComplex, add, copysign, div, is_nan, is_zero, mul, neg, real_one, reciprocal, zero,
 };
 use crate::complex::Complex;
-use crate::lane::{BoolLane, FloatLane, IntLane};
-use crate::meaning::elementary::{scale, sum_of_squares_less_one};
 use crate::meaning::float;
+use indim_lanes::elementary::{scale, sum_of_squares_less_one};
+use indim_lanes::lane::{BoolLane, FloatLane, IntLane};
 
 /// Threshold above which a real exponential is split into factors, so that it does not overflow before its
 /// product does.

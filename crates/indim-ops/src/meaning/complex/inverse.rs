@@ -9,8 +9,8 @@ use core::f64::consts::{FRAC_PI_2, LN_2};
 use super::exponential::sqrt;
 use super::{conj, copysign, is_inf, is_nan, one, times_j, times_minus_j, zero};
 use crate::complex::Complex;
-use crate::lane::{BoolLane, FloatLane};
 use crate::meaning::float;
+use indim_lanes::lane::{BoolLane, FloatLane};
 
 /// `sqrt(1 - x)` and `sqrt(1 + x)`; the sums change only the real part.
 #[inline(always)]

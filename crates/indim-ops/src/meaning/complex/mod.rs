@@ -22,10 +22,10 @@ pub use exponential::{exp, expm1, log, log1p, logistic, pow, rsqrt, sqrt};
 pub use inverse::{acos, acosh, asin, asinh, atan, atanh};
 pub use trigonometric::{cos, cosh, sin, sinh, tan, tanh};
 
-use super::elementary::scale;
 use super::float;
 use crate::complex::Complex;
-use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
+use indim_lanes::elementary::scale;
+use indim_lanes::lane::{BoolLane, FloatLane, IntLane, Lane};
 
 #[inline(always)]
 fn zero<F: FloatLane>() -> F {

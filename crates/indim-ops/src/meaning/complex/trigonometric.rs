@@ -5,9 +5,9 @@
 use super::exponential::half_exp_times;
 use super::{copysign, one, times_j, times_minus_j, zero};
 use crate::complex::Complex;
-use crate::lane::{BoolLane, FloatLane};
-use crate::meaning::elementary::{sin_cos, sinh_cosh};
 use crate::meaning::float;
+use indim_lanes::elementary::{sin_cos, sinh_cosh};
+use indim_lanes::lane::{BoolLane, FloatLane};
 
 /// Beyond this, `cosh` and `|sinh|` are half the exponential, and `tanh` is ±1.
 const LARGE: f64 = 40.0;

@@ -4,8 +4,8 @@ use super::exp::{Exponential, bounded, exponential};
 use super::log::log_of_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, clamp_keeping_nan};
+use crate::float::copysign;
 use crate::lane::FloatLane;
-use crate::meaning::float::copysign;
 
 /// `E / (E + 2)` for `E = e^(2|x|) - 1`, with the sign of `x`.
 #[inline(always)]
@@ -56,7 +56,7 @@ fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
 
 /// `sinh` and `cosh` as pairs, for `|x|` up to 40; a NaN gives NaNs.
 #[inline(always)]
-pub(in crate::meaning) fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
+pub fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
     let magnitude = x.abs();
     let power = exponential(magnitude);
     let Pair { high, low } = sinh_of_moderate(power).normalized();

@@ -2,9 +2,9 @@
 
 use core::f64::consts::PI;
 
+use crate::elementary::horner;
+use crate::elementary::pair::{Pair, two_product, two_sum_ordered};
 use crate::lane::FloatLane;
-use crate::meaning::elementary::horner;
-use crate::meaning::elementary::pair::{Pair, two_product, two_sum_ordered};
 
 /// `π` minus the double nearest to it.
 pub(super) const PI_LOW: f64 = 1.2246467991473532e-16;

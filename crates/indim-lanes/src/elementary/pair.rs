@@ -7,9 +7,11 @@ use crate::lane::FloatLane;
 
 /// The value `high + low`, where `low` is small against `high`.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::meaning) struct Pair<F> {
-    pub(in crate::meaning) high: F,
-    pub(in crate::meaning) low: F,
+pub struct Pair<F> {
+    /// The leading part.
+    pub high: F,
+    /// The rest.
+    pub low: F,
 }
 
 /// `x + y` exactly.
@@ -38,7 +40,7 @@ pub(super) fn two_product<F: FloatLane>(x: F, y: F) -> Pair<F> {
 impl<F: FloatLane> Pair<F> {
     /// The sum, rounded once.
     #[inline(always)]
-    pub(in crate::meaning) fn value(self) -> F {
+    pub fn value(self) -> F {
         self.high.add(self.low)
     }
 
@@ -57,13 +59,13 @@ impl<F: FloatLane> Pair<F> {
 
     /// The sum of two numbers that are not negative.
     #[inline(always)]
-    pub(in crate::meaning) fn add_positive(self, other: Self) -> Self {
+    pub fn add_positive(self, other: Self) -> Self {
         two_sum(self.high, other.high).add_low(self.low.add(other.low))
     }
 
     /// The product without the term `low * low`.
     #[inline(always)]
-    pub(in crate::meaning) fn mul(self, other: Self) -> Self {
+    pub fn mul(self, other: Self) -> Self {
         let product = two_product(self.high, other.high);
         let cross = self.high.mul_add(other.low, self.low.mul(other.high));
         product.add_low(cross)
@@ -71,7 +73,7 @@ impl<F: FloatLane> Pair<F> {
 
     /// The quotient: an estimate by the reciprocal, corrected by its remainder.
     #[inline(always)]
-    pub(in crate::meaning) fn div(self, divisor: Self) -> Self {
+    pub fn div(self, divisor: Self) -> Self {
         let reciprocal = F::constant(1.0).div(divisor.high);
         let high = self.high.mul(reciprocal);
         let remainder = high.neg().mul_add(divisor.high, self.high);

@@ -12,8 +12,8 @@ mod single;
 
 use super::is_single;
 use super::pair::Pair;
+use crate::float::is_finite;
 use crate::lane::FloatLane;
-use crate::meaning::float::is_finite;
 
 /// The sine; a NaN for an infinity.
 #[inline(always)]
@@ -41,7 +41,7 @@ pub fn tan<F: FloatLane>(x: F) -> F {
 
 /// Sine and cosine of a 64-bit float as pairs; NaNs for an infinity.
 #[inline(always)]
-pub(in crate::meaning) fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
+pub fn sin_cos<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
     let (sine, cosine) = double::sin_cos(x);
     let checked = |Pair { high, low }| Pair { high: nan_unless_finite(x, high), low };
     (checked(sine), checked(cosine))

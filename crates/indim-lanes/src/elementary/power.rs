@@ -5,8 +5,8 @@ use super::log::log_accurate;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::short_power::{is_short_exponent, short_power};
 use super::{by_width, horner, power_of_two};
+use crate::float::{copysign, is_finite, is_inf, is_nan, max, min};
 use crate::lane::{BoolLane, FloatBits, FloatLane, IntLane, Lane};
-use crate::meaning::float::{copysign, is_finite, is_inf, is_nan, max, min};
 
 /// `1 / sqrt(x)`: the quotient of the rounded root, corrected by the rounding errors of both.
 #[inline(always)]
@@ -158,7 +158,7 @@ fn length<F: FloatLane>(x: F, y: F) -> F {
 /// `x² + y² - 1` for `x >= y >= 0`, with nearly twice the precision if the result is small; used by the
 /// logarithm of a modulus near 1.
 #[inline(always)]
-pub(in crate::meaning) fn sum_of_squares_less_one<F: FloatLane>(x: F, y: F) -> F {
+pub fn sum_of_squares_less_one<F: FloatLane>(x: F, y: F) -> F {
     let (x_square, y_square) = (two_product(x, x), two_product(y, y));
     // Exact for x² between 1/2 and 2.
     let excess = x_square.high.sub(F::constant(1.0));

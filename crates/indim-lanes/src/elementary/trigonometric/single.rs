@@ -6,8 +6,8 @@
 
 use core::f64::consts::{FRAC_PI_2, PI};
 
+use crate::elementary::{exponent_bias, horner, mantissa_bits};
 use crate::lane::{FloatLane, IntLane, Lane};
-use crate::meaning::elementary::{exponent_bias, horner, mantissa_bits};
 
 /// `sin(r) / r` in `r²`, to `2^-35`.
 const SINC: [f64; 6] = [

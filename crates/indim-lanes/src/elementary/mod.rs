@@ -2,11 +2,11 @@
 //!
 //! Every function is straight-line code over the primitives of `lane.rs`, so its bits are the same on every
 //! machine, and the compiler vectorises it. Every result is within 1 ULP of the exact value
-//! (`tests/accuracy/`, `examples/accuracy.rs`). Most functions compute the last steps as an unevaluated sum
+//! (`tests/accuracy/` and `examples/accuracy.rs` of `indim-ops`). Most functions compute the last steps as an unevaluated sum
 //! of two floats (`pair.rs`) and round once.
 //!
 //! `coefficients.py` in this folder fits the polynomials; `gamma/coefficients.py` makes the tables of
-//! `gamma/` and `inverse_error_function.rs`. Callers name these functions through `meaning::float`.
+//! `gamma/` and `inverse_error_function.rs`. `indim-ops` exports them as `meaning::float`.
 //!
 //! - `error_function.rs`: the error function and its complement;
 //! - `exp.rs`: exponentials: `exp`, `exp2`, `expm1`, `logistic`, `logaddexp`;
@@ -35,19 +35,19 @@ mod trigonometric;
 pub use error_function::{erf, erfc};
 pub use exp::{exp, exp2, expm1, logaddexp, logistic};
 pub use gamma::{digamma, lgamma, trigamma};
-pub(in crate::meaning) use hyperbolic::sinh_cosh;
+pub use hyperbolic::sinh_cosh;
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use inverse_error_function::erf_inv;
 pub use inverse_trigonometric::{acos, asin, atan, atan2};
 pub use log::{log, log1p, log2, log10};
-pub(in crate::meaning) use power::sum_of_squares_less_one;
+pub use pair::Pair;
+pub use power::sum_of_squares_less_one;
 pub use power::{cbrt, hypot, long_pow, pow, rsqrt};
 pub use short_power::is_short_exponent;
-pub(in crate::meaning) use trigonometric::sin_cos;
+pub use trigonometric::sin_cos;
 pub use trigonometric::{cos, sin, tan};
 
 use crate::lane::{FloatLane, IntLane};
-use pair::Pair;
 
 /// `c[0] + c[1] x + ...`, by Horner's rule, with the coefficients of the lane's width.
 #[inline(always)]
@@ -110,7 +110,7 @@ fn power_of_two<F: FloatLane>(exponent: F::Bits) -> F {
 /// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. In two
 /// steps: the first is exact if `x` is about 1, so a subnormal result is rounded once here.
 #[inline(always)]
-pub(in crate::meaning) fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
+pub fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
     let half = exponent.shr_arithmetic(F::Bits::constant(1));
     x.mul(power_of_two(half)).mul(power_of_two(exponent.sub(half)))
 }

@@ -7,8 +7,8 @@
 use super::log::log_pair;
 use super::pair::{Pair, two_product, two_sum};
 use super::pieces::{Piece, Table, polynomial_at, table};
+use crate::float::copysign;
 use crate::lane::FloatLane;
-use crate::meaning::float::copysign;
 
 /// `erf_inv(x)`; infinite at ±1, a NaN beyond. Computed in 64 bits.
 #[inline(always)]

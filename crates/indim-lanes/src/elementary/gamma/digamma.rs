@@ -4,12 +4,12 @@ use core::f64::consts::PI;
 
 use super::half_turns::{HalfTurns, PI_LOW, half_turns};
 use super::{Argument, exactly, negated, sum};
+use crate::elementary::log::log_accurate;
+use crate::elementary::pair::{Pair, two_sum};
+use crate::elementary::pieces::{Piece, Table, entry, polynomial_at, table};
+use crate::elementary::{horner, is_single, pair_constant};
+use crate::float::copysign;
 use crate::lane::{BoolLane, FloatLane};
-use crate::meaning::elementary::log::log_accurate;
-use crate::meaning::elementary::pair::{Pair, two_sum};
-use crate::meaning::elementary::pieces::{Piece, Table, entry, polynomial_at, table};
-use crate::meaning::elementary::{horner, is_single, pair_constant};
-use crate::meaning::float::copysign;
 
 /// `(log(y) - 1 / (2 y) - digamma(y)) y²` in `1 / y²`, from 8 on.
 const TAIL: [f64; 8] = [

@@ -9,8 +9,8 @@ use core::f64::consts::{LN_2, LOG2_E};
 use super::log::log_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, clamp_keeping_nan, pair_constant, polynomial, power_of_two, rounder, scale};
+use crate::float::{is_inf, max, min};
 use crate::lane::{FloatLane, IntLane, Lane};
-use crate::meaning::float::{is_inf, max, min};
 
 /// `(e^r - 1 - r) / r²` on `|r| <= ln 2 / 2`.
 const EXP_TAIL_SINGLE: [f64; 6] = [

@@ -6,8 +6,8 @@
 use super::exp::exponential_of_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
 use super::{by_width, clamp_keeping_nan, horner, pair_constant, polynomial};
+use crate::float::copysign;
 use crate::lane::FloatLane;
-use crate::meaning::float::copysign;
 
 /// `(erf(x) - 2 x / sqrt π) / x³` in `x²`, up to 1/2.
 const ERF_TAIL_SINGLE: [f64; 4] =

@@ -4,8 +4,8 @@ use core::f64::consts::FRAC_PI_4;
 
 use super::pair::{Pair, two_sum, two_sum_ordered};
 use super::{clamp_keeping_nan, horner};
+use crate::float::{copysign, is_inf, is_nan, max};
 use crate::lane::{BoolLane, FloatLane, IntLane, Lane};
-use crate::meaning::float::{copysign, is_inf, is_nan, max};
 
 /// `(atan(t) - t) / t³` in `t²`, for `|t| <= tan(π / 8)`.
 const ATAN_TAIL: [f64; 12] = [

@@ -9,13 +9,13 @@
 //! mathematics. Every primitive has one defined result for every input, except for the bits of a NaN. All
 //! back ends give the same bits, because every result NaN is made canonical.
 //!
-//! `meaning/` holds the definitions; `element_lanes.rs` maps element types to lanes.
+//! `indim-ops` holds the definitions, and maps element types to lanes.
 
 /// A lane back end: one lane type for each machine type, and the conversions between them.
 ///
 /// ```
-/// use indim_ops::ScalarBackend;
-/// use indim_ops::lane::{Cast, FloatLane, LaneBackend};
+/// use indim_lanes::ScalarBackend;
+/// use indim_lanes::lane::{Cast, FloatLane, LaneBackend};
 ///
 /// /// `x / 2`, rounded towards zero.
 /// fn half<L: LaneBackend>(x: L::I64) -> L::I32 {

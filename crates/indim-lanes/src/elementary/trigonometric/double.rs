@@ -6,9 +6,9 @@
 
 use core::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 
+use crate::elementary::pair::{Pair, two_product, two_sum, two_sum_ordered};
+use crate::elementary::{float_of_small, horner, mantissa_bits};
 use crate::lane::{FloatLane, IntLane, Lane};
-use crate::meaning::elementary::pair::{Pair, two_product, two_sum, two_sum_ordered};
-use crate::meaning::elementary::{float_of_small, horner, mantissa_bits};
 
 /// `(sin(r) - r) / r³` in `r²`.
 const SIN_TAIL: [f64; 6] = [

@@ -85,4 +85,4 @@ exact_float!(f32 fmaf sqrtf floorf ceilf truncf rintf);
 exact_float!(f64 fma sqrt floor ceil trunc rint);
 
 #[cfg(all(not(feature = "std"), not(feature = "libm")))]
-compile_error!("without the feature `std`, indim-ops needs the feature `libm`");
+compile_error!("without the feature `std`, indim-lanes needs the feature `libm`");

@@ -2,10 +2,10 @@
 
 use super::half_turns::half_turns;
 use super::{Argument, exactly, negated, sum};
+use crate::elementary::pair::{Pair, two_product};
+use crate::elementary::pieces::{Piece, Table, polynomial_at, table};
+use crate::elementary::{horner, pair_constant};
 use crate::lane::{BoolLane, FloatLane};
-use crate::meaning::elementary::pair::{Pair, two_product};
-use crate::meaning::elementary::pieces::{Piece, Table, polynomial_at, table};
-use crate::meaning::elementary::{horner, pair_constant};
 
 /// `(trigamma(y) - 1 / y - 1 / (2 y²)) y³` in `1 / y²`, from 8 on.
 const TAIL: [f64; 9] = [

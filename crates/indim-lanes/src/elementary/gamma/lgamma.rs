@@ -2,11 +2,11 @@
 
 use super::half_turns::half_turns;
 use super::{Argument, exactly, negated, sum};
+use crate::elementary::log::log_accurate;
+use crate::elementary::pair::{Pair, two_sum, two_sum_ordered};
+use crate::elementary::pieces::{Piece, Table, entry, polynomial_at, table};
+use crate::elementary::{horner, is_single, pair_constant};
 use crate::lane::{BoolLane, FloatLane};
-use crate::meaning::elementary::log::log_accurate;
-use crate::meaning::elementary::pair::{Pair, two_sum, two_sum_ordered};
-use crate::meaning::elementary::pieces::{Piece, Table, entry, polynomial_at, table};
-use crate::meaning::elementary::{horner, is_single, pair_constant};
 
 /// `(lgamma(y) - (y - 1/2) (log(y) - 1) - (log(2 π) - 1) / 2) y` in `1 / y²`, from 8 on.
 const STIRLING: [f64; 8] = [
