@@ -4,7 +4,7 @@ use indim_graph::Array;
 use indim_ops::{DType, bf16, f16};
 
 /// A number of a real type as text.
-pub(crate) enum Number {
+pub enum Number {
     /// A decimal or a boolean.
     Finite(String),
     /// An infinity or a NaN, with its bits.
@@ -19,14 +19,14 @@ pub(crate) enum Number {
 }
 
 /// The elements of an array in order; a complex element is two numbers.
-pub(crate) fn numbers(array: &Array) -> Vec<Number> {
+pub fn numbers(array: &Array) -> Vec<Number> {
     let dtype = part_of(array.dtype());
     let bytes = array.data().to_le_bytes();
     bytes.chunks_exact(dtype.size()).map(|bytes| number(bytes, dtype)).collect()
 }
 
 /// The type of the parts of a complex type; other types are their own part.
-pub(crate) fn part_of(dtype: DType) -> DType {
+pub fn part_of(dtype: DType) -> DType {
     match dtype {
         DType::C64 => DType::F32,
         DType::C128 => DType::F64,

@@ -8,24 +8,24 @@ use indim_shape::Shape;
 
 /// The attributes of a `gather`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Gather {
+pub struct Gather {
     /// Axes of the result that are axes of the operand.
-    pub(crate) offset_dims: Vec<i64>,
+    pub offset_dims: Vec<i64>,
     /// Axes of the operand that the result lacks.
-    pub(crate) collapsed_slice_dims: Vec<i64>,
+    pub collapsed_slice_dims: Vec<i64>,
     /// Axis of the operand for each component of an index.
-    pub(crate) start_index_map: Vec<i64>,
+    pub start_index_map: Vec<i64>,
     /// Axis of the indices with their components; if it equals the rank, an index has one component.
-    pub(crate) index_vector_dim: i64,
+    pub index_vector_dim: i64,
     /// Size of a slice along each axis of the operand.
-    pub(crate) slice_sizes: Vec<i64>,
+    pub slice_sizes: Vec<i64>,
     /// Whether operand and indices have batch axes.
-    pub(crate) has_batches: bool,
+    pub has_batches: bool,
 }
 
 impl Gather {
     /// The reason why a gather is unsupported, as far as its attributes determine it.
-    pub(crate) fn refusal(&self) -> Option<&'static str> {
+    pub fn refusal(&self) -> Option<&'static str> {
         let axis = match self.start_index_map[..] {
             [axis] => axis,
             _ => return Some("its indices are for several axes"),
@@ -42,7 +42,7 @@ impl Gather {
     ///
     /// # Errors
     /// `attribute`; `unsupported` for partial slices of other axes; those of [`GraphBuilder::take`].
-    pub(crate) fn build(
+    pub fn build(
         &self,
         b: &GraphBuilder,
         operand: &Value,

@@ -13,11 +13,7 @@ use super::opcode::{Dialect, direction_of, name_of};
 ///
 /// # Errors
 /// Returns errors of the builder.
-pub(crate) fn legalize(
-    graph: &Graph,
-    has_chlo: bool,
-    notes: &mut Notes,
-) -> Result<Graph, FormatError> {
+pub fn legalize(graph: &Graph, has_chlo: bool, notes: &mut Notes) -> Result<Graph, FormatError> {
     let mut model_builder = Legalizer { graph, builder: GraphBuilder::new(), has_chlo, notes };
     let mut values: Vec<Option<Value>> = vec![None; graph.len()];
     for &parameter in graph.parameters() {
@@ -183,7 +179,7 @@ fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, For
 }
 
 /// The initial value of a reduction, and the name of its operation in XLA.
-pub(crate) fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
+pub fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
     let name = match op {
         ReduceOp::Add => "add",
         ReduceOp::Mul => "multiply",
@@ -198,7 +194,7 @@ pub(crate) fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Ar
 }
 
 /// The comparison direction and the initial extreme of an arg-reduction.
-pub(crate) fn search_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
+pub fn search_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
     let (direction, fold) = match op {
         ReduceOp::ArgMax => ("GT", ReduceOp::Max),
         ReduceOp::ArgMin => ("LT", ReduceOp::Min),
@@ -209,7 +205,7 @@ pub(crate) fn search_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Arr
 
 /// Start, end (exclusive) and step of each axis: `[0:5:2, 1:3:1]`. `None` for a negative step; after
 /// legalisation only the builder's `reverse` has one, over a whole axis.
-pub(crate) fn ranges(slices: &[AxisSlice]) -> Option<Vec<[usize; 3]>> {
+pub fn ranges(slices: &[AxisSlice]) -> Option<Vec<[usize; 3]>> {
     let range = |slice: &AxisSlice| {
         let step = usize::try_from(slice.step()).ok()?;
         let limit = match slice.count() {

@@ -6,7 +6,7 @@ use indim_ops::{DType, DTypeClass, Op};
 
 /// The dialect of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub enum Dialect {
     /// StableHLO, and HLO.
     StableHlo,
     /// chlo, and HLO.
@@ -83,22 +83,22 @@ const TABLE: [(&str, Op, Dialect); 61] = [
 ];
 
 /// Names of the operations with their dialects.
-pub(crate) fn names() -> impl Iterator<Item = (&'static str, Dialect)> {
+pub fn names() -> impl Iterator<Item = (&'static str, Dialect)> {
     TABLE.iter().map(|&(name, _, dialect)| (name, dialect))
 }
 
 /// The operation with this name.
-pub(crate) fn elementwise(name: &str) -> Option<Op> {
+pub fn elementwise(name: &str) -> Option<Op> {
     TABLE.iter().find(|(known, ..)| *known == name).map(|(_, op, _)| *op)
 }
 
 /// Name and dialect of the operation.
-pub(crate) fn name_of(op: Op) -> Option<(&'static str, Dialect)> {
+pub fn name_of(op: Op) -> Option<(&'static str, Dialect)> {
     TABLE.iter().find(|(_, known, _)| *known == op).map(|(name, _, dialect)| (*name, *dialect))
 }
 
 /// The direction of a comparison, and whether it uses the total order.
-pub(crate) fn direction_of(op: Op) -> Option<(&'static str, bool)> {
+pub fn direction_of(op: Op) -> Option<(&'static str, bool)> {
     Some(match op {
         Op::Eq => ("EQ", false),
         Op::Ne => ("NE", false),
@@ -117,7 +117,7 @@ pub(crate) fn direction_of(op: Op) -> Option<(&'static str, bool)> {
 }
 
 /// The comparison type for such elements.
-pub(crate) fn order_of(dtype: DType, is_total: bool) -> &'static str {
+pub fn order_of(dtype: DType, is_total: bool) -> &'static str {
     match dtype.class() {
         DTypeClass::Float | DTypeClass::Complex if is_total => "TOTALORDER",
         DTypeClass::Float | DTypeClass::Complex => "FLOAT",
@@ -128,7 +128,7 @@ pub(crate) fn order_of(dtype: DType, is_total: bool) -> &'static str {
 
 /// The operations of a `compare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// The operation with unordered NaNs.
     ordinary: Op,
     /// The operation in the total order.
@@ -149,7 +149,7 @@ enum Order {
 impl Comparison {
     /// # Errors
     /// `attribute`.
-    pub(crate) fn of(direction: &str, order: Option<&str>) -> Result<Self, FormatErrorKind> {
+    pub fn of(direction: &str, order: Option<&str>) -> Result<Self, FormatErrorKind> {
         let (ordinary, total) = match direction {
             "EQ" => (Op::Eq, Op::TotalEq),
             "NE" => (Op::Ne, Op::TotalNe),
@@ -180,7 +180,7 @@ impl Comparison {
     ///
     /// # Errors
     /// `attribute` if the comparison type does not fit the elements.
-    pub(crate) fn op(self, dtype: DType) -> Result<Op, FormatErrorKind> {
+    pub fn op(self, dtype: DType) -> Result<Op, FormatErrorKind> {
         let class = dtype.class();
         let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
         let fits = match self.order {
@@ -197,7 +197,7 @@ impl Comparison {
     }
 
     /// The operation without regard to NaNs, for the recognition of reducers.
-    pub(crate) const fn ordinary(self) -> Option<Op> {
+    pub const fn ordinary(self) -> Option<Op> {
         match self.order {
             Order::Total => None,
             _ => Some(self.ordinary),

@@ -11,7 +11,7 @@ use super::opcode::Comparison;
 
 /// An operation with one result, with its attributes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Operation {
+pub enum Operation {
     /// An element-wise operation; operands have equal shapes, except scalars of `clamp` and `select`.
     Elementwise(Op),
     /// An element-wise operation with NumPy's broadcast: chlo's `broadcast_*`. The optional list repeats
@@ -71,7 +71,7 @@ impl Operation {
     }
 
     /// The broadcast rule of its operands, if any.
-    pub(crate) fn rule(&self) -> Option<BroadcastRule> {
+    pub fn rule(&self) -> Option<BroadcastRule> {
         Some(match self {
             Operation::Elementwise(_) | Operation::Compare(_) => RuleSet::StableHlo.into(),
             Operation::Numpy(..) | Operation::NumpyCompare(_) => RuleSet::Numpy.into(),
@@ -88,7 +88,7 @@ impl Operation {
     ///
     /// # Errors
     /// `wrong-count`, `attribute`, `type-mismatch`, and errors of the builder.
-    pub(crate) fn build(
+    pub fn build(
         &self,
         builder: &GraphBuilder,
         operands: &[Value],
@@ -170,7 +170,7 @@ impl Operation {
 }
 
 /// `type-mismatch` if the value does not have the type in the file.
-pub(crate) fn check_type(value: &Value, stated: &ArrayType) -> Result<(), FormatErrorKind> {
+pub fn check_type(value: &Value, stated: &ArrayType) -> Result<(), FormatErrorKind> {
     let inferred = value.array_type()?;
     if inferred == *stated {
         return Ok(());

@@ -7,14 +7,14 @@ const MAX_TERM_BYTES: usize = 512;
 
 /// The builder of the body of a reduction: each operation adds a term.
 #[derive(Debug, Default)]
-pub(crate) struct Body {
+pub struct Body {
     /// Text of each term, `add(0,1)`; `None` for terms that no known body has.
     terms: Vec<Option<String>>,
 }
 
 /// A recognised reduction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reducer {
+pub enum Reducer {
     /// Folds: one independent reduction per operand.
     Folds(Vec<Op>),
     /// An arg-reduction: the extreme of the first operand, and the second operand at its position, the
@@ -24,12 +24,12 @@ pub(crate) enum Reducer {
 
 impl Body {
     /// Adds an argument: accumulators first, then as many elements.
-    pub(crate) fn argument(&mut self, number: usize) -> usize {
+    pub fn argument(&mut self, number: usize) -> usize {
         self.add(Some(number.to_string()))
     }
 
     /// Adds an operation on earlier terms; `None` is an operation outside the table.
-    pub(crate) fn operation(&mut self, op: Option<Op>, operands: &[usize]) -> usize {
+    pub fn operation(&mut self, op: Option<Op>, operands: &[usize]) -> usize {
         let operand = |&term: &usize| self.terms.get(term)?.as_deref();
         let operands: Option<Vec<&str>> = operands.iter().map(operand).collect();
         let term = op.zip(operands).map(|(op, operands)| {
@@ -48,7 +48,7 @@ impl Body {
     }
 
     /// Recognises the body that returns these terms.
-    pub(crate) fn reducer(&self, results: &[usize]) -> Option<Reducer> {
+    pub fn reducer(&self, results: &[usize]) -> Option<Reducer> {
         let result = |&term: &usize| self.terms.get(term)?.as_deref();
         let results: Vec<&str> = results.iter().map(result).collect::<Option<_>>()?;
         if let [extreme, position] = results[..]
@@ -88,7 +88,7 @@ fn search(extreme: &str, position: &str) -> Option<ReduceOp> {
 }
 
 /// The reduction that folds elements of this type by `op`; for booleans a sum is `any`, a product `all`.
-pub(crate) fn reduction_of(op: Op, dtype: DType) -> Option<ReduceOp> {
+pub fn reduction_of(op: Op, dtype: DType) -> Option<ReduceOp> {
     Some(match (op, dtype) {
         (Op::Add, DType::Bool) => ReduceOp::Or,
         (Op::Mul, DType::Bool) => ReduceOp::And,

@@ -13,7 +13,7 @@ use super::value::{ArrayFact, ArrayValue};
 ///
 /// # Errors
 /// `wrong-count`, `attribute`, `unsupported`, and errors of the builder.
-pub(crate) fn reduce(
+pub fn reduce(
     builder: &GraphBuilder,
     reducer: &Reducer,
     operands: &[ArrayValue],

@@ -11,7 +11,7 @@ const MAX_NESTING: usize = 64;
 
 /// A value of a program.
 #[derive(Debug, Clone)]
-pub(crate) enum XlaValue {
+pub enum XlaValue {
     /// An array.
     Array(ArrayValue),
     /// A tuple of values.
@@ -20,21 +20,23 @@ pub(crate) enum XlaValue {
 
 /// A tuple of values.
 #[derive(Debug, Clone)]
-pub(crate) struct Tuple {
+pub struct Tuple {
     parts: Arc<[XlaValue]>,
     depth: usize,
 }
 
 /// An array value, with known elements.
 #[derive(Debug, Clone)]
-pub(crate) struct ArrayValue {
-    pub(crate) value: Value,
-    pub(crate) fact: ArrayFact,
+pub struct ArrayValue {
+    /// The value.
+    pub value: Value,
+    /// Its known elements.
+    pub fact: ArrayFact,
 }
 
 /// Known elements of an array.
 #[derive(Debug, Clone)]
-pub(crate) enum ArrayFact {
+pub enum ArrayFact {
     /// Unknown.
     None,
     /// A constant scalar.
@@ -45,7 +47,7 @@ pub(crate) enum ArrayFact {
 
 impl ArrayValue {
     /// The element of a constant scalar.
-    pub(crate) fn constant(&self) -> Option<&Array> {
+    pub fn constant(&self) -> Option<&Array> {
         match &self.fact {
             ArrayFact::Scalar(array) => Some(array),
             ArrayFact::None | ArrayFact::Iota(_) => None,
@@ -64,7 +66,7 @@ impl XlaValue {
     ///
     /// # Errors
     /// `limit`.
-    pub(crate) fn tuple(parts: Vec<XlaValue>) -> Result<XlaValue, FormatErrorKind> {
+    pub fn tuple(parts: Vec<XlaValue>) -> Result<XlaValue, FormatErrorKind> {
         let depth = |value: &XlaValue| match value {
             XlaValue::Array(_) => 0,
             XlaValue::Tuple(tuple) => tuple.depth,
@@ -80,7 +82,7 @@ impl XlaValue {
     ///
     /// # Errors
     /// `type-mismatch`.
-    pub(crate) fn array(&self) -> Result<&ArrayValue, FormatErrorKind> {
+    pub fn array(&self) -> Result<&ArrayValue, FormatErrorKind> {
         match self {
             XlaValue::Array(known) => Ok(known),
             XlaValue::Tuple(_) => Err(FormatErrorKind::TypeMismatch {
@@ -94,7 +96,7 @@ impl XlaValue {
     ///
     /// # Errors
     /// `type-mismatch`, `attribute`.
-    pub(crate) fn part(&self, index: usize) -> Result<&XlaValue, FormatErrorKind> {
+    pub fn part(&self, index: usize) -> Result<&XlaValue, FormatErrorKind> {
         match self.parts()?.get(index) {
             Some(part) => Ok(part),
             None => Err(FormatErrorKind::attribute("index", "is that of no part of the tuple")),
@@ -105,7 +107,7 @@ impl XlaValue {
     ///
     /// # Errors
     /// `type-mismatch`.
-    pub(crate) fn parts(&self) -> Result<&[XlaValue], FormatErrorKind> {
+    pub fn parts(&self) -> Result<&[XlaValue], FormatErrorKind> {
         match self {
             XlaValue::Tuple(tuple) => Ok(&tuple.parts),
             XlaValue::Array(_) => Err(FormatErrorKind::TypeMismatch {
@@ -120,7 +122,7 @@ impl XlaValue {
     ///
     /// # Errors
     /// `limit`.
-    pub(crate) fn arrays(
+    pub fn arrays(
         &self,
         budget: &mut usize,
         found: &mut Vec<Value>,

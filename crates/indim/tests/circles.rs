@@ -119,6 +119,7 @@ fn circles_are_small() {
         "indim-text",
         "indim-model",
         "indim-xla",
+        "indim-stablehlo",
         "indim-openvino",
         "indim-onnx",
         "indim-loops",

@@ -60,7 +60,7 @@ fn reader(format: ModelFormat) -> Option<&'static dyn Reader> {
         #[cfg(feature = "xla")]
         ModelFormat::Hlo => Some(&indim_xla::Hlo),
         #[cfg(feature = "xla")]
-        ModelFormat::StableHlo => Some(&indim_xla::StableHloText),
+        ModelFormat::StableHlo => Some(&indim_stablehlo::StableHloText),
         #[allow(unreachable_patterns, reason = "a build may leave readers out")]
         _ => None,
     }
@@ -103,7 +103,7 @@ pub fn write(
         #[cfg(feature = "xla")]
         (ModelFormat::Hlo, &indim_xla::Hlo),
         #[cfg(feature = "xla")]
-        (ModelFormat::StableHlo, &indim_xla::StableHloText),
+        (ModelFormat::StableHlo, &indim_stablehlo::StableHloText),
     ];
     match writers.iter().find(|(written, _)| *written == format) {
         Some((_, writer)) => {

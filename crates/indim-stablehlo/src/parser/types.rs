@@ -5,8 +5,8 @@ use indim_ops::{ArrayType, DType};
 use indim_text::Span;
 
 use super::{ParseResult, Parser};
-use crate::stablehlo::lexer::TokenKind;
-use crate::stablehlo::syntax::{Signature, Type};
+use crate::lexer::TokenKind;
+use crate::syntax::{Signature, Type};
 
 /// Element types by their name in StableHLO.
 const NAMES: [(&str, DType); 15] = [
@@ -33,7 +33,7 @@ fn element_type(name: &str) -> Option<DType> {
 }
 
 /// Name of an element type in StableHLO.
-pub(in crate::stablehlo) fn type_name(dtype: DType) -> &'static str {
+pub(crate) fn type_name(dtype: DType) -> &'static str {
     NAMES.iter().find(|(_, known)| *known == dtype).map_or("", |(name, _)| name)
 }
 
@@ -83,7 +83,7 @@ fn outer_comma(text: &str) -> Option<usize> {
 }
 
 /// `tensor<2x3xf32>` with static sizes.
-pub(in crate::stablehlo) fn array_type(text: &str) -> Option<ArrayType> {
+pub(crate) fn array_type(text: &str) -> Option<ArrayType> {
     let inside = text.strip_prefix("tensor")?.trim().strip_prefix('<')?.strip_suffix('>')?;
     match Tensor::of(inside)? {
         Tensor::Array(dtype, sizes) => Some(ArrayType::new(dtype, sizes)),

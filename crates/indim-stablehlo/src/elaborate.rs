@@ -13,8 +13,8 @@ use indim_shape::Shape;
 use super::attribute::Attributes;
 use super::lowering::{Lowering, remark_on_attributes};
 use super::syntax::{Block, Function, Module, Operation, ResultNames, Signature, Type, ValueUse};
-use crate::operation::check_type;
-use crate::value::XlaValue;
+use indim_xla::operation::check_type;
+use indim_xla::value::XlaValue;
 
 pub(super) type ElaborationResult<T> = Result<T, FormatError>;
 

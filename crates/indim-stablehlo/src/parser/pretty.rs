@@ -5,9 +5,9 @@ use indim_model::{FormatError, FormatErrorKind};
 use indim_text::Span;
 
 use super::{ParseResult, Parser};
-use crate::stablehlo::lexer::TokenKind;
-use crate::stablehlo::lowering;
-use crate::stablehlo::syntax::{Argument, Attribute, Operation, ValueUse};
+use crate::lexer::TokenKind;
+use crate::lowering;
+use crate::syntax::{Argument, Attribute, Operation, ValueUse};
 
 /// The name with its current dialect: until 2022 StableHLO was `mhlo`.
 pub(super) fn full_name(name: &str) -> String {

@@ -7,9 +7,9 @@ use indim_model::{FormatError, Notes, WriteOptions, WrittenModel};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::parser::type_name;
-use crate::element::{Number, numbers, part_of};
-use crate::legalize::{legalize, ranges, reducer_of, search_of};
-use crate::opcode::{Dialect, direction_of, name_of, order_of};
+use indim_xla::element::{Number, numbers, part_of};
+use indim_xla::legalize::{legalize, ranges, reducer_of, search_of};
+use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
 
 /// `MAX_LIST_LENGTH`: number of elements; a larger constant is written as a blob.
 const MAX_LIST_LENGTH: usize = 100;

@@ -7,6 +7,10 @@
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
+//!
+//! `indim-xla` has the operations that StableHLO shares with HLO.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![forbid(unsafe_code)]
 
 mod attribute;
 mod census;
@@ -34,7 +38,7 @@ use indim_text::Span;
 use lexer::{Lexer, TokenKind};
 use syntax::{Argument, Function, Module, Type};
 
-use crate::checked_text;
+use indim_xla::checked_text;
 
 /// The reader and writer of StableHLO text.
 #[derive(Debug, Clone, Copy)]

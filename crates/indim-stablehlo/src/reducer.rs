@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::attribute::Attributes;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::{Block, Operation};
-use crate::reducer::{Body, Reducer};
+use indim_xla::reducer::{Body, Reducer};
 
 /// The reducer of a reduction; `None` if indim lacks it.
 pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<Reducer> {

@@ -17,9 +17,9 @@ use std::collections::HashMap;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits};
 use indim_text::Span;
 
-use crate::stablehlo::attribute::unquoted;
-use crate::stablehlo::lexer::{Lexer, Token, TokenKind};
-use crate::stablehlo::syntax::{Module, Type};
+use crate::attribute::unquoted;
+use crate::lexer::{Lexer, Token, TokenKind};
+use crate::syntax::{Module, Type};
 
 /// `MAX_NESTING`: depth of nested regions and types; bounds the recursion of the parser. Real programs have
 /// a few levels.

@@ -5,7 +5,7 @@ use indim_model::FormatErrorKind;
 use indim_text::Span;
 
 use super::{ParseResult, Parser};
-use crate::stablehlo::lexer::{Token, TokenKind};
+use crate::lexer::{Token, TokenKind};
 
 /// The closing bracket of this one.
 const fn closing(mark: u8) -> Option<u8> {

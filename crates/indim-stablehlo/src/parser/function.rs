@@ -4,9 +4,9 @@ use indim_model::FormatErrorKind;
 use indim_text::Span;
 
 use super::{ParseResult, Parser};
-use crate::stablehlo::attribute::{find, unquoted};
-use crate::stablehlo::lexer::{Lexer, TokenKind};
-use crate::stablehlo::syntax::{
+use crate::attribute::{find, unquoted};
+use crate::lexer::{Lexer, TokenKind};
+use crate::syntax::{
     Argument, Attribute, Block, Function, FunctionResult, Module, Operation, Signature,
 };
 

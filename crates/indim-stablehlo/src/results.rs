@@ -8,9 +8,9 @@ use super::elaborate::{ElaborationResult, Elaborator, at};
 use super::lowering::{ArrayOperation, ExpectOperation};
 use super::reducer;
 use super::syntax::{Operation, Signature, Type};
-use crate::operation::{Operation as Meant, check_type};
-use crate::reduction::reduce;
-use crate::value::{ArrayFact, ArrayValue, XlaValue};
+use indim_xla::operation::{Operation as Meant, check_type};
+use indim_xla::reduction::reduce;
+use indim_xla::value::{ArrayFact, ArrayValue, XlaValue};
 
 impl Elaborator<'_> {
     pub(super) fn array(

@@ -3,11 +3,9 @@
 use indim_model::FormatErrorKind;
 
 use super::{ParseResult, Parser, pretty};
-use crate::stablehlo::attribute::unquoted;
-use crate::stablehlo::lexer::TokenKind;
-use crate::stablehlo::syntax::{
-    Argument, Attribute, Block, Operation, ResultNames, Signature, ValueUse,
-};
+use crate::attribute::unquoted;
+use crate::lexer::TokenKind;
+use crate::syntax::{Argument, Attribute, Block, Operation, ResultNames, Signature, ValueUse};
 
 impl Parser<'_, '_> {
     /// `{ .. }`: one block with these arguments, or with its own.

@@ -6,9 +6,9 @@ use indim_ops::Op;
 
 use super::attribute::Attributes;
 use super::syntax::Operation as Syntax;
-use crate::gather::Gather;
-use crate::opcode::{Comparison, Dialect, elementwise};
-use crate::operation::Operation;
+use indim_xla::gather::Gather;
+use indim_xla::opcode::{Comparison, Dialect, elementwise};
+use indim_xla::operation::Operation;
 
 /// The remark about an attribute that the operation lacks: MLIR ignores it, and so does indim. Attributes
 /// with a dialect prefix belong to that dialect and get no remark.
@@ -239,7 +239,7 @@ fn of_chlo(operation: &str) -> Option<Lowering> {
 /// Names of the supported operations, with dialects; element-wise ones are also supported with the prefix
 /// `chlo.broadcast_`.
 pub(super) fn names() -> Vec<String> {
-    let elementwise = crate::opcode::names().map(|(name, dialect)| match dialect {
+    let elementwise = indim_xla::opcode::names().map(|(name, dialect)| match dialect {
         Dialect::StableHlo => format!("stablehlo.{name}"),
         _ => format!("chlo.{name}"),
     });
