@@ -23,7 +23,13 @@ pub(crate) fn missing() -> Vec<String> {
 
 /// Runs the tests of the crates with unsafe code under AddressSanitizer.
 pub(crate) fn asan() -> bool {
-    let packages = ["-p=indim-arrays", "-p=indim-kernels", "-p=indim-targets", "-p=indim-cpu"];
+    let packages = [
+        "-p=indim-arrays",
+        "-p=indim-kernels",
+        "-p=indim-targets",
+        "-p=indim-executors",
+        "-p=indim-cpu",
+    ];
     let tests = ["test", "--tests", "--target", sanitizer_target()];
     cargo(&[&tests[..], &packages].concat(), &ASAN_VARIABLES)
 }

@@ -1,28 +1,17 @@
 //! Compilation of graphs for this processor, and runs over arrays in memory.
 //!
-//! Modules, each built on those before it:
-//! - `executor.rs`: the interface of an executor, a back end for loop nests;
-//! - `tiles/`: tiles of a nest over the walks of `indim-loops`, and the loops over them;
-//! - `blocks/`: the executor that calls kernels of `indim-kernels`;
-//! - `machine/`: the executor that tiers up to machine code of `indim-targets`;
-//! - `run/`: executables, their options and errors: the public interface.
+//! `run/` has executables, their options and errors: the public interface. The executors are in
+//! `indim-executors`.
 //!
-//! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
-//! `tiles/fold_tile.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/arg_reduce/`,
-//! `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs`, `tiles/single_call.rs`, `run/executable.rs`,
-//! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
-//! `run/bound_program.rs`, `run/scatter.rs`, `run/scratch.rs`, `run/team.rs` and `run/threads.rs`;
-//! of the other crates in `indim-arrays`, `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the
-//! Python bindings and `signals.rs` of the command.
+//! Unsafe code stands only in `run/executable.rs`, `run/float_environment.rs`, `run/groups.rs`,
+//! `run/in_place.rs`, `run/indices.rs`, `run/bound_program.rs`, `run/scatter.rs`, `run/scratch.rs`,
+//! `run/team.rs` and `run/threads.rs`; of the other crates in `indim-arrays`, `indim-executors`,
+//! `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and `signals.rs` of the
+//! command.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod blocks;
-mod executor;
-mod machine;
 mod run;
-mod tiles;
 
-pub use executor::KernelFallback;
 pub use indim_arrays::print;
 #[cfg(feature = "safetensors")]
 pub use indim_arrays::safetensors;
@@ -31,6 +20,7 @@ pub use indim_arrays::{
     IntoElementsError, MappedFile, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode,
     from_elements, row_major_strides, set_memory_pool_limit,
 };
+pub use indim_executors::{KernelFallback, memory};
 pub use indim_ops::{Level, UnknownLevel};
 pub use run::choice::{ExecutorChoice, UnknownExecutor};
 pub use run::compile::{CompileError, CompileOptions, compile, compile_with};
@@ -47,4 +37,7 @@ pub use run::memory_piece::MemoryPiece;
 pub use run::options::{Progress, RunOptions, Threads};
 pub use run::output_order::Order;
 pub use run::symbolic::{SymbolicExecutable, compile_symbolic, compile_symbolic_with};
-pub use tiles::memory;
+
+#[cfg(test)]
+#[path = "../tests/unit/simple_executor.rs"]
+mod simple_executor;

@@ -129,6 +129,7 @@ fn circles_are_small() {
         "indim-arrays",
         "indim-stores",
         "indim-stream",
+        "indim-executors",
         "indim-cpu",
         "indim-macros",
         "indim-oracle",

@@ -12,7 +12,6 @@ use indim_loops::strides::AxisStrides;
 use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
-use crate::executor::Bases;
 use crate::run::compiled_nest::{CompiledNest, bind};
 use crate::run::compiled_program::{BufferOffset, CompiledProgram, DenseBindings, SymbolSizes};
 use crate::run::dense_strides::dense;
@@ -24,6 +23,7 @@ use crate::run::options::RunOptions;
 use crate::run::scratch::Scratch;
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut, bytes_of_array};
+use indim_executors::Bases;
 
 /// Operands of a nest that fit the stack. An allocation would slow down the short runs of small nests.
 const FEW: usize = 16;

@@ -13,14 +13,14 @@ use indim_loops::lower_with;
 use indim_ops::Level;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::blocks::Blocks;
-use crate::executor::Executor;
-use crate::machine::Machine;
 use crate::run::bound_program::BoundProgram;
 use crate::run::choice::ExecutorChoice;
 use crate::run::compiled_program::{CompiledProgram, SymbolSizes};
 use crate::run::executable::Executable;
 use crate::run::float_environment::DefaultFloatEnvironment;
+use indim_executors::Blocks;
+use indim_executors::Executor;
+use indim_executors::Machine;
 
 /// The executor for `choice`.
 fn executor(choice: ExecutorChoice) -> &'static dyn Executor {

@@ -9,8 +9,8 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use smallvec::SmallVec;
 
-use crate::executor::{BoundNest, KernelFallback, NestCode};
-use crate::tiles::work;
+use indim_executors::run_work;
+use indim_executors::{BoundNest, KernelFallback, NestCode};
 
 /// Operands whose strides fit the stack.
 const FEW: usize = 6;
@@ -25,7 +25,7 @@ pub struct CompiledNest {
 
 impl CompiledNest {
     pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> CompiledNest {
-        let work = work::of_run(&SizedNest::own(nest), code.cost());
+        let work = run_work(&SizedNest::own(nest), code.cost());
         CompiledNest { nest: Arc::clone(nest), code, work }
     }
 

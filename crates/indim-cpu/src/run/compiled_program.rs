@@ -12,10 +12,10 @@ use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
 use smallvec::SmallVec;
 
-use crate::executor::{BoundNest, Executor, NestCode};
 use crate::run::output_order::OutputOrders;
 use crate::run::scatter::Scatter;
-use crate::tiles::work;
+use indim_executors::run_work;
+use indim_executors::{BoundNest, Executor, NestCode};
 
 /// A graph as loop nests, compiled by an executor, for arrays of any sizes.
 #[derive(Debug)]
@@ -216,7 +216,7 @@ impl SymbolicNest {
         DenseBinding {
             bound: Arc::clone(&self.code).bind(nest, NestStrides::Dense, &[]),
             shared_bytes: self.code.shared_bytes(nest),
-            work: work::of_run(nest, self.cost),
+            work: run_work(nest, self.cost),
             moved: nest.bytes_moved(),
             own_addresses: self.addresses.is_none().then(own),
         }

@@ -15,7 +15,6 @@ use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
-use crate::executor::{Bases, BoundNest};
 use crate::run::compiled_nest::CompiledNest;
 use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
@@ -23,6 +22,7 @@ use crate::run::options::RunOptions;
 use crate::run::scratch::Scratch;
 use crate::run::threads;
 use indim_arrays::ALIGNMENT;
+use indim_executors::{Bases, BoundNest};
 use indim_loops::strides::AxisStrides;
 
 /// Working set of a tile over all nests of a group: half of L2, so that intermediate values stay in it.

@@ -17,8 +17,8 @@ use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::Level;
 use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
 
-use crate::executor::{Bases, BoundNest, KernelFallback, NestCode};
-use crate::tiles::gather::Gather;
+use indim_executors::Gather;
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 
 /// A scatter for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]

@@ -2,10 +2,10 @@
 
 use core::ops::{ControlFlow, Range};
 
-use crate::executor::{Bases, BoundNest};
 #[cfg(feature = "rayon")]
 use crate::run::chunks::{self, ChunkedWork};
 use crate::run::options::{RunOptions, Threads};
+use indim_executors::{Bases, BoundNest};
 
 /// Work, in bytes moved, from which several threads run a nest if they are awake: some 10 microseconds.
 const PARALLEL_BYTES: usize = 1024 * 1024;

@@ -16,7 +16,7 @@ use indim_loops::strides::AxisStrides;
 use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
 use indim_shape::RuleSet;
 
-use super::{Bases, BoundNest, Executor, NestCode};
+use indim_executors::{Bases, BoundNest, Executor, NestCode};
 use indim_ops::Level;
 
 #[path = "../../../indim-builder/tests/random/choices.rs"]
@@ -274,10 +274,10 @@ mod tests {
     };
     use super::*;
     use crate::Order;
-    use crate::blocks::Blocks;
     use crate::run::compile::{CompileOptions, compile_for};
     use crate::run::options::RunOptions;
     use indim_arrays::ArrayView;
+    use indim_executors::Blocks;
 
     /// A random graph, and arguments for it.
     fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {

@@ -10,7 +10,7 @@ pub use indim_lanes::elementary::{
     logistic, long_pow, pow, rsqrt, sin, sinh, tan, tanh, trigamma,
 };
 pub use indim_lanes::float::{copysign, is_finite, is_inf, is_nan, max, min};
-use indim_lanes::lane::{BoolLane, FloatLane, IntLane};
+use indim_lanes::lane::{BoolLane, FloatLane};
 
 #[inline(always)]
 fn zero<F: FloatLane>() -> F {

@@ -1,8 +1,8 @@
-//! The interface between `run/` and the executors. Holds unsafe code.
+//! The interface of an executor. Holds unsafe code.
 //!
 //! An [`Executor`] compiles a loop nest into [`NestCode`]. Bound to sizes and strides, the code is a
-//! [`BoundNest`], whose tiles any thread may run. `run/` uses executors only through this interface, and
-//! only `run/compile.rs` chooses one.
+//! [`BoundNest`], whose tiles any thread may run. `indim-cpu` uses executors only through this interface, and
+//! only its `run/compile.rs` chooses one.
 
 use core::fmt;
 use core::ops::Range;
@@ -18,7 +18,7 @@ use indim_ops::DType;
 use indim_ops::Level;
 
 /// A back end that compiles loop nests for this machine.
-pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
+pub trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
     /// Compiles `nest` for `level`; `constants` are those of its graph.
     fn compile(
         &self,
@@ -37,7 +37,7 @@ pub(crate) trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
 
 /// A loop nest compiled for arrays of any sizes and strides. Methods that depend on sizes take the nest with
 /// its sizes, `nest`.
-pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Binds the code to the sizes of `nest` and to `strides`. `is_over_input` tells for each output of the
     /// graph whether it lies exactly over an input; it is empty if none does. Returns `None` for a nest
     /// without elements.
@@ -98,9 +98,9 @@ pub(crate) trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe
 /// The reason why a nest has no machine code, so that kernels run it.
 ///
 /// ```
-/// use indim_cpu::KernelFallback;
+/// use indim_executors::KernelFallback;
 ///
-/// assert_eq!(KernelFallback::Searches.to_string(), "it is an argmax or argmin of elements in memory");
+/// assert_eq!(KernelFallback::ArgReduction.to_string(), "it is an argmax or argmin of elements in memory");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,7 +148,7 @@ impl fmt::Display for KernelFallback {
 }
 
 /// A nest bound to sizes and strides, as tiles that are independent of each other.
-pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Counts a run of `work` bytes towards tier-up, and returns the faster code to run instead, if it
     /// exists. A run calls this once, before its first tile.
     fn tier_up(&self, _work: usize) -> Option<&dyn BoundNest> {
@@ -196,11 +196,11 @@ pub(crate) trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSaf
 }
 
 /// The addresses of a run.
-pub(crate) struct Bases<'a> {
+pub struct Bases<'a> {
     /// Addresses at the first point of the nest: the stores, then the accesses.
-    pub(crate) operands: &'a [*mut u8],
+    pub operands: &'a [*mut u8],
     /// Memory of [`NestCode::shared_bytes`] bytes that the threads of the run share.
-    pub(crate) shared: *mut u8,
+    pub shared: *mut u8,
 }
 
 // SAFETY:
@@ -208,7 +208,3 @@ pub(crate) struct Bases<'a> {
 // - that contract excludes data races: threads run disjoint tiles, which write disjoint elements and disjoint
 //   partial results.
 unsafe impl Sync for Bases<'_> {}
-
-#[cfg(test)]
-#[path = "../tests/unit/simple_executor.rs"]
-mod simple_executor;

@@ -30,7 +30,7 @@ use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
 
 /// The block executor.
 #[derive(Debug)]
-pub(crate) struct Blocks;
+pub struct Blocks;
 
 impl Executor for Blocks {
     fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, level: Level) -> Arc<dyn NestCode> {

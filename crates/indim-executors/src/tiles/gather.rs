@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 /// A gather of elements of one table by indices of one type.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gather {
+pub struct Gather {
     resolve: ResolveFn,
     /// Size of the indexed axis; not 0.
     size: usize,
@@ -138,13 +138,7 @@ impl GatherOperands {
 
 impl Gather {
     /// A gather of elements of type `element` by indices of the integer type `index`; `size` is not 0.
-    pub(crate) fn new(
-        mode: TakeMode,
-        index: DType,
-        element: DType,
-        size: usize,
-        level: Level,
-    ) -> Gather {
+    pub fn new(mode: TakeMode, index: DType, element: DType, size: usize, level: Level) -> Gather {
         let resolve = resolve_function(mode, index, level);
         Gather { resolve, size, index_size: index.size(), element_size: element.size() }
     }
@@ -163,7 +157,7 @@ impl Gather {
     ///
     /// # Safety
     /// Like [`ResolveFn`], for the level of the gather.
-    pub(crate) unsafe fn resolve(&self, resolved: &mut [usize], indices: *const u8, stride: isize) {
+    pub unsafe fn resolve(&self, resolved: &mut [usize], indices: *const u8, stride: isize) {
         // SAFETY: the caller has the same obligations.
         unsafe { (self.resolve)(resolved, indices, stride, self.size) }
     }

@@ -32,9 +32,9 @@ use crate::tiles::tile::MARGIN_BYTES;
 
 /// The machine executor.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     /// Whether machine code is generated at the first run, without a budget.
-    pub(crate) is_forced: bool,
+    pub is_forced: bool,
 }
 
 impl Executor for Machine {

@@ -25,11 +25,11 @@ pub(crate) fn computed(nest: &LoopNest) -> usize {
 }
 
 /// Cost of a whole run whose elements each cost this much: bytes moved and computation.
-pub(crate) fn of_run(nest: &SizedNest<'_>, cost: usize) -> usize {
+pub fn run_work(nest: &SizedNest<'_>, cost: usize) -> usize {
     nest.bytes_moved().saturating_add(nest.points().saturating_mul(cost))
 }
 
 /// Cost of an element: bytes moved and computation.
 pub(super) fn of_element(nest: &SizedNest<'_>, cost: usize) -> usize {
-    of_run(nest, cost) / nest.points().max(1)
+    run_work(nest, cost) / nest.points().max(1)
 }

@@ -1,0 +1,24 @@
+//! Executors: back ends that compile loop nests for this processor and run their tiles.
+//!
+//! Modules, each built on those before it:
+//! - `executor.rs`: the interface of an executor;
+//! - `tiles/`: tiles of a nest over the walks of `indim-loops`, and the loops over them;
+//! - `blocks/`: the executor that calls kernels of `indim-kernels`;
+//! - `machine/`: the executor that tiers up to machine code of `indim-targets`.
+//!
+//! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
+//! `tiles/fold_tile.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/arg_reduce/`,
+//! `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs` and `tiles/single_call.rs`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+mod blocks;
+mod executor;
+mod machine;
+mod tiles;
+
+pub use blocks::Blocks;
+pub use executor::{Bases, BoundNest, Executor, KernelFallback, NestCode};
+pub use machine::Machine;
+pub use tiles::gather::Gather;
+pub use tiles::memory;
+pub use tiles::work::run_work;
