@@ -72,6 +72,7 @@
 //! - `expression_cache.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
 //!   there have been others, for all sizes;
 //! - `error_page.rs`: the page of an error code, as the command and the Python package print it;
+//! - `evaluate.rs`: an expression evaluated in one call;
 //! - `formats/`: programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX;
 //! - `input.rs`: the inputs of an expression: arrays and numbers of any owner;
 //! - `internal_error.rs`: broken invariants as diagnostics: a front end catches panics here and never shows
