@@ -65,6 +65,7 @@ impl<F: FloatLane> Pair<F> {
 
     /// The product without the term `low * low`.
     #[inline(always)]
+    #[allow(clippy::should_implement_trait, reason = "lanes have named primitives, no operators")]
     pub fn mul(self, other: Self) -> Self {
         let product = two_product(self.high, other.high);
         let cross = self.high.mul_add(other.low, self.low.mul(other.high));
@@ -73,6 +74,7 @@ impl<F: FloatLane> Pair<F> {
 
     /// The quotient: an estimate by the reciprocal, corrected by its remainder.
     #[inline(always)]
+    #[allow(clippy::should_implement_trait, reason = "lanes have named primitives, no operators")]
     pub fn div(self, divisor: Self) -> Self {
         let reciprocal = F::constant(1.0).div(divisor.high);
         let high = self.high.mul(reciprocal);
