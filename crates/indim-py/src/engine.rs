@@ -11,10 +11,10 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::cached_computation::CachedComputation;
 use crate::error::computation_error;
+use crate::expression::ExpressionArgument;
 use crate::expression_cache::{ExpressionKey, cached_computation};
 use crate::internal_error::guard;
 use crate::operand::{Operand, OperandType};
-use crate::operation::ExpressionArgument;
 use crate::results_argument::ResultsArgument;
 use crate::rule::rule_of_operations;
 use crate::structure::Structure;

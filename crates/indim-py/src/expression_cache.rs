@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::cached_computation::CachedComputation;
 use crate::computation::Computation;
 use crate::error::ComputationError;
-use crate::operation::ExpressionArgument;
+use crate::expression::ExpressionArgument;
 
 /// Maximum number of expressions of one key; beyond it they are dropped together.
 const MAX_EXPRESSIONS: usize = 1024;

@@ -19,6 +19,7 @@
 //!   it;
 //! - `engine.rs`: calls with arrays of other packages: Dask, xarray and pandas;
 //! - `error.rs`: errors as Python exceptions; their classes are in `indim/_errors.py`;
+//! - `expression.rs`: the expression of a computation, as Python passes it: a text, or an operation;
 //! - `expression_cache.rs`: the cache of computations of texts and eager operations;
 //! - `memory_use.rs`: the memory held by cached computations and their compiled programs;
 //! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`, and
@@ -52,6 +53,7 @@ mod detached;
 mod engine;
 mod error;
 mod evaluate;
+mod expression;
 mod expression_cache;
 mod internal_error;
 mod jit;

@@ -1,16 +1,15 @@
 //! Eager operations, as `indim/_functions.py` calls them on arrays: each is recorded as a traced one is, and
 //! its programs are cached.
 
-use std::borrow::Cow;
-
 use indim::array::Order;
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 
 use crate::casting::Casting;
 use crate::engine::{engine, is_for_engine};
 use crate::error::computation_error;
+use crate::expression::ExpressionArgument;
 use crate::expression_cache::{ExpressionKey, cached_computation};
 use crate::internal_error::guard;
 use crate::operand::Operand;
@@ -25,63 +24,6 @@ const OPERAND_NAMES: [&str; 3] = ["x", "y", "z"];
 
 /// Attributes that are operands, with their names in messages.
 const OPERAND_ATTRIBUTES: [(&str, &str); 2] = [("where", "w"), ("initial", "v")];
-
-/// One operation; the engines of other packages receive it in place of a text.
-#[pyclass(frozen, module = "indim._indim")]
-pub(crate) struct Operation(RecordedCall);
-
-#[pymethods]
-impl Operation {
-    fn __str__(&self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// The argument `ex` of `evaluate` and the engines: a text, or an operation.
-pub(crate) enum ExpressionArgument<'a> {
-    Text(&'a str),
-    Operation(&'a RecordedCall),
-}
-
-impl<'a, 'py> FromPyObject<'a, 'py> for ExpressionArgument<'a> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if !object.is_instance_of::<PyString>()
-            && let Ok(operation) = object.cast::<Operation>()
-        {
-            return Ok(ExpressionArgument::Operation(&operation.get().0));
-        }
-        Ok(ExpressionArgument::Text(object.extract()?))
-    }
-}
-
-impl<'a> ExpressionArgument<'a> {
-    /// The text, or a text that identifies the operation. Printing the operation would search the tables of
-    /// functions, which takes microseconds.
-    pub(crate) fn key(&self) -> Cow<'a, str> {
-        match self {
-            ExpressionArgument::Text(text) => Cow::Borrowed(text),
-            ExpressionArgument::Operation(RecordedCall { function, operands, attributes }) => {
-                let count = operands.len();
-                Cow::Owned(match attributes.is_empty() {
-                    true => format!("{function} {count}"),
-                    false => format!("{function} {count} {attributes:?}"),
-                })
-            }
-        }
-    }
-
-    /// The argument as a Python object.
-    pub(crate) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self {
-            ExpressionArgument::Text(text) => Ok(PyString::new(py, text).into_any()),
-            ExpressionArgument::Operation(call) => {
-                Ok(Bound::new(py, Operation((*call).clone()))?.into_any())
-            }
-        }
-    }
-}
 
 /// Applies one operation to arrays and numbers.
 ///

@@ -2,14 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
-use indim_arrays::MappedFile;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::npy::write::NamedArray;
+use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{
     ArrayFile, FileError, FileErrorKind, OutputFile, ResultMetadata, Sink, Source, StoreError,
 };
@@ -139,131 +138,6 @@ enum Members {
     Named,
     /// Columns or pages; without a text the only one or the first.
     Selected,
-}
-
-/// Maps a file, if an array of this many bytes is to be mapped and the system can.
-pub type MapFile<'a> = &'a dyn Fn(u64) -> Option<MappedFile>;
-
-/// The code of a format.
-pub(crate) trait FormatCode: core::fmt::Debug + Sync {
-    /// Opens an array for reading by regions; decoding holds at most `limit` bytes.
-    fn open(
-        &self,
-        path: &Path,
-        member: Option<&str>,
-        limit: usize,
-    ) -> Result<Box<dyn Source>, StoreError>;
-
-    /// Reads a whole array or maps it; `None` if the format is read by regions only.
-    fn load(
-        &self,
-        _path: &Path,
-        _member: Option<&str>,
-        _limit: usize,
-        _map: MapFile<'_>,
-    ) -> Option<Result<ArrayFile, FileError>> {
-        None
-    }
-
-    /// Whether [`FormatCode::load`] reads whole arrays.
-    fn is_loaded(&self) -> bool {
-        false
-    }
-
-    /// The error of a file without the name of a member; lists the members.
-    fn member_not_named(&self, _path: &Path) -> Option<FileErrorKind> {
-        None
-    }
-
-    /// How results are written.
-    fn writer(&self) -> FormatWriter {
-        FormatWriter::None
-    }
-
-    /// Chunk shape of a result; `None` if regions of a result may have any shape.
-    fn chunks(&self, _result: &ArrayType, _metadata: &ResultMetadata) -> Option<Vec<usize>> {
-        None
-    }
-
-    /// Bytes of memory that writing a result takes in addition to its pieces.
-    fn scratch_bytes(&self, _result: &ArrayType, _metadata: &ResultMetadata) -> usize {
-        0
-    }
-
-    /// Whether each of the results must be written row by row, in order.
-    fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {
-        vec![false; results.len()]
-    }
-
-    /// Whether the caller may choose the chunk shape of a result.
-    fn is_chunked(&self) -> bool {
-        false
-    }
-
-    /// Whether a result keeps the geography of its inputs.
-    fn has_geography(&self) -> bool {
-        false
-    }
-}
-
-/// How results of a format are written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum FormatWriter {
-    /// Results are not written.
-    None,
-    /// Elements in an open file.
-    File(&'static FileWriter),
-    /// A path for one result.
-    Path(CreateSink),
-}
-
-/// Creates the sink of one result at a path.
-pub(crate) type CreateSink =
-    fn(&Path, &ArrayType, &ResultMetadata) -> Result<Box<dyn Sink>, StoreError>;
-
-/// Writes results to an open file: one result, or any number with names in an archive.
-#[derive(Debug)]
-pub struct FileWriter {
-    /// Sinks for results of these names and types.
-    pub(crate) sinks: CreateSinks,
-    /// Writes whole results in sequence.
-    pub(crate) write: WriteArrays,
-    /// Whether the elements of a result can be mapped memory of the file; see [`OutputFile::map_npy`].
-    pub(crate) is_mapped: bool,
-}
-
-type CreateSinks = fn(OutputFile, &[(&str, &ArrayType)]) -> Result<Vec<Box<dyn Sink>>, FileError>;
-type WriteArrays = fn(&mut dyn Write, &[NamedArray<'_>]) -> Result<(), FileErrorKind>;
-
-impl FileWriter {
-    /// Sinks for results of these names and types, with disk space reserved for all.
-    ///
-    /// # Errors
-    /// Those of [`NpySink::in_file`](crate::NpySink::in_file) or of the archive.
-    pub fn sinks(
-        &self,
-        file: OutputFile,
-        results: &[(&str, &ArrayType)],
-    ) -> Result<Vec<Box<dyn Sink>>, FileError> {
-        (self.sinks)(file, results)
-    }
-
-    /// Writes whole results in sequence.
-    ///
-    /// # Errors
-    /// Like [`write_npy_to`](crate::write_npy_to).
-    pub fn write(
-        &self,
-        output: &mut dyn Write,
-        results: &[NamedArray<'_>],
-    ) -> Result<(), FileErrorKind> {
-        (self.write)(output, results)
-    }
-
-    /// Whether a result can be computed in the mapped file; see [`OutputFile::map_npy`].
-    pub fn is_mapped(&self) -> bool {
-        self.is_mapped
-    }
 }
 
 impl PartialEq for ArrayFormat {

@@ -7,6 +7,7 @@
 //! element types and shapes of each format.
 //!
 //! - `format.rs`: the registry of formats: one row per format, with its endings, first bytes and code;
+//! - `format_code.rs`: the trait of the code behind a row, for reading and for writing of results;
 //! - `result_metadata.rs`: the metadata that a result inherits from its inputs;
 //! - `region.rs`: a rectangular part of an array, and the grid of regions that covers an array;
 //! - `source.rs`: the trait of readable arrays; `sink.rs`: the trait of results;
@@ -50,6 +51,7 @@ mod error;
 mod file;
 mod file_error;
 mod format;
+mod format_code;
 mod geography;
 mod hidden_names;
 mod memory;
@@ -88,13 +90,14 @@ pub use array_file::ArrayFile;
 pub use copy::{copy_from_region, copy_into_region};
 pub use error::{StoreError, StoreErrorKind, system_message};
 pub use file_error::{FileError, FileErrorKind};
-pub use format::{ArrayFormat, FileWriter, MapFile, create, open};
+pub use format::{ArrayFormat, create, open};
+pub use format_code::{FileWriter, MapFile, NamedArray};
 pub use geography::Geography;
 pub use hidden_names::remove_unfinished_files;
 pub use memory::{MemoryResult, MemorySink, MemorySource};
 pub use memory_limit::MemoryLimitError;
 pub use npy::{
-    ArrayStream, NamedArray, NpySink, NpySource, read_npy_type, write_npy, write_npy_to, write_text,
+    ArrayStream, NpySink, NpySource, read_npy_type, write_npy, write_npy_to, write_text,
 };
 #[cfg(feature = "npz")]
 pub use npz::{

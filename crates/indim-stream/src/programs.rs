@@ -12,7 +12,6 @@ use indim_shape::AxisMap;
 
 use crate::error::StreamError;
 use crate::job::Job;
-use crate::plan::Pass;
 
 /// What a program of a job does.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,16 +52,22 @@ pub(crate) fn graph_of(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph, Str
 
 /// The programs of a pass; there are few shapes, since only the last piece along an axis has another size.
 pub(crate) struct Programs<'a> {
-    pass: &'a Pass,
+    job: &'a Job,
+    /// Programs that the plan has compiled.
+    planned: &'a [(ProgramKey, Executable)],
     reductions: Vec<ReduceOp>,
     options: &'a CompileOptions,
     others: HashMap<ProgramKey, Executable>,
 }
 
 impl<'a> Programs<'a> {
-    pub(crate) fn new(pass: &'a Pass, options: &'a CompileOptions) -> Self {
-        let reductions = pass.job.reductions().collect();
-        Programs { pass, reductions, options, others: HashMap::new() }
+    pub(crate) fn new(
+        job: &'a Job,
+        planned: &'a [(ProgramKey, Executable)],
+        options: &'a CompileOptions,
+    ) -> Self {
+        let reductions = job.reductions().collect();
+        Programs { job, planned, reductions, options, others: HashMap::new() }
     }
 
     /// The reductions of the job.
@@ -131,11 +136,11 @@ impl<'a> Programs<'a> {
 
     fn executable(&mut self, of: Use, sizes: Vec<usize>) -> Result<&Executable, StreamError> {
         let key = (of, sizes);
-        if let Some((_, planned)) = self.pass.executables.iter().find(|(of, _)| *of == key) {
+        if let Some((_, planned)) = self.planned.iter().find(|(of, _)| *of == key) {
             return Ok(planned);
         }
         if !self.others.contains_key(&key) {
-            let executable = compile(&graph_of(&self.pass.job, &key)?, self.options)?;
+            let executable = compile(&graph_of(self.job, &key)?, self.options)?;
             self.others.insert(key.clone(), executable);
         }
         Ok(&self.others[&key])

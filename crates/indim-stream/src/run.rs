@@ -257,7 +257,8 @@ impl<'a> RunningPass<'a> {
     /// Writes what each piece gives.
     fn map(&self, sinks: &mut [Box<dyn Sink>]) -> Result<(), StreamError> {
         let outputs = &self.pass.job.outputs;
-        let mut programs = Programs::new(self.pass, &self.options.compile);
+        let mut programs =
+            Programs::new(&self.pass.job, &self.pass.executables, &self.options.compile);
         let compute = |piece: &Piece, read: Pieces| self.compute(piece, &read, &mut programs);
         let write = |piece: &Piece, results: Vec<Buffer>| {
             for (output, result) in outputs.iter().zip(&results) {
@@ -278,7 +279,8 @@ impl<'a> RunningPass<'a> {
         sinks: &mut [Box<dyn Sink>],
     ) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
         let job = &self.pass.job;
-        let mut programs = Programs::new(self.pass, &self.options.compile);
+        let mut programs =
+            Programs::new(&self.pass.job, &self.pass.executables, &self.options.compile);
         let mut gathered = ReductionOutputs::new(job, sinks)?;
         let (mut tree, mut carried) = (PairTree::default(), CarriedReduction::new(job, axis));
         let combine = |piece: &Piece, read: Pieces| {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use indim_arrays::Buffer;
 use indim_ops::ArrayType;
 
-use crate::format::FormatCode;
+use crate::format_code::FormatCode;
 use crate::memory::MemorySource;
 use crate::{Region, Source, StoreError, StoreErrorKind};
 

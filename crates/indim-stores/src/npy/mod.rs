@@ -19,9 +19,9 @@ pub use read::read_npy_type;
 pub use sink::NpySink;
 pub use source::NpySource;
 pub use stream::ArrayStream;
-pub use write::{NamedArray, write_npy, write_npy_to, write_text};
+pub use write::{write_npy, write_npy_to, write_text};
 
-use crate::format::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{ArrayFile, FileError, Sink, Source, StoreError};
 
 /// The format `.npy`.

@@ -87,9 +87,6 @@ pub fn write_npy_to(
     Ok(())
 }
 
-/// A dense row-major array of an archive: name (without `.npy`), type, and bytes of its elements.
-pub type NamedArray<'a> = (&'a str, &'a ArrayType, &'a [u8]);
-
 /// Fails if the number of bytes does not match the type.
 pub(crate) fn check_length(array_type: &ArrayType, elements: &[u8]) -> Result<(), FileErrorKind> {
     let ArrayType { dtype, shape } = array_type;

@@ -19,7 +19,7 @@ pub use write::write_npz_to;
 
 use indim_ops::ArrayType;
 
-use crate::format::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{ArrayFile, FileError, FileErrorKind, Source, StoreError};
 
 /// The format `.npz`.

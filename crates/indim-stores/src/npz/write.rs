@@ -6,7 +6,8 @@ use indim_ops::ArrayType;
 use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use crate::FileErrorKind;
-use crate::npy::write::{NamedArray, check_length, npy_header};
+use crate::format_code::NamedArray;
+use crate::npy::write::{check_length, npy_header};
 
 /// Writes dense row-major arrays as an uncompressed `.npz` archive, like `numpy.savez`.
 ///

@@ -17,7 +17,7 @@ use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::format::{FormatCode, FormatWriter};
+use crate::format_code::{FormatCode, FormatWriter};
 use crate::result_metadata::chunk_bytes;
 use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
 

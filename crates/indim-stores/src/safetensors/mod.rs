@@ -15,7 +15,7 @@ pub use sink::safetensors_sinks;
 pub use source::SafetensorsSource;
 pub use tensors::{read_tensor, read_tensor_type, write_safetensors_to};
 
-use crate::format::{FileWriter, FormatCode, FormatWriter, MapFile};
+use crate::format_code::{FileWriter, FormatCode, FormatWriter, MapFile};
 use crate::{ArrayFile, FileError, FileErrorKind, Source, StoreError};
 
 /// The format `.safetensors`.

@@ -16,9 +16,10 @@ use indim_shape::{MAX_RANK, RankLimitError, Shape};
 use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::header::{NO_TENSOR, find, names};
+use crate::format_code::NamedArray;
 use crate::npy::header::{ArrayHeader, swap_bytes};
 use crate::npy::read::{open, read_elements};
-use crate::npy::write::{NamedArray, check_length};
+use crate::npy::write::check_length;
 use crate::{ArrayFile, FileError, FileErrorKind};
 
 /// Maximum bytes of a header. 100,000 tensors take about 10 MB.

@@ -23,7 +23,7 @@ use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
 
-use crate::format::{FormatCode, FormatWriter};
+use crate::format_code::{FormatCode, FormatWriter};
 use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
 
 /// The format of images and grids.

@@ -44,7 +44,7 @@ use self::decode_plan::DecodePlan;
 use self::metadata::ArrayMetadata;
 use self::read::CachedShard;
 use crate::file::read_file;
-use crate::format::{FormatCode, FormatWriter};
+use crate::format_code::{FormatCode, FormatWriter};
 use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, enough};
 use crate::source::{Source, check_region};
 use crate::{MemoryLimitError, Region, ResultMetadata, StoreError, StoreErrorKind};
