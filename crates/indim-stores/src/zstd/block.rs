@@ -11,102 +11,31 @@ const MAX_OFFSET_CODE: u8 = 31;
 /// Bytes copied at a time, where a copy may go beyond its end.
 const COPIED_BYTES: usize = 16;
 
-/// Base and further bits of each code of a literals length.
-const LITERALS_LENGTHS: [(u32, u8); 36] = [
-    (0, 0),
-    (1, 0),
-    (2, 0),
-    (3, 0),
-    (4, 0),
-    (5, 0),
-    (6, 0),
-    (7, 0),
-    (8, 0),
-    (9, 0),
-    (10, 0),
-    (11, 0),
-    (12, 0),
-    (13, 0),
-    (14, 0),
-    (15, 0),
-    (16, 1),
-    (18, 1),
-    (20, 1),
-    (22, 1),
-    (24, 2),
-    (28, 2),
-    (32, 3),
-    (40, 3),
-    (48, 4),
-    (64, 6),
-    (128, 7),
-    (256, 8),
-    (512, 9),
-    (1024, 10),
-    (2048, 11),
-    (4096, 12),
-    (8192, 13),
-    (16384, 14),
-    (32768, 15),
-    (65536, 16),
-];
+/// Base and extra bits of each code of a literals length. RFC 8878, section 3.1.1.3.2.1.1.
+const LITERALS_LENGTHS: [(u32, u8); 36] =
+    lengths(0, 16, [1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
-/// The same of a match length.
-const MATCH_LENGTHS: [(u32, u8); 53] = [
-    (3, 0),
-    (4, 0),
-    (5, 0),
-    (6, 0),
-    (7, 0),
-    (8, 0),
-    (9, 0),
-    (10, 0),
-    (11, 0),
-    (12, 0),
-    (13, 0),
-    (14, 0),
-    (15, 0),
-    (16, 0),
-    (17, 0),
-    (18, 0),
-    (19, 0),
-    (20, 0),
-    (21, 0),
-    (22, 0),
-    (23, 0),
-    (24, 0),
-    (25, 0),
-    (26, 0),
-    (27, 0),
-    (28, 0),
-    (29, 0),
-    (30, 0),
-    (31, 0),
-    (32, 0),
-    (33, 0),
-    (34, 0),
-    (35, 1),
-    (37, 1),
-    (39, 1),
-    (41, 1),
-    (43, 2),
-    (47, 2),
-    (51, 3),
-    (59, 3),
-    (67, 4),
-    (83, 4),
-    (99, 5),
-    (131, 7),
-    (259, 8),
-    (515, 9),
-    (1027, 10),
-    (2051, 11),
-    (4099, 12),
-    (8195, 13),
-    (16387, 14),
-    (32771, 15),
-    (65539, 16),
-];
+/// Base and extra bits of each code of a match length. RFC 8878, section 3.1.1.3.2.1.1.
+const MATCH_LENGTHS: [(u32, u8); 53] =
+    lengths(3, 32, [1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+
+/// The table of a length: `single` codes of one value from `first` on, then a code for each entry of `extra`,
+/// its number of extra bits. A code begins where the values of the code before it end.
+const fn lengths<const CODES: usize, const EXTRA: usize>(
+    first: u32,
+    single: usize,
+    extra: [u8; EXTRA],
+) -> [(u32, u8); CODES] {
+    let mut codes = [(0, 0); CODES];
+    let (mut code, mut base) = (0, first);
+    while code < CODES {
+        let bits = if code < single { 0 } else { extra[code - single] };
+        codes[code] = (base, bits);
+        base += 1 << bits;
+        code += 1;
+    }
+    codes
+}
 
 /// A table of codes: its limits, and the distribution that needs no description.
 struct CodeKind {
