@@ -1,4 +1,5 @@
-//! Reductions whose lanes are carried from piece to piece, so that pieces may be cut within a block.
+//! Reductions that carry the lanes of an incomplete block from piece to piece, so that a piece may end within
+//! a block.
 
 use core::ops::Range;
 
@@ -14,14 +15,14 @@ use crate::pair_tree::PairTree;
 use crate::programs::{Programs, Use};
 use crate::rows::{Piece, RowOrder};
 
-/// How many rows of lanes one program adds at most: each is a copy of the program of a piece.
+/// Maximum number of rows of lanes that one program adds. Each row repeats the program of a piece.
 pub(crate) const MAX_ROWS_AT_ONCE: usize = 4;
 
 /// An input of one piece.
 pub(crate) enum PieceInput<'a> {
     /// The same for all rows.
     Common(ArrayView<'a>),
-    /// The elements of each part of the piece, of an input that moves with these of its axes.
+    /// The elements of each part of the piece, for an input that is cut along these of its axes.
     Parts(Vec<ArrayView<'a>>, Vec<usize>),
 }
 
@@ -42,7 +43,7 @@ impl<'a> PieceInput<'a> {
     }
 }
 
-/// The sum, for the kept elements of some pieces, of what has been read of the reduced axis.
+/// The reduction of the elements read so far along the reduced axis, for one set of kept elements.
 pub(crate) struct CarriedReduction<'a> {
     job: &'a Job,
     axis: usize,
@@ -51,20 +52,20 @@ pub(crate) struct CarriedReduction<'a> {
     open: Option<OpenBlock>,
 }
 
-/// A block of which more is to be read.
+/// An incomplete block.
 #[derive(Default)]
 struct OpenBlock {
     index: usize,
-    /// Lanes of each output that are being added to: all, or a group of neighbours.
+    /// The lanes of each output that rows are added to: all lanes, or a group of neighbouring ones.
     lanes: Vec<Buffer>,
     /// The position of the group among those of the block.
     position: usize,
     /// The lanes of the groups of a run that are complete.
     run: PairTree,
-    /// The position of the run, and how many of its groups are complete.
+    /// The position of the run, and the number of its complete groups.
     run_position: usize,
     run_count: usize,
-    /// What complete runs have been folded to.
+    /// The result of the complete runs.
     folded: Option<Vec<Buffer>>,
 }
 
@@ -73,7 +74,7 @@ impl<'a> CarriedReduction<'a> {
         CarriedReduction { job, axis, blocks: PairTree::default(), open: None }
     }
 
-    /// Adds a piece. After the last one along the reduced axis, gives one result of each output.
+    /// Adds a piece. Returns one result for each output after the last piece along the reduced axis.
     pub(crate) fn add(
         &mut self,
         piece: &Piece,
@@ -93,7 +94,7 @@ impl<'a> CarriedReduction<'a> {
         self.blocks.finish_each(programs).map(Some)
     }
 
-    /// Adds rows that lie directly behind those before them.
+    /// Adds the rows that follow those added before.
     fn add_rows(
         &mut self,
         region: &Region,
@@ -117,28 +118,39 @@ impl<'a> CarriedReduction<'a> {
                     start += length;
                 }
                 None => {
-                    let block_end = end.min((start / BLOCK + 1) * BLOCK);
-                    self.open(start / BLOCK, 0, LANES, region, programs)?;
-                    while start < block_end {
-                        start += self.add_some(
-                            start..block_end,
-                            start - first,
-                            region,
-                            inputs,
-                            programs,
-                        )?;
-                    }
-                    if start.is_multiple_of(BLOCK) {
-                        self.close_block(programs)?;
-                    }
+                    let rows = start..end.min((start / BLOCK + 1) * BLOCK);
+                    self.add_to_block(rows.clone(), start - first, region, inputs, programs)?;
+                    start = rows.end;
                 }
             }
         }
         Ok(())
     }
 
-    /// Adds the first of some rows of a block to its lanes; says how many. The first lies at `offset` in the
-    /// piece.
+    /// Adds rows of one block to its lanes, and closes the block if it is complete. The first row is row
+    /// `offset` of the piece.
+    fn add_to_block(
+        &mut self,
+        rows: Range<usize>,
+        offset: usize,
+        region: &Region,
+        inputs: &[PieceInput<'_>],
+        programs: &mut Programs<'_>,
+    ) -> Result<(), StreamError> {
+        self.open(rows.start / BLOCK, 0, LANES, region, programs)?;
+        let mut added = 0;
+        while added < rows.len() {
+            let left = rows.start + added..rows.end;
+            added += self.add_some(left, offset + added, region, inputs, programs)?;
+        }
+        match rows.end.is_multiple_of(BLOCK) {
+            true => self.close_block(programs),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds the first of these rows of a block to its lanes, as one program does; returns their number. The
+    /// first row is row `offset` of the piece.
     fn add_some(
         &mut self,
         rows: Range<usize>,
@@ -148,7 +160,7 @@ impl<'a> CarriedReduction<'a> {
         programs: &mut Programs<'_>,
     ) -> Result<usize, StreamError> {
         let lane = rows.start % LANES;
-        // Few different numbers of rows take few programs.
+        // Powers of two only, so that few programs are compiled.
         let (length, count) = match rows.len() / LANES {
             whole if lane == 0 && whole > 0 => (LANES, 1 << whole.min(MAX_ROWS_AT_ONCE).ilog2()),
             _ => (1 << rows.len().min(LANES - lane).ilog2(), 1),
@@ -162,7 +174,7 @@ impl<'a> CarriedReduction<'a> {
         Ok(length * count)
     }
 
-    /// Adds parts that go to one group of lanes.
+    /// Adds the parts of a piece to one group of lanes.
     fn add_lanes(
         &mut self,
         group: usize,
@@ -192,7 +204,7 @@ impl<'a> CarriedReduction<'a> {
         Ok(())
     }
 
-    /// Adds rows of parts of a piece, so many for each of as many lanes.
+    /// Adds rows of the parts of a piece to lanes.
     fn add_parts(
         &mut self,
         lane: usize,
@@ -244,7 +256,7 @@ impl<'a> CarriedReduction<'a> {
         Ok(())
     }
 
-    /// Adds the group of lanes that is open to the groups before it.
+    /// Adds the open group of lanes to the groups before it.
     fn close_group(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
         let RowOrder::ByLanes(group) = self.job.row_order else { return Ok(()) };
         let Some(open) = self.open.as_mut().filter(|open| !open.lanes.is_empty()) else {
@@ -267,7 +279,7 @@ impl<'a> CarriedReduction<'a> {
         Ok(())
     }
 
-    /// Folds the lanes of the block that is open, and adds its result to those of the blocks before it.
+    /// Folds the lanes of the open block, and adds its result to those of the blocks before it.
     fn close_block(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
         if let RowOrder::ByLanes(_) = self.job.row_order {
             self.close_group(programs)?;
@@ -291,7 +303,7 @@ impl<'a> CarriedReduction<'a> {
         self.blocks.add(0, result, programs)
     }
 
-    /// The sizes of a piece with so many rows.
+    /// The sizes of a piece with this number of rows.
     fn sizes(&self, region: &Region, rows: usize) -> Vec<usize> {
         with_size(region.extents(), self.axis, rows)
     }
@@ -309,7 +321,7 @@ impl OpenBlock {
     }
 }
 
-/// The program keys that a job uses most with pieces of these extents.
+/// The keys of the programs that a job runs most often, with pieces of these extents.
 pub(crate) fn main_programs(job: &Job, piece: &[usize]) -> Vec<(Use, Vec<usize>)> {
     let Some((axis, _)) = job.reduced else { return vec![(Use::Piece, piece.to_vec())] };
     let (rows, whole) = (piece[axis], Shape::from(piece));

@@ -41,7 +41,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     inputs.chain(outputs).fold(0, usize::saturating_add)
 }
 
-/// How many rows of lanes are held at a time, along a reduced axis of so many elements.
+/// Number of rows of lanes in memory at a time, for a reduced axis of this length.
 fn carried_rows(order: RowOrder, size: usize) -> usize {
     match order {
         RowOrder::Independent => 0,
@@ -121,7 +121,7 @@ fn is_order_of(operand: &Operand, is_column_major: bool, order: &[usize], piece:
     is_dense && order.starts_with(&along)
 }
 
-/// The unit of which extents along an axis are multiples.
+/// The unit of the extents along an axis: each is a multiple of it.
 enum Unit {
     /// 512 elements, times a power of two.
     Aligned,

@@ -54,7 +54,7 @@ pub(crate) struct Output {
     pub(crate) is_kept: bool,
     /// What reduces pieces to it, in a reducing job.
     pub(crate) reduction: Option<ReduceOp>,
-    /// What a search gives beside it of each piece: the extremes that it found.
+    /// The second result of an arg-reduction of a piece: the extremes.
     extremes: Option<DType>,
 }
 

@@ -22,17 +22,17 @@ use crate::rows::RowOrder;
 /// The maximum number of cuts, of the longest axes, that are tried in all combinations.
 const MAX_CUTS: usize = 5;
 
-/// Pieces are sought that make a job hold so much, or so much, or all that is allowed: small pieces stay in
-/// the caches between reading, computing and writing, large ones need fewer runs of bytes.
+/// Memory of a job, in bytes, that piece sizes are tried for; the last is the whole limit. Small pieces stay
+/// in the caches between reading, computing and writing; large pieces take fewer reads.
 const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 
 /// Attempts with smaller pieces when the program's scratch memory exceeds the estimate.
 const TRIES: usize = 8;
 
-/// How often a higher limit is tried, to say which one does.
+/// Maximum number of higher limits that are tried to find the least sufficient one for the message.
 const MAX_LIMITS: usize = 24;
 
-/// A program over arrays that lie elsewhere, cut into passes and pieces that fit a limit of memory.
+/// A program over arrays in files, cut into passes and pieces that fit a memory limit.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -66,9 +66,9 @@ pub struct Plan {
 #[derive(Debug)]
 pub(crate) struct Pass {
     pub(crate) job: Job,
-    /// The shape of its pieces, but for the last along each axis.
+    /// The shape of its pieces, except the last along each axis.
     pub(crate) piece: Vec<usize>,
-    /// The programs that are used most for pieces of that shape.
+    /// The programs that run most often for pieces of that shape.
     pub(crate) executables: Vec<(ProgramKey, Executable)>,
 }
 
@@ -101,7 +101,7 @@ impl Pass {
 }
 
 impl Plan {
-    /// The plan for a graph whose inputs and outputs are stored so.
+    /// The plan for a graph with this storage of inputs and outputs.
     ///
     /// # Errors
     /// `memory-limit` when even small pieces take more memory, or the program cannot be cut;

@@ -13,25 +13,25 @@ use indim_shape::AxisMap;
 use crate::error::StreamError;
 use crate::job::Job;
 
-/// What a program of a job does.
+/// The purpose of a program of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Use {
     /// Computes a piece.
     Piece,
-    /// Makes lanes without elements.
+    /// Fills lanes with identities.
     Identities,
-    /// Adds so many rows of lanes to lanes.
+    /// Adds this number of rows of lanes to lanes.
     AddToLanes(usize),
-    /// Folds lanes to the result of a block; to what others have been folded to, if it continues.
+    /// Folds lanes to the result of a block.
     FoldLanes {
-        /// Whether it continues.
+        /// Whether the fold continues the result of lanes folded before.
         continues: bool,
     },
     /// Combines the results of two pieces.
     Combine,
 }
 
-/// A program is of a use, and of the sizes of what it is used on.
+/// The key of a program: its use, and the sizes of its operands.
 pub(crate) type ProgramKey = (Use, Vec<usize>);
 
 /// The graph of a program of a job.
@@ -85,7 +85,7 @@ impl<'a> Programs<'a> {
         Ok(executable.run_with(inputs, &RunOptions::default())?)
     }
 
-    /// Lanes of these sizes, one array for each output, without elements.
+    /// Lanes of these sizes that hold identities, one array for each output.
     pub(crate) fn identities(&mut self, sizes: Vec<usize>) -> Result<Vec<Buffer>, StreamError> {
         let executable = self.executable(Use::Identities, sizes)?;
         Ok(executable.run_with(&[], &RunOptions::default())?)
@@ -105,7 +105,7 @@ impl<'a> Programs<'a> {
         Ok(executable.run_in_place(lanes.chain(inputs).collect())?)
     }
 
-    /// Folds lanes of these sizes to results of a block, after those before them.
+    /// Folds lanes of these sizes to results of a block, onto the results `before`.
     pub(crate) fn fold_lanes(
         &mut self,
         sizes: Vec<usize>,
@@ -121,7 +121,7 @@ impl<'a> Programs<'a> {
         Ok(executable.run_with(&inputs.collect::<Vec<_>>(), &RunOptions::default())?)
     }
 
-    /// Combines the results of two pieces, of which `y` lies behind `x`.
+    /// Combines the results of two pieces; `y` follows `x`.
     pub(crate) fn combined(
         &mut self,
         x: &[Buffer],

@@ -16,7 +16,7 @@ pub(crate) enum RowOrder {
     Independent,
     /// One after another, of any size: the lanes of a block that is not complete are carried.
     Carried,
-    /// Lane by lane, in groups of so many neighbouring lanes: a piece has up to 16 parts, each of a group.
+    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each of a group.
     ByLanes(usize),
 }
 
@@ -38,7 +38,7 @@ impl Piece {
 }
 
 impl RowOrder {
-    /// The largest extent of a piece along the reduced axis, of so many elements.
+    /// Maximum extent of a piece along the reduced axis, which has this length.
     pub(crate) fn max_extent(self, size: usize) -> usize {
         match self {
             RowOrder::Independent | RowOrder::Carried => size,

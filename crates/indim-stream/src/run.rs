@@ -343,7 +343,7 @@ impl<'a> ReductionOutputs<'a> {
         Ok(ReductionOutputs { job, sinks, kept })
     }
 
-    /// Adds what is complete, of which `piece` is the last piece.
+    /// Adds a complete block, whose last piece is `piece`.
     fn add(&mut self, piece: &Region, results: Vec<Buffer>) -> Result<(), StreamError> {
         for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
             let region = output.operand.region(piece);
