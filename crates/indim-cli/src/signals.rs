@@ -121,7 +121,7 @@ mod unix {
                  first, or give a copy of it",
             );
             say(&changed.to_string());
-            // SAFETY: `_exit` ends the process without its threads, one of which hangs in the handler.
+            // SAFETY: `_exit` ends the process without its threads; one thread hangs in the handler.
             unsafe { libc::_exit(1) }
         }
         // SAFETY: the default action of the signal ends the process, so its parent sees the signal.

@@ -154,7 +154,7 @@ fn gather_operands(
     ]
 }
 
-/// The operands of a scatter, all of which are in memory.
+/// The operands of a scatter. All are in memory.
 fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [OperandView; 3] {
     let rank = node.array_type.shape.rank();
     let indices = graph[node.operands[1]].array_type.shape.rank();

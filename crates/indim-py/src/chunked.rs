@@ -25,7 +25,7 @@ use crate::model::as_stored;
 use crate::operand::Operand;
 use crate::run::run;
 
-/// Programs for so many sizes of chunks are kept of each stage.
+/// Maximum number of chunk sizes for which a stage caches programs.
 const MAX_KEPT: usize = 16;
 
 /// Types of inputs, and sizes of what a stage goes through.
@@ -226,7 +226,7 @@ impl ChunkedProgram {
         self.first.clone()
     }
 
-    /// The first lanes of groups of so many neighbours, in the order in which groups are combined by pairs.
+    /// The first lane of each group of this many neighbours, in the order in which groups are combined by pairs.
     #[staticmethod]
     fn lane_groups(group: usize) -> PyResult<Vec<usize>> {
         match matches!(group, 1 | 2 | 4 | 8 | 16 | 32) {

@@ -10,7 +10,7 @@ use indim_graph::terminal::shown_within;
 
 use crate::error::ComputationError;
 
-/// A piece is cut to so many columns.
+/// Maximum width of a piece, in columns; a longer one is cut.
 const WIDTH: usize = 40;
 
 /// The piece of each value of a recording that has no name of its own.

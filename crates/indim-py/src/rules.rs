@@ -149,7 +149,7 @@ pub(crate) fn _explain_shapes(
     })
 }
 
-/// Explains an expression over arrays, of which only types and shapes matter.
+/// Explains an expression over arrays; only their types and shapes matter.
 #[pyfunction]
 pub(crate) fn _explain_expression(
     py: Python<'_>,

@@ -120,7 +120,7 @@ pub struct ArrayFormat {
     endings: &'static [&'static str],
     /// The first bytes of a file; none if content does not identify the format.
     first_bytes: &'static [&'static [u8]],
-    /// Files of which one identifies a folder.
+    /// Names of files; each alone identifies a folder of the format.
     folder_files: &'static [&'static str],
     members: Members,
     /// Whether results are written.
@@ -134,7 +134,7 @@ pub struct ArrayFormat {
 enum Members {
     /// One array.
     None,
-    /// Arrays with names, one of which must be given; any number of results is written to one file.
+    /// Arrays with names; a member must be named; any number of results is written to one file.
     Named,
     /// Columns or pages; without a text the only one or the first.
     Selected,

@@ -44,7 +44,7 @@ const CASES: &[Case] = &[
     Case { name: "parameters", rank: 64, text: |l| flat(l, 2, |k| format!("+a{k}")) },
 ];
 
-/// `x` and pieces of so many operands and operations, one after another, as many as the limits allow.
+/// `x` and as many pieces of this many operands and operations as the limits allow.
 fn flat(limits: &ParseLimits, nodes: usize, piece: impl Fn(usize) -> String) -> String {
     let mut text = "x".to_owned();
     for k in 1..(limits.nodes - 1) / nodes {

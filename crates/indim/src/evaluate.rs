@@ -14,7 +14,7 @@ use crate::input::Input;
 /// Evaluates an expression over named inputs.
 ///
 /// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`;
-/// where neither is given, NumPy's rule; several statements, of which the last gives the result. The inputs
+/// where neither is given, NumPy's rule; several statements; the last gives the result. The inputs
 /// are arrays, or numbers, which adapt to what they meet. What is compiled is kept, by the text, the names,
 /// and the element types and ranks of the arrays: once there have been two shapes, one program serves all
 /// whose sizes meet its [guards](crate::graph::Guards), and a number that differs from call to call compiles

@@ -163,7 +163,7 @@ impl IndexPlan {
     }
 }
 
-/// Refuses indices of which NumPy moves axes to the front: with an array in the index, NumPy treats integers
+/// Refuses indices whose axes NumPy moves to the front: with an array in the index, NumPy treats integers
 /// as arrays too, and moves their axes unless all are adjacent.
 fn check_mixture(indices: &[Index]) -> Result<(), GraphErrorKind> {
     let is_array = |index: &Index| matches!(index, Index::Elements(_));

@@ -7,7 +7,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
-    /// Into pieces of `512 * 2^k` elements, of which the last may be shorter: the nodes of the fixed tree of
+    /// Into pieces of `512 * 2^k` elements; the last may be shorter: the nodes of the fixed tree of
     /// a sum along an axis.
     Aligned,
     /// Nowhere: some operation needs all elements along an axis at once.

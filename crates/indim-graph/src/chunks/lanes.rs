@@ -3,7 +3,7 @@
 //! A sum takes elements in blocks of 512. Element `i` of a block goes to lane `i % 32`, and each lane takes
 //! its elements in order. So a block can be cut anywhere if its lanes are carried from cut to cut: arrays
 //! with up to 32 rows along the reduced axis. Elements of different lanes may come in any order, and lanes
-//! that are complete can be folded: whoever reads lane by lane carries one lane and a few folded ones.
+//! that are complete can be folded: a reader that goes lane by lane carries one lane and a few folded ones.
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{ArrayType, ReduceOp};

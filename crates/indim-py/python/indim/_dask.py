@@ -20,7 +20,7 @@ from . import _arrays, _lanes
 from ._engines import chunked_program, returned
 from ._indim import _graph_of_expression
 
-#: Chunks of so many elements, times a power of two, are nodes of the tree of a sum.
+#: Elements of a node of a sum's tree: chunks of this size times a power of two are nodes.
 ALIGNED = _lanes.BLOCK
 
 #: So many partial results are combined by one task; a power of two, so that it does whole levels of the tree.
@@ -318,9 +318,9 @@ class _Stage:
 
 
 def _labels(axes, whole):
-    """The labels of an operand's axes: those of the stage. An axis of which a chunk has all goes by one of
-    the stage of which it has all too, while there are some: Dask fuses a layer with what it reads if it has
-    no other labels than its result."""
+    """The labels of an operand's axes: those of the stage. An axis that is one chunk shares the label of a
+    stage axis that is one chunk, as long as such labels remain: Dask fuses a layer with the layer it reads
+    only if it has no labels besides those of its result."""
     free, labels = list(whole), []
     for position, axis in enumerate(axes):
         if axis is None and free:

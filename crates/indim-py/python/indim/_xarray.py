@@ -127,7 +127,7 @@ class _Program:
         _refuse_stored(_labels.arrays_among(_captured.reached(self._around)))
         for array in arrays:
             if isinstance(array, Tracer):
-                # xarray then calls NumPy's functions, all of which are traced; the array API has fewer.
+                # xarray then calls NumPy's functions, which are all traced; the array API has fewer.
                 array._recording.namespace = np
         arrays = iter(arrays)
         rebuilt = [

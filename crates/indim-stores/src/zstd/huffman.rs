@@ -132,7 +132,7 @@ impl HuffmanTable {
     }
 }
 
-/// Weights coded by finite states, two of which take turns.
+/// Weights coded by two alternating finite-state decoders.
 fn coded_weights(data: &[u8]) -> Option<Vec<u8>> {
     let (table, length) = FseTable::parse(data, WEIGHT_ACCURACY, MAX_BITS as usize + 1)?;
     let mut bits = BackwardBits::new(&data[length..])?;

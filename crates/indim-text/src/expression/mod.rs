@@ -120,7 +120,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Parses an expression, or statements of which the last states the results. Does not recurse or panic.
+    /// Parses an expression, or statements; the last one states the results. Does not recurse or panic.
     ///
     /// # Errors
     /// Exceeded limits, each with its own code; syntax errors; calls of unknown functions or with wrong
