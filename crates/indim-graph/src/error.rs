@@ -402,8 +402,8 @@ impl GraphError {
                 let indices = self.operand_name(1);
                 Some(match dtype {
                     DType::Bool => format!(
-                        "a mask is not an index, because the size of the result would depend on its elements; \
-                         to choose between elements write where({indices}, x, y)"
+                        "a mask is not an index, because the size of the result would depend on its \
+                         elements; to choose between elements write where({indices}, x, y)"
                     ),
                     _ => format!("indices are integers: i64({indices})"),
                 })
@@ -434,8 +434,8 @@ impl GraphError {
             GraphErrorKind::MatrixProduct => {
                 let [x, y] = [0, 1].map(|operand| self.operand_name(operand));
                 Some(format!(
-                    "name the axes, as in vecdot({x}, {y}, axis=-1); for a matrix product insert axes of size 1 \
-                     and sum along the shared axis: sum({x} * {y}, axis=...)"
+                    "name the axes, as in vecdot({x}, {y}, axis=-1); for a matrix product insert axes of \
+                     size 1 and sum along the shared axis: sum({x} * {y}, axis=...)"
                 ))
             }
             GraphErrorKind::ParameterNotDifferentiable => Some(
@@ -444,8 +444,8 @@ impl GraphError {
                     .to_owned(),
             ),
             GraphErrorKind::NotOneNumber => Some(
-                "sum the output, or take its real part; a vector-Jacobian product (vjp) takes any outputs, with \
-                 a cotangent for each"
+                "sum the output, or take its real part; a vector-Jacobian product (vjp) takes any outputs, \
+                 with a cotangent for each"
                     .to_owned(),
             ),
             _ => None,
@@ -560,15 +560,16 @@ impl fmt::Display for Headline<'_> {
                 formatter.write_str("an index may have `...` only once")
             }
             GraphErrorKind::MixedIndices => formatter.write_str(
-                "an index may have one array of integers, and other integers only adjacent to it: index twice",
+                "an index may have one array of integers, and other integers only adjacent to it: index \
+                 twice",
             ),
             GraphErrorKind::NothingToConcatenate => {
                 write!(formatter, "`{operation}` of nothing: give at least one operand")
             }
             GraphErrorKind::ConcatenateShape { operand, axis } => write!(
                 formatter,
-                "`{operation}` along axis {axis} takes operands with equal sizes of all other axes, but those \
-                 of `{}` and `{}` differ",
+                "`{operation}` along axis {axis} takes operands with equal sizes of all other axes, but \
+                 those of `{}` and `{}` differ",
                 self.0.operand_name(*operand),
                 self.0.operand_name(0)
             ),

@@ -62,8 +62,8 @@ impl fmt::Display for EvalError {
             }
             EvalError::IndexOutOfRange { index, position, axis, size } => write!(
                 formatter,
-                "index {index}, at position {position} of the indices, is out of range for axis {axis}, which \
-                 has size {size}"
+                "index {index}, at position {position} of the indices, is out of range for axis {axis}, \
+                 which has size {size}"
             ),
         }
     }

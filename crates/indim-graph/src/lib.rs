@@ -14,7 +14,8 @@
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis;
-//! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and terminals;
+//! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
+//!   terminals;
 //! - `views/`: slices, concatenations, gathers and scatters.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]

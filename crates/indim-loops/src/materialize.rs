@@ -212,7 +212,8 @@ fn conversions(
     let converted = |&value: &ValueId| match graph[value].kind {
         NodeKind::Convert => {
             let operand = graph[value].operands[0];
-            let is_reduced = matches!(graph[operand].kind, NodeKind::Reduce { op, .. } if !op.is_arg_reduction());
+            let kind = &graph[operand].kind;
+            let is_reduced = matches!(kind, NodeKind::Reduce { op, .. } if !op.is_arg_reduction());
             let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
             (is_reduced && is_used_once).then_some((operand, value))
         }

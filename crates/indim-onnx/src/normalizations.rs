@@ -119,8 +119,8 @@ pub(super) fn group(call: &Call<'_>) -> LoweringResult {
 /// Normalises by given statistics: mean and variance of each channel.
 pub(super) fn batch(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
-    // An operand without a second axis has one channel. Before version 9 each element of an image could have its
-    // own scale.
+    // An operand without a second axis has one channel. Before version 9 each element of an image could have
+    // its own scale.
     let is_spatial = call.version() >= 9 || call.int("spatial", 1)? != 0;
     let dims: Vec<i64> = match (shape.rank(), is_spatial) {
         (0 | 1, _) => vec![0],

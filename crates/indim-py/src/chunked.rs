@@ -135,8 +135,8 @@ type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
 /// A stage: what it goes through (sizes, cuts), its inputs (the number of a value, and the axis of the stage
 /// that each of its axes moves with), its outputs (the numbers, and where chunks are reduced by what, which
-/// makes how many arrays of each), the axis that is reduced, and whether lanes are carried along it: lanes that
-/// have elements, and lanes that may have none.
+/// makes how many arrays of each), the axis that is reduced, and whether lanes are carried along it: lanes
+/// that have elements, and lanes that may have none.
 type DescribedStage = (
     Vec<usize>,
     Vec<Option<usize>>,
@@ -226,7 +226,8 @@ impl ChunkedProgram {
         self.first.clone()
     }
 
-    /// The first lane of each group of this many neighbours, in the order in which groups are combined by pairs.
+    /// The first lane of each group of this many neighbours, in the order in which groups are combined by
+    /// pairs.
     #[staticmethod]
     fn lane_groups(group: usize) -> PyResult<Vec<usize>> {
         match matches!(group, 1 | 2 | 4 | 8 | 16 | 32) {

@@ -5,8 +5,8 @@
 //! `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
 //!
 //! - `argument.rs`: the arguments of a compiled function: operands, static objects, and containers of both;
-//! - `results_argument.rs`: requested results of a text and their container: `results=` of `evaluate`, `validate` and
-//!   `explain`;
+//! - `results_argument.rs`: requested results of a text and their container: `results=` of `evaluate`,
+//!   `validate` and `explain`;
 //! - `cached_computation.rs`: the cache of computations and their compiled programs, and its memory limit;
 //! - `captured.rs`: objects that a traced function read from outside its arguments, and checks that they
 //!   are unchanged;

@@ -80,8 +80,8 @@ pub(crate) fn stored_bytes(array_type: &ArrayType, chunks: &[usize]) -> u128 {
     sizes.fold(array_type.dtype.size() as u128, u128::saturating_mul)
 }
 
-/// How many chunks pieces of an extent touch along an axis, all together: as many as parts that the borders of
-/// both make of the axis.
+/// How many chunks pieces of an extent touch along an axis, all together: as many as parts that the borders
+/// of both make of the axis.
 fn touched(size: usize, extent: usize, chunk: usize) -> usize {
     let (pieces, chunks) = (size.div_ceil(extent.max(1)), size.div_ceil(chunk));
     let common = common_multiple(extent.max(1), chunk, size);

@@ -46,8 +46,8 @@ fn carried_rows(order: RowOrder, size: usize) -> usize {
     match order {
         RowOrder::Independent => 0,
         RowOrder::Carried => size.min(LANES),
-        // One group that is added to, one for each level of pairs, and one that two are combined to; what they
-        // are folded to, before and after.
+        // One group that is added to, one for each level of pairs, and one that two are combined to; what
+        // they are folded to, before and after.
         RowOrder::ByLanes(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
     }
 }

@@ -16,7 +16,8 @@ pub(crate) enum RowOrder {
     Independent,
     /// One after another, of any size: the lanes of a block that is not complete are carried.
     Carried,
-    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each of a group.
+    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each of a
+    /// group.
     ByLanes(usize),
 }
 

@@ -1,7 +1,8 @@
 //! The JIT back ends: compile the body of a loop nest to one fused loop in vector registers.
 //!
-//! A target (`target.rs`; `levels.rs` chooses it by level) compiles a body for one operand layout (`layout.rs`). The
-//! targets are in `x86/` and `aarch64/`. They share these modules, in the order of compilation:
+//! A target (`target.rs`; `levels.rs` chooses it by level) compiles a body for one operand layout
+//! (`layout.rs`). The targets are in `x86/` and `aarch64/`. They share these modules, in the order of
+//! compilation:
 //!
 //! - `compile.rs`: the pipeline from a body to the encoder's input; `compile_fold.rs`: the same for bodies
 //!   that fold;

@@ -2,8 +2,8 @@
 //! TIFF and columns of CSV.
 //!
 //! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`, `climate.zarr/temperature`
-//! or `table.csv:height`. [`create`] creates a result in the format of its name. [`ArrayFile`] reads or maps a
-//! `.npy` file as a whole. `docs/files.md` lists the element types and shapes of each format.
+//! or `table.csv:height`. [`create`] creates a result in the format of its name. [`ArrayFile`] reads or maps
+//! a `.npy` file as a whole. `docs/files.md` lists the element types and shapes of each format.
 //!
 //! ```
 //! use indim::files::{ArrayFile, ResultMetadata, create, open, read_whole, write_npy, write_whole};

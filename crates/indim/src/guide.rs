@@ -145,8 +145,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An expression can be a part of a graph too: [`Expression::build`](crate::text::Expression::build) takes values
-//! for its names and returns a value.
+//! An expression can be a part of a graph too: [`Expression::build`](crate::text::Expression::build) takes
+//! values for its names and returns a value.
 //!
 //! A text may give values names before its last statement, which says the results;
 //! [`evaluate_all`](crate::evaluate_all) returns them all:
@@ -256,8 +256,8 @@
 //! # Errors
 //!
 //! Nothing panics on bad input. An error is data with a stable `code`. For people it becomes a
-//! [`Diagnostic`](crate::errors::Diagnostic), which is drawn with the place in the text and the shapes. `{}` and
-//! `{:?}` draw an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so
+//! [`Diagnostic`](crate::errors::Diagnostic), which is drawn with the place in the text and the shapes. `{}`
+//! and `{:?}` draw an [`EvaluateError`](crate::EvaluateError) or a [`GraphError`](crate::GraphError), so
 //! `unwrap`, and `?` in `main`, show the drawing and the line of the call. The `headline` of the diagnostic
 //! is one line.
 //!

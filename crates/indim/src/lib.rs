@@ -49,12 +49,12 @@
 //! opt-level = 3
 //! ```
 //!
-//! The [`guide`] walks from here to rule sets, layouts, errors and limits. The names at the top are those that
-//! most programs use, and the [`prelude`] has them; the others are in modules:
+//! The [`guide`] walks from here to rule sets, layouts, errors and limits. The names at the top are those
+//! that most programs use, and the [`prelude`] has them; the others are in modules:
 //!
 //! | for | module |
 //! |---|---|
-//! | arrays, element types, views; `ndarray`, `half`, `num-complex`, `safetensors` | [`array`] |
+//! | arrays, element types, views; `ndarray`, `half`, `num-complex`, `safetensors` | [`array`](mod@array) |
 //! | graphs: builder, values, nodes, gradients | [`graph`] |
 //! | compilation and runs, their options | [`run`] |
 //! | rule sets, the explicit form; every rule with its label | [`broadcast`]; [`rules`] |

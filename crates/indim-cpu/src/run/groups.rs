@@ -457,8 +457,8 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
 }
 
 /// Whether a step along a kept axis is a column of an array: the array is transposed, so the axis is its
-/// innermost. Tiles of few columns read whole cache lines for each element: `argmax` and `max` of a transposed
-/// array in one program took five times as long.
+/// innermost. Tiles of few columns read whole cache lines for each element: `argmax` and `max` of a
+/// transposed array in one program took five times as long.
 fn is_column(access: &Access, axis: usize) -> bool {
     let last = access.axes.last().and_then(|index| index.term);
     last.is_some_and(|term| term.axis == axis)

@@ -179,8 +179,8 @@ codes! {
         title: "A program reads its values in too many orders to be computed over chunks",
         explanation: "Transposes multiply the orders in which a value is read. Compute the transposed part \
             separately.",
-        example: Words("In Python, a program over Dask arrays adds a value and its transposes in each of many \
-            steps."),
+        example: Words("In Python, a program over Dask arrays adds a value and its transposes in each of \
+            many steps."),
         raised_by: ["indim-graph"],
     }
     THREADS = "threads" {

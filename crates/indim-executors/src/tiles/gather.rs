@@ -153,10 +153,10 @@ impl Gather {
         self.element_size
     }
 
-    /// Resolves indices; see [`ResolveFn`].
+    /// Resolves indices; see `ResolveFn`.
     ///
     /// # Safety
-    /// Like [`ResolveFn`], for the level of the gather.
+    /// Like `ResolveFn`, for the level of the gather.
     pub unsafe fn resolve(&self, resolved: &mut [usize], indices: *const u8, stride: isize) {
         // SAFETY: the caller has the same obligations.
         unsafe { (self.resolve)(resolved, indices, stride, self.size) }

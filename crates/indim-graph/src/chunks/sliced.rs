@@ -61,8 +61,8 @@ impl SlicedGraph {
         SlicedGraph { graph, parts }
     }
 
-    /// The graph with slices of inputs as parameters; `None` if it slices no input, or too many slices would be
-    /// computed.
+    /// The graph with slices of inputs as parameters; `None` if it slices no input, or too many slices would
+    /// be computed.
     ///
     /// # Errors
     /// None, unless this is a bug: the nodes are those of a legal graph.

@@ -52,14 +52,14 @@ impl Stage {
         self.template.graph(sizes)
     }
 
-    /// Whether chunks can be cut anywhere along the reduced axis if [lanes](super::fold_lanes) are carried from
-    /// chunk to chunk. Arg-reductions have no lanes.
+    /// Whether chunks can be cut anywhere along the reduced axis if [lanes](super::fold_lanes) are carried
+    /// from chunk to chunk. Arg-reductions have no lanes.
     pub fn carries_lanes(&self) -> bool {
         self.reduced.is_some() && self.template.is_fold()
     }
 
-    /// Whether lanes without elements may be folded too. They hold identities; a complex product by 1 can turn
-    /// an infinity into a NaN.
+    /// Whether lanes without elements may be folded too. They hold identities; a complex product by 1 can
+    /// turn an infinity into a NaN.
     pub fn carries_empty_lanes(&self) -> bool {
         self.carries_lanes() && self.template.has_exact_identities()
     }
@@ -69,8 +69,8 @@ impl Stage {
         self.reduced.is_some_and(|axis| !input.axes.contains(&Some(axis)))
     }
 
-    /// The program that adds `count` chunks of these sizes to lanes. Along the reduced axis each chunk has one
-    /// element per lane.
+    /// The program that adds `count` chunks of these sizes to lanes. Along the reduced axis each chunk has
+    /// one element per lane.
     ///
     /// Its parameters are the lanes of each output, then for each input one parameter per chunk, or a single
     /// one if it [is common](Self::is_common). Its outputs are the new lanes of each output.

@@ -2,8 +2,8 @@
 //!
 //! Every function is straight-line code over the primitives of `lane.rs`, so its bits are the same on every
 //! machine, and the compiler vectorises it. Every result is within 1 ULP of the exact value
-//! (`tests/accuracy/` and `examples/accuracy.rs` of `indim-ops`). Most functions compute the last steps as an unevaluated sum
-//! of two floats (`pair.rs`) and round once.
+//! (`tests/accuracy/` and `examples/accuracy.rs` of `indim-ops`). Most functions compute the last steps as an
+//! unevaluated sum of two floats (`pair.rs`) and round once.
 //!
 //! `coefficients.py` in this folder fits the polynomials; `gamma/coefficients.py` makes the tables of
 //! `gamma/` and `inverse_error_function.rs`. `indim-ops` exports them as `meaning::float`.

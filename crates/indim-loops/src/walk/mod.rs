@@ -158,7 +158,7 @@ pub fn even_steps(axis: usize, max: usize) -> usize {
 }
 
 /// Whether the steps of a tile are rows along the innermost axis: it has at least `minimum` elements (at
-/// least [`MIN_REPEATED_ROW`] in the cases named there), and each operand is dense or constant along it.
+/// least `MIN_REPEATED_ROW` in the cases named there), and each operand is dense or constant along it.
 pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
     let is_row = |(strides, &size): (&[isize], &usize)| {

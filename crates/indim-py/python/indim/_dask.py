@@ -98,8 +98,8 @@ def lazily(parts, sources):
 
 
 def _with_slices(text, operands):
-    """The operands, with slices of them behind them if the program then reads fewer chunks, or chunks need not
-    be brought together; and whether they are."""
+    """The operands, followed by slices of them if the program then reads fewer chunks or need not merge
+    chunks; and whether slices follow."""
     slices = chunked_program(text, False, True).slices()
     cuts = [
         isinstance(array, da.Array) and len(array.chunks[axis]) > 1 and size < array.shape[axis]

@@ -2,8 +2,9 @@
 
 A sum takes elements in blocks of 512. Element ``i`` of a block goes to lane ``i % 32``, and each lane takes
 its elements in order. Whole blocks within one chunk are reduced at once. A block that several chunks share is
-summed by one task if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit, and hands
-on the lanes; chunks of 1, 2, 4, 8 or 16 elements are read lane by lane instead, by tasks that wait for no other.
+summed by one task if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit, and
+hands on the lanes; chunks of 1, 2, 4, 8 or 16 elements are read lane by lane instead, by tasks that wait for
+no other.
 """
 
 from __future__ import annotations
@@ -116,8 +117,8 @@ class _Part(NamedTuple):
 
 
 def _units(sizes):
-    """The units that are reduced at once, in order: whole blocks of one chunk, or one block of several chunks.
-    Each is its first row and its parts."""
+    """The units that are reduced at once, in order: whole blocks of one chunk, or one block of several
+    chunks. Each is its first row and its parts."""
     ends = list(itertools.accumulate(sizes))
     total, row, chunk, units = ends[-1], 0, 0, []
 

@@ -28,7 +28,7 @@ use crate::npy::write::{check_length, npy_header};
 /// ```
 ///
 /// # Errors
-/// Like [`write_npy_to`]; `io` if two members have the same name.
+/// Like [`write_npy_to`](crate::write_npy_to); `io` if two members have the same name.
 pub fn write_npz_to<'a>(
     output: impl Write,
     members: impl IntoIterator<Item = NamedArray<'a>>,
