@@ -1,6 +1,7 @@
 //! Opens regular files for reading. Others are refused: a pipe may never answer, a device may never end.
 
 use std::fs::{self, File};
+#[cfg(feature = "zarr")]
 use std::io::Read;
 use std::path::Path;
 
@@ -21,18 +22,21 @@ pub(crate) fn open_file(path: &Path) -> Result<File, StoreErrorKind> {
     }
 }
 
-/// Reads a regular file of at most `most` bytes. A longer file gives its length as the inner error.
+/// Reads a regular file of at most `max_bytes` bytes. A longer file gives its length as the inner error.
 #[cfg(feature = "zarr")]
-pub(crate) fn read_file(path: &Path, most: u64) -> Result<Result<Vec<u8>, u64>, StoreErrorKind> {
+pub(crate) fn read_file(
+    path: &Path,
+    max_bytes: u64,
+) -> Result<Result<Vec<u8>, u64>, StoreErrorKind> {
     let file = open_file(path)?;
     let length = file.metadata()?.len();
-    if length > most {
+    if length > max_bytes {
         return Ok(Err(length));
     }
     let mut bytes = Vec::new();
     // The file may grow while it is read.
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok(if bytes.len() as u64 > most { Err(bytes.len() as u64) } else { Ok(bytes) })
+    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(if bytes.len() as u64 > max_bytes { Err(bytes.len() as u64) } else { Ok(bytes) })
 }
 
 fn not_a_file() -> StoreErrorKind {

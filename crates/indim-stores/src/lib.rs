@@ -17,7 +17,7 @@
 //! - `dense_file.rs`: a dense, uncompressed array in a file, as a source; `open_file.rs`: a file that threads
 //!   read concurrently by offset; `runs.rs`: contiguous runs of a region in a file;
 //! - `output_file.rs`: a file that appears under its name complete or not at all; `shared_output.rs`: one
-//!   file that several sinks write; `output_stream.rs`: the file under a PNG or TIFF result;
+//!   file that several sinks write;
 //! - `hidden_names.rs`: hidden names of incomplete files, and their removal when a signal ends the process;
 //!   `stale_files.rs`: removal of those that a killed process left;
 //! - `copy.rs`: copies regions between dense arrays;
@@ -73,8 +73,6 @@ pub mod csv;
 mod image;
 #[cfg(feature = "npz")]
 mod npz;
-#[cfg(any(feature = "png", feature = "tiff"))]
-mod output_stream;
 #[cfg(feature = "png")]
 pub mod png;
 #[cfg(feature = "safetensors")]
@@ -105,8 +103,6 @@ pub use npz::{
     write_npz_to,
 };
 pub use output_file::{CompleteOutput, OutputFile};
-#[cfg(any(feature = "png", feature = "tiff"))]
-pub use output_stream::OutputStream;
 pub use region::Region;
 pub use result_metadata::ResultMetadata;
 #[cfg(feature = "safetensors")]

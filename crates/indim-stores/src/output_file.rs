@@ -473,18 +473,6 @@ impl CompleteResult for CompleteOutput {
     }
 }
 
-#[cfg(any(feature = "png", feature = "tiff"))]
-impl crate::OutputStream for OutputFile {
-    fn place(&self) -> String {
-        self.path().to_string_lossy().into_owned()
-    }
-
-    fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
-        let complete = OutputFile::complete(*self, &mut |_| ())?;
-        Ok(Box::new(complete))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

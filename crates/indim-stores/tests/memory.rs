@@ -14,8 +14,8 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::png::PngSink;
 use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink};
-use indim_stores::{MemorySource, Region, Sink, Source, StoreError, open};
-use samples::{FileOutput, Samples};
+use indim_stores::{MemorySource, OutputFile, Region, Sink, Source, StoreError, open};
+use samples::Samples;
 
 /// Counts what is held.
 struct Counting;
@@ -265,7 +265,8 @@ fn crc32c(bytes: &[u8]) -> u32 {
 
 fn write_png(path: &Path, shape: [usize; 2], elements: &[u8]) {
     let array_type = ArrayType::new(DType::U8, shape);
-    let mut sink = Box::new(PngSink::create(FileOutput::create(path), &array_type).unwrap());
+    let mut sink =
+        Box::new(PngSink::create(OutputFile::create(path).unwrap(), &array_type).unwrap());
     let source = MemorySource::new(buffer(array_type.clone(), elements)).unwrap();
     let strip = sink.chunks().unwrap().to_vec();
     for region in Region::grid(&array_type.shape, &strip) {

@@ -8,8 +8,8 @@ use indim_arrays::{ArrayError, Buffer};
 use indim_ops::{ArrayType, DType};
 use indim_stores::png::{PngFile, PngSink};
 use indim_stores::tiff::{TiffFile, TiffSink};
-use indim_stores::{MemorySource, Region, Sink, Source, StoreError};
-use samples::{FileOutput, Samples, assert_holds, read_by_pieces};
+use indim_stores::{MemorySource, OutputFile, Region, Sink, Source, StoreError};
+use samples::{Samples, assert_holds, read_by_pieces};
 
 #[test]
 fn pictures_of_every_kind_are_what_pillow_wrote() {
@@ -68,11 +68,11 @@ fn write(mut sink: Box<dyn Sink>, array: Buffer) -> Result<(), StoreError> {
 }
 
 fn png(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError> {
-    Ok(Box::new(PngSink::create(FileOutput::create(path), array_type)?))
+    Ok(Box::new(PngSink::create(OutputFile::create(path).unwrap(), array_type)?))
 }
 
 fn tiff(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError> {
-    Ok(Box::new(TiffSink::create(FileOutput::create(path), array_type, None)?))
+    Ok(Box::new(TiffSink::create(OutputFile::create(path).unwrap(), array_type, None)?))
 }
 
 #[test]
@@ -138,7 +138,8 @@ fn the_tags_of_geotiff_go_from_a_file_to_a_result_of_its_size() {
     assert!(!source.geography().unwrap().is_empty());
     let copy = |shape: [usize; 2]| {
         let array_type = ArrayType::new(DType::F32, shape);
-        let sink = TiffSink::create(FileOutput::create(&path), &array_type, source.geography());
+        let sink =
+            TiffSink::create(OutputFile::create(&path).unwrap(), &array_type, source.geography());
         write(Box::new(sink.unwrap()), counted(&array_type)).unwrap();
         TiffFile::open(&path, None, usize::MAX).unwrap()
     };

@@ -14,8 +14,8 @@ use indim_ops::{ArrayType, DType};
 use indim_stores::png::PngSink;
 use indim_stores::tiff::{TiffFile, TiffSink};
 use indim_stores::zarr::{ZarrOptions, ZarrSink};
-use indim_stores::{Geography, MemorySource, Region, Sink, Source};
-use samples::{FileOutput, Samples};
+use indim_stores::{Geography, MemorySource, OutputFile, Region, Sink, Source};
+use samples::Samples;
 
 /// Small numbers, all of which every type has.
 fn counted(array_type: &ArrayType) -> Buffer {
@@ -88,7 +88,8 @@ fn write_pictures(folder: &Path, geography: &Geography) {
             }
             let shape = if channels == 1 { vec![6, 5] } else { vec![6, 5, channels] };
             let path = folder.join(format!("{}-{channels}.png", dtype.name()));
-            let sink = PngSink::create(FileOutput::create(&path), &ArrayType::new(dtype, shape));
+            let sink =
+                PngSink::create(OutputFile::create(&path).unwrap(), &ArrayType::new(dtype, shape));
             write(Box::new(sink.unwrap()));
         }
     }
@@ -97,7 +98,8 @@ fn write_pictures(folder: &Path, geography: &Geography) {
             let name = shape.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
             let path = folder.join(format!("{}-{name}.tif", dtype.name()));
             let array_type = ArrayType::new(dtype, shape);
-            let sink = TiffSink::create(FileOutput::create(&path), &array_type, Some(geography));
+            let sink =
+                TiffSink::create(OutputFile::create(&path).unwrap(), &array_type, Some(geography));
             write(Box::new(sink.unwrap()));
         }
     }

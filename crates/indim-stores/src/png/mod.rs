@@ -38,7 +38,7 @@ impl FormatCode for Png {
     fn writer(&self) -> FormatWriter {
         FormatWriter::Path(|path, array_type, _| {
             let file = OutputFile::create(path)?;
-            Ok(Box::new(PngSink::create(Box::new(file), array_type)?))
+            Ok(Box::new(PngSink::create(file, array_type)?))
         })
     }
 

@@ -1,28 +1,28 @@
-//! A handle to an output stream that the PNG encoder owns a copy of.
+//! A handle to an output file that the PNG encoder owns a copy of.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::output_stream::OutputStream;
+use crate::output_file::OutputFile;
 
-/// A shared handle to an output stream. The encoder writes through one copy; the sink takes the stream back
+/// A shared handle to an output file. The encoder writes through one copy; the sink takes the file back
 /// through the other, to complete it.
 #[derive(Debug, Clone)]
-pub(super) struct OutputHandle(Arc<Mutex<Option<Box<dyn OutputStream>>>>);
+pub(super) struct OutputHandle(Arc<Mutex<Option<OutputFile>>>);
 
 impl OutputHandle {
-    pub(super) fn new(output: Box<dyn OutputStream>) -> Self {
+    pub(super) fn new(output: OutputFile) -> Self {
         OutputHandle(Arc::new(Mutex::new(Some(output))))
     }
 
-    /// Takes the stream. Later writes through any handle fail.
-    pub(super) fn take(&self) -> Option<Box<dyn OutputStream>> {
+    /// Takes the file. Later writes through any handle fail.
+    pub(super) fn take(&self) -> Option<OutputFile> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn with<T>(&self, call: impl FnOnce(&mut dyn OutputStream) -> io::Result<T>) -> io::Result<T> {
+    fn with<T>(&self, call: impl FnOnce(&mut OutputFile) -> io::Result<T>) -> io::Result<T> {
         let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match output.as_deref_mut() {
+        match output.as_mut() {
             Some(output) => call(output),
             None => Err(io::Error::other("it is complete")),
         }

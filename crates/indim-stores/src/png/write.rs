@@ -6,10 +6,9 @@ use png::{BitDepth, ColorType, Encoder, EncodingError, StreamWriter};
 
 use super::bad;
 use crate::image::{self, ImageRows};
-use crate::output_stream::OutputStream;
 use crate::png::output_handle::OutputHandle;
 use crate::sink::{CompleteResult, Sink};
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{OutputFile, Region, StoreError, StoreErrorKind};
 
 /// A PNG result: `u8` or `u16` of shape `[height, width]` or `[height, width, channels]`, with 1 to 4
 /// channels. Rows are compressed as they are written.
@@ -24,12 +23,9 @@ impl PngSink {
     /// A sink that writes an image of this type to `output`.
     ///
     /// # Errors
-    /// `not-a-image` for an element type or shape that PNG does not support; `io`.
-    pub fn create(
-        output: Box<dyn OutputStream>,
-        array_type: &ArrayType,
-    ) -> Result<Self, StoreError> {
-        let place = output.place();
+    /// `not-a-picture` for an element type or shape that PNG does not support; `io`.
+    pub fn create(output: OutputFile, array_type: &ArrayType) -> Result<Self, StoreError> {
+        let place = output.path().to_string_lossy().into_owned();
         let create = || {
             let (width, height, color, depth) = header(array_type)?;
             let output = OutputHandle::new(output);
@@ -47,7 +43,9 @@ impl PngSink {
         self.rows.check_complete()?;
         self.writer.finish().map_err(|error| error_of(&error))?;
         let output = self.output.take().ok_or_else(|| std::io::Error::other("it is complete"))?;
-        output.complete().map_err(|error| error.kind)
+        let complete =
+            output.complete(&mut |_| ()).map_err(|error| StoreError::from(error).kind)?;
+        Ok(Box::new(complete))
     }
 }
 

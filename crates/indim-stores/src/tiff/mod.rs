@@ -45,7 +45,7 @@ impl FormatCode for Tiff {
         FormatWriter::Path(|path, array_type, metadata| {
             let file = OutputFile::create(path)?;
             let geography = metadata.geography.as_ref();
-            Ok(Box::new(TiffSink::create(Box::new(file), array_type, geography)?))
+            Ok(Box::new(TiffSink::create(file, array_type, geography)?))
         })
     }
 

@@ -10,7 +10,7 @@ use indim_ops::{ArrayType, DType};
 
 use crate::geography::{GeoTag, Geography};
 use crate::image::{self, ImageRows};
-use crate::output_stream::OutputStream;
+use crate::output_file::OutputFile;
 use crate::sink::{CompleteResult, Sink};
 use crate::{Region, StoreError, StoreErrorKind};
 
@@ -36,7 +36,7 @@ const RGB: u16 = 2;
 pub struct TiffSink {
     place: String,
     rows: ImageRows,
-    output: Box<dyn OutputStream>,
+    output: OutputFile,
     geography: Option<Geography>,
     is_big: bool,
     /// File offset and byte count of each strip.
@@ -49,13 +49,13 @@ impl TiffSink {
     /// and width.
     ///
     /// # Errors
-    /// `not-a-image` for an element type or shape that TIFF does not support; `io`.
+    /// `not-a-picture` for an element type or shape that TIFF does not support; `io`.
     pub fn create(
-        output: Box<dyn OutputStream>,
+        output: OutputFile,
         array_type: &ArrayType,
         geography: Option<&Geography>,
     ) -> Result<Self, StoreError> {
-        let place = output.place();
+        let place = output.path().to_string_lossy().into_owned();
         let create = || {
             check(array_type)?;
             let bytes = array_type.shape.byte_count(array_type.dtype.size());
@@ -189,7 +189,8 @@ impl TiffSink {
         self.rows.check_complete()?;
         self.write_tags()?;
         self.output.flush()?;
-        self.output.complete().map_err(|error| error.kind)
+        let complete = self.output.complete(&mut |_| ());
+        Ok(Box::new(complete.map_err(|error| StoreError::from(error).kind)?))
     }
 }
 
