@@ -1,5 +1,6 @@
 //! `indim explain`: explains an expression or a bare rule, as text, as JSON, as a drawing.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,7 +23,8 @@ use crate::model::{declared_inputs, is_path, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
-use crate::source::{LoadedOperand, in_binding, split_binding};
+use crate::source::{LoadedOperand, OperandMetadata, in_binding, split_binding};
+use indim_graph::terminal::shown;
 use indim_text::{parse_array_type, parse_symbolic_type, split_axis_names};
 
 /// Explain an expression over typed names, a rule over shapes, or a program in a file.
@@ -173,6 +175,7 @@ impl Explain {
         }
         let bindings =
             self.others.iter().map(|text| self.typed_name(text)).collect::<Result<Vec<_>, _>>()?;
+        let (bindings, storage): (Vec<_>, Vec<_>) = bindings.into_iter().unzip();
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
         let expression = parse_expression(self.first())?;
         let names: Vec<&str> = bindings.iter().map(|input| input.name).collect();
@@ -189,7 +192,8 @@ impl Explain {
             more += &symbolic.sizes_text();
         }
         if let Some(limit) = self.pieces {
-            more += &pieces_text(graph, limit)?;
+            let storage = bindings.iter().map(|input| input.name).zip(storage).collect();
+            more += &pieces_text(graph, &storage, limit)?;
         }
         self.deliver_explanation(&explanation, &more)
     }
@@ -254,8 +258,8 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
 }
 
 impl Explain {
-    /// A name with its type, written out or taken from a file.
-    fn typed_name<'t>(&self, text: &'t str) -> Result<TypedInput<'t>, Diagnostic> {
+    /// A name with its type, written out or taken from a file, and how it is stored: row-major without a file.
+    fn typed_name<'t>(&self, text: &'t str) -> Result<(TypedInput<'t>, StorageInfo), Diagnostic> {
         let (name, source) = split_binding(text)?;
         let named = |error| in_binding(name, error);
         let (source, behind) = match split_source(source) {
@@ -270,26 +274,44 @@ impl Explain {
         }
         if let Some((dtype, sizes)) = parse_symbolic_type(&plain) {
             let sizes = sizes.into_iter().map(str::to_owned).collect();
-            return Ok(TypedInput { name, of: InputType::Symbolic(dtype, sizes), axis_names });
+            let input = TypedInput { name, of: InputType::Symbolic(dtype, sizes), axis_names };
+            return Ok((input, StorageInfo::default()));
         }
-        let (array_type, own) = match parse_array_type(&plain) {
-            Err(_) if LoadedOperand::is_file(source) => {
-                LoadedOperand::type_of(source).map_err(named)?
-            }
-            parsed => (parsed.map_err(named)?, None),
-        };
-        Ok(TypedInput { name, of: InputType::Known(array_type), axis_names: axis_names.or(own) })
+        let OperandMetadata { array_type, axis_names: own, storage } =
+            match parse_array_type(&plain) {
+                Err(_) if LoadedOperand::is_file(source) => {
+                    LoadedOperand::metadata_of(source).map_err(named)?
+                }
+                parsed => OperandMetadata {
+                    array_type: parsed.map_err(named)?,
+                    axis_names: None,
+                    storage: StorageInfo::default(),
+                },
+            };
+        let axis_names = axis_names.or(own);
+        Ok((TypedInput { name, of: InputType::Known(array_type), axis_names }, storage))
     }
 }
 
-/// The passes of a program over row-major files, within a memory limit in bytes.
-fn pieces_text(graph: &Graph, memory_limit: usize) -> Result<String, Diagnostic> {
-    let inputs = vec![StorageInfo::default(); graph.parameters().len()];
+/// The passes of a program over inputs stored like this, by name, within a memory limit in bytes; results are
+/// row-major files.
+fn pieces_text(
+    graph: &Graph,
+    storage: &HashMap<&str, StorageInfo>,
+    memory_limit: usize,
+) -> Result<String, Diagnostic> {
+    let stored = |index| storage.get(graph.parameter_name(index)).cloned().unwrap_or_default();
+    let inputs: Vec<StorageInfo> = (0..graph.parameters().len()).map(stored).collect();
     let outputs = vec![StorageInfo::default(); graph.outputs().len()];
     let compile = compile_options()?;
     let options = StreamOptions::new().memory_limit(memory_limit).compile(compile);
     let plan = Plan::new(graph, &inputs, &outputs, &options).map_err(|it| it.diagnostic())?;
     let held = plan.held_bytes();
-    let lines: Vec<String> = plan.to_string().lines().map(|line| format!("  {line}\n")).collect();
+    let passes = plan.to_string();
+    let decoded = plan.decodings().into_iter().map(|(name, times)| {
+        format!("chunks of {} are decoded {times:.1} times on average", shown(name))
+    });
+    let lines = passes.lines().map(str::to_owned).chain(decoded);
+    let lines: Vec<String> = lines.map(|line| format!("  {line}\n")).collect();
     Ok(format!("piece by piece, in {held} bytes of memory\n{}", lines.concat()))
 }

@@ -60,7 +60,10 @@ impl Program<'_> {
             RunMode::StreamedRun(streamed) => {
                 outputs.note_smaller_chunks(&results, &streamed.results);
                 let destinations = outputs.open(&streamed.results)?;
-                let (sources, _) = read_pipe(sources, memory_left)?;
+                let sources = match streamed.holds_pipes {
+                    true => read_pipe(sources, memory_left)?.0,
+                    false => sources,
+                };
                 self.timing.mark("compile");
                 match destinations.is_empty() {
                     true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,

@@ -10,7 +10,7 @@ use indim::files::{
     Source as Regions, read_whole,
 };
 use indim::literal::{parse_literal, parse_literal_as};
-use indim::stream::StreamInput;
+use indim::stream::{StorageInfo, StreamInput};
 use indim::{Array, ArrayType, ArrayView, Buffer, DType};
 use indim_graph::terminal::shown;
 
@@ -21,6 +21,9 @@ use crate::signals::map_file;
 /// Smaller files, in bytes, are read into memory, where other processes cannot change them.
 const MAPPED_FROM: u64 = 1 << 20;
 
+/// The name of standard input in errors.
+const STANDARD_INPUT: &str = "standard input";
+
 /// An operand that has been read, or mapped.
 #[derive(Debug)]
 pub(crate) enum LoadedOperand {
@@ -28,6 +31,15 @@ pub(crate) enum LoadedOperand {
     Literal(Array),
     /// The array of a file or folder of another format.
     Whole(Buffer),
+}
+
+/// The metadata of an operand.
+#[derive(Debug)]
+pub(crate) struct OperandMetadata {
+    pub(crate) array_type: ArrayType,
+    /// Axis names, if the file stores them.
+    pub(crate) axis_names: Option<AxisNames>,
+    pub(crate) storage: StorageInfo,
 }
 
 /// An opened operand, whose type has been read.
@@ -61,7 +73,8 @@ impl OpenOperand {
                  cat x.npy | indim eval ...",
             ));
         }
-        ArrayStream::open(input).map(OpenOperand::Pipe).map_err(of_standard_input)
+        let stream = ArrayStream::open(input).map_err(of_standard_input)?;
+        Ok(OpenOperand::Pipe(stream.named(STANDARD_INPUT)))
     }
 
     /// The same; a literal without a type, which `text` is, takes `declared` where no element changes.
@@ -99,12 +112,17 @@ impl OpenOperand {
         }
     }
 
-    /// The input of a streamed computation; `None` for a pipe that has not been read.
-    pub(crate) fn input(&self) -> Option<StreamInput<'_>> {
+    /// Whether it is standard input that has not been read.
+    pub(crate) fn is_pipe(&self) -> bool {
+        matches!(self, OpenOperand::Pipe(_))
+    }
+
+    /// The input of a streamed computation.
+    pub(crate) fn input(&self) -> StreamInput<'_> {
         match self {
-            OpenOperand::Read(source) => Some(StreamInput::Held(source.view())),
-            OpenOperand::Stored { regions, .. } => Some(StreamInput::Stored(&**regions)),
-            OpenOperand::Pipe(_) => None,
+            OpenOperand::Read(source) => StreamInput::Held(source.view()),
+            OpenOperand::Stored { regions, .. } => StreamInput::Stored(&**regions),
+            OpenOperand::Pipe(stream) => StreamInput::Stored(stream),
         }
     }
 
@@ -120,9 +138,10 @@ impl OpenOperand {
     pub(crate) fn read(self, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         match self {
             OpenOperand::Read(source) => Ok(source),
-            OpenOperand::Pipe(stream) => {
-                stream.read(limit).map(LoadedOperand::File).map_err(of_standard_input)
-            }
+            OpenOperand::Pipe(stream) => stream
+                .read_all(limit)
+                .map(LoadedOperand::File)
+                .map_err(|kind| with_pipe_advice(of_standard_input(kind))),
             OpenOperand::Stored { again: Some(text), regions } => {
                 // The plan is for the file at the time of opening.
                 regions.check_unchanged().map_err(|error| error.diagnostic())?;
@@ -154,8 +173,19 @@ fn is_standard_input(source: &str) -> bool {
     source == "-"
 }
 
+/// Advice on a pipe that is read as a whole and exceeds the memory limit.
+fn with_pipe_advice(mut error: Diagnostic) -> Diagnostic {
+    if error.code == ErrorCode::MEMORY_LIMIT {
+        error.help(
+            "standard input is held as a whole if the program reads it again or in another order; a file is read \
+             piece by piece",
+        );
+    }
+    error
+}
+
 fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
-    FileError { path: "standard input".into(), kind }.diagnostic()
+    FileError { path: STANDARD_INPUT.into(), kind }.diagnostic()
 }
 
 /// The parsed text of an operand.
@@ -217,26 +247,32 @@ impl LoadedOperand {
         ArrayFormat::occurs_in(text) || ArrayFormat::resolve(text).2.is_some()
     }
 
-    /// The type of the operand that [`LoadedOperand::open`] would return, and its axis names if the file
-    /// stores them; reads metadata only.
-    pub(crate) fn type_of(text: &str) -> Result<(ArrayType, Option<AxisNames>), Diagnostic> {
+    /// The metadata of the operand that [`LoadedOperand::open`] would return; reads nothing else.
+    pub(crate) fn metadata_of(text: &str) -> Result<OperandMetadata, Diagnostic> {
         match place(text)? {
             SourceName::Stored(array) => {
                 let source = array.source(usize::MAX)?;
                 let names = source.axis_names();
-                let names = names.map(|names| names.iter().map(String::as_str).collect());
-                Ok((source.array_type().clone(), names))
+                Ok(OperandMetadata {
+                    array_type: source.array_type().clone(),
+                    axis_names: names.map(|names| names.iter().map(String::as_str).collect()),
+                    storage: StorageInfo::input(&StreamInput::Stored(&*source)),
+                })
             }
-            SourceName::Literal(array) => Ok((array.array_type(), None)),
+            SourceName::Literal(array) => Ok(OperandMetadata {
+                array_type: array.array_type(),
+                axis_names: None,
+                storage: StorageInfo { is_held: true, ..StorageInfo::default() },
+            }),
         }
     }
 
-    /// Like [`LoadedOperand::type_of`]; a literal without a type takes `declared` where no element changes.
+    /// The type of such an operand; a literal without a type takes `declared` where no element changes.
     pub(crate) fn type_of_declared(
         text: &str,
         declared: Option<DType>,
     ) -> Result<ArrayType, Diagnostic> {
-        let (own, _) = LoadedOperand::type_of(text)?;
+        let own = LoadedOperand::metadata_of(text)?.array_type;
         let literal = declared.filter(|_| matches!(place(text), Ok(SourceName::Literal(_))));
         let taken = literal.and_then(|declared| parse_literal_as(text, declared).ok());
         Ok(taken.map_or(own, |array| array.array_type()))
@@ -391,7 +427,7 @@ pub(crate) fn read_pipe(
     sources: Vec<(&str, OpenOperand)>,
     limit: usize,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
-    read_some(sources, limit, |source| matches!(source, OpenOperand::Pipe(_)))
+    read_some(sources, limit, OpenOperand::is_pipe)
 }
 
 /// Maps or reads as a whole the sources that could be read by regions. Returns the bytes of the limit that

@@ -36,6 +36,8 @@ pub(crate) struct StreamedRun {
     pub(crate) results: Vec<(ArrayType, ResultMetadata)>,
     options: StreamOptions<'static>,
     pool: rayon::ThreadPool,
+    /// Whether standard input is read into memory before the run.
+    pub(crate) holds_pipes: bool,
 }
 
 /// The run mode of a computation: streamed, or as a whole.
@@ -63,7 +65,8 @@ pub(crate) fn choose_run_mode(
         return Ok(RunMode::Whole);
     }
     let read = sources.iter().map(|(_, source)| source);
-    if !read.clone().any(|source| source.regions().is_some()) {
+    let is_read_in_pieces = |source: &OpenOperand| source.regions().is_some() || source.is_pipe();
+    if !read.clone().any(is_read_in_pieces) {
         return Ok(RunMode::Whole);
     }
     let moved = read.clone().map(OpenOperand::array_type).chain(types.iter().cloned());
@@ -75,37 +78,88 @@ pub(crate) fn choose_run_mode(
     if is_small && fits_as_a_whole(graph, moved, read_whole, threads, resources)? {
         return Ok(RunMode::Whole);
     }
-    let held = read.clone().filter(|source| source.regions().is_none());
-    let held = held.map(|source| bytes(&source.array_type()));
-    let input_bytes = held.fold(0, usize::saturating_add);
-    let default = HELD_BYTES.saturating_add(input_bytes);
-    let limit = resources.memory_limit.unwrap_or(default);
-    // The rest is for memory that the pool retains between pieces: two of four pieces, and rounding.
-    let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
-    let inputs = read.map(|source| match source.regions() {
-        Some(regions) => StorageInfo::input(&StreamInput::Stored(regions)),
-        None => StorageInfo { is_held: true, ..StorageInfo::default() },
-    });
-    let inputs: Vec<StorageInfo> = inputs.collect();
-    let compile = resources.compile_options()?;
-    let options =
-        StreamOptions::new().memory_limit(memory_limit).input_bytes(input_bytes).compile(compile);
-    let planned = pool.install(|| plan_in_chunks(graph, &inputs, outputs, results, &options));
-    match planned {
-        Ok((plan, results)) => {
-            Ok(RunMode::StreamedRun(Box::new(StreamedRun { plan, results, options, pool })))
+    let streaming = Streaming { graph, sources, outputs, results, resources };
+    let mut refused = None;
+    // A pipe is held as a whole if the program reads it again or in another order.
+    for holds_pipes in [false, true] {
+        let changes_mode = match holds_pipes {
+            true => read.clone().any(|source| source.regions().is_some()),
+            false => read.clone().any(OpenOperand::is_pipe),
+        };
+        if !changes_mode {
+            continue;
         }
-        Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
-            // With the memory retained between pieces, as in the given limit.
-            let with_kept = |bytes: usize| {
-                let pieces = bytes.saturating_sub(input_bytes);
-                rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
-            };
-            let enough = enough.map(with_kept);
-            Ok(RunMode::NotStreamed(StreamError::MemoryLimit { enough, limit, obstacles }))
+        match pool.install(|| streaming.plan(holds_pipes))? {
+            Ok(planned) => {
+                let Planned { plan, results, options } = planned;
+                let run = StreamedRun { plan, results, options, pool, holds_pipes };
+                return Ok(RunMode::StreamedRun(Box::new(run)));
+            }
+            Err(error) => refused = error,
         }
-        Err(error @ StreamError::RereadLimit) => Ok(RunMode::NotStreamed(error)),
-        Err(error) => Err(error.diagnostic()),
+    }
+    Ok(refused.map_or(RunMode::Whole, RunMode::NotStreamed))
+}
+
+/// A computation to be planned.
+struct Streaming<'a> {
+    graph: &'a Graph,
+    sources: &'a [(&'a str, OpenOperand)],
+    outputs: &'a Outputs<'a>,
+    results: &'a [(ArrayType, ResultMetadata)],
+    resources: &'a Resources,
+}
+
+/// A plan, the results with chunks small enough for the limit, and the options of the run.
+struct Planned {
+    plan: Plan,
+    results: Vec<(ArrayType, ResultMetadata)>,
+    options: StreamOptions<'static>,
+}
+
+impl Streaming<'_> {
+    /// The plan, with pipes held in memory or read once in their order. Without a plan, the reason, and none if
+    /// the program reads a pipe again.
+    fn plan(&self, holds_pipes: bool) -> Result<Result<Planned, Option<StreamError>>, Diagnostic> {
+        let read = self.sources.iter().map(|(_, source)| source);
+        let is_held = |source: &OpenOperand| match source.is_pipe() {
+            true => holds_pipes,
+            false => source.regions().is_none(),
+        };
+        let held = read.clone().filter(|source| is_held(source));
+        let held = held.map(|source| bytes(&source.array_type()));
+        let input_bytes = held.fold(0, usize::saturating_add);
+        let default = HELD_BYTES.saturating_add(input_bytes);
+        let limit = self.resources.memory_limit.unwrap_or(default);
+        // The rest is for memory that the pool retains between pieces: two of four pieces, and rounding.
+        let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
+        let inputs = read.map(|source| match is_held(source) {
+            true => StorageInfo { is_held: true, ..StorageInfo::default() },
+            false => StorageInfo::input(&source.input()),
+        });
+        let inputs: Vec<StorageInfo> = inputs.collect();
+        let options = StreamOptions::new().memory_limit(memory_limit).input_bytes(input_bytes);
+        let options = options.compile(self.resources.compile_options()?);
+        Ok(match plan_in_chunks(self.graph, &inputs, self.outputs, self.results, &options) {
+            Ok((plan, results)) => {
+                let mut pipes = (0..inputs.len()).filter(|&input| self.sources[input].1.is_pipe());
+                match holds_pipes || pipes.all(|input| plan.reads_once(input)) {
+                    true => Ok(Planned { plan, results, options }),
+                    false => Err(None),
+                }
+            }
+            Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
+                // With the memory retained between pieces, as in the given limit.
+                let with_kept = |bytes: usize| {
+                    let pieces = bytes.saturating_sub(input_bytes);
+                    rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
+                };
+                let enough = enough.map(with_kept);
+                Err(Some(StreamError::MemoryLimit { enough, limit, obstacles }))
+            }
+            Err(error @ StreamError::RereadLimit) => Err(Some(error)),
+            Err(error) => return Err(error.diagnostic()),
+        })
     }
 }
 
@@ -299,7 +353,7 @@ impl StreamedRun {
         );
         self.say_what_is_read_again();
         let inputs: Vec<StreamInput<'_>> =
-            sources.iter().filter_map(|(_, it)| it.input()).collect();
+            sources.iter().map(|(_, source)| source.input()).collect();
         let bar = Progress::of_elements(self.plan.elements());
         let progress = |elements: usize| {
             bar.advance(elements);

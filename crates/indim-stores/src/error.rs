@@ -63,6 +63,13 @@ pub enum StoreErrorKind {
     MemoryLimit(MemoryLimitError),
     /// The file changed while it was read.
     FileChanged,
+    /// A pipe was asked for elements that it had passed.
+    ReadOnce {
+        /// Bytes of elements that were read.
+        position: usize,
+        /// The byte of the first element asked for.
+        asked: usize,
+    },
     /// Another error of the format, without the place.
     Other(Box<Diagnostic>),
 }
@@ -88,6 +95,7 @@ impl StoreError {
             StoreErrorKind::Array(error) => error.error_code(),
             StoreErrorKind::MemoryLimit(_) => ErrorCode::MEMORY_LIMIT,
             StoreErrorKind::FileChanged => ErrorCode::FILE_CHANGED,
+            StoreErrorKind::ReadOnce { .. } => ErrorCode::READ_ONCE,
             StoreErrorKind::Other(diagnostic) => diagnostic.code,
         }
     }
@@ -129,6 +137,11 @@ impl fmt::Display for StoreErrorKind {
             StoreErrorKind::FileChanged => formatter.write_str(
                 "it changed while it was read, so that there is no telling of what the result would be; \
                  let its writer finish first, or give a copy of it",
+            ),
+            StoreErrorKind::ReadOnce { position, asked } => write!(
+                formatter,
+                "a pipe is read once, in order: byte {asked} of the elements is asked for after {position} \
+                 bytes were read; store the array in a file"
             ),
             StoreErrorKind::Other(diagnostic) => formatter.write_str(&diagnostic.headline),
         }

@@ -55,6 +55,11 @@ pub trait Source: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the array is read only once, like a pipe: a read before the end of the last read is an error.
+    fn is_read_once(&self) -> bool {
+        false
+    }
+
     /// Reads the elements of a region. The buffer is dense, row-major or column-major; its strides tell.
     ///
     /// # Errors

@@ -193,6 +193,22 @@ impl Plan {
         decodings.map(|(name, times)| times / passes(name).max(1) as f64).fold(1.0, f64::max)
     }
 
+    /// Whether a run reads each element of the input with this index at most once.
+    pub fn reads_once(&self, input: usize) -> bool {
+        let reads = self.passes.iter().flat_map(|pass| {
+            let of_input = |(operand, stored): &&(Operand, StorageInfo)| {
+                self.input_of(operand, stored) == Some(input)
+            };
+            pass.job.inputs.iter().filter(of_input).map(move |(operand, _)| (pass, operand))
+        });
+        let visits = reads.map(|(pass, operand)| {
+            let counts = pass.job.counts(&pass.piece).into_iter().enumerate();
+            let others = counts.filter(|(axis, _)| !operand.axes.contains(&Some(*axis)));
+            others.map(|(_, count)| count).fold(1, usize::saturating_mul)
+        });
+        visits.fold(0, usize::saturating_add) <= 1
+    }
+
     /// The inputs stored elsewhere that a pass reads.
     fn inputs_read(&self, pass: &Pass) -> BTreeSet<usize> {
         let input = |(operand, stored): &(Operand, StorageInfo)| self.input_of(operand, stored);

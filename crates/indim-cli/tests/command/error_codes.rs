@@ -12,6 +12,7 @@ use crate::run::{Folder, Run, binary, finish};
 const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("owner-not-kept", "indim-cli/tests/command/files.rs"),
     ("outside-of-array", "indim-stores/tests/regions.rs"),
+    ("read-once", "indim-stores/tests/pipe.rs"),
     ("wrong-piece", "indim-stores/tests/regions.rs"),
     ("incomplete", "indim-stores/tests/regions.rs"),
     ("file-changed", "indim/tests/npz.rs"),

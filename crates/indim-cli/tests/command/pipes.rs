@@ -94,7 +94,9 @@ fn what_is_wrong_with_the_array() {
     // The types are known before the elements are, so these have not been read.
     let header = npy("<f4", false, "(1000000, 1000000)", &[]);
     fails("size-mismatch", &["eval", "x + y", "x=-", "y=[1,2]"], &header);
-    fails("memory-limit", &["eval", "sum(x)", "x=-", "--memory-limit", "1GiB"], &header);
+    fails("memory-limit", &["eval", "max(x - min(x))", "x=-", "--memory-limit", "1GiB"], &header);
+    // This program reads its input once, so it runs until the input ends.
+    fails("wrong-length", &["eval", "sum(x)", "x=-", "--memory-limit", "1GiB"], &header);
 }
 
 /// A header of a few bytes that claims an exabyte takes no more memory than there came.
@@ -171,4 +173,50 @@ fn bytes_are_kept_from_a_terminal() {
     let message = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.starts_with("error[terminal]: ") && message.contains("-o x.npy"), "{message}");
+}
+
+/// 2 MiB through a pipe, within less than inputs and results take together.
+#[test]
+fn an_array_larger_than_the_limit_goes_in_pieces() {
+    let folder = Folder::new();
+    let elements: Vec<u8> = (0..262_144u32)
+        .flat_map(|x| f64::from(x.wrapping_mul(2_654_435_761)).to_ne_bytes())
+        .collect();
+    // The order of a column-major file allows no cut along the long axis.
+    for (is_fortran, limit) in [(false, "600KiB"), (true, "3900KiB")] {
+        let limit = ["--memory-limit", limit];
+        let input = npy(&format!("{ORDER}f8"), is_fortran, "(65536, 4)", &elements);
+        let file = folder.bind("x", "x.npy", &input);
+        for expression in ["2 * x + 1", "sum(x, axis=1)", "max(x, axis=0)", "x[7:65000]"] {
+            let to = folder.file("y.npy");
+            let to = to.to_str().expect("UTF-8");
+            let (code, stdout, stderr) =
+                fed(&["eval", expression, "x=-", "-o", to, limit[0], limit[1]], &input);
+            assert_eq!((code, stdout.len(), stderr.as_str()), (Some(0), 0, ""), "{expression}");
+            let from_pipe = std::fs::read(to).expect("a result");
+            assert_eq!(indim(&["eval", expression, &file, "-o", to]).code, Some(0));
+            assert!(from_pipe == std::fs::read(to).expect("a result"), "{expression} {is_fortran}");
+        }
+        // Programs that read elements again hold the array.
+        if is_fortran {
+            continue;
+        }
+        for expression in ["x - mean(x, axis=0)", "x[1:] - x[:-1]", "x + transpose(x[:4])[:, 0]"] {
+            let arguments = ["eval", expression, "x=-", "-o", "-", limit[0], limit[1]];
+            let stderr = fails("memory-limit", &arguments, &input);
+            assert!(stderr.contains("= help: standard input is held as a whole if"), "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_large_pipe_that_ends_early_leaves_no_result() {
+    let folder = Folder::new();
+    let input = npy(&format!("{ORDER}f8"), false, "(65536, 4)", &vec![0; 1 << 20]);
+    let to = folder.file("y.npy");
+    let arguments =
+        ["eval", "x * 2", "x=-", "--memory-limit", "600KiB", "-o", to.to_str().expect("UTF-8")];
+    let stderr = fails("wrong-length", &arguments, &input);
+    assert!(stderr.contains("standard input"), "{stderr}");
+    assert_eq!(folder.names(), Vec::<String>::new());
 }

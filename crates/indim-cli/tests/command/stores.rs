@@ -307,6 +307,22 @@ fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
     }
 }
 
+#[test]
+fn pieces_of_a_file_are_explained_with_its_chunks() {
+    let folder = Folder::new();
+    let source = folder.file("x.zarr");
+    fs::create_dir(&source).expect("a folder");
+    zarr(&source, "[4194304, 3]", "[1, 3]");
+    let text = succeeds(&[
+        "explain",
+        "x - f32(mean(x, axis=0))",
+        &format!("x={}", source.display()),
+        "--pieces=64MiB",
+    ]);
+    assert!(text.contains("\n  pass 2 of 2, reading x: [4194304, 3] in "), "{text}");
+    assert!(text.ends_with("\n  chunks of x are decoded 2.0 times on average\n"), "{text}");
+}
+
 /// The decoder of a chunk counts in addition to the array, and the limit in the message is enough.
 #[test]
 fn decoding_is_within_the_limit() {

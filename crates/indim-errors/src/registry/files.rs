@@ -105,6 +105,13 @@ codes! {
         example: Words("A store reads rows 0 to 9 of an array with 3 rows."),
         raised_by: ["indim-stores"],
     }
+    READ_ONCE = "read-once" {
+        title: "A pipe is asked for elements that it has passed",
+        explanation: "A pipe is read once, in the order of its elements. Store the array in a file to read it in \
+                      any order.",
+        example: Words("A program of one's own reads rows 4 to 7 of a pipe, and then rows 0 to 3."),
+        raised_by: ["indim-stores"],
+    }
     WRONG_PIECE = "wrong-piece" {
         title: "The type or shape of a written piece differs from that of its region",
         explanation: "Write pieces with the element type of the result and the shape of the region.",
