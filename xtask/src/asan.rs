@@ -26,6 +26,7 @@ pub(crate) fn asan() -> bool {
     let packages = [
         "-p=indim-arrays",
         "-p=indim-kernels",
+        "-p=indim-products",
         "-p=indim-targets",
         "-p=indim-executors",
         "-p=indim-cpu",

@@ -22,6 +22,7 @@ fn unsafe_code_stands_where_the_front_page_says() {
     check(&crates.join("indim-arrays/src"), 5);
     check(&crates.join("indim-cpu/src"), 8);
     check(&crates.join("indim-kernels/src"), 1);
+    check(&crates.join("indim-products/src"), 7);
     check(&crates.join("indim-executors/src"), 10);
     check(&crates.join("indim-targets/src"), 3);
 }

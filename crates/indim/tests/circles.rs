@@ -124,6 +124,7 @@ fn circles_are_small() {
         "indim-onnx",
         "indim-loops",
         "indim-kernels",
+        "indim-products",
         "indim-codegen",
         "indim-targets",
         "indim-arrays",

@@ -1,0 +1,166 @@
+//! Axes of one class: merged by strides, and offsets of their elements.
+
+use crate::product::{AxisClass, Product};
+
+/// The operands and the result, as indices of strides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operand {
+    X = 0,
+    Y = 1,
+    Out = 2,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Axis {
+    size: usize,
+    /// Strides in bytes, by [`Operand`].
+    strides: [isize; 3],
+}
+
+/// The axes of one class, slowest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Axes {
+    axes: Vec<Axis>,
+    /// The number of elements.
+    pub(crate) size: usize,
+}
+
+impl Axes {
+    /// The axes of a class. Returns `None` if their number of elements exceeds `isize::MAX`.
+    ///
+    /// Axes that are not summed are sorted by the strides of the result, then of the operands, so that more
+    /// of them merge.
+    pub(crate) fn of_class(product: &Product, class: AxisClass) -> Option<Axes> {
+        let of_class = product.axes.iter().filter(|axis| axis.class == class);
+        let mut axes: Vec<Axis> = of_class
+            .map(|axis| Axis { size: axis.size, strides: [axis.x, axis.y, axis.out] })
+            .collect();
+        let size = axes.iter().try_fold(1, |size: usize, axis| size.checked_mul(axis.size));
+        let size = match axes.iter().any(|axis| axis.size == 0) {
+            true => 0,
+            false => size.filter(|&size| isize::try_from(size).is_ok())?,
+        };
+        axes.retain(|axis| axis.size != 1);
+        if class != AxisClass::Summed {
+            let key = |axis: &Axis| {
+                let [x, y, out] = axis.strides.map(isize::unsigned_abs);
+                core::cmp::Reverse((out, x, y))
+            };
+            axes.sort_by_key(key);
+        }
+        Some(Axes { axes: merge(axes), size })
+    }
+
+    /// The stride of an operand in bytes, if the axes are one for all operands.
+    pub(crate) fn single(&self, operand: Operand) -> Option<isize> {
+        match self.axes[..] {
+            [] => Some(0),
+            [axis] => Some(axis.strides[operand as usize]),
+            _ => None,
+        }
+    }
+
+    /// The stride of the fastest axis in bytes; 0 without axes.
+    pub(crate) fn fastest(&self, operand: Operand) -> isize {
+        self.axes.last().map_or(0, |axis| axis.strides[operand as usize])
+    }
+
+    /// The size of the fastest axis; 1 without axes.
+    pub(crate) fn run(&self) -> usize {
+        self.axes.last().map_or(1, |axis| axis.size)
+    }
+
+    /// The offset of an element in bytes.
+    pub(crate) fn offset(&self, mut index: usize, operand: Operand) -> isize {
+        let mut offset = 0_isize;
+        for axis in self.axes.iter().rev() {
+            let position = (index % axis.size.max(1)) as isize;
+            index /= axis.size.max(1);
+            offset = offset.wrapping_add(position.wrapping_mul(axis.strides[operand as usize]));
+        }
+        offset
+    }
+
+    /// Writes the offsets of consecutive elements, from `start` on.
+    pub(crate) fn offsets(&self, start: usize, operand: Operand, to: &mut [isize]) {
+        if let Some(stride) = self.single(operand) {
+            for (index, offset) in to.iter_mut().enumerate() {
+                *offset = ((start + index) as isize).wrapping_mul(stride);
+            }
+            return;
+        }
+        let (run, stride) = (self.run(), self.fastest(operand));
+        let mut written = 0;
+        while written < to.len() {
+            let first = start + written;
+            let count = (run - first % run).min(to.len() - written);
+            let mut offset = self.offset(first, operand);
+            for place in &mut to[written..written + count] {
+                *place = offset;
+                offset = offset.wrapping_add(stride);
+            }
+            written += count;
+        }
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.axes.capacity() * size_of::<Axis>()
+    }
+}
+
+/// Merges neighbours that are one axis for all operands.
+fn merge(axes: Vec<Axis>) -> Vec<Axis> {
+    let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
+    for axis in axes {
+        let size = axis.size as isize;
+        match merged.last_mut() {
+            Some(slower)
+                if (0..3).all(|it| slower.strides[it] == axis.strides[it].wrapping_mul(size)) =>
+            {
+                *slower =
+                    Axis { size: slower.size.saturating_mul(axis.size), strides: axis.strides };
+            }
+            _ => merged.push(axis),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use indim_ops::DType;
+
+    use super::{Axes, Operand};
+    use crate::product::{AxisClass, Product, ProductAxis};
+
+    fn rows(axes: &[(usize, isize, isize)]) -> Axes {
+        let axis = |&(size, x, out)| ProductAxis { class: AxisClass::Row, size, x, y: 0, out };
+        let (x, y, compute, out) = (DType::F32, DType::F32, DType::F32, DType::F32);
+        let product = Product { x, y, compute, out, axes: axes.iter().map(axis).collect() };
+        Axes::of_class(&product, AxisClass::Row).unwrap()
+    }
+
+    #[test]
+    fn dense_axes_merge() {
+        assert_eq!(rows(&[(3, 80, 40), (2, 40, 20), (5, 8, 4)]).single(Operand::X), Some(8));
+        assert_eq!(rows(&[(5, 8, 4), (3, 80, 40), (2, 40, 20)]).single(Operand::Out), Some(4));
+        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(Operand::X), None);
+        assert_eq!(rows(&[(1, 80, 40)]).single(Operand::X), Some(0));
+    }
+
+    #[test]
+    fn offsets_follow_the_axes() {
+        let axes = rows(&[(3, 100, 40), (2, -7, 20), (5, 8, 4)]);
+        let mut offsets = [0; 30];
+        axes.offsets(0, Operand::X, &mut offsets);
+        for (index, &offset) in offsets.iter().enumerate() {
+            let (slow, middle, fast) = (index / 10, index / 5 % 2, index % 5);
+            assert_eq!(offset, slow as isize * 100 - middle as isize * 7 + fast as isize * 8);
+            assert_eq!(offset, axes.offset(index, Operand::X));
+            let mut rest = vec![0; 30 - index];
+            axes.offsets(index, Operand::X, &mut rest);
+            assert_eq!(rest[0], offset);
+        }
+    }
+}

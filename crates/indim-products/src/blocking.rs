@@ -1,0 +1,246 @@
+//! Blocking: the sizes of regions, pieces and packed blocks, and the layout of scratch memory.
+
+use crate::axes::{Axes, Operand};
+use crate::kernels::Kernels;
+use crate::order::{BLOCK, CHAIN};
+use crate::tile::NODES;
+
+/// Bytes of L2 that blocking counts on: the smallest of current servers and laptops.
+const L2_BYTES: usize = 512 << 10;
+
+/// Bytes of the packed columns of a region, which stay in the share of L3 of one core.
+const PACKED_COLUMNS_BYTES: usize = 2 << 20;
+
+/// Largest rows and columns of a region: above, packing is a few hundredths of the work.
+const MAX_REGION: usize = 1024;
+
+/// Largest rows and columns of a region that is summed piece by piece: its wide sums stay in L3.
+const MAX_SUMMED_REGION: usize = 384;
+
+/// Fewest multiply-adds of a unit: starting one costs about a microsecond.
+const MIN_UNIT: usize = 1 << 18;
+
+/// Units for each thread, so that threads which start late or run slowly do less.
+const UNITS_PER_THREAD: usize = 2;
+
+/// Sizes of blocks. A unit is a region of the result, for one or more batch elements, or a piece of its sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Blocking {
+    /// Batch elements of a unit.
+    pub(crate) batch: usize,
+    pub(crate) batch_parts: usize,
+    /// Rows of a region.
+    pub(crate) rows: usize,
+    pub(crate) row_parts: usize,
+    /// Columns of a region.
+    pub(crate) columns: usize,
+    pub(crate) column_parts: usize,
+    /// Indices of a piece: `BLOCK` times a power of two, unless there is only one.
+    pub(crate) piece: usize,
+    pub(crate) pieces: usize,
+    /// Whether each piece is a unit, and a second phase adds them.
+    pub(crate) is_split: bool,
+    /// Rows that are packed together.
+    pub(crate) packed_rows: usize,
+    /// Columns that are packed together.
+    pub(crate) packed_columns: usize,
+    pub(crate) is_x_in_place: bool,
+    pub(crate) is_y_in_place: bool,
+    /// Columns of a region of wide sums, with padding.
+    pub(crate) wide_columns: usize,
+    pub(crate) scratch: Scratch,
+    pub(crate) shared_bytes: usize,
+}
+
+/// Offsets of buffers in scratch memory, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Scratch {
+    /// Nodes of a register tile.
+    pub(crate) nodes: usize,
+    /// Wide sums of a register tile.
+    pub(crate) tile: usize,
+    /// Packed rows.
+    pub(crate) x: usize,
+    /// Packed columns.
+    pub(crate) y: usize,
+    /// Nodes of a region that is summed piece by piece.
+    pub(crate) region: usize,
+    /// Bytes of all.
+    pub(crate) bytes: usize,
+}
+
+impl Blocking {
+    /// The blocking of a product with these axes: batch, rows, columns, summed.
+    pub(crate) fn new(
+        [batch, rows, columns, summed]: [&Axes; 4],
+        kernels: &Kernels,
+        threads: usize,
+    ) -> Blocking {
+        let piece = piece(summed.size, kernels);
+        let pieces = summed.size.div_ceil(piece).max(1);
+        let (region_rows, region_columns) = region([rows, columns], kernels, pieces);
+        let mut blocking = Blocking {
+            batch: 1,
+            batch_parts: batch.size,
+            rows: region_rows,
+            row_parts: rows.size.div_ceil(region_rows),
+            columns: region_columns,
+            column_parts: columns.size.div_ceil(region_columns),
+            piece,
+            pieces,
+            is_split: false,
+            packed_rows: 0,
+            packed_columns: 0,
+            is_x_in_place: is_x_in_place([rows, summed], kernels),
+            is_y_in_place: is_y_in_place([rows, columns, summed], kernels),
+            wide_columns: 0,
+            scratch: Scratch::default(),
+            shared_bytes: 0,
+        };
+        blocking.is_y_in_place &= blocking.is_x_in_place;
+        blocking.divide(threads, [rows.size, columns.size, summed.size], kernels);
+        blocking.join_batch(batch.size, threads, rows.size * columns.size * summed.size);
+        blocking.lay_out(kernels);
+        blocking
+    }
+
+    /// The number of units of the first phase.
+    pub(crate) fn units(&self) -> usize {
+        self.regions() * if self.is_split { self.pieces } else { 1 }
+    }
+
+    /// The number of regions, by batch parts.
+    pub(crate) fn regions(&self) -> usize {
+        self.batch_parts * self.row_parts * self.column_parts
+    }
+
+    /// Divides regions, then the sum, until there are enough units for the threads.
+    fn divide(&mut self, threads: usize, sizes: [usize; 3], kernels: &Kernels) {
+        let [rows, columns, length] = sizes;
+        let target = if threads == 1 { 1 } else { threads * UNITS_PER_THREAD };
+        let work = |blocking: &Blocking| blocking.rows * blocking.columns * length;
+        while self.regions() < target && work(self) >= 2 * MIN_UNIT {
+            let can_divide_rows = self.rows >= 8 * kernels.rows;
+            let can_divide_columns = self.columns >= 4 * kernels.columns();
+            if can_divide_rows && (self.rows >= self.columns || !can_divide_columns) {
+                self.rows = (self.rows / 2).next_multiple_of(kernels.rows);
+                self.row_parts = rows.div_ceil(self.rows);
+            } else if can_divide_columns {
+                self.columns = (self.columns / 2).next_multiple_of(kernels.columns());
+                self.column_parts = columns.div_ceil(self.columns);
+            } else {
+                break;
+            }
+        }
+        if self.regions() < target && work(self) >= 2 * MIN_UNIT && length > BLOCK {
+            self.split(target, length);
+        }
+    }
+
+    /// Splits the sum into pieces that are units.
+    fn split(&mut self, target: usize, length: usize) {
+        let work = self.rows * self.columns;
+        while self.piece > BLOCK
+            && self.regions() * length.div_ceil(self.piece) < target
+            && work * self.piece >= 2 * MIN_UNIT
+        {
+            self.piece = (self.piece / 2).next_multiple_of(BLOCK).next_power_of_two();
+        }
+        self.pieces = length.div_ceil(self.piece);
+        self.is_split = self.pieces > 1;
+    }
+
+    /// Joins batch elements to units of enough work.
+    fn join_batch(&mut self, batch: usize, threads: usize, work: usize) {
+        if self.row_parts * self.column_parts != 1 || self.is_split || batch == 0 {
+            return;
+        }
+        let fewest = if threads == 1 { 1 } else { 4 * threads };
+        let by_work = MIN_UNIT.div_ceil(work.max(1)).max(1);
+        self.batch = by_work.min(batch.div_ceil(fewest)).max(1);
+        if threads == 1 {
+            self.batch = batch;
+        }
+        self.batch_parts = batch.div_ceil(self.batch);
+    }
+
+    /// Sizes of packed blocks, and the layout of memory.
+    fn lay_out(&mut self, kernels: &Kernels) {
+        let row_bytes = self.piece.max(1) * kernels.size;
+        let (tile_rows, tile_columns) = (kernels.rows, kernels.columns());
+        let multiple = |bytes: usize, unit: usize| (bytes / row_bytes / unit).max(1) * unit;
+        self.packed_rows =
+            multiple(L2_BYTES / 2, tile_rows).min(self.rows.next_multiple_of(tile_rows));
+        self.packed_columns = multiple(PACKED_COLUMNS_BYTES, tile_columns)
+            .min(self.columns.next_multiple_of(tile_columns));
+        self.wide_columns = self.columns.next_multiple_of(kernels.lanes);
+
+        let mut bytes = 0_usize;
+        let mut reserve = |length: usize| {
+            let offset = bytes;
+            bytes = (bytes + length).next_multiple_of(64);
+            offset
+        };
+        let tile_bytes = tile_rows * tile_columns * kernels.wide_size;
+        let region_bytes = self.region_bytes(kernels);
+        let nodes = match (self.pieces, self.is_split) {
+            (1, _) | (_, true) => 0,
+            (pieces, false) => pieces.ilog2() as usize + 2,
+        };
+        let x_bytes = if self.is_x_in_place { 0 } else { self.packed_rows * row_bytes };
+        self.scratch = Scratch {
+            nodes: reserve(NODES * tile_bytes),
+            tile: reserve(tile_bytes),
+            x: reserve(x_bytes),
+            y: reserve(self.packed_columns * row_bytes),
+            region: reserve(nodes * region_bytes),
+            bytes: 0,
+        };
+        self.scratch.bytes = bytes;
+        if self.is_split {
+            self.shared_bytes = self.units() * region_bytes;
+        }
+    }
+
+    /// Bytes of the wide sums of a region.
+    pub(crate) fn region_bytes(&self, kernels: &Kernels) -> usize {
+        (self.rows * self.wide_columns * kernels.wide_size).next_multiple_of(64)
+    }
+}
+
+/// Indices of a piece: a panel of columns fits a quarter of L2, and its blocks fit the nodes of a tile.
+fn piece(length: usize, kernels: &Kernels) -> usize {
+    let panel = kernels.columns() * kernels.size;
+    let mut piece = BLOCK;
+    while 2 * piece * panel <= L2_BYTES / 4 && piece < BLOCK << (NODES - 2) {
+        piece *= 2;
+    }
+    if length <= piece { length.max(1) } else { piece }
+}
+
+/// Rows and columns of a region, which divide those of the result evenly.
+fn region([rows, columns]: [&Axes; 2], kernels: &Kernels, pieces: usize) -> (usize, usize) {
+    let limit = if pieces == 1 { MAX_REGION } else { MAX_SUMMED_REGION };
+    let part = |size: usize, unit: usize| {
+        let parts = size.div_ceil(limit).max(1);
+        size.div_ceil(parts).next_multiple_of(unit).min(size).max(1)
+    };
+    (part(rows.size, kernels.rows), part(columns.size, kernels.columns()))
+}
+
+/// Whether tiles read `x` in place: each of its rows is contiguous.
+fn is_x_in_place([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
+    let is_single = rows.single(Operand::X).is_some();
+    let step = summed.single(Operand::X);
+    kernels.is_x_native && is_single && step.is_some_and(|step| step == kernels.size as isize)
+}
+
+/// Rows up to which packing the columns costs more than it saves.
+const MAX_ROWS_IN_PLACE: usize = 64;
+
+/// Whether tiles read `y` in place: its rows are contiguous, one chain sums them, and few tiles read them.
+fn is_y_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool {
+    let is_contiguous = columns.single(Operand::Y) == Some(kernels.size as isize);
+    let is_short = summed.size <= CHAIN && rows.size <= MAX_ROWS_IN_PLACE;
+    kernels.is_y_native && is_contiguous && summed.single(Operand::Y).is_some() && is_short
+}

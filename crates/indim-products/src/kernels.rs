@@ -1,0 +1,235 @@
+//! The table of kernels: register tiles, packing and stores by level and element types.
+
+use indim_ops::{DType, InstructionSet, Level, bf16, f16};
+
+use crate::pack::PackFn;
+use crate::product::Product;
+use crate::real::Real;
+use crate::shells::Shells;
+use crate::shells::baseline::Baseline;
+use crate::store::{AddFn, StoreFn};
+use crate::tile::TileFn;
+use crate::vector::Vector;
+
+/// Most rows of a register tile.
+pub(crate) const MAX_ROWS: usize = 12;
+
+/// Most columns of a register tile.
+pub(crate) const MAX_COLUMNS: usize = 32;
+
+/// Most vectors of a row of a register tile.
+const MAX_VECTORS: usize = 3;
+
+/// The register tiles of one number of rows and vectors.
+#[derive(Clone, Copy)]
+pub(crate) struct TileFunctions {
+    /// Both operands are packed.
+    pub(crate) packed: TileFn,
+    /// `y` is packed.
+    pub(crate) y_packed: TileFn,
+    /// Both operands are read in place.
+    pub(crate) in_place: TileFn,
+}
+
+/// The kernels of a product.
+#[derive(Clone, Copy)]
+pub(crate) struct Kernels {
+    /// Rows of the largest register tile.
+    pub(crate) rows: usize,
+    /// Vectors of a row of the largest register tile.
+    pub(crate) vectors: usize,
+    /// Elements of a vector.
+    pub(crate) lanes: usize,
+    /// Bytes of an element in a panel.
+    pub(crate) size: usize,
+    /// Bytes of a wide sum.
+    pub(crate) wide_size: usize,
+    /// Register tiles by rows and vectors, less one.
+    tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
+    /// Whether the elements of `x` in memory are those of its panels.
+    pub(crate) is_x_native: bool,
+    /// Whether the elements of `y` in memory are those of its panels.
+    pub(crate) is_y_native: bool,
+    /// Whether the elements of the result are those of the panels.
+    pub(crate) is_out_native: bool,
+    pub(crate) pack_x: PackFn,
+    pub(crate) pack_y: PackFn,
+    pub(crate) store: StoreFn,
+    pub(crate) add: AddFn,
+}
+
+/// The kernels of a product, by the type in which it is computed: tiles of these rows and vectors.
+macro_rules! by_element {
+    ($product:ident, $level:ident, $rows:tt $vectors:tt,
+        $f32:ident $f64:ident $i32:ident $i64:ident) => {
+        match $product.compute {
+            DType::F32 => kernels!($product, $level, $f32, $rows $vectors),
+            DType::F64 => kernels!($product, $level, $f64, $rows $vectors),
+            DType::I64 | DType::U64 => kernels!($product, $level, $i64, $rows $vectors),
+            compute if compute.is_integer() => kernels!($product, $level, $i32, $rows $vectors),
+            _ => None,
+        }
+    };
+}
+
+macro_rules! kernels {
+    ($product:ident, $level:ident, $vector:ident, [$($rows:literal)*] $vectors:tt) => {{
+        let mut tiles = [[None; MAX_VECTORS]; MAX_ROWS];
+        $(set_tiles!(tiles, $level, $vector, $rows, $vectors);)*
+        let rows = [$($rows),*].len();
+        assemble::<$level, $vector>($product, tiles, rows, count!($vectors))
+    }};
+}
+
+macro_rules! set_tiles {
+    ($tiles:ident, $level:ident, $vector:ident, $rows:literal, [$($vectors:literal)*]) => {
+        $($tiles[$rows - 1][$vectors - 1] =
+            Some(tile_functions::<$level, $vector, $rows, $vectors>());)*
+    };
+}
+
+macro_rules! count {
+    ([$($item:literal)*]) => {
+        [$($item),*].len()
+    };
+}
+
+impl Kernels {
+    /// The kernels of a product at a level, if its element types have any.
+    pub(crate) fn of(product: &Product, level: Level) -> Option<Kernels> {
+        if !product.has_one_class() || product.out.is_integer() && !is_narrowing(product) {
+            return None;
+        }
+        match level.instruction_set() {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => {
+                use crate::vector::avx512::{F32x16, F64x8, I32x16, I64x8};
+                type Shells = crate::shells::avx512::Avx512;
+                by_element!(product, Shells, [1 2 3 4 5 6 7 8 9 10 11 12] [1 2],
+                    F32x16 F64x8 I32x16 I64x8)
+            }
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => {
+                use crate::vector::avx2::{F32x8, F64x4, I32x8};
+                use crate::vector::portable::Lanes;
+                type I64x4 = Lanes<i64, 4>;
+                type Shells = crate::shells::avx2::Avx2;
+                by_element!(product, Shells, [1 2 3 4 5 6] [1 2], F32x8 F64x4 I32x8 I64x4)
+            }
+            #[cfg(target_arch = "aarch64")]
+            _ => {
+                use crate::vector::neon::{F32x4, F64x2, I32x4};
+                use crate::vector::portable::Lanes;
+                type I64x2 = Lanes<i64, 2>;
+                by_element!(product, Baseline, [1 2 3 4 5 6 7 8] [1 2 3],
+                    F32x4 F64x2 I32x4 I64x2)
+            }
+            #[cfg(not(target_arch = "aarch64"))]
+            _ => {
+                use crate::vector::portable::Lanes;
+                type F32x4 = Lanes<f32, 4>;
+                type F64x2 = Lanes<f64, 2>;
+                type I32x4 = Lanes<i32, 4>;
+                type I64x2 = Lanes<i64, 2>;
+                by_element!(product, Baseline, [1 2 3 4] [1 2], F32x4 F64x2 I32x4 I64x2)
+            }
+        }
+    }
+
+    /// The register tile of some rows and vectors, at least one and at most the largest.
+    pub(crate) fn tile(&self, rows: usize, vectors: usize) -> TileFunctions {
+        self.tiles[rows - 1][vectors - 1].expect("invariant: tiles up to the largest exist")
+    }
+
+    /// Columns of the largest register tile.
+    pub(crate) fn columns(&self) -> usize {
+        self.vectors * self.lanes
+    }
+}
+
+/// Whether the sum of integers has all bits of the result.
+fn is_narrowing(product: &Product) -> bool {
+    product.out.size() <= product.compute.size()
+}
+
+/// The functions of one type of panels for the element types of operands and results.
+trait Panel: Real {
+    /// Packing from elements of this type.
+    fn pack<L: Shells>(source: DType) -> Option<PackFn>;
+
+    /// Stores of elements of this type.
+    fn store<L: Shells>(out: DType) -> Option<StoreFn>;
+
+    /// Whether elements of this type in memory are those of panels.
+    fn is_native(dtype: DType) -> bool;
+}
+
+macro_rules! panels {
+    ($($element:ident $wide:ident: [$($native:ident)*] from [$($source:ident $from:ident)*]
+        to [$($result:ident $to:ident)*];)*) => { $(
+        impl Panel for $element {
+            fn pack<L: Shells>(source: DType) -> Option<PackFn> {
+                match source {
+                    $(DType::$source => Some(L::pack::<$from, $element>()),)*
+                    _ => None,
+                }
+            }
+
+            fn store<L: Shells>(out: DType) -> Option<StoreFn> {
+                match out {
+                    $(DType::$result => Some(L::store::<$wide, $to>()),)*
+                    _ => None,
+                }
+            }
+
+            fn is_native(dtype: DType) -> bool {
+                matches!(dtype, $(DType::$native)|*)
+            }
+        }
+    )* };
+}
+
+panels! {
+    f32 f64: [F32] from [F32 f32 F16 f16 Bf16 bf16] to [F32 f32 F64 f64 F16 f16 Bf16 bf16];
+    f64 f64: [F64] from [F64 f64 F32 f32 F16 f16 Bf16 bf16] to [F32 f32 F64 f64 F16 f16 Bf16 bf16];
+    i32 i32: [I32 U32] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
+        to [I8 i8 I16 i16 I32 i32 U8 u8 U16 u16 U32 u32];
+    i64 i64: [I64 U64] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
+        to [I64 i64 U64 u64];
+}
+
+/// The kernels of a product whose panels have the elements of `V`.
+fn assemble<L: Shells, V: Vector>(
+    product: &Product,
+    tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
+    rows: usize,
+    vectors: usize,
+) -> Option<Kernels>
+where
+    V::Element: Panel,
+{
+    Some(Kernels {
+        rows,
+        vectors,
+        lanes: V::LANES,
+        size: size_of::<V::Element>(),
+        wide_size: size_of::<<V::Element as Real>::Wide>(),
+        tiles,
+        is_x_native: V::Element::is_native(product.x),
+        is_y_native: V::Element::is_native(product.y),
+        is_out_native: V::Element::is_native(product.out),
+        pack_x: V::Element::pack::<L>(product.x)?,
+        pack_y: V::Element::pack::<L>(product.y)?,
+        store: V::Element::store::<L>(product.out)?,
+        add: L::add::<V::Element>(),
+    })
+}
+
+/// The tiles of one number of rows and vectors.
+fn tile_functions<L: Shells, V: Vector, const M: usize, const N: usize>() -> TileFunctions {
+    TileFunctions {
+        packed: L::tile::<V, M, N, true, true>(),
+        y_packed: L::tile::<V, M, N, false, true>(),
+        in_place: L::tile::<V, M, N, false, false>(),
+    }
+}

@@ -1,0 +1,40 @@
+//! Products of two strided operands, summed along shared axes: matrix products and every other contraction.
+//!
+//! `out[b, m, n] = Σₖ x[b, m, k] * y[b, n, k]`, with any number of axes of each class. The order of
+//! summation is fixed, so the bits depend neither on the instruction set nor on tiles, threads and strides.
+//!
+//! Files, in reading order:
+//! - `product.rs`: the description of a product;
+//! - `plan.rs`: its plan for a level and a number of threads: phases of independent units;
+//! - `order.rs`: the order of summation;
+//! - `axes.rs`: the axes of one class, and offsets;
+//! - `blocking.rs`: sizes of regions, pieces and packed blocks;
+//! - `run.rs`: runs of units;
+//! - `tile.rs`: the register tile;
+//! - `pack.rs`: packing of panels;
+//! - `store.rs`: rounding and stores of sums;
+//! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
+//! - `vector/`: vectors of each instruction set;
+//! - `shells/`: the functions compiled for each level;
+//! - `kernels.rs`: the table of these functions.
+//!
+//! Unsafe code stands only in `pack.rs`, `plan.rs`, `run.rs`, `shells/`, `store.rs`, `tile.rs` and
+//! `vector/`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+mod axes;
+mod blocking;
+mod kernels;
+mod order;
+mod pack;
+mod plan;
+mod product;
+mod real;
+mod run;
+mod shells;
+mod store;
+mod tile;
+mod vector;
+
+pub use plan::{ProductPlan, ProductPointers};
+pub use product::{AxisClass, Product, ProductAxis, ProductError};

@@ -1,0 +1,69 @@
+//! The order of summation: blocks, chains and lanes.
+//!
+//! The summed index is cut into blocks. A short block is one chain of fused multiply-adds from +0, in
+//! ascending order; a longer one has a chain in each lane, over every eighth index, and its lanes are added
+//! from the left. Blocks are widened, +0 is added, and they are added by pairs, neighbours first, an odd one
+//! carried up.
+
+/// Indices of a block.
+pub(crate) const BLOCK: usize = 512;
+
+/// Longest block that is a single chain.
+pub(crate) const CHAIN: usize = 64;
+
+/// Lanes of a longer block.
+pub(crate) const LANES: usize = 8;
+
+/// The places of the indices of one block in a packed panel: chains follow each other.
+pub(crate) struct Places {
+    starts: [usize; LANES],
+    is_chain: bool,
+}
+
+impl Places {
+    /// The places in a block of this length.
+    #[inline(always)]
+    pub(crate) fn new(length: usize) -> Places {
+        let (whole, rest) = (length / LANES, length % LANES);
+        let mut starts = [0; LANES];
+        for (lane, start) in starts.iter_mut().enumerate() {
+            *start = lane * whole + lane.min(rest);
+        }
+        Places { starts, is_chain: length <= CHAIN }
+    }
+
+    /// The place of an index of the block.
+    #[inline(always)]
+    pub(crate) fn of(&self, index: usize) -> usize {
+        match self.is_chain {
+            true => index,
+            false => self.starts[index % LANES] + index / LANES,
+        }
+    }
+}
+
+/// The length of the block that begins at a multiple of [`BLOCK`].
+#[inline(always)]
+pub(crate) fn block_length(start: usize, length: usize) -> usize {
+    BLOCK.min(length - start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, CHAIN, LANES, Places};
+
+    #[test]
+    fn places_are_a_permutation_that_ascends_in_each_chain() {
+        for length in 1..=BLOCK {
+            let places = Places::new(length);
+            let mut seen = vec![false; length];
+            for index in 0..length {
+                let place = places.of(index);
+                assert!(!core::mem::replace(&mut seen[place], true));
+                if length > CHAIN && index >= LANES {
+                    assert_eq!(place, places.of(index - LANES) + 1);
+                }
+            }
+        }
+    }
+}

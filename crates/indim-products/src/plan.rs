@@ -1,0 +1,204 @@
+//! Plans: a product for a level and a number of threads, as independent units of work.
+
+use core::fmt;
+
+use indim_ops::Level;
+
+use crate::axes::{Axes, Operand};
+use crate::blocking::Blocking;
+use crate::kernels::Kernels;
+use crate::product::{AxisClass, Product, ProductError};
+
+/// How a product is computed, for any operands with its strides.
+///
+/// A run consists of phases, one after the other. The units of a phase are independent: any threads run them,
+/// in any order. The bits of the result do not depend on the plan.
+///
+/// ```
+/// use indim_ops::{DType, Level};
+/// use indim_products::{AxisClass, Product, ProductAxis, ProductPlan, ProductPointers};
+///
+/// let axis = |class, size, x, y, out| ProductAxis { class, size, x, y, out };
+/// let product = Product {
+///     x: DType::F64,
+///     y: DType::F64,
+///     compute: DType::F64,
+///     out: DType::F64,
+///     axes: vec![axis(AxisClass::Row, 2, 16, 0, 8), axis(AxisClass::Summed, 2, 8, 8, 0)],
+/// };
+/// let plan = ProductPlan::new(&product, Level::detect(), 1)?;
+/// let (x, y, mut out) = ([1.0, 2.0, 3.0, 4.0], [10.0, 1.0], [0.0; 2]);
+/// let mut scratch = vec![0_u8; plan.scratch_bytes() + 64];
+/// let mut shared = vec![0_u8; plan.shared_bytes() + 64];
+/// let aligned = |bytes: &mut [u8]| {
+///     let padding = bytes.as_ptr().align_offset(64);
+///     bytes.as_mut_ptr().wrapping_add(padding)
+/// };
+/// let (scratch, shared) = (aligned(&mut scratch), aligned(&mut shared));
+/// let pointers = ProductPointers {
+///     x: x.as_ptr().cast(),
+///     y: y.as_ptr().cast(),
+///     out: out.as_mut_ptr().cast(),
+///     shared,
+/// };
+/// for phase in 0..plan.phases() {
+///     for unit in 0..plan.units(phase) {
+///         // SAFETY: the arrays have the strides and sizes of the product; both buffers have the bytes of
+///         // the plan and its alignment; units run one after the other, phase by phase.
+///         unsafe { plan.run(phase, unit, &pointers, scratch) }
+///     }
+/// }
+/// assert_eq!(out, [12.0, 34.0]);
+/// # Ok::<(), indim_products::ProductError>(())
+/// ```
+pub struct ProductPlan {
+    pub(crate) batch: Axes,
+    pub(crate) rows: Axes,
+    pub(crate) columns: Axes,
+    pub(crate) summed: Axes,
+    pub(crate) kernels: Kernels,
+    pub(crate) blocking: Blocking,
+    /// Whether `x` and `y` are exchanged.
+    pub(crate) is_exchanged: bool,
+    /// The bytes of an element of the result.
+    pub(crate) out_size: usize,
+    level: Level,
+}
+
+/// The addresses of a run: operands and result at the first index of each axis, and the memory that all
+/// threads of the run share.
+#[derive(Debug, Clone, Copy)]
+pub struct ProductPointers {
+    /// The first operand.
+    pub x: *const u8,
+    /// The second operand.
+    pub y: *const u8,
+    /// The result.
+    pub out: *mut u8,
+    /// Memory of [`ProductPlan::shared_bytes`] bytes, aligned to 64.
+    pub shared: *mut u8,
+}
+
+// SAFETY:
+// - the pointers are dereferenced only under the contract of `ProductPlan::run`, which requires valid memory;
+// - that contract excludes data races: units of a phase write disjoint memory.
+unsafe impl Send for ProductPointers {}
+
+// SAFETY: as for `Send`.
+unsafe impl Sync for ProductPointers {}
+
+impl ProductPlan {
+    /// The plan of a product for a level and a number of threads.
+    ///
+    /// # Errors
+    /// - [`ProductError::ElementTypes`] if no kernel computes the element types;
+    /// - [`ProductError::Stride`] if an axis has a stride that its class excludes;
+    /// - [`ProductError::TooLarge`] if the number of products exceeds `isize::MAX`.
+    pub fn new(product: &Product, level: Level, threads: usize) -> Result<Self, ProductError> {
+        product.check()?;
+        let is_exchanged = is_better_exchanged(product)?;
+        let exchanged = is_exchanged.then(|| product.exchanged());
+        let product = exchanged.as_ref().unwrap_or(product);
+        let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
+        let [batch, rows, columns, summed] = axes(product)?;
+        let all = [&batch, &rows, &columns, &summed];
+        let total = all.iter().try_fold(1, |total: usize, axes| total.checked_mul(axes.size));
+        let bytes = total.and_then(|total| total.checked_mul(16));
+        bytes.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or(ProductError::TooLarge)?;
+        let out_size = product.out.size();
+        let blocking = Blocking::new(all, &kernels, threads.max(1));
+        let plan = ProductPlan {
+            batch,
+            rows,
+            columns,
+            summed,
+            kernels,
+            blocking,
+            is_exchanged,
+            out_size,
+            level,
+        };
+        Ok(plan)
+    }
+
+    /// The number of phases: 2 if the summed index is split over units, 0 for a result without elements.
+    pub fn phases(&self) -> usize {
+        match (self.blocking.units(), self.blocking.is_split) {
+            (0, _) => 0,
+            (_, false) => 1,
+            (_, true) => 2,
+        }
+    }
+
+    /// The number of independent units of a phase.
+    pub fn units(&self, phase: usize) -> usize {
+        match phase {
+            0 => self.blocking.units(),
+            1 if self.blocking.is_split => self.blocking.regions(),
+            _ => 0,
+        }
+    }
+
+    /// Bytes of memory that each thread needs while it runs a unit, aligned to 64.
+    pub fn scratch_bytes(&self) -> usize {
+        self.blocking.scratch.bytes
+    }
+
+    /// Bytes of memory that all threads of a run share, aligned to 64.
+    pub fn shared_bytes(&self) -> usize {
+        self.blocking.shared_bytes
+    }
+
+    /// The number of multiply-adds of a run.
+    pub fn multiply_adds(&self) -> usize {
+        self.batch.size * self.rows.size * self.columns.size * self.summed.size
+    }
+
+    /// About the number of multiply-adds of one unit of the first phase.
+    pub fn unit_multiply_adds(&self) -> usize {
+        self.multiply_adds() / self.blocking.units().max(1)
+    }
+
+    /// Bytes that the plan holds on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        let axes = [&self.batch, &self.rows, &self.columns, &self.summed];
+        axes.iter().map(|axes| axes.heap_bytes()).sum()
+    }
+}
+
+impl fmt::Debug for ProductPlan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ProductPlan { batch, rows, columns, summed, .. } = self;
+        let sizes = [batch.size, rows.size, columns.size, summed.size];
+        formatter
+            .debug_struct("ProductPlan")
+            .field("level", &self.level)
+            .field("batch, rows, columns, summed", &sizes)
+            .field("is_exchanged", &self.is_exchanged)
+            .field("blocking", &self.blocking)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The axes by class: batch, rows, columns, summed.
+fn axes(product: &Product) -> Result<[Axes; 4], ProductError> {
+    let of = |class| Axes::of_class(product, class).ok_or(ProductError::TooLarge);
+    Ok([of(AxisClass::Batch)?, of(AxisClass::Row)?, of(AxisClass::Column)?, of(AxisClass::Summed)?])
+}
+
+/// Columns of fewer elements leave most lanes of a vector unused.
+const MIN_COLUMNS: usize = 8;
+
+/// Whether rows are better vectorised than columns: they are contiguous in the result and columns are not,
+/// or columns are few.
+fn is_better_exchanged(product: &Product) -> Result<bool, ProductError> {
+    let [_, rows, columns, _] = axes(product)?;
+    let size = product.out.size() as isize;
+    let is_contiguous = |axes: &Axes| axes.fastest(Operand::Out) == size;
+    let has_few = |axes: &Axes| axes.size < MIN_COLUMNS;
+    Ok(match (has_few(&rows), has_few(&columns)) {
+        (false, true) => true,
+        (true, false) => false,
+        _ => is_contiguous(&rows) && !is_contiguous(&columns),
+    })
+}

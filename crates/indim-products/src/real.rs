@@ -1,0 +1,287 @@
+//! Element types of products: exact fused multiply-add, and the wide type in which blocks are added.
+
+use indim_ops::lane::FloatBits;
+use indim_ops::{bf16, f16};
+
+/// The elements of a block: chains of `fma` and lanes are of this type.
+pub(crate) trait Real: Copy + Send + Sync + 'static {
+    /// The type in which blocks are added: `f64` for floats, the same type for integers.
+    type Wide: Copy + Send + Sync + 'static;
+
+    /// Zero; +0 for floats.
+    const ZERO: Self;
+
+    /// Zero; +0 for floats.
+    const WIDE_ZERO: Self::Wide;
+
+    /// `x * y + addend` with one rounding; wrapping for integers.
+    fn fma(x: Self, y: Self, addend: Self) -> Self;
+
+    /// The sum, rounded or wrapping.
+    fn add(self, other: Self) -> Self;
+
+    /// The sum, rounded or wrapping.
+    fn add_wide(x: Self::Wide, y: Self::Wide) -> Self::Wide;
+
+    /// The value of a block: +0 is added, so the result is never -0.
+    fn widen(self) -> Self::Wide;
+
+    /// The nearest element, with the canonical NaN.
+    fn narrow(wide: Self::Wide) -> Self;
+
+    /// The value with the canonical NaN.
+    fn canonical(wide: Self::Wide) -> Self::Wide;
+}
+
+impl Real for f32 {
+    type Wide = f64;
+    const ZERO: f32 = 0.0;
+    const WIDE_ZERO: f64 = 0.0;
+
+    #[inline(always)]
+    fn fma(x: f32, y: f32, addend: f32) -> f32 {
+        if cfg!(target_arch = "aarch64") { x.mul_add(y, addend) } else { fma_by_f64(x, y, addend) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: f32) -> f32 {
+        self + other
+    }
+
+    #[inline(always)]
+    fn add_wide(x: f64, y: f64) -> f64 {
+        x + y
+    }
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        f64::from(self) + 0.0
+    }
+
+    #[inline(always)]
+    fn narrow(wide: f64) -> f32 {
+        (wide as f32).with_canonical_nan()
+    }
+
+    #[inline(always)]
+    fn canonical(wide: f64) -> f64 {
+        wide.with_canonical_nan()
+    }
+}
+
+impl Real for f64 {
+    type Wide = f64;
+    const ZERO: f64 = 0.0;
+    const WIDE_ZERO: f64 = 0.0;
+
+    #[inline(always)]
+    fn fma(x: f64, y: f64, addend: f64) -> f64 {
+        x.mul_add(y, addend)
+    }
+
+    #[inline(always)]
+    fn add(self, other: f64) -> f64 {
+        self + other
+    }
+
+    #[inline(always)]
+    fn add_wide(x: f64, y: f64) -> f64 {
+        x + y
+    }
+
+    #[inline(always)]
+    fn widen(self) -> f64 {
+        self + 0.0
+    }
+
+    #[inline(always)]
+    fn narrow(wide: f64) -> f64 {
+        wide.with_canonical_nan()
+    }
+
+    #[inline(always)]
+    fn canonical(wide: f64) -> f64 {
+        wide.with_canonical_nan()
+    }
+}
+
+macro_rules! integers {
+    ($($integer:ident)*) => { $(
+        impl Real for $integer {
+            type Wide = $integer;
+            const ZERO: $integer = 0;
+            const WIDE_ZERO: $integer = 0;
+
+            #[inline(always)]
+            fn fma(x: $integer, y: $integer, addend: $integer) -> $integer {
+                addend.wrapping_add(x.wrapping_mul(y))
+            }
+
+            #[inline(always)]
+            fn add(self, other: $integer) -> $integer {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn add_wide(x: $integer, y: $integer) -> $integer {
+                x.wrapping_add(y)
+            }
+
+            #[inline(always)]
+            fn widen(self) -> $integer {
+                self
+            }
+
+            #[inline(always)]
+            fn narrow(wide: $integer) -> $integer {
+                wide
+            }
+
+            #[inline(always)]
+            fn canonical(wide: $integer) -> $integer {
+                wide
+            }
+        }
+    )* };
+}
+
+integers!(i32 i64);
+
+/// `x * y + addend` with one rounding, without the instruction: the product of two `f32` is exact in `f64`;
+/// their sum is rounded to odd, so that the rounding to `f32` is that of the exact sum.
+#[inline(always)]
+fn fma_by_f64(x: f32, y: f32, addend: f32) -> f32 {
+    let (product, addend) = (f64::from(x) * f64::from(y), f64::from(addend));
+    let sum = product + addend;
+    // The exact error of the sum, which is NaN if the sum is not finite.
+    let rest = sum - product;
+    let error = (product - (sum - rest)) + (addend - rest);
+    let bits = sum.to_bits();
+    let is_inexact = (error > 0.0) | (error < 0.0);
+    let is_away = (error > 0.0) == (sum > 0.0);
+    let towards = if is_away { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+    let is_even = bits & 1 == 0;
+    let odd = if is_inexact & is_even { towards } else { bits };
+    f64::from_bits(odd) as f32
+}
+
+/// A conversion without information loss, or modulo the range of an integer.
+pub(crate) trait Widen<E>: Copy {
+    /// The converted element.
+    fn widen(self) -> E;
+}
+
+macro_rules! widen_by_cast {
+    ($($from:ident $to:ident)*) => { $(
+        impl Widen<$to> for $from {
+            #[inline(always)]
+            fn widen(self) -> $to {
+                self as $to
+            }
+        }
+    )* };
+}
+
+widen_by_cast! {
+    f32 f32 f32 f64 f64 f64
+    i8 i32 i16 i32 i32 i32 i64 i32 u8 i32 u16 i32 u32 i32 u64 i32
+    i8 i64 i16 i64 i32 i64 i64 i64 u8 i64 u16 i64 u32 i64 u64 i64
+}
+
+macro_rules! widen_halves {
+    ($($half:ident)*) => { $(
+        impl Widen<f32> for $half {
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+        }
+
+        impl Widen<f64> for $half {
+            #[inline(always)]
+            fn widen(self) -> f64 {
+                f64::from(self.to_f32())
+            }
+        }
+    )* };
+}
+
+widen_halves!(f16 bf16);
+
+/// The rounding of a finished sum to an element of the result; the low bits of an integer.
+pub(crate) trait Round<O> {
+    /// The rounded value, with the canonical NaN.
+    fn round(self) -> O;
+}
+
+impl Round<f32> for f64 {
+    #[inline(always)]
+    fn round(self) -> f32 {
+        <f32 as Real>::narrow(self)
+    }
+}
+
+impl Round<f64> for f64 {
+    #[inline(always)]
+    fn round(self) -> f64 {
+        <f64 as Real>::narrow(self)
+    }
+}
+
+macro_rules! round_halves {
+    ($($half:ident)*) => { $(
+        impl Round<$half> for f64 {
+            #[inline(always)]
+            fn round(self) -> $half {
+                $half::from_f64(self.with_canonical_nan())
+            }
+        }
+    )* };
+}
+
+round_halves!(f16 bf16);
+
+macro_rules! low_bits {
+    ($($from:ident: $($to:ident)*;)*) => { $($(
+        impl Round<$to> for $from {
+            #[inline(always)]
+            fn round(self) -> $to {
+                self as $to
+            }
+        }
+    )*)* };
+}
+
+low_bits! {
+    i32: i8 i16 i32 u8 u16 u32;
+    i64: i64 u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fma_by_f64;
+
+    #[test]
+    fn fma_by_f64_rounds_once() {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 32) as u32
+        };
+        let special = [0.0, -0.0, 1.0, f32::MIN_POSITIVE, 1e-45, f32::MAX, f32::INFINITY, f32::NAN];
+        for round in 0..2_000_000_u32 {
+            let mut draw = || match next() % 16 {
+                0 => special[next() as usize % special.len()],
+                // Exponents near each other, so that the addend matters.
+                1..8 => f32::from_bits(next() & 0x80ff_ffff | 0x3f00_0000),
+                8..12 => f32::from_bits(next() & 0x80ff_fff0 | (next() % 64) << 23),
+                _ => f32::from_bits(next()),
+            };
+            let (x, y) = (draw(), draw());
+            let addend = if round % 3 == 0 { -(x * y) * 1.000_000_1 } else { draw() };
+            let (expected, found) = (x.mul_add(y, addend), fma_by_f64(x, y, addend));
+            let same = expected.to_bits() == found.to_bits() || expected.is_nan() && found.is_nan();
+            assert!(same, "{x:e} * {y:e} + {addend:e}: {expected:e}, not {found:e}");
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! Runs of units: packing, register tiles and stores. Holds unsafe code.
+
+use core::ops::Range;
+
+use crate::axes::{Axes, Operand};
+use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
+use crate::pack::{Pack, PackFn};
+use crate::plan::{ProductPlan, ProductPointers};
+use crate::store::{Add, Store};
+use crate::tile::Tile;
+
+/// A region of the result for one batch element. Pointers are at the batch element.
+#[derive(Clone)]
+struct Region {
+    x: *const u8,
+    y: *const u8,
+    out: *mut u8,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+/// The place of the sums of a piece.
+#[derive(Clone, Copy)]
+enum Target {
+    /// The result: elements at its strides.
+    Result,
+    /// Wide sums, row by row.
+    Wide(*mut u8),
+}
+
+impl ProductPlan {
+    /// Runs one unit of a phase. Allocates nothing.
+    ///
+    /// # Panics
+    /// Without debug assertions never; with them, if the phase has no such unit.
+    ///
+    /// # Safety
+    /// - `pointers.x` and `pointers.y` are valid for reads at the sum of the offsets of every index of their
+    ///   axes, `pointers.out` for writes likewise; distinct elements of the result do not overlap, and the
+    ///   result overlaps neither operand; nothing needs an alignment;
+    /// - `pointers.shared` is valid for [`ProductPlan::shared_bytes`] bytes, aligned to 64, and only this run
+    ///   accesses it;
+    /// - `scratch` is valid for [`ProductPlan::scratch_bytes`] bytes, aligned to 64, and only this call
+    ///   accesses it;
+    /// - `phase` is less than [`ProductPlan::phases`] and `unit` than its [`ProductPlan::units`];
+    /// - all units of earlier phases have run with the same pointers, and no other thread runs this unit.
+    pub unsafe fn run(
+        &self,
+        phase: usize,
+        unit: usize,
+        pointers: &ProductPointers,
+        scratch: *mut u8,
+    ) {
+        debug_assert!(unit < self.units(phase), "unit {unit} of phase {phase}");
+        // SAFETY: the caller has the obligations of both.
+        unsafe {
+            match phase {
+                0 => self.compute(unit, pointers, scratch),
+                _ => self.combine(unit, pointers),
+            }
+        }
+    }
+
+    /// Computes a region, or a piece of its sum.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::run`].
+    unsafe fn compute(&self, unit: usize, pointers: &ProductPointers, scratch: *mut u8) {
+        let blocking = &self.blocking;
+        if blocking.is_split {
+            let (region, piece) = (unit / blocking.pieces, unit % blocking.pieces);
+            let bytes = blocking.region_bytes(&self.kernels);
+            let sums = pointers.shared.wrapping_add(unit * bytes);
+            let start = piece * blocking.piece;
+            let indices = start..self.summed.size.min(start + blocking.piece);
+            let (batch, part) = self.part(region);
+            let region = self.region(batch, part, pointers);
+            // SAFETY: each unit has its region of the shared memory.
+            return unsafe { self.piece(&region, indices, Target::Wide(sums), scratch) };
+        }
+        let (batch, part) = self.part(unit);
+        let first = batch * blocking.batch;
+        for batch in first..self.batch.size.min(first + blocking.batch) {
+            let region = self.region(batch, part, pointers);
+            // SAFETY: the caller has the obligations of both.
+            unsafe {
+                match blocking.pieces {
+                    1 => self.piece(&region, 0..self.summed.size, Target::Result, scratch),
+                    _ => self.pieces(&region, scratch),
+                }
+            }
+        }
+    }
+
+    /// The batch part of a region, and its rows and columns as one number.
+    fn part(&self, region: usize) -> (usize, usize) {
+        let parts = self.blocking.row_parts * self.blocking.column_parts;
+        (region / parts, region % parts)
+    }
+
+    fn region(&self, batch: usize, part: usize, pointers: &ProductPointers) -> Region {
+        let blocking = &self.blocking;
+        let (x, y) = match self.is_exchanged {
+            true => (pointers.y, pointers.x),
+            false => (pointers.x, pointers.y),
+        };
+        let row = part / blocking.column_parts * blocking.rows;
+        let column = part % blocking.column_parts * blocking.columns;
+        Region {
+            x: x.wrapping_offset(self.batch.offset(batch, Operand::X)),
+            y: y.wrapping_offset(self.batch.offset(batch, Operand::Y)),
+            out: pointers.out.wrapping_offset(self.batch.offset(batch, Operand::Out)),
+            rows: row..self.rows.size.min(row + blocking.rows),
+            columns: column..self.columns.size.min(column + blocking.columns),
+        }
+    }
+
+    /// Sums a region piece by piece: a counter of nodes, as in a register tile.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::run`].
+    unsafe fn pieces(&self, region: &Region, scratch: *mut u8) {
+        let blocking = &self.blocking;
+        let bytes = blocking.region_bytes(&self.kernels);
+        let nodes = scratch.wrapping_add(blocking.scratch.region);
+        let node = |index: usize| nodes.wrapping_add(index * bytes);
+        let count = region.rows.len() * self.wide_columns(region);
+        // SAFETY: after `piece` pieces as many nodes remain as its number has bits set; scratch memory has
+        // room for them.
+        unsafe {
+            let merge = |top: usize, times: usize| {
+                for below in (top - times..top).rev() {
+                    let (to, from) = (node(below), node(below + 1).cast_const());
+                    (self.kernels.add)(&Add { to, from, count });
+                }
+            };
+            for piece in 0..blocking.pieces {
+                let start = piece * blocking.piece;
+                let indices = start..self.summed.size.min(start + blocking.piece);
+                let top = piece.count_ones() as usize;
+                self.piece(region, indices, Target::Wide(node(top)), scratch);
+                merge(top, piece.trailing_ones() as usize);
+            }
+            let top = blocking.pieces.count_ones() as usize - 1;
+            merge(top, top);
+            self.store(region, node(0));
+        }
+    }
+
+    /// Adds the pieces of a region by pairs, and stores the result.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::run`].
+    unsafe fn combine(&self, unit: usize, pointers: &ProductPointers) {
+        let blocking = &self.blocking;
+        let bytes = blocking.region_bytes(&self.kernels);
+        let (batch, part) = self.part(unit);
+        let region = self.region(batch, part, pointers);
+        let (pieces, count) = (blocking.pieces, region.rows.len() * self.wide_columns(&region));
+        let piece = |piece: usize| pointers.shared.wrapping_add((unit * pieces + piece) * bytes);
+        let mut distance = 1;
+        while distance < pieces {
+            for first in (0..pieces - distance).step_by(2 * distance) {
+                let (to, from) = (piece(first), piece(first + distance).cast_const());
+                // SAFETY: the first phase has written both pieces, and no other unit accesses them.
+                unsafe { (self.kernels.add)(&Add { to, from, count }) }
+            }
+            distance *= 2;
+        }
+        // SAFETY: the first piece holds the sum.
+        unsafe { self.store(&region, piece(0)) }
+    }
+
+    /// Columns of the wide sums of a region: whole vectors.
+    fn wide_columns(&self, region: &Region) -> usize {
+        region.columns.len().next_multiple_of(self.kernels.lanes)
+    }
+
+    /// Rounds and stores the wide sums of a region.
+    ///
+    /// # Safety
+    /// - `sums` is valid for reads of a region;
+    /// - the result is valid for writes of the region.
+    unsafe fn store(&self, region: &Region, sums: *mut u8) {
+        let width = self.wide_columns(region);
+        for (row, index) in region.rows.clone().enumerate() {
+            let from = sums.wrapping_add(row * width * self.kernels.wide_size);
+            let mut column = region.columns.start;
+            while column < region.columns.end {
+                let count = MAX_COLUMNS.min(region.columns.end - column);
+                let skipped = (column - region.columns.start) * self.kernels.wide_size;
+                // SAFETY: these rows and columns are of the region.
+                unsafe {
+                    let sums = from.wrapping_add(skipped);
+                    self.store_tile(region, index..index + 1, column..column + count, sums, width);
+                }
+                column += count;
+            }
+        }
+    }
+
+    /// Rounds and stores the wide sums of some rows and columns, at most those of a register tile.
+    ///
+    /// # Safety
+    /// - `sums` is valid for reads of rows of `width` sums;
+    /// - the result is valid for writes at these rows and columns.
+    unsafe fn store_tile(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        sums: *const u8,
+        width: usize,
+    ) {
+        let mut row_offsets = [0; MAX_ROWS];
+        let mut column_offsets = [0; MAX_COLUMNS];
+        self.rows.offsets(rows.start, Operand::Out, &mut row_offsets[..rows.len()]);
+        self.columns.offsets(columns.start, Operand::Out, &mut column_offsets[..columns.len()]);
+        let store = Store {
+            from: sums,
+            width,
+            out: region.out,
+            rows: row_offsets.as_ptr(),
+            row_count: rows.len(),
+            columns: column_offsets.as_ptr(),
+            column_count: columns.len(),
+        };
+        // SAFETY: the caller ensures sums and results at these offsets.
+        unsafe { (self.kernels.store)(&store) }
+    }
+
+    /// Sums some indices of a region.
+    ///
+    /// # Safety
+    /// - Like [`ProductPlan::run`];
+    /// - wide sums of the target are valid for writes of a region.
+    unsafe fn piece(
+        &self,
+        region: &Region,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let blocking = &self.blocking;
+        for column in region.columns.clone().step_by(blocking.packed_columns) {
+            let columns = column..region.columns.end.min(column + blocking.packed_columns);
+            // SAFETY: the packed columns lie in scratch memory, which has room for them.
+            unsafe { self.pack_columns(region, columns.clone(), indices.clone(), scratch) };
+            for row in region.rows.clone().step_by(blocking.packed_rows) {
+                let rows = row..region.rows.end.min(row + blocking.packed_rows);
+                // SAFETY: the packed rows lie in scratch memory, which has room for them; then both blocks
+                // are packed, unless tiles read them in place.
+                unsafe {
+                    self.pack_rows(region, rows.clone(), indices.clone(), scratch);
+                    self.tiles(region, rows, columns.clone(), indices.clone(), target, scratch);
+                }
+            }
+        }
+    }
+
+    /// Packs columns, panel by panel, except whole panels that tiles read in place.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`].
+    unsafe fn pack_columns(
+        &self,
+        region: &Region,
+        columns: Range<usize>,
+        indices: Range<usize>,
+        scratch: *mut u8,
+    ) {
+        let kernels = &self.kernels;
+        let buffer = scratch.wrapping_add(self.blocking.scratch.y);
+        for column in columns.clone().step_by(kernels.columns()) {
+            let live = kernels.columns().min(columns.end - column);
+            if self.is_read_in_place(live) {
+                continue;
+            }
+            let mut offsets = [0; MAX_COLUMNS];
+            self.columns.offsets(column, Operand::Y, &mut offsets[..live]);
+            let skipped = (column - columns.start) * indices.len() * kernels.size;
+            let panel = Panel {
+                to: buffer.wrapping_add(skipped),
+                width: live.next_multiple_of(kernels.lanes),
+                from: region.y,
+                offsets: &offsets[..live],
+            };
+            // SAFETY: the panel lies in the packed columns; its offsets are those of the operand.
+            unsafe { self.pack(kernels.pack_y, &panel, Operand::Y, indices.clone()) }
+        }
+    }
+
+    /// Packs rows, panel by panel, unless tiles read them in place.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`].
+    unsafe fn pack_rows(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        indices: Range<usize>,
+        scratch: *mut u8,
+    ) {
+        if self.blocking.is_x_in_place {
+            return;
+        }
+        let kernels = &self.kernels;
+        let buffer = scratch.wrapping_add(self.blocking.scratch.x);
+        for row in rows.clone().step_by(kernels.rows) {
+            let live = kernels.rows.min(rows.end - row);
+            let mut offsets = [0; MAX_ROWS];
+            self.rows.offsets(row, Operand::X, &mut offsets[..live]);
+            let skipped = (row - rows.start) * indices.len() * kernels.size;
+            let panel = Panel {
+                to: buffer.wrapping_add(skipped),
+                width: live,
+                from: region.x,
+                offsets: &offsets[..live],
+            };
+            // SAFETY: the panel lies in the packed rows; its offsets are those of the operand.
+            unsafe { self.pack(kernels.pack_x, &panel, Operand::X, indices.clone()) }
+        }
+    }
+
+    /// Packs a panel, run by run of the summed index.
+    ///
+    /// # Safety
+    /// - the panel is valid for writes of `indices.len()` rows;
+    /// - the operand is valid for reads at each of its offsets and indices.
+    unsafe fn pack(
+        &self,
+        pack: PackFn,
+        panel: &Panel<'_>,
+        operand: Operand,
+        indices: Range<usize>,
+    ) {
+        let (run, step) = (self.summed.run(), self.summed.fastest(operand));
+        let mut index = indices.start;
+        while index < indices.end {
+            let count = (run - index % run).min(indices.end - index);
+            let arguments = Pack {
+                to: panel.to,
+                width: panel.width,
+                from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
+                offsets: panel.offsets.as_ptr(),
+                live: panel.offsets.len(),
+                step,
+                first: index - indices.start,
+                count,
+                length: indices.len(),
+            };
+            // SAFETY: the caller ensures panel and operand; the run lies in the piece.
+            unsafe { pack(&arguments) };
+            index += count;
+        }
+    }
+
+    /// Whether tiles read a panel of columns in place: it has whole vectors.
+    fn is_read_in_place(&self, live: usize) -> bool {
+        self.blocking.is_y_in_place && live.is_multiple_of(self.kernels.lanes)
+    }
+
+    /// Runs the register tiles of packed rows and columns.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`]; both operands are packed, unless tiles read them in place.
+    unsafe fn tiles(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let kernels = &self.kernels;
+        let panel_bytes = indices.len() * kernels.size;
+        for column in columns.clone().step_by(kernels.columns()) {
+            let live_columns = column..columns.end.min(column + kernels.columns());
+            let packed = self.blocking.scratch.y + (column - columns.start) * panel_bytes;
+            let y = match self.is_read_in_place(live_columns.len()) {
+                true => self.element(region.y, Operand::Y, column, indices.start),
+                false => scratch.wrapping_add(packed).cast_const(),
+            };
+            for row in rows.clone().step_by(kernels.rows) {
+                let live_rows = row..rows.end.min(row + kernels.rows);
+                let packed = self.blocking.scratch.x + (row - rows.start) * panel_bytes;
+                let x = match self.blocking.is_x_in_place {
+                    true => self.element(region.x, Operand::X, row, indices.start),
+                    false => scratch.wrapping_add(packed).cast_const(),
+                };
+                let operands = (x, y, indices.len());
+                // SAFETY: both panels have these rows, columns and indices.
+                unsafe {
+                    let live_columns = live_columns.clone();
+                    self.tile(region, live_rows, live_columns, operands, target, scratch);
+                }
+            }
+        }
+    }
+
+    /// The element of an operand at a row or column, and an index.
+    fn element(&self, base: *const u8, operand: Operand, free: usize, index: usize) -> *const u8 {
+        let axes: &Axes = if operand == Operand::X { &self.rows } else { &self.columns };
+        let free = axes.offset(free, operand);
+        base.wrapping_offset(free).wrapping_offset(self.summed.offset(index, operand))
+    }
+
+    /// Runs one register tile.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::tiles`], for these rows and columns.
+    unsafe fn tile(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        (x, y, length): (*const u8, *const u8, usize),
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let (blocking, kernels) = (&self.blocking, &self.kernels);
+        let vectors = columns.len().div_ceil(kernels.lanes);
+        let width = vectors * kernels.lanes;
+        let direct = match target {
+            Target::Result => self.direct(region, &rows, &columns),
+            Target::Wide(sums) => {
+                let row = rows.start - region.rows.start;
+                let column = columns.start - region.columns.start;
+                let wide_columns = self.wide_columns(region);
+                let skipped = (row * wide_columns + column) * kernels.wide_size;
+                let out_row = (wide_columns * kernels.wide_size) as isize;
+                Some((sums.wrapping_add(skipped), out_row, true))
+            }
+        };
+        let buffer = scratch.wrapping_add(blocking.scratch.tile);
+        let (out, out_row, is_wide) =
+            direct.unwrap_or((buffer, (width * kernels.wide_size) as isize, true));
+        let functions = kernels.tile(rows.len(), vectors);
+        let run = match (blocking.is_x_in_place, self.is_read_in_place(columns.len())) {
+            (false, _) => functions.packed,
+            (true, false) => functions.y_packed,
+            (true, true) => functions.in_place,
+        };
+        let tile = Tile {
+            x,
+            y,
+            x_row: self.rows.fastest(Operand::X),
+            x_step: self.summed.fastest(Operand::X),
+            y_step: self.summed.fastest(Operand::Y),
+            length,
+            out,
+            out_row,
+            is_wide,
+            nodes: scratch.wrapping_add(blocking.scratch.nodes),
+        };
+        // SAFETY:
+        // - the caller ensures the operands;
+        // - results go to elements of the result, to sums of the target, or to the buffer of a tile;
+        // - the plan has a level of this processor, and its pieces fit the nodes.
+        unsafe {
+            run(&tile);
+            if direct.is_none() {
+                self.store_tile(region, rows, columns, buffer, width);
+            }
+        }
+    }
+
+    /// The address and the stride between rows of the result, if a tile can store its vectors there.
+    fn direct(
+        &self,
+        region: &Region,
+        rows: &Range<usize>,
+        columns: &Range<usize>,
+    ) -> Option<(*mut u8, isize, bool)> {
+        let size = self.out_size as isize;
+        let is_dense = self.columns.single(Operand::Out) == Some(size);
+        let is_whole = columns.len().is_multiple_of(self.kernels.lanes);
+        let row = self.rows.single(Operand::Out)?;
+        let offset = rows.start as isize * row + columns.start as isize * size;
+        let can_store = self.kernels.is_out_native && is_dense && is_whole;
+        can_store.then(|| (region.out.wrapping_offset(offset), row, false))
+    }
+}
+
+/// A panel to pack.
+struct Panel<'a> {
+    to: *mut u8,
+    width: usize,
+    from: *const u8,
+    offsets: &'a [isize],
+}

@@ -1,0 +1,103 @@
+//! Shells: the only functions compiled for a level, with all their callees inlined. Holds unsafe code.
+//!
+//! - `baseline.rs`: the level that every processor of the target has;
+//! - `avx2.rs`: AVX2;
+//! - `avx512.rs`: AVX-512.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+pub(crate) mod baseline;
+
+use crate::pack::PackFn;
+use crate::real::{Real, Round, Widen};
+use crate::store::{AddFn, StoreFn};
+use crate::tile::TileFn;
+use crate::vector::Vector;
+
+/// The functions of one level.
+pub(crate) trait Shells {
+    /// A register tile.
+    fn tile<V: Vector, const M: usize, const N: usize, const X: bool, const Y: bool>() -> TileFn;
+
+    /// Packing of a source of type `S` as `E`.
+    fn pack<S: Widen<E>, E: Real>() -> PackFn;
+
+    /// A store of sums of type `W` as `O`.
+    fn store<W: Round<O> + Copy, O>() -> StoreFn;
+
+    /// An addition of the sums of `E`.
+    fn add<E: Real>() -> AddFn;
+}
+
+/// The shells of a level, with the attribute that enables its instructions.
+macro_rules! define_shells {
+    ($level:ident $(#[$enable:meta])?) => {
+        use crate::pack::{self, Pack, PackFn};
+        use crate::real::{Real, Round, Widen};
+        use crate::shells::Shells;
+        use crate::store::{self, Add, AddFn, Store, StoreFn};
+        use crate::tile::{self, Tile, TileFn};
+        use crate::vector::Vector;
+
+        /// The level.
+        pub(crate) struct $level;
+
+        impl Shells for $level {
+            fn tile<V: Vector, const M: usize, const N: usize, const X: bool, const Y: bool>()
+            -> TileFn {
+                tile::<V, M, N, X, Y>
+            }
+
+            fn pack<S: Widen<E>, E: Real>() -> PackFn {
+                pack::<S, E>
+            }
+
+            fn store<W: Round<O> + Copy, O>() -> StoreFn {
+                store::<W, O>
+            }
+
+            fn add<E: Real>() -> AddFn {
+                add::<E>
+            }
+        }
+
+        /// # Safety
+        /// Like [`TileFn`], for this level.
+        $(#[$enable])?
+        unsafe fn tile<V, const M: usize, const N: usize, const X: bool, const Y: bool>(tile: &Tile)
+        where
+            V: Vector,
+        {
+            // SAFETY: the caller has the obligations of `TileFn`.
+            unsafe { tile::run::<V, M, N, X, Y>(tile) }
+        }
+
+        /// # Safety
+        /// Like [`PackFn`], for this level.
+        $(#[$enable])?
+        unsafe fn pack<S: Widen<E>, E: Real>(pack: &Pack) {
+            // SAFETY: the caller has the obligations of `PackFn`.
+            unsafe { pack::run::<S, E>(pack) }
+        }
+
+        /// # Safety
+        /// Like [`StoreFn`], for this level.
+        $(#[$enable])?
+        unsafe fn store<W: Round<O> + Copy, O>(store: &Store) {
+            // SAFETY: the caller has the obligations of `StoreFn`.
+            unsafe { store::run::<W, O>(store) }
+        }
+
+        /// # Safety
+        /// Like [`AddFn`], for this level.
+        $(#[$enable])?
+        unsafe fn add<E: Real>(add: &Add) {
+            // SAFETY: the caller has the obligations of `AddFn`.
+            unsafe { store::add::<E>(add) }
+        }
+    };
+}
+
+use define_shells;

@@ -1,0 +1,266 @@
+//! The register tile: `M` rows by `N` vectors of results, over one piece of the summed index. Holds unsafe
+//! code.
+//!
+//! Accumulators stay in registers for a chain. The lanes of a block are added in a second set of
+//! registers, blocks in nodes of the wide type in L1.
+
+use crate::order::{BLOCK, CHAIN, LANES, block_length};
+use crate::real::Real;
+use crate::vector::Vector;
+
+/// Levels of the tree over the blocks of one piece, and one node above them.
+pub(crate) const NODES: usize = 6;
+
+/// Most elements of a vector.
+const MAX_LANES: usize = 16;
+
+/// The arguments of a register tile. Strides are in bytes.
+pub(crate) struct Tile {
+    /// The packed panel of `x`, or its element at the first row and index.
+    pub(crate) x: *const u8,
+    /// The packed panel of `y`, or its element at the first index and column.
+    pub(crate) y: *const u8,
+    /// Stride of `x` between rows, if it is not packed.
+    pub(crate) x_row: isize,
+    /// Stride of `x` between indices, if it is not packed.
+    pub(crate) x_step: isize,
+    /// Stride of `y` between indices, if it is not packed.
+    pub(crate) y_step: isize,
+    /// Number of indices.
+    pub(crate) length: usize,
+    /// The first result; each row is contiguous.
+    pub(crate) out: *mut u8,
+    /// Stride of the result between rows.
+    pub(crate) out_row: isize,
+    /// Whether results are wide sums; otherwise they are rounded elements.
+    pub(crate) is_wide: bool,
+    /// Memory of [`NODES`] tiles of wide sums.
+    pub(crate) nodes: *mut u8,
+}
+
+/// A register tile compiled for a level.
+///
+/// # Safety
+/// - Packed panels are valid for reads of `length` rows of their width; other operands at every row, index
+///   and column of the tile;
+/// - `out` is valid for writes of every result, and `nodes` for [`NODES`] tiles, aligned to 64 bytes; no
+///   other memory of the call overlaps them;
+/// - `length` is at most `BLOCK << (NODES - 2)`;
+/// - the processor has the level.
+pub(crate) type TileFn = unsafe fn(&Tile);
+
+/// Pointers to the next index of both operands, and their strides.
+struct Operands {
+    x: *const u8,
+    y: *const u8,
+    x_row: isize,
+    x_step: isize,
+    y_step: isize,
+}
+
+/// Runs a tile of `M` rows and `N` vectors; `X` and `Y` tell whether the operands are packed.
+///
+/// # Safety
+/// Like [`TileFn`].
+#[inline(always)]
+pub(crate) unsafe fn run<V, const M: usize, const N: usize, const X: bool, const Y: bool>(
+    tile: &Tile,
+) where
+    V: Vector,
+{
+    let size = size_of::<V::Element>() as isize;
+    let &Tile { x, y, .. } = tile;
+    let (x_row, x_step) = if X { (size, M as isize * size) } else { (tile.x_row, tile.x_step) };
+    let y_step = if Y { (N * V::LANES) as isize * size } else { tile.y_step };
+    let mut operands = Operands { x, y, x_row, x_step, y_step };
+    // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
+    unsafe {
+        if tile.length <= BLOCK && !tile.is_wide {
+            let block = block::<V, M, N, X, Y>(&mut operands, tile.length);
+            return store::<V, M, N>(tile, block);
+        }
+        let nodes = tile.nodes.cast::<<V::Element as Real>::Wide>();
+        for (index, start) in (0..tile.length).step_by(BLOCK).enumerate() {
+            let length = block_length(start, tile.length);
+            let block = block::<V, M, N, X, Y>(&mut operands, length);
+            push::<V, M, N>(nodes, index, block);
+        }
+        finish::<V, M, N>(tile, nodes);
+    }
+}
+
+/// The value of the next block.
+///
+/// # Safety
+/// The operands are valid for reads of `length` indices of the tile.
+#[inline(always)]
+unsafe fn block<V, const M: usize, const N: usize, const X: bool, const Y: bool>(
+    operands: &mut Operands,
+    length: usize,
+) -> [[V; N]; M]
+where
+    V: Vector,
+{
+    let &mut Operands { x, y, x_row, x_step, y_step } = operands;
+    operands.x = x.wrapping_offset(length as isize * x_step);
+    operands.y = y.wrapping_offset(length as isize * y_step);
+    // SAFETY: indices of all chains are below `length`: lane `l` has `l`, `l + LANES`, ...
+    unsafe {
+        if length <= CHAIN {
+            return chain(length, x, y, x_row, x_step, y_step);
+        }
+        let mut sum = [[V::zero(); N]; M];
+        let (mut x, mut y) = (x, y);
+        for lane in 0..LANES {
+            let steps = (length - lane).div_ceil(LANES);
+            let x_stride = if X { x_step } else { x_step * LANES as isize };
+            let y_stride = if Y { y_step } else { y_step * LANES as isize };
+            let part: [[V; N]; M] = chain(steps, x, y, x_row, x_stride, y_stride);
+            for (sums, values) in sum.iter_mut().zip(part) {
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum = if lane == 0 { value } else { sum.add(value) };
+                }
+            }
+            x = x.wrapping_offset(if X { steps as isize * x_step } else { x_step });
+            y = y.wrapping_offset(if Y { steps as isize * y_step } else { y_step });
+        }
+        sum
+    }
+}
+
+/// A chain of fused multiply-adds from zero.
+///
+/// # Safety
+/// `x` is valid for reads of `M` elements and `y` of `N` vectors at each of `steps` strides.
+#[inline(always)]
+unsafe fn chain<V: Vector, const M: usize, const N: usize>(
+    steps: usize,
+    mut x: *const u8,
+    mut y: *const u8,
+    x_row: isize,
+    x_step: isize,
+    y_step: isize,
+) -> [[V; N]; M] {
+    let width = (V::LANES * size_of::<V::Element>()) as isize;
+    // SAFETY: the caller ensures the elements of each step.
+    unsafe {
+        let mut sum = [[V::zero(); N]; M];
+        for _ in 0..steps {
+            let mut columns = [V::zero(); N];
+            for (column, vector) in columns.iter_mut().enumerate() {
+                *vector = V::load(y.wrapping_offset(column as isize * width));
+            }
+            for (row, sums) in sum.iter_mut().enumerate() {
+                let factor = V::splat(x.wrapping_offset(row as isize * x_row));
+                for (sum, &vector) in sums.iter_mut().zip(&columns) {
+                    *sum = sum.fma(factor, vector);
+                }
+            }
+            x = x.wrapping_offset(x_step);
+            y = y.wrapping_offset(y_step);
+        }
+        sum
+    }
+}
+
+/// Stores a single block as the result.
+///
+/// # Safety
+/// `tile.out` is valid for writes of the tile.
+#[inline(always)]
+unsafe fn store<V: Vector, const M: usize, const N: usize>(tile: &Tile, block: [[V; N]; M]) {
+    let width = (V::LANES * size_of::<V::Element>()) as isize;
+    for (row, vectors) in block.into_iter().enumerate() {
+        let to = tile.out.wrapping_offset(row as isize * tile.out_row);
+        for (column, vector) in vectors.into_iter().enumerate() {
+            // SAFETY: the caller ensures the results of each row.
+            unsafe { vector.finished().store(to.wrapping_offset(column as isize * width)) }
+        }
+    }
+}
+
+/// Adds block `index` to the tree: it becomes the top node, and is added to nodes of its size below it.
+///
+/// # Safety
+/// - `nodes` is valid for reads and writes of [`NODES`] tiles;
+/// - blocks `0..index` have been pushed.
+#[inline(always)]
+unsafe fn push<V: Vector, const M: usize, const N: usize>(
+    nodes: *mut <V::Element as Real>::Wide,
+    index: usize,
+    block: [[V; N]; M],
+) {
+    let size = M * N * V::LANES;
+    let top = index.count_ones() as usize;
+    // SAFETY: after `index` blocks as many nodes remain as `index` has bits set, and as many of them have
+    // the size of the new one as `index` has trailing ones.
+    unsafe {
+        let node = nodes.add(top * size);
+        for (row, vectors) in block.into_iter().enumerate() {
+            for (column, vector) in vectors.into_iter().enumerate() {
+                let to = node.add((row * N + column) * V::LANES);
+                let mut elements = [V::Element::ZERO; MAX_LANES];
+                vector.store(elements.as_mut_ptr().cast());
+                for (lane, element) in elements.into_iter().take(V::LANES).enumerate() {
+                    to.add(lane).write(element.widen());
+                }
+            }
+        }
+        merge::<V::Element>(nodes, size, top, index.trailing_ones() as usize);
+    }
+}
+
+/// Adds the top node to the node below it, `times` times.
+///
+/// # Safety
+/// Nodes `top - times..=top` of `size` sums are initialised.
+#[inline(always)]
+unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: usize) {
+    for node in (top - times + 1..=top).rev() {
+        // SAFETY: the caller ensures both nodes.
+        unsafe {
+            let (to, from) = (nodes.add((node - 1) * size), nodes.add(node * size));
+            for index in 0..size {
+                to.add(index).write(E::add_wide(to.add(index).read(), from.add(index).read()));
+            }
+        }
+    }
+}
+
+/// Adds the nodes that remain, and stores the results.
+///
+/// # Safety
+/// The blocks of `tile.length` have been pushed; `tile.out` is valid for writes of the tile.
+#[inline(always)]
+unsafe fn finish<V: Vector, const M: usize, const N: usize>(
+    tile: &Tile,
+    nodes: *mut <V::Element as Real>::Wide,
+) {
+    let width = N * V::LANES;
+    let blocks = tile.length.div_ceil(BLOCK);
+    // SAFETY: as many nodes remain as `blocks` has bits set; without blocks the first one becomes zero.
+    unsafe {
+        if blocks == 0 {
+            for index in 0..M * width {
+                nodes.add(index).write(<V::Element as Real>::WIDE_ZERO);
+            }
+        } else {
+            let top = blocks.count_ones() as usize - 1;
+            merge::<V::Element>(nodes, M * width, top, top);
+        }
+        for row in 0..M {
+            let from = nodes.add(row * width);
+            let to = tile.out.wrapping_offset(row as isize * tile.out_row);
+            for column in 0..width {
+                let wide = from.add(column).read();
+                if tile.is_wide {
+                    let wide = <V::Element as Real>::canonical(wide);
+                    to.cast::<<V::Element as Real>::Wide>().add(column).write_unaligned(wide);
+                } else {
+                    let narrow = <V::Element as Real>::narrow(wide);
+                    to.cast::<V::Element>().add(column).write_unaligned(narrow);
+                }
+            }
+        }
+    }
+}

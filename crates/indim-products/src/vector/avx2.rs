@@ -1,0 +1,139 @@
+//! Vectors of 256 bits, by AVX2 and FMA. Holds unsafe code.
+
+use core::arch::x86_64::{
+    __m256, __m256d, __m256i, _CMP_UNORD_Q, _mm256_add_epi32, _mm256_add_pd, _mm256_add_ps,
+    _mm256_blendv_pd, _mm256_blendv_ps, _mm256_broadcast_sd, _mm256_broadcast_ss, _mm256_cmp_pd,
+    _mm256_cmp_ps, _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_loadu_ps,
+    _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_set1_pd, _mm256_set1_ps,
+    _mm256_setzero_pd, _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_pd, _mm256_storeu_ps,
+    _mm256_storeu_si256,
+};
+
+use crate::vector::Vector;
+
+/// Eight `f32`.
+#[derive(Clone, Copy)]
+pub(crate) struct F32x8(__m256);
+
+/// Four `f64`.
+#[derive(Clone, Copy)]
+pub(crate) struct F64x4(__m256d);
+
+/// Eight `i32`.
+#[derive(Clone, Copy)]
+pub(crate) struct I32x8(__m256i);
+
+macro_rules! float_vector {
+    (
+        $vector:ident $element:ident $lanes:literal $zero:ident $load:ident $splat:ident
+        $store:ident $fma:ident $add:ident $compare:ident $set:ident $blend:ident
+    ) => {
+        impl Vector for $vector {
+            type Element = $element;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                // SAFETY: the caller ensures the instructions.
+                $vector(unsafe { $zero() })
+            }
+
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                // SAFETY: the caller ensures the elements and the instructions.
+                $vector(unsafe { $load(from.cast()) })
+            }
+
+            #[inline(always)]
+            unsafe fn splat(from: *const u8) -> Self {
+                // SAFETY: the caller ensures the element and the instructions. References are aligned, so the
+                // element is copied.
+                unsafe { $vector($splat(&from.cast::<$element>().read_unaligned())) }
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                // SAFETY: the caller ensures the elements and the instructions.
+                unsafe { $store(to.cast(), self.0) }
+            }
+
+            #[inline(always)]
+            unsafe fn fma(self, x: Self, y: Self) -> Self {
+                // SAFETY: the caller ensures the instructions.
+                $vector(unsafe { $fma(x.0, y.0, self.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                // SAFETY: the caller ensures the instructions.
+                $vector(unsafe { $add(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            unsafe fn finished(self) -> Self {
+                // SAFETY: the caller ensures the instructions.
+                unsafe {
+                    let sum = $add(self.0, $zero());
+                    let is_nan = $compare::<_CMP_UNORD_Q>(sum, sum);
+                    $vector($blend(sum, $set($element::NAN), is_nan))
+                }
+            }
+        }
+    };
+}
+
+float_vector! {
+    F32x8 f32 8 _mm256_setzero_ps _mm256_loadu_ps _mm256_broadcast_ss
+    _mm256_storeu_ps _mm256_fmadd_ps _mm256_add_ps _mm256_cmp_ps _mm256_set1_ps _mm256_blendv_ps
+}
+
+float_vector! {
+    F64x4 f64 4 _mm256_setzero_pd _mm256_loadu_pd _mm256_broadcast_sd
+    _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd _mm256_cmp_pd _mm256_set1_pd _mm256_blendv_pd
+}
+
+impl Vector for I32x8 {
+    type Element = i32;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the caller ensures the instructions.
+        I32x8(unsafe { _mm256_setzero_si256() })
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions.
+        I32x8(unsafe { _mm256_loadu_si256(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(from: *const u8) -> Self {
+        // SAFETY: the caller ensures the element and the instructions.
+        I32x8(unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller ensures the elements and the instructions.
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(self, x: Self, y: Self) -> Self {
+        // SAFETY: the caller ensures the instructions.
+        I32x8(unsafe { _mm256_add_epi32(self.0, _mm256_mullo_epi32(x.0, y.0)) })
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        // SAFETY: the caller ensures the instructions.
+        I32x8(unsafe { _mm256_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn finished(self) -> Self {
+        self
+    }
+}

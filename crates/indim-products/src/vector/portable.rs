@@ -1,0 +1,59 @@
+//! Vectors as arrays, which the compiler turns into instructions of its target. Holds unsafe code.
+
+use crate::real::Real;
+use crate::vector::Vector;
+
+/// An array of elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<E, const N: usize>([E; N]);
+
+impl<E: Real, const N: usize> Vector for Lanes<E, N> {
+    type Element = E;
+    const LANES: usize = N;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Lanes([E::ZERO; N])
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller ensures `N` readable elements; an array has their layout.
+        Lanes(unsafe { from.cast::<[E; N]>().read_unaligned() })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(from: *const u8) -> Self {
+        // SAFETY: the caller ensures a readable element.
+        Lanes([unsafe { from.cast::<E>().read_unaligned() }; N])
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller ensures `N` writable elements; an array has their layout.
+        unsafe { to.cast::<[E; N]>().write_unaligned(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(self, x: Self, y: Self) -> Self {
+        let mut sum = self.0;
+        for (sum, (x, y)) in sum.iter_mut().zip(x.0.into_iter().zip(y.0)) {
+            *sum = E::fma(x, y, *sum);
+        }
+        Lanes(sum)
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        let mut sum = self.0;
+        for (sum, other) in sum.iter_mut().zip(other.0) {
+            *sum = sum.add(other);
+        }
+        Lanes(sum)
+    }
+
+    #[inline(always)]
+    unsafe fn finished(self) -> Self {
+        Lanes(self.0.map(|value| E::narrow(value.widen())))
+    }
+}

@@ -1,0 +1,205 @@
+//! Products compared with the definition, bit for bit, at every level, for one thread and many.
+
+mod common;
+
+use indim_ops::DType;
+use indim_products::{AxisClass, Product, ProductAxis};
+
+use common::{Random, check, dense};
+
+const F32: [DType; 4] = [DType::F32; 4];
+const F64: [DType; 4] = [DType::F64; 4];
+
+#[test]
+fn every_length_of_the_sum() {
+    let mut random = Random(1);
+    for length in 0..1100 {
+        check(&dense(F32, 3, 2, length), || random.number());
+    }
+    for length in (0..1100).step_by(7) {
+        check(&dense(F64, 3, 2, length), || random.number());
+    }
+}
+
+#[test]
+fn lengths_near_nodes_of_the_tree() {
+    let mut random = Random(2);
+    for power in 1..6 {
+        let node = 512_usize << power;
+        for distance in [0, 1, 7, 8, 63, 64, 65] {
+            for length in [node - distance, node + distance] {
+                check(&dense(F32, 2, 9, length), || random.number());
+            }
+        }
+        check(&dense(F64, 2, 9, node + 65), || random.number());
+    }
+}
+
+#[test]
+fn every_tile() {
+    let mut random = Random(3);
+    for rows in 1..=13 {
+        for columns in 1..=33 {
+            for length in [5, 70] {
+                check(&dense(F32, rows, columns, length), || random.number());
+            }
+            check(&dense(F64, rows, columns, 66), || random.number());
+        }
+    }
+}
+
+#[test]
+fn regions_and_pieces() {
+    let mut random = Random(4);
+    for (rows, columns, length) in
+        [(150, 70, 40), (65, 130, 600), (40, 50, 5000), (1, 1500, 30), (1300, 1, 30), (2, 2, 9000)]
+    {
+        check(&dense(F32, rows, columns, length), || random.number());
+    }
+    check(&dense(F64, 70, 40, 700), || random.number());
+}
+
+#[test]
+fn special_values() {
+    let mut random = Random(5);
+    for length in [1, 3, 64, 65, 513, 600] {
+        for types in [F32, F64] {
+            check(&dense(types, 9, 17, length), || random.hard());
+        }
+        // Most sums of hard values are NaN; few hard values leave more of them finite.
+        check(&dense(F32, 9, 17, length), || match random.below(length + 1) {
+            0 => random.hard(),
+            _ => random.number(),
+        });
+        // Chains that underflow.
+        check(&dense(F32, 9, 17, length), || random.number() * 1e-22);
+        check(&dense(F32, 9, 17, length), || -0.0 * random.number());
+    }
+}
+
+/// An axis of this size whose strides are in elements of `size` bytes.
+fn axis(class: AxisClass, size: usize, strides: [isize; 3], bytes: [isize; 3]) -> ProductAxis {
+    let [x, y, out] = [0, 1, 2].map(|operand: usize| strides[operand] * bytes[operand]);
+    ProductAxis { class, size, x, y, out }
+}
+
+#[test]
+fn random_axes_and_strides() {
+    let mut random = Random(6);
+    for _ in 0..80 {
+        check(&random_product(&mut random, F32), || 0.5);
+        let product = random_product(&mut random, F32);
+        check(&product, || random.number());
+        let product = random_product(&mut random, F64);
+        check(&product, || random.number());
+    }
+}
+
+/// A product of up to two axes of each class, in any order of memory, with gaps, reversed and repeated axes.
+fn random_product(random: &mut Random, types: [DType; 4]) -> Product {
+    let [x, y, compute, out] = types;
+    let bytes = [x, y, out].map(|dtype| dtype.size() as isize);
+    let mut classes = vec![];
+    for class in [AxisClass::Batch, AxisClass::Row, AxisClass::Column, AxisClass::Summed] {
+        classes.extend(vec![class; random.below(3)]);
+    }
+    for last in (1..classes.len()).rev() {
+        classes.swap(last, random.below(last + 1));
+    }
+    let mut axes: Vec<ProductAxis> = classes
+        .iter()
+        .map(|&class| {
+            let longest = if class == AxisClass::Summed { 40 } else { 12 };
+            axis(class, random.below(longest) + usize::from(random.below(20) > 0), [0; 3], bytes)
+        })
+        .collect();
+    // Each operand has an order of its axes of its own.
+    for (operand, &size) in bytes.iter().enumerate() {
+        let mut order: Vec<usize> = (0..axes.len()).collect();
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last + 1));
+        }
+        let mut stride = size * (1 + isize::from(random.below(4) == 0));
+        for index in order {
+            let axis = &mut axes[index];
+            let is_absent = match axis.class {
+                AxisClass::Batch => false,
+                AxisClass::Row => operand == 1,
+                AxisClass::Column => operand == 0,
+                AxisClass::Summed => operand == 2,
+            };
+            if is_absent {
+                continue;
+            }
+            let is_repeated = operand != 2 && random.below(8) == 0;
+            let sign = if random.below(5) == 0 { -1 } else { 1 };
+            let own = if is_repeated { 0 } else { sign * stride };
+            match operand {
+                0 => axis.x = own,
+                1 => axis.y = own,
+                _ => axis.out = own,
+            }
+            if !is_repeated {
+                stride *= axis.size.max(1) as isize;
+                stride += size * isize::from(random.below(6) == 0);
+            }
+        }
+    }
+    Product { x, y, compute, out, axes }
+}
+
+#[test]
+fn element_types() {
+    use DType::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    let mut random = Random(7);
+    for types in [
+        [F16, F16, F32, F16],
+        [Bf16, Bf16, F32, Bf16],
+        [Bf16, F16, F32, F32],
+        [F32, F32, F32, F64],
+        [F32, F32, F32, F16],
+        [F32, F32, F64, F64],
+        [F32, F64, F64, F32],
+        [F16, F32, F32, F64],
+    ] {
+        for (rows, columns, length) in [(7, 18, 30), (18, 7, 600), (1, 20, 70), (9, 9, 5000)] {
+            check(&dense(types, rows, columns, length), || random.number());
+            check(&dense(types, rows, columns, length), || match random.below(40) {
+                0 => random.hard(),
+                _ => random.number(),
+            });
+        }
+    }
+    for types in [
+        [I8, I8, I32, I32],
+        [U8, I8, I32, I32],
+        [I8, I8, I8, I8],
+        [U16, U16, U16, U16],
+        [I16, I16, I16, I16],
+        [I32; 4],
+        [U32; 4],
+        [I64; 4],
+        [U64; 4],
+        [U8, I32, I64, I64],
+    ] {
+        for (rows, columns, length) in [(7, 18, 30), (18, 7, 600), (1, 20, 70), (9, 9, 5000)] {
+            check(&dense(types, rows, columns, length), || {
+                f64::from(random.next() as i32) * 2.0_f64.powi(random.below(32) as i32)
+            });
+        }
+    }
+}
+
+#[test]
+fn products_without_a_plan_are_errors() {
+    use indim_ops::Level;
+    use indim_products::{ProductError, ProductPlan};
+
+    let mut product = dense(F32, 2, 2, 2);
+    product.axes[2].out = 4;
+    let plan = |product: &Product| ProductPlan::new(product, Level::detect(), 1).map(|_| ());
+    assert_eq!(plan(&product), Err(ProductError::Stride { axis: 2 }));
+    assert_eq!(plan(&dense(F32, 1 << 40, 1 << 40, 1)), Err(ProductError::TooLarge));
+    let mixed = Product { out: DType::I32, ..dense(F32, 2, 2, 2) };
+    assert!(matches!(plan(&mixed), Err(ProductError::ElementTypes { .. })));
+}
