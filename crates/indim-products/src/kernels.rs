@@ -1,6 +1,8 @@
 //! The table of kernels: register tiles, packing and stores by level and element types.
 
-use indim_ops::{DType, InstructionSet, Level, bf16, f16};
+#[cfg(target_arch = "x86_64")]
+use indim_ops::InstructionSet;
+use indim_ops::{DType, Level, bf16, f16};
 
 use crate::pack::PackFn;
 use crate::product::Product;
